@@ -1,0 +1,45 @@
+//! Where arrays live: the base trait of every op group.
+
+use crate::{Element, HostArray, Result};
+use std::fmt::Debug;
+
+/// Where arrays live. Every op-group trait has this as its supertrait.
+///
+/// A backend is a value: a device, a stream and a random state live in it. It is cheap to clone; clones share these.
+pub trait Arrays: Clone + Send + Sync + 'static {
+    /// An array of `T`: cheap to clone, safe to share between threads.
+    type Array<T: Element>: Clone + Debug + Send + Sync + 'static;
+
+    /// Name of the backend: `"numpyish"`, `"cuda"`, `"torch"`.
+    const NAME: &'static str;
+
+    /// Lengths of the axes.
+    fn shape<'a, T: Element>(&self, x: &'a Self::Array<T>) -> &'a [usize];
+
+    /// Number of axes.
+    #[inline]
+    fn ndim<T: Element>(&self, x: &Self::Array<T>) -> usize {
+        self.shape(x).len()
+    }
+
+    /// Number of elements.
+    #[inline]
+    fn size<T: Element>(&self, x: &Self::Array<T>) -> usize {
+        self.shape(x).iter().product()
+    }
+
+    /// The array as ndarray's: without a copy where the memory is the host's, else by one.
+    fn to_ndarray<T: Element>(&self, x: &Self::Array<T>) -> Result<HostArray<T>>;
+
+    /// An array of this backend with the elements of `x`: without a copy where the memory is the host's.
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>>;
+
+    /// The device, in the library's words: `"cpu"`, `"cuda:0"`.
+    fn device(&self) -> String;
+
+    /// Waits until everything asked for has run. Only timing needs it: results are ordered by themselves.
+    fn synchronize(&self) -> Result<()>;
+
+    /// Restarts the backend's random numbers from `seed`: the same seed gives the same numbers on every backend.
+    fn seed(&self, seed: u64);
+}

@@ -1,0 +1,223 @@
+//! Dtypes known only at run time: names, kinds, sizes and the maps between them.
+
+use crate::Error;
+use std::{fmt, str::FromStr};
+
+/// The dtype of an array, known at run time. The types themselves are [`Element`](crate::Element)s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DType {
+    /// `bool`
+    Bool,
+    /// `i8`
+    Int8,
+    /// `i16`
+    Int16,
+    /// `i32`
+    Int32,
+    /// `i64`
+    Int64,
+    /// `u8`
+    UInt8,
+    /// `u16`
+    UInt16,
+    /// `u32`
+    UInt32,
+    /// `u64`
+    UInt64,
+    /// `half::f16`
+    Float16,
+    /// `half::bf16`
+    BFloat16,
+    /// `f32`
+    Float32,
+    /// `f64`
+    Float64,
+    /// `Complex<f32>`
+    Complex64,
+    /// `Complex<f64>`
+    Complex128,
+}
+
+/// The kind of a dtype, in the order of NumPy's promotion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// `bool`
+    Bool,
+    /// `u8` to `u64`
+    Unsigned,
+    /// `i8` to `i64`
+    Signed,
+    /// `f16`, `bf16`, `f32`, `f64`
+    Real,
+    /// `Complex<f32>`, `Complex<f64>`
+    Complex,
+}
+
+impl DType {
+    /// Every dtype, in the order of the table.
+    pub const ALL: [DType; 15] = [
+        DType::Bool,
+        DType::Int8,
+        DType::Int16,
+        DType::Int32,
+        DType::Int64,
+        DType::UInt8,
+        DType::UInt16,
+        DType::UInt32,
+        DType::UInt64,
+        DType::Float16,
+        DType::BFloat16,
+        DType::Float32,
+        DType::Float64,
+        DType::Complex64,
+        DType::Complex128,
+    ];
+
+    /// The name NumPy and the Array API give it: `"float32"`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DType::Bool => "bool",
+            DType::Int8 => "int8",
+            DType::Int16 => "int16",
+            DType::Int32 => "int32",
+            DType::Int64 => "int64",
+            DType::UInt8 => "uint8",
+            DType::UInt16 => "uint16",
+            DType::UInt32 => "uint32",
+            DType::UInt64 => "uint64",
+            DType::Float16 => "float16",
+            DType::BFloat16 => "bfloat16",
+            DType::Float32 => "float32",
+            DType::Float64 => "float64",
+            DType::Complex64 => "complex64",
+            DType::Complex128 => "complex128",
+        }
+    }
+
+    /// Bytes of one element.
+    pub const fn size(self) -> usize {
+        match self {
+            DType::Bool | DType::Int8 | DType::UInt8 => 1,
+            DType::Int16 | DType::UInt16 | DType::Float16 | DType::BFloat16 => 2,
+            DType::Int32 | DType::UInt32 | DType::Float32 => 4,
+            DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex64 => 8,
+            DType::Complex128 => 16,
+        }
+    }
+
+    /// What kind of number it is.
+    pub const fn kind(self) -> Kind {
+        match self {
+            DType::Bool => Kind::Bool,
+            DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => Kind::Unsigned,
+            DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => Kind::Signed,
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => Kind::Real,
+            DType::Complex64 | DType::Complex128 => Kind::Complex,
+        }
+    }
+
+    /// The complex dtype that holds this one without loss of precision, where there is one: `float64` to `complex128`,
+    /// and also what a Fourier transform of this dtype gives.
+    ///
+    /// Integers of up to 32 bits fit a `complex64` in the sense of NumPy's map; 64-bit ones go to `complex128`.
+    pub const fn to_complex(self) -> DType {
+        match self {
+            DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex128 => DType::Complex128,
+            _ => DType::Complex64,
+        }
+    }
+
+    /// The dtype of the real part: `complex128` to `float64`; real dtypes stay.
+    pub const fn to_real(self) -> DType {
+        match self {
+            DType::Complex64 => DType::Float32,
+            DType::Complex128 => DType::Float64,
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DType {
+    type Err = Error;
+
+    /// Reads NumPy's names: `"float32"`, `"complex128"`, `"int8"`, `"bool"`.
+    fn from_str(name: &str) -> Result<DType, Error> {
+        DType::ALL
+            .into_iter()
+            .find(|d| d.name() == name)
+            .ok_or_else(|| Error::UnknownDType { name: name.into() })
+    }
+}
+
+/// Runs the body with `T` bound to the type of a run-time [`DType`]:
+/// `dispatch!(dtype, T => b.zeros::<T>([3]).map(drop))`.
+///
+/// The list in brackets limits it to some dtypes; any other gives `Err(Error::DType)`, so the body's type is a
+/// `Result`: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`.
+#[macro_export]
+macro_rules! dispatch {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        $crate::dispatch!($dtype, $t: [
+            Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64,
+            Float16, BFloat16, Float32, Float64, Complex64, Complex128
+        ] => $body)
+    };
+    ($dtype:expr, $t:ident : [$($d:ident),* $(,)?] => $body:expr) => {
+        match $dtype {
+            $($crate::DType::$d => { type $t = $crate::dtype_type!($d); $body })*
+            #[allow(unreachable_patterns)]
+            other => Err($crate::Error::DType { op: "dispatch", dtype: other }.into()),
+        }
+    };
+}
+
+/// The Rust type of a [`DType`] variant.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dtype_type {
+    (Bool) => { bool };
+    (Int8) => { i8 };
+    (Int16) => { i16 };
+    (Int32) => { i32 };
+    (Int64) => { i64 };
+    (UInt8) => { u8 };
+    (UInt16) => { u16 };
+    (UInt32) => { u32 };
+    (UInt64) => { u64 };
+    (Float16) => { $crate::f16 };
+    (BFloat16) => { $crate::bf16 };
+    (Float32) => { f32 };
+    (Float64) => { f64 };
+    (Complex64) => { $crate::Complex<f32> };
+    (Complex128) => { $crate::Complex<f64> };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_dtypes_map_both_ways() {
+        for d in DType::ALL {
+            assert_eq!(d.name().parse::<DType>().unwrap(), d);
+        }
+        assert!("float128".parse::<DType>().unwrap_err().to_string().contains("float128"));
+    }
+
+    #[test]
+    fn dispatch_binds_the_type() {
+        let size = |d: DType| -> Result<usize, Error> { dispatch!(d, T => Ok(size_of::<T>())) };
+        for d in DType::ALL {
+            assert_eq!(size(d).unwrap(), d.size());
+        }
+        let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
+        assert_eq!(limited, Err(Error::DType { op: "dispatch", dtype: DType::Int8 }));
+    }
+}

@@ -1,0 +1,54 @@
+//! The scalar expression of an `each` row, as a type: the loops and kernels around it are the backend's.
+
+use crate::{Complex, Element, Float, Real};
+
+/// A scalar op over `N` elements of `T`. The generated types are zero-size, or hold the op's parameters.
+pub trait Each<const N: usize, T: Element> {
+    /// Dtype of the result.
+    type Out: Element;
+
+    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
+    fn apply(&self, x: [T; N]) -> Self::Out;
+}
+
+/// The same expression in CUDA C++, for the kernel generated from it.
+pub trait EachSource {
+    /// Name of the row.
+    const NAME: &'static str;
+
+    /// The expression over the row's parameters and the prelude's functions; `T` is the dtype.
+    const CUDA: &'static str;
+
+    /// Names of the array parameters, in order.
+    const INPUTS: &'static [&'static str];
+
+    /// Names of the scalar parameters, in order.
+    const PARAMS: &'static [&'static str];
+
+    /// Values of the scalar parameters, in order.
+    fn params(&self) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+/// A float op with one form for real and one for complex dtypes.
+pub trait FloatOp<const N: usize> {
+    /// The form for real dtypes.
+    fn real<T: Real>(&self, x: [T; N]) -> T;
+
+    /// The form for complex dtypes.
+    fn complex<R: Real>(&self, x: [Complex<R>; N]) -> Complex<R>
+    where
+        Complex<R>: Float<Real = R>;
+}
+
+/// As [`FloatOp`], with a real result.
+pub trait FloatToRealOp<const N: usize> {
+    /// The form for real dtypes.
+    fn real<T: Real>(&self, x: [T; N]) -> T;
+
+    /// The form for complex dtypes.
+    fn complex<R: Real>(&self, x: [Complex<R>; N]) -> R
+    where
+        Complex<R>: Float<Real = R>;
+}

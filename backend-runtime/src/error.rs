@@ -1,0 +1,203 @@
+//! The one error type: every variant names the op, and says what was given.
+
+use crate::DType;
+use std::fmt;
+
+/// What every op returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an op did not run. Nothing is lost: the operands are as they were.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two shapes that do not broadcast, or must be equal and are not.
+    Shapes {
+        /// The op.
+        op: &'static str,
+        /// Shape of the first operand.
+        left: Vec<usize>,
+        /// Shape of the second operand.
+        right: Vec<usize>,
+    },
+    /// One shape that the op cannot take; `why` says what it needs.
+    Shape {
+        /// The op.
+        op: &'static str,
+        /// The shape given.
+        shape: Vec<usize>,
+        /// What the op needs.
+        why: String,
+    },
+    /// An axis that the array does not have, or that is named twice.
+    Axis {
+        /// The op.
+        op: &'static str,
+        /// The axis given.
+        axis: isize,
+        /// How many axes the array has.
+        ndim: usize,
+    },
+    /// An index outside an axis.
+    Index {
+        /// The op.
+        op: &'static str,
+        /// The index given.
+        index: i64,
+        /// The length of the axis.
+        len: usize,
+    },
+    /// A parameter with a value the op cannot use.
+    Argument {
+        /// The op.
+        op: &'static str,
+        /// What is wrong, and what is legal.
+        why: String,
+    },
+    /// A dtype, known only at run time, that the op does not have.
+    DType {
+        /// The op.
+        op: &'static str,
+        /// The dtype given.
+        dtype: DType,
+    },
+    /// A name that is no dtype.
+    UnknownDType {
+        /// The name given.
+        name: String,
+    },
+    /// An array of one backend given to another.
+    Backend {
+        /// The op.
+        op: &'static str,
+        /// The backend that was called.
+        expected: &'static str,
+        /// The backend the array lives on.
+        found: &'static str,
+    },
+    /// Arrays of one backend on two devices.
+    Device {
+        /// The op.
+        op: &'static str,
+        /// The device of the backend.
+        expected: String,
+        /// The device of the array.
+        found: String,
+    },
+    /// The backend has no such op.
+    Unsupported {
+        /// The op.
+        op: &'static str,
+        /// The backend.
+        backend: &'static str,
+    },
+    /// Memory for the result was refused, or its size is over `isize::MAX`.
+    Memory {
+        /// The op.
+        op: &'static str,
+        /// Bytes asked for; `usize::MAX` where the size itself overflows.
+        bytes: usize,
+    },
+    /// A library or device that is not there; `why` says what was looked for and how to get it.
+    Unavailable {
+        /// The backend.
+        backend: &'static str,
+        /// What is missing.
+        why: String,
+    },
+    /// A library refused the call; its own words.
+    Library {
+        /// The op.
+        op: &'static str,
+        /// The backend.
+        backend: &'static str,
+        /// The library's message.
+        message: String,
+    },
+}
+
+impl Error {
+    /// The op that failed, where one was running.
+    pub fn op(&self) -> Option<&'static str> {
+        match self {
+            Error::Shapes { op, .. }
+            | Error::Shape { op, .. }
+            | Error::Axis { op, .. }
+            | Error::Index { op, .. }
+            | Error::Argument { op, .. }
+            | Error::DType { op, .. }
+            | Error::Backend { op, .. }
+            | Error::Device { op, .. }
+            | Error::Unsupported { op, .. }
+            | Error::Memory { op, .. }
+            | Error::Library { op, .. } => Some(op),
+            Error::UnknownDType { .. } | Error::Unavailable { .. } => None,
+        }
+    }
+
+    /// [`Error::Shapes`], built out of line so that the calling op stays small.
+    #[cold]
+    #[inline(never)]
+    pub fn shapes(op: &'static str, left: &[usize], right: &[usize]) -> Error {
+        Error::Shapes { op, left: left.to_vec(), right: right.to_vec() }
+    }
+
+    /// [`Error::Shape`], built out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn shape(op: &'static str, shape: &[usize], why: impl Into<String>) -> Error {
+        Error::Shape { op, shape: shape.to_vec(), why: why.into() }
+    }
+
+    /// [`Error::Argument`], built out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn argument(op: &'static str, why: impl Into<String>) -> Error {
+        Error::Argument { op, why: why.into() }
+    }
+
+    /// [`Error::Unsupported`], what the default body of every generated method gives.
+    #[cold]
+    #[inline(never)]
+    pub fn unsupported(op: &'static str, backend: &'static str) -> Error {
+        Error::Unsupported { op, backend }
+    }
+
+    /// [`Error::Backend`], built out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn backend(op: &'static str, expected: &'static str, found: &'static str) -> Error {
+        Error::Backend { op, expected, found }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Shapes { op, left, right } => write!(f, "{op}: shapes {left:?} and {right:?} do not fit"),
+            Error::Shape { op, shape, why } => write!(f, "{op}: shape {shape:?}: {why}"),
+            Error::Axis { op, axis, ndim } => {
+                write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions, or given twice")
+            }
+            Error::Index { op, index, len } => write!(f, "{op}: index {index} is out of range for length {len}"),
+            Error::Argument { op, why } => write!(f, "{op}: {why}"),
+            Error::DType { op, dtype } => write!(f, "{op}: no {dtype}"),
+            Error::UnknownDType { name } => {
+                write!(f, "`{name}` is no dtype; the dtypes are")?;
+                DType::ALL.iter().try_for_each(|d| write!(f, " {d}"))
+            }
+            Error::Backend { op, expected, found } => {
+                write!(f, "{op}: this is the {expected} backend, the array lives on {found}; use to_backend")
+            }
+            Error::Device { op, expected, found } => {
+                write!(f, "{op}: this backend is on {expected}, the array lives on {found}; use to_backend")
+            }
+            Error::Unsupported { op, backend } => write!(f, "{op}: not available on {backend}"),
+            Error::Memory { op, bytes: usize::MAX } => write!(f, "{op}: the result is larger than any memory"),
+            Error::Memory { op, bytes } => write!(f, "{op}: no memory for {bytes} bytes"),
+            Error::Unavailable { backend, why } => write!(f, "{backend}: {why}"),
+            Error::Library { op, backend, message } => write!(f, "{op}: {backend}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,33 @@
+//! What the `backends` crate is built on: dtypes, errors, shapes, and the kernels each library needs.
+//!
+//! Data flows one way: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and [`torch`],
+//! which call the library. Nothing here knows the op table.
+
+pub mod arrays;
+pub mod dtype;
+pub mod each;
+pub mod element;
+pub mod error;
+pub mod host;
+pub mod operand;
+pub mod params;
+pub mod random;
+pub mod scalar;
+pub mod shape;
+
+pub mod cuda;
+pub mod numpyish;
+pub mod torch;
+
+pub use arrays::Arrays;
+pub use dtype::{DType, Kind};
+pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
+pub use element::{
+    Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric,
+};
+pub use error::{Error, Result};
+pub use half::{bf16, f16};
+pub use host::{HostArray, IntoHost};
+pub use num_complex::{self, Complex};
+pub use operand::{IntoOperand, Operand, Scalar, kind};
+pub use params::*;

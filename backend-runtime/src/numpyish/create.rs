@@ -1,0 +1,1 @@
+//! The `create` functions of the CPU backend.

@@ -1,0 +1,1 @@
+//! The `elementwise` functions of the CPU backend.

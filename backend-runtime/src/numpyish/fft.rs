@@ -1,0 +1,1 @@
+//! The `fft` functions of the CPU backend.

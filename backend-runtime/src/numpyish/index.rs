@@ -1,0 +1,1 @@
+//! The `index` functions of the CPU backend.

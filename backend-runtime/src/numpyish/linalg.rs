@@ -1,0 +1,1 @@
+//! The `linalg` functions of the CPU backend.

@@ -1,0 +1,83 @@
+//! The CPU, on ndarray: `Array<T>` is an `ArcArray<T, IxDyn>`, the loops are our own.
+//!
+//! One file per group of the table; a row `call = "reduce::sum"` is the function `sum` in `reduce.rs`.
+
+pub mod create;
+pub mod elementwise;
+pub mod fft;
+pub mod index;
+pub mod linalg;
+pub mod random;
+pub mod reduce;
+pub mod shape;
+pub mod sort;
+pub mod special;
+
+use crate::{Arrays, Element, HostArray, Result, random::Stream};
+use std::sync::LazyLock;
+
+/// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
+pub type NdArray<T> = HostArray<T>;
+
+/// What a function of this backend gets for an `operand` parameter.
+pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
+
+/// The CPU, on ndarray. Free to create and to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Numpyish {
+    /// `None` is the stream that all such backends of the process share.
+    random: Option<Stream>,
+}
+
+/// The random stream of every [`Numpyish::new`].
+static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
+
+impl Numpyish {
+    /// The CPU, with the process's shared random stream.
+    pub const fn new() -> Numpyish {
+        Numpyish { random: None }
+    }
+
+    /// The CPU, with a random stream of its own that starts from `seed`.
+    pub fn seeded(seed: u64) -> Numpyish {
+        Numpyish { random: Some(Stream::new(seed)) }
+    }
+
+    /// Where random numbers come from.
+    pub fn stream(&self) -> &Stream {
+        self.random.as_ref().unwrap_or(&SHARED)
+    }
+}
+
+impl Arrays for Numpyish {
+    type Array<T: Element> = NdArray<T>;
+
+    const NAME: &'static str = "numpyish";
+
+    #[inline]
+    fn shape<'a, T: Element>(&self, x: &'a NdArray<T>) -> &'a [usize] {
+        x.shape()
+    }
+
+    #[inline]
+    fn to_ndarray<T: Element>(&self, x: &NdArray<T>) -> Result<NdArray<T>> {
+        Ok(x.clone())
+    }
+
+    #[inline]
+    fn from_ndarray<T: Element>(&self, x: NdArray<T>) -> Result<NdArray<T>> {
+        Ok(x)
+    }
+
+    fn device(&self) -> String {
+        "cpu".into()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn seed(&self, seed: u64) {
+        self.stream().reseed(seed);
+    }
+}

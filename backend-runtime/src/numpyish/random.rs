@@ -1,0 +1,1 @@
+//! The `random` functions of the CPU backend.

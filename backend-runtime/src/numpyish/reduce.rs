@@ -1,0 +1,1 @@
+//! The `reduce` functions of the CPU backend.

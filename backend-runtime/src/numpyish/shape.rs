@@ -1,0 +1,1 @@
+//! The `shape` functions of the CPU backend.

@@ -1,0 +1,1 @@
+//! The `sort` functions of the CPU backend.

@@ -1,0 +1,130 @@
+//! Integer words: what wraps, and what a zero divisor or a large shift gives.
+
+macro_rules! common {
+    ($t:ident) => {
+        /// Shifts left; 0 where the shift is negative or not below the width.
+        #[inline(always)]
+        pub fn shift_left(x: $t, by: $t) -> $t {
+            if (0..$t::BITS as i128).contains(&(by as i128)) { x << by } else { 0 }
+        }
+
+        /// `base` to the power of `exponent`, wrapping.
+        #[inline(always)]
+        fn power(base: $t, exponent: $t) -> $t {
+            let (mut base, mut exponent, mut result) = (base, exponent, 1 as $t);
+            while exponent > 0 {
+                if exponent & 1 == 1 {
+                    result = result.wrapping_mul(base);
+                }
+                base = base.wrapping_mul(base);
+                exponent >>= 1;
+            }
+            result
+        }
+    };
+}
+
+macro_rules! signed {
+    ($($t:ident)*) => {$(
+        #[doc = concat!("Words of `", stringify!($t), "`.")]
+        pub mod $t {
+            common!($t);
+
+            /// The magnitude; the smallest value stays.
+            #[inline(always)]
+            pub fn abs(x: $t) -> $t {
+                x.wrapping_abs()
+            }
+
+            /// -1, 0 or 1.
+            #[inline(always)]
+            pub fn sign(x: $t) -> $t {
+                x.signum()
+            }
+
+            /// Wrapping power; a negative exponent gives 0 unless the base is 1 or -1.
+            #[inline(always)]
+            pub fn pow(x: $t, y: $t) -> $t {
+                match (y < 0, x) {
+                    (false, _) => power(x, y),
+                    (true, 1) => 1,
+                    (true, -1) => if y & 1 == 0 { 1 } else { -1 },
+                    (true, _) => 0,
+                }
+            }
+
+            /// The quotient rounded toward minus infinity; 0 for a zero divisor.
+            #[inline(always)]
+            pub fn floor_divide(x: $t, y: $t) -> $t {
+                if y == 0 {
+                    return 0;
+                }
+                let (q, r) = (x.wrapping_div(y), x.wrapping_rem(y));
+                if r != 0 && (r < 0) != (y < 0) { q - 1 } else { q }
+            }
+
+            /// The remainder with the sign of `y`; 0 for a zero divisor.
+            #[inline(always)]
+            pub fn remainder(x: $t, y: $t) -> $t {
+                if y == 0 {
+                    return 0;
+                }
+                let r = x.wrapping_rem(y);
+                if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
+            }
+
+            /// Arithmetic shift; all sign bits where the shift is negative or not below the width.
+            #[inline(always)]
+            pub fn shift_right(x: $t, by: $t) -> $t {
+                if (0..$t::BITS as i128).contains(&(by as i128)) { x >> by } else { x >> ($t::BITS - 1) }
+            }
+        }
+    )*};
+}
+signed!(i8 i16 i32 i64);
+
+macro_rules! unsigned {
+    ($($t:ident)*) => {$(
+        #[doc = concat!("Words of `", stringify!($t), "`.")]
+        pub mod $t {
+            common!($t);
+
+            /// The number itself.
+            #[inline(always)]
+            pub fn abs(x: $t) -> $t {
+                x
+            }
+
+            /// 0 or 1.
+            #[inline(always)]
+            pub fn sign(x: $t) -> $t {
+                (x != 0) as $t
+            }
+
+            /// Wrapping power.
+            #[inline(always)]
+            pub fn pow(x: $t, y: $t) -> $t {
+                power(x, y)
+            }
+
+            /// The quotient; 0 for a zero divisor.
+            #[inline(always)]
+            pub fn floor_divide(x: $t, y: $t) -> $t {
+                x.checked_div(y).unwrap_or(0)
+            }
+
+            /// The remainder; 0 for a zero divisor.
+            #[inline(always)]
+            pub fn remainder(x: $t, y: $t) -> $t {
+                x.checked_rem(y).unwrap_or(0)
+            }
+
+            /// Shifts right; 0 where the shift is not below the width.
+            #[inline(always)]
+            pub fn shift_right(x: $t, by: $t) -> $t {
+                if (by as u64) < $t::BITS as u64 { x >> by } else { 0 }
+            }
+        }
+    )*};
+}
+unsigned!(u8 u16 u32 u64);

@@ -1,0 +1,166 @@
+//! Shapes: axes, broadcasting, slices and sizes, checked once here for every backend.
+
+use crate::{Error, Result, Slice};
+
+/// An axis as an index into a shape of `ndim` axes; negative ones count from the end.
+pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
+    let index = if axis < 0 { axis + ndim as isize } else { axis };
+    if (0..ndim as isize).contains(&index) { Ok(index as usize) } else { Err(Error::Axis { op, axis, ndim }) }
+}
+
+/// Number of elements; an error where bytes of them would not fit `isize::MAX`.
+pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
+    let too_large = Error::Memory { op, bytes: usize::MAX };
+    // the product of the non-zero lengths must fit too: strides are computed from it
+    let all = shape.iter().filter(|&&d| d != 0).try_fold(element_size.max(1), |n, &d| n.checked_mul(d));
+    match all {
+        Some(bytes) if bytes <= isize::MAX as usize => Ok(shape.iter().product()),
+        _ => Err(too_large),
+    }
+}
+
+/// The shape two shapes broadcast to.
+pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Vec<usize>> {
+    let ndim = left.len().max(right.len());
+    let at = |shape: &[usize], i: usize| (i + shape.len()).checked_sub(ndim).map_or(1, |k| shape[k]);
+    (0..ndim)
+        .map(|i| match (at(left, i), at(right, i)) {
+            (a, b) if a == b || b == 1 => Ok(a),
+            (1, b) => Ok(b),
+            _ => Err(Error::shapes(op, left, right)),
+        })
+        .collect()
+}
+
+/// The shape all shapes broadcast to; `[]` of none.
+pub fn broadcast_all<'a>(op: &'static str, shapes: impl IntoIterator<Item = &'a [usize]>) -> Result<Vec<usize>> {
+    shapes.into_iter().try_fold(Vec::new(), |shape, next| broadcast(op, &shape, next))
+}
+
+/// Whether `from` broadcasts to exactly `to`.
+pub fn check_broadcast_to(op: &'static str, from: &[usize], to: &[usize]) -> Result<()> {
+    let fits = from.len() <= to.len() && from.iter().rev().zip(to.iter().rev()).all(|(&f, &t)| f == t || f == 1);
+    if fits { Ok(()) } else { Err(Error::shapes(op, from, to)) }
+}
+
+/// Strides, in elements, of a shape in C order.
+pub fn c_strides(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1; shape.len()];
+    for i in (1..shape.len()).rev() {
+        strides[i - 1] = strides[i] * shape[i].max(1) as isize;
+    }
+    strides
+}
+
+/// The shape without `axes`, or with them of length 1.
+pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
+    shape
+        .iter()
+        .enumerate()
+        .filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keepdims.then_some(1) })
+        .collect()
+}
+
+/// A shape in which one length may be -1: what is left of `size` elements.
+pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
+    let size: usize = from.iter().product();
+    let refuse = || Error::Shape { op, shape: from.to_vec(), why: format!("cannot become {to:?}: {size} elements") };
+    let known = to.iter().filter(|&&d| d >= 0).try_fold(1_usize, |n, &d| n.checked_mul(d as usize)).ok_or_else(refuse)?;
+    let unknown = to.iter().filter(|&&d| d < 0).count();
+    if to.iter().any(|&d| d < -1) || unknown > 1 || (unknown == 1 && known == 0) {
+        return Err(refuse());
+    }
+    let missing = if unknown == 1 { size / known } else { 1 };
+    let shape: Vec<usize> = to.iter().map(|&d| if d < 0 { missing } else { d as usize }).collect();
+    if shape.iter().product::<usize>() == size { Ok(shape) } else { Err(refuse()) }
+}
+
+/// A [`Slice`] of an axis of known length: first index, number of elements, step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First index.
+    pub start: usize,
+    /// Number of elements.
+    pub len: usize,
+    /// From one element to the next.
+    pub step: isize,
+    /// Whether the axis goes.
+    pub drop: bool,
+}
+
+/// Python's rule for a slice of an axis of length `len`: bounds beyond the ends are clamped, a lone index is not.
+pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
+    let n = len as isize;
+    if slice.drop {
+        let index = slice.start.unwrap_or(0);
+        let from_start = if index < 0 { index + n } else { index };
+        if !(0..n).contains(&from_start) {
+            return Err(Error::Index { op, index: index as i64, len });
+        }
+        return Ok(Span { start: from_start as usize, len: 1, step: 1, drop: true });
+    }
+    let step = slice.step;
+    if step == 0 {
+        return Err(Error::argument(op, "a slice's step is not 0"));
+    }
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let clamp = |x: isize| (if x < 0 { x.saturating_add(n) } else { x }).clamp(low, high);
+    let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
+    let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
+    let distance = if step > 0 { stop - start } else { start - stop };
+    let count = if distance <= 0 { 0 } else { (distance as usize - 1) / step.unsigned_abs() + 1 };
+    Ok(Span { start: start.max(0) as usize, len: count, step, drop: false })
+}
+
+/// Spans of all axes; missing slices take the whole axis, too many are an error.
+pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<Span>> {
+    if slices.len() > shape.len() {
+        return Err(Error::shape(op, shape, format!("{} slices are more than the axes", slices.len())));
+    }
+    let rest = std::iter::repeat(&Slice::ALL);
+    shape.iter().zip(slices.iter().chain(rest)).map(|(&len, &slice)| span(op, slice, len)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broadcasting() {
+        assert_eq!(broadcast("add", &[2, 1], &[3]).unwrap(), [2, 3]);
+        assert_eq!(broadcast("add", &[0, 1], &[1, 4]).unwrap(), [0, 4]);
+        assert_eq!(broadcast("add", &[], &[2]).unwrap(), [2]);
+        assert_eq!(broadcast("add", &[2], &[3]), Err(Error::shapes("add", &[2], &[3])));
+        assert!(check_broadcast_to("x", &[3, 1], &[3]).is_err());
+    }
+
+    #[test]
+    fn sizes_over_any_memory_are_errors() {
+        assert_eq!(count("zeros", &[2, 3], 8).unwrap(), 6);
+        assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::Memory { op: "zeros", bytes: usize::MAX }));
+        assert!(count("zeros", &[usize::MAX, 2], 1).is_err());
+    }
+
+    #[test]
+    fn inferred_shapes() {
+        assert_eq!(infer("reshape", &[2, 3], &[-1, 2]).unwrap(), [3, 2]);
+        assert_eq!(infer("reshape", &[0], &[0, 5]).unwrap(), [0, 5]);
+        for bad in [&[-1, -1][..], &[4], &[-1, 4], &[-2, 3]] {
+            assert!(infer("reshape", &[2, 3], bad).is_err(), "{bad:?}");
+        }
+        assert!(infer("reshape", &[0], &[0, -1]).is_err());
+    }
+
+    #[test]
+    fn slices_follow_python() {
+        let s = |slice: Slice| span("getitem", slice, 5).map(|s| (s.start, s.len, s.step));
+        assert_eq!(s((1..-1).into()), Ok((1, 3, 1)));
+        assert_eq!(s((-100..100).into()), Ok((0, 5, 1)));
+        assert_eq!(s(Slice::ALL.step(-2)), Ok((4, 3, -2)));
+        assert_eq!(s(Slice::from(3..1)), Ok((3, 0, 1)));
+        assert_eq!(s(Slice::from(0..0).step(-1)), Ok((0, 0, -1)));
+        assert_eq!(s(Slice::at(-1)), Ok((4, 1, 1)));
+        assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, len: 5 }));
+        assert!(s(Slice::ALL.step(0)).is_err());
+    }
+}
