@@ -2,7 +2,7 @@
 //!
 //! A large result is mostly the price of its page faults, so every buffer comes from [`vec()`], which asks for huge pages.
 
-use super::NdArray;
+use super::{NdArray, copy};
 use crate::{Element, Error, Result, shape};
 use ndarray::{Array, IxDyn};
 use rayon::prelude::*;
@@ -91,11 +91,7 @@ pub fn zeroed<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
 pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow<'a, [T]>> {
     match x.as_slice() {
         Some(slice) => Ok(Cow::Borrowed(slice)),
-        None => {
-            let mut v = vec(op, x.len())?;
-            v.extend(x.iter().copied());
-            Ok(Cow::Owned(v))
-        }
+        None => Ok(Cow::Owned(copy::to_vec(op, x.view())?)),
     }
 }
 
