@@ -144,11 +144,7 @@ pub fn block<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
     for (a, &v) in acc.iter_mut().zip(rest) {
         *a = F::step(*a, v, given);
     }
-    let mut width = if chunks.is_empty() {
-        rest.len().next_power_of_two()
-    } else {
-        SIDE_BY_SIDE
-    } / 2;
+    let mut width = if chunks.is_empty() { rest.len().next_power_of_two() } else { SIDE_BY_SIDE } / 2;
     while width > 0 {
         for i in 0..width {
             acc[i] = F::merge(acc[i], acc[i + width]);
@@ -197,10 +193,7 @@ pub struct Pairwise<V> {
 impl<V: Element> Pairwise<V> {
     /// Of no values yet.
     pub fn new() -> Pairwise<V> {
-        Pairwise {
-            count: 0,
-            tree: [V::default(); usize::BITS as usize],
-        }
+        Pairwise { count: 0, tree: [V::default(); usize::BITS as usize] }
     }
 
     /// Takes one value more.
@@ -216,9 +209,7 @@ impl<V: Element> Pairwise<V> {
     /// All values as one; `None` of none.
     pub fn finish(&self, merge: impl Fn(V, V) -> V) -> Option<V> {
         let levels = (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1);
-        levels
-            .map(|k| self.tree[k])
-            .reduce(|late, early| merge(early, late))
+        levels.map(|k| self.tree[k]).reduce(|late, early| merge(early, late))
     }
 }
 
@@ -267,9 +258,7 @@ pub fn converted<T: Element, A: Element>(op: &'static str, from: Vec<T>) -> Resu
     if std::any::TypeId::of::<T>() == std::any::TypeId::of::<A>() {
         let mut from = std::mem::ManuallyDrop::new(from);
         // SAFETY: both are one type, and the vector that owned the memory is not dropped.
-        return Ok(unsafe {
-            Vec::from_raw_parts(from.as_mut_ptr().cast(), from.len(), from.capacity())
-        });
+        return Ok(unsafe { Vec::from_raw_parts(from.as_mut_ptr().cast(), from.len(), from.capacity()) });
     }
     let mut to = buffer::vec(op, from.len())?;
     to.extend(from.iter().map(|x| x.cast::<A>()));
@@ -288,10 +277,7 @@ mod tests {
             assert_eq!(block::<_, Sum>(&x, ()), x.iter().sum::<i64>(), "{n}");
             assert_eq!(block::<_, Max>(&x, ()), *x.iter().max().unwrap());
             assert_eq!(block::<_, Min>(&x, ()), *x.iter().min().unwrap());
-            assert_eq!(
-                block::<_, Product>(&x, ()),
-                x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b))
-            );
+            assert_eq!(block::<_, Product>(&x, ()), x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b)));
         }
     }
 
@@ -309,18 +295,10 @@ mod tests {
         let x: Vec<f16> = (0..1000).map(|i| f16::from_bits(i * 31)).collect();
         let mut y = vec![0_f32; 1000];
         convert(&x, &mut y);
-        assert!(
-            x.iter()
-                .zip(&y)
-                .all(|(a, b)| a.to_f32() == *b || b.is_nan())
-        );
+        assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
         let x: Vec<bf16> = (0..1000).map(|i| bf16::from_bits(i * 31)).collect();
         convert(&x, &mut y);
-        assert!(
-            x.iter()
-                .zip(&y)
-                .all(|(a, b)| a.to_f32() == *b || b.is_nan())
-        );
+        assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
         assert_eq!(converted::<i32, i64>("sum", vec![1, -2]).unwrap(), [1, -2]);
         assert_eq!(converted::<i32, i32>("sum", vec![1, -2]).unwrap(), [1, -2]);
     }
