@@ -36,6 +36,11 @@ pub mod __private {
     pub use backend_macros::table;
 }
 
+mod linalg;
+mod nufft;
+
+pub use nufft::{NufftPlan, NufftType};
+
 backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.

@@ -2,7 +2,7 @@
 //! nonuniform fast Fourier transform library based on an exponential of semicircle kernel" (2019), and what follows from
 //! it alone: the fine grid, the deconvolution, the phases. All of it is small, and computed on the host in `f64`.
 
-use backend_runtime::{Error, Result, shape};
+use crate::{Error, Result, runtime::shape};
 use std::f64::consts::{FRAC_PI_4, PI};
 
 /// The widest kernel: one more grid point no longer helps in `f64`.

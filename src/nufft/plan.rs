@@ -1,7 +1,8 @@
 //! A transform prepared once and run often.
 
 use super::kernel::{self, Kernel};
-use crate::{Backend, ComplexFloat, Error, Float, FftnOptions, IfftnOptions, Norm, Numeric, Real, Result, Slice, shape};
+use crate::{Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Numeric, Real, Result, Slice};
+use crate::runtime::shape;
 use std::f64::consts::TAU;
 
 /// Elements of the arrays that gathering and spreading work on, where the fine grid itself is no larger: enough to keep
@@ -184,7 +185,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             }
             parts.push(values);
         }
-        let all = b.concat_with(&parts.iter().collect::<Vec<_>>(), crate::ConcatOptions::new().axis(1))?;
+        let all = b.concat_with(&parts.iter().collect::<Vec<_>>(), ConcatOptions::new().axis(1))?;
         b.reshape(&all, signed(&result_shape))
     }
 
