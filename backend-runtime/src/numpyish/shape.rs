@@ -331,7 +331,7 @@ mod tests {
         assert!(expand_dims(&B, &x, 4.into()).is_err());
         assert!(reshape(&B, &x, &[4, 2]).is_err());
         assert!(matrix_transpose(&B, &counting(&[3])).is_err());
-        assert!(concat(&B, &[], 0).is_err() && stack::<i32>(&B, &[], 0).is_err());
+        assert!(concat::<i32>(&B, &[], 0).is_err() && stack::<i32>(&B, &[], 0).is_err());
         assert!(concat(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(stack(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(broadcast_to(&B, &x, &[3]).is_err());
