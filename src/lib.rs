@@ -1,1 +1,70 @@
-//! x
+//! Numerical code written once, generic over a backend, run by static dispatch on the CPU ([`Numpyish`], on ndarray), on
+//! NVIDIA GPUs ([`Cuda`]) and on libtorch ([`Torch`]); or on the one chosen at run time ([`AnyBackend`]).
+//!
+//! ```
+//! use backends::prelude::*;
+//!
+//! /// Gaussian window of `n` points, on any backend, in any real dtype.
+//! fn window<B: Backend, T: Real>(b: &B, n: usize, sigma: T) -> Result<B::Array<T>> {
+//!     let x = b.linspace(-T::ONE, T::ONE, n)?;
+//!     b.exp(&b.multiply(b.square(&x)?, -sigma)?)
+//! }
+//! # fn main() -> Result<()> {
+//! let w = window(&Numpyish::new(), 5, 2.0_f32)?;
+//! assert_eq!(w[[2]], 1.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The ops are the methods of the group traits; each says what it does, its dtypes, what every library runs, and how exact
+//! it is: [`Creation`], [`Casting`], [`Elementwise`], [`Reduction`], [`Manipulation`], [`Indexing`], [`Sorting`],
+//! [`Linalg`], [`Fft`], [`Random`], [`Special`]. [`OPS`] lists them as data. All are rows of one table, `ops.toml`; with
+//! [`backend!`] your own rows get the same.
+
+#[doc(hidden)]
+pub use backend_runtime as runtime;
+
+pub use runtime::{
+    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer,
+    Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo,
+    Operand, Ordered, PadMode, Precision, Real, RealNumeric, Result, Side, Slice, bf16, cuda::Cuda,
+    dispatch, f16, num_complex, numpyish::Numpyish, torch::Torch,
+};
+
+/// For the macros of this crate.
+#[doc(hidden)]
+pub mod __private {
+    pub use backend_macros::{conformance, table};
+}
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+#[doc(hidden)]
+pub mod linalg;
+pub mod nufft;
+
+pub use nufft::{NufftPlan, NufftType};
+
+backend_macros::table! { root = crate, table = "ops.toml" }
+
+/// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
+///
+/// ```
+/// use backends::{prelude::*, slices};
+/// # fn main() -> Result<()> {
+/// let b = Numpyish::new();
+/// let x = b.asarray([[1, 2, 3], [4, 5, 6]])?;
+/// assert_eq!(b.getitem(&x, slices![1, 1..])?, b.asarray([5, 6])?);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! slices {
+    ($($slice:expr),* $(,)?) => { [$($crate::Slice::from($slice)),*] };
+}
+
+/// What generic code needs in scope: the traits with the ops, the dtypes' bounds, the backends, the options.
+pub mod prelude {
+    pub use crate::*;
+}

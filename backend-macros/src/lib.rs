@@ -1,1 +1,190 @@
-//! x
+//! The generator of the `backends` crate: one op table to traits, implementations, documentation and tests.
+//!
+//! Table -> model ([`parse`]) -> [`check`] -> [`expand`]; mistakes are collected on the way and shown together
+//! ([`report`]). Called through `backends::backend!` and `backends::conformance!`, which carry the base table with them.
+//!
+//! [`parse`]: mod@parse
+//! [`check`]: mod@check
+//! [`expand`]: mod@expand
+//! [`report`]: mod@report
+
+mod check;
+mod compose;
+mod conformance;
+mod docs;
+mod each;
+mod expand;
+mod input;
+mod model;
+mod parse;
+mod report;
+#[cfg(test)]
+mod tests;
+mod toml_view;
+
+use expand::Expand;
+use input::Input;
+use model::{Map, Model};
+use parse::Role;
+use proc_macro2::TokenStream;
+use quote::quote;
+use report::{Report, Source};
+
+/// `table! { root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME }`
+#[proc_macro]
+pub fn table(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = syn::parse(input)
+        .map_err(|e| e.into_compile_error())
+        .and_then(|input| expand_table(&input));
+    expanded.unwrap_or_else(|errors| errors).into()
+}
+
+/// `conformance! { root = PATH, base = "TEXT", backend = EXPR, type = TYPE, .. }`
+#[proc_macro]
+pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = syn::parse(input)
+        .map_err(|e| e.into_compile_error())
+        .and_then(|input| expand_conformance(&input));
+    expanded.unwrap_or_else(|errors| errors).into()
+}
+
+/// The base table that a macro of the facade carries, as context.
+fn base_model(input: &Input, report: &mut Report) -> Model {
+    let mut model = Model::default();
+    if let Some(base) = &input.base {
+        let source = Source {
+            name: "ops.toml of backends".into(),
+            text: base.value(),
+        };
+        parse::parse(&source, Role::Context, &mut model, report);
+    }
+    model
+}
+
+fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
+    let mut report = Report::default();
+    let mut model = base_model(input, &mut report);
+    if input.table.is_some() {
+        parse::parse(&input.read()?.0, Role::Own, &mut model, &mut report);
+    }
+    if report.is_empty() {
+        Ok(conformance::tests(input, &model))
+    } else {
+        Err(report.into_tokens(input.file_span()))
+    }
+}
+
+fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
+    let (source, path) = input.read()?;
+    expand_source(input, &source, &path)
+}
+
+fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStream, TokenStream> {
+    let mut report = Report::default();
+    let mut model = base_model(input, &mut report);
+    let role = if input.overlay {
+        Role::Overlay
+    } else {
+        Role::Own
+    };
+    parse::parse(source, role, &mut model, &mut report);
+    let column = model
+        .backends
+        .iter()
+        .find(|b| b.own && input.overlay)
+        .cloned();
+    match &column {
+        Some(column) => {
+            inherit(&mut model, column);
+            if !input.partial {
+                complete(source, &model, column, &mut report);
+            }
+            check::check_column(source, &column.name, &model, &mut report);
+        }
+        None => check::check(source, &model, &mut report),
+    }
+    if !report.is_empty() {
+        let tracked = quote!(
+            const _: &[u8] = ::core::include_bytes!(#path);
+        );
+        let errors = report.into_tokens(input.file_span());
+        return Err(quote!(#tracked #errors));
+    }
+    let expand = Expand {
+        model: &model,
+        root: input.root.clone(),
+        extension: input.extension.clone(),
+    };
+    let items = match (&input.base, &column) {
+        (None, _) => expand.base(),
+        (_, Some(column)) => expand.overlay(column),
+        _ => expand.extension(),
+    };
+    let macros = input.base.is_none().then(|| exported_macros(&source.text));
+    // the expansion holds the table, so that an edit of it rebuilds
+    Ok(quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros })
+}
+
+/// A new column has for nothing what says nothing of any library, and, if it takes `each`, every scalar expression.
+fn inherit(model: &mut Model, new: &model::Backend) {
+    for op in model
+        .ops
+        .iter_mut()
+        .filter(|o| !o.maps.contains_key(&new.name))
+    {
+        let free = op.maps.values().find(|m| match m {
+            Map::Compose(_) | Map::Generic(_) => true,
+            Map::Each { .. } => new.each,
+            _ => false,
+        });
+        if let Some(map) = free.cloned() {
+            op.maps.insert(new.name.clone(), map);
+        }
+    }
+}
+
+/// Every op that a new column lacks, as one mistake at its header; `partial = true` in the call says it is meant.
+fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mut Report) {
+    let missing: Vec<&str> = model
+        .ops
+        .iter()
+        .filter(|o| !o.maps.contains_key(&column.name))
+        .map(|o| o.name.as_str())
+        .collect();
+    if !missing.is_empty() {
+        let (name, few, all) = (&column.name, missing.len(), model.ops.len());
+        let message = format!(
+            "backend `{name}` has no mapping for {few} of {all} ops: {}",
+            missing.join(", ")
+        );
+        let help = Some("add the rows; each needs only the new column".to_string());
+        report.at(source, column.span.clone(), message, help);
+    }
+}
+
+/// The macros by which other crates reach the base table: it travels as text, no file of another crate is read.
+fn exported_macros(base: &str) -> TokenStream {
+    quote! {
+        /// Your own ops on every backend, or a backend of your own, from a table of yours.
+        ///
+        /// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
+        /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
+        /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
+        /// (`partial = true` where it has only some).
+        #[macro_export]
+        macro_rules! backend {
+            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };
+        }
+
+        /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
+        ///
+        /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
+        /// be a `Result`. `groups = ["fft"]` limits it, `partial = true` lets ops be missing. With `table = "my_ops.toml",
+        /// trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+        #[cfg(feature = "conformance")]
+        #[macro_export]
+        macro_rules! conformance {
+            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, $($t)* } };
+        }
+    }
+}

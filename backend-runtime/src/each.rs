@@ -19,6 +19,9 @@ pub trait EachSource {
     /// The expression over the row's parameters and the prelude's functions; `T` is the dtype.
     const CUDA: &'static str;
 
+    /// The form for complex dtypes, where it is another.
+    const CUDA_COMPLEX: &'static str = Self::CUDA;
+
     /// Names of the array parameters, in order.
     const INPUTS: &'static [&'static str];
 

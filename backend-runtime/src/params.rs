@@ -252,7 +252,7 @@ choice! {
 
 choice! {
     /// Order of the axes of coordinate grids.
-    Indexing {
+    MeshIndexing {
         /// Cartesian: the first two axes are swapped.
         Xy = "xy",
         /// Matrix: axis k belongs to coordinate k.

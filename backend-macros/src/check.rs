@@ -1,0 +1,85 @@
+//! What rows say of each other: names and dtypes in `each` and `compose` expressions, arguments of `aten` mappings.
+
+use crate::{
+    compose,
+    each::{self, Mistake},
+    model::{Map, Model, Op},
+    report::{Report, Source, did_you_mean},
+    toml_view::Word,
+};
+
+/// Checks every row of this macro call.
+pub fn check(source: &Source, model: &Model, report: &mut Report) {
+    for op in model.ops.iter().filter(|o| o.own) {
+        for map in op.maps.values() {
+            map_of(source, op, map, model, report);
+        }
+    }
+}
+
+/// Checks the mappings that an overlay gives to ops of the base table.
+pub fn check_column(source: &Source, column: &str, model: &Model, report: &mut Report) {
+    for op in &model.ops {
+        if let Some(map) = op.maps.get(column) {
+            map_of(source, op, map, model, report);
+        }
+    }
+}
+
+fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Report) {
+    let mut show = |text: &str, mistake: Mistake| {
+        let place = place(source, op, text).find(&mistake.part);
+        report.at(source, place, mistake.message, mistake.help);
+    };
+    match map {
+        Map::Each { real, complex } => {
+            for text in std::iter::once(real).chain(complex) {
+                if let Err(mistake) = each::translate(text, op, model) {
+                    show(text, mistake);
+                }
+            }
+        }
+        Map::Compose(text) => compose::check(text, op, model)
+            .into_iter()
+            .for_each(|m| show(text, m)),
+        Map::Aten { args, .. } => {
+            for arg in args {
+                let literal =
+                    arg.parse::<f64>().is_ok() || ["true", "false", "none"].contains(&arg.as_str());
+                if !literal && op.param(arg).is_none() {
+                    let help = did_you_mean(arg, op.params.iter().map(|p| p.name.as_str()));
+                    let message = format!("`{arg}` is not a parameter of this op");
+                    show(
+                        arg,
+                        Mistake {
+                            part: arg.clone(),
+                            message,
+                            help,
+                        },
+                    );
+                }
+            }
+        }
+        Map::Call(_) | Map::Generic(_) => {}
+    }
+}
+
+/// The string `text` in the row of `op`, with its place.
+fn place(source: &Source, op: &Op, text: &str) -> Word {
+    let header = format!("[op.{}]", op.name);
+    let row = source.text.find(&header).map_or(0, |i| i + header.len());
+    let end = source.text[row..]
+        .find("\n[")
+        .map_or(source.text.len(), |i| row + i);
+    match source.text[row..end].find(text) {
+        // a Word's span begins at the quote before the text
+        Some(i) => Word {
+            text: text.into(),
+            span: (row + i).saturating_sub(1)..row + i + text.len(),
+        },
+        None => Word {
+            text: String::new(),
+            span: row.saturating_sub(header.len())..row,
+        },
+    }
+}

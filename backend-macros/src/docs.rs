@@ -1,0 +1,268 @@
+//! The reference, as rustdoc: a page per group, a section per op.
+
+use crate::model::*;
+use std::fmt::Write;
+
+/// The page of a group: what it is, and its ops in a table.
+pub fn group(group: &Group, ops: &[&Op], model: &Model) -> String {
+    format!("{}\n\n{}", group.summary, index(ops, model))
+}
+
+/// The page of a user's trait.
+pub fn extension(name: &str, ops: &[&Op], model: &Model) -> String {
+    format!(
+        "Ops of `{name}`, on every backend.\n\n{}",
+        index(ops, model)
+    )
+}
+
+fn index(ops: &[&Op], model: &Model) -> String {
+    let mut s = String::from("| op | does | dtypes |\n|---|---|---|\n");
+    for op in ops {
+        let _ = writeln!(
+            s,
+            "| [`{0}`](Self::{0}) | {1} | {2} |",
+            op.name,
+            cell(&op.summary),
+            dtypes(op, model)
+        );
+    }
+    s
+}
+
+/// The documentation of one op.
+pub fn op(op: &Op, model: &Model) -> String {
+    let mut s = format!("{}\n\n", text(&op.summary));
+    if !op.detail.is_empty() {
+        let _ = write!(s, "{}\n\n", text(&op.detail));
+    }
+    s += &parameters(op);
+    let _ = write!(s, "Dtypes: {}. ", dtypes(op, model));
+    if let Some(accuracy) = model.accuracies.iter().find(|a| a.name == op.accuracy) {
+        let _ = write!(s, "Accuracy: {}", accuracy.summary);
+        for (dtype, ulp) in &op.ulp {
+            let _ = write!(s, "; {dtype}: {ulp} ulp");
+        }
+        if !op.reason.is_empty() {
+            let _ = write!(s, " ({})", text(&op.reason));
+        }
+        s += ".";
+    }
+    s += "\n\n| library | runs |\n|---|---|\n";
+    if !op.numpy.is_empty() {
+        let _ = writeln!(s, "| NumPy, CuPy | `{}` |", op.numpy);
+    }
+    for backend in &model.backends {
+        if let Some(map) = op.maps.get(&backend.name) {
+            let _ = writeln!(s, "| {} | {} |", backend.ty, cell(&mapping(map)));
+        }
+    }
+    s += "\n# Errors\n\n";
+    s += errors(op);
+    if let Some(example) = example(op) {
+        let _ = write!(s, "\n\n# Example\n\n{example}");
+    }
+    s
+}
+
+fn parameters(op: &Op) -> String {
+    let mut s = String::new();
+    for p in &op.params {
+        let _ = write!(s, "- `{}`: {}", p.name, kind(&p.kind, op));
+        match &p.default {
+            Some(d) => {
+                let _ = writeln!(
+                    s,
+                    "; default `{d}`, set by [`{0}_with`](Self::{0}_with)",
+                    op.name
+                );
+            }
+            None => s.push('\n'),
+        }
+    }
+    if !s.is_empty() {
+        s.push('\n');
+    }
+    s
+}
+
+fn kind(kind: &Kind, op: &Op) -> String {
+    let elem = |e: Elem| match e {
+        Elem::T => "",
+        Elem::U => " of `U`",
+        Elem::Real => " of the real dtype",
+        Elem::Complex => " of the complex dtype",
+        Elem::Sum => " of the dtype of sums",
+        Elem::Bool => " of `bool`",
+        Elem::Int64 => " of `i64`",
+    };
+    let broadcast =
+        op.inputs().count() > 1 && op.maps.values().any(|m| matches!(m, Map::Each { .. }));
+    let shape = if broadcast {
+        ", broadcast with the others"
+    } else {
+        ""
+    };
+    match kind {
+        Kind::Array(e) => format!("array{}{shape}", elem(*e)),
+        Kind::Operand(e) => format!("array or scalar{}{shape}", elem(*e)),
+        Kind::Arrays(e) => format!("arrays{}", elem(*e)),
+        Kind::Axes => "axes: `..` for all, `0`, `-1`, `[0, 2]`".into(),
+        Kind::Axis => "axis; negative ones count from the end".into(),
+        Kind::Shape => "lengths, such as a shape".into(),
+        Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
+        Kind::Slices => "one range or index per axis: `slices![1..3, .., -1]`".into(),
+        Kind::Lengths => "lengths of the axes".into(),
+        Kind::Scalar => "a value of the dtype".into(),
+        Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
+        Kind::Bytes => "bytes".into(),
+        Kind::Plain(t) | Kind::Maybe(t) => format!("`{t}`"),
+        Kind::Choice(t) => format!("a choice of [`{t}`](crate::{t})"),
+    }
+}
+
+fn errors(op: &Op) -> &'static str {
+    let has = |wanted: fn(&Kind) -> bool| op.params.iter().any(|p| wanted(&p.kind));
+    if op.inputs().count() > 1 {
+        "Shapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports."
+    } else if has(|k| matches!(k, Kind::Axes | Kind::Axis)) {
+        "An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports."
+    } else {
+        "A shape or argument the op cannot take, memory that is refused, and what the library reports."
+    }
+}
+
+/// A small call that runs, for rows whose parameters make one obvious.
+fn example(op: &Op) -> Option<String> {
+    let dtype = match op.set.as_str() {
+        "integer" | "bits" => "i64",
+        "complex" => return None,
+        _ => "f64",
+    };
+    let (one, other) = if dtype == "i64" {
+        ("[1_i64, 2, 3]", "[2_i64, 2, 1]")
+    } else {
+        ("[0.5, 0.25, 0.75]", "[2.0, 4.0, 1.0]")
+    };
+    let kinds: Vec<&Kind> = op.positional().map(|p| &p.kind).collect();
+    let call = match kinds[..] {
+        [Kind::Array(Elem::T)] => format!("b.{}(&b.asarray({one})?)?", op.name),
+        [Kind::Operand(Elem::T), Kind::Operand(Elem::T)] => {
+            format!("b.{}(&b.asarray({one})?, &b.asarray({other})?)?", op.name)
+        }
+        [Kind::Array(Elem::T), Kind::Axes] if op.group == "reduction" => {
+            format!("b.{}(&b.asarray({one})?, ..)?", op.name)
+        }
+        [Kind::Array(Elem::T), Kind::Axis] => format!("b.{}(&b.asarray({one})?, 0)?", op.name),
+        [Kind::Shape] => format!("b.{}::<{dtype}>([2, 3])?", op.name),
+        _ => return None,
+    };
+    // functions over matrices, and rows of user tables, have no such example
+    let fits = op.own
+        && !matches!(op.name.as_str(), "tril" | "triu" | "matrix_transpose")
+        && !op.name.ends_with('2');
+    let call = call.replace("b.where(", "b.r#where(");
+    fits.then(|| {
+        format!(
+            "```\n# use backends::prelude::*;\n# fn main() -> Result<()> {{\nlet b = Numpyish::new();\nlet y = {call};\nprintln!(\"{{y:?}}\");\n# Ok(())\n# }}\n```"
+        )
+    })
+}
+
+/// The row's signature in the language of the table: `var(x: array, axis: axes, correction: f64 = 0) -> array<real>`.
+pub fn signature(op: &Op) -> String {
+    let params = op.params.iter().map(|p| match &p.default {
+        Some(d) => format!("{}: {} = {d}", p.name, kind_name(&p.kind)),
+        None => format!("{}: {}", p.name, kind_name(&p.kind)),
+    });
+    let one = |e: &Elem| kind_name(&Kind::Array(*e));
+    let result = match &op.result {
+        Out::One(e) => one(e),
+        Out::Tuple(v) => format!("({})", v.iter().map(one).collect::<Vec<_>>().join(", ")),
+        Out::List(e) => format!("[{}]", one(e)),
+    };
+    format!(
+        "{}({}) -> {result}",
+        op.name,
+        params.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn kind_name(kind: &Kind) -> String {
+    let of = |head: &str, e: &Elem| match ELEMS.iter().find(|(_, elem)| elem == e) {
+        Some((name, _)) => format!("{head}<{name}>"),
+        None => head.into(),
+    };
+    match kind {
+        Kind::Array(e) => of("array", e),
+        Kind::Operand(e) => of("operand", e),
+        Kind::Arrays(e) => of("arrays", e),
+        Kind::Lengths => "lengths?".into(),
+        Kind::Plain(t) => t.clone(),
+        Kind::Maybe(t) => format!("{t}?"),
+        Kind::Choice(t) => CHOICES
+            .iter()
+            .find(|(_, rust)| rust == t)
+            .map_or(t.clone(), |(name, _)| name.to_string()),
+        other => KINDS
+            .iter()
+            .find(|(_, k)| k == other)
+            .map_or(String::new(), |(name, _)| name.to_string()),
+    }
+}
+
+/// What a library runs, in a line.
+pub fn mapping(map: &Map) -> String {
+    match map {
+        Map::Each {
+            real,
+            complex: None,
+        } => format!("`{real}` per element"),
+        Map::Each {
+            real,
+            complex: Some(complex),
+        } => format!("`{real}` per element; complex: `{complex}`"),
+        Map::Call(path) => format!("`{path}`"),
+        Map::Compose(text) => format!("`{text}`"),
+        Map::Generic(path) => format!("`{path}`, over any backend"),
+        Map::Aten {
+            name,
+            overload,
+            args,
+            ..
+        } => {
+            let dot = if overload.is_empty() { "" } else { "." };
+            format!("`aten::{name}{dot}{overload}({})`", args.join(", "))
+        }
+    }
+}
+
+fn dtypes(op: &Op, model: &Model) -> String {
+    match op.set.as_str() {
+        "any" | "numeric" | "integer" | "real" | "float" | "complex" => op.set.clone(),
+        "real_numeric" => "integer, real".into(),
+        "ordered" => "bool, integer, real".into(),
+        "bits" => "bool, integer".into(),
+        other => model.dtypes_of(other).join(", "),
+    }
+}
+
+/// Brackets that rustdoc would take for links, and angle brackets it would take for HTML, outside of code.
+fn text(s: &str) -> String {
+    let mut out = String::new();
+    let mut code = false;
+    for c in s.chars() {
+        if c == '`' {
+            code = !code;
+        }
+        if !code && matches!(c, '[' | ']' | '<' | '>') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn cell(s: &str) -> String {
+    text(s).replace('|', "\\|")
+}

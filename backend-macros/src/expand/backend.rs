@@ -1,0 +1,129 @@
+//! The implementation of a group for one library: thin shims over the functions that the rows name.
+
+use super::*;
+
+impl Expand<'_> {
+    /// The module with a library's functions: the runtime's, or a path of the user's crate.
+    fn module(&self, backend: &Backend) -> TokenStream {
+        let (rt, module) = (self.rt(), tokens(&backend.module));
+        if backend.module.contains("::") {
+            module
+        } else {
+            quote!(#rt::#module)
+        }
+    }
+
+    /// The backend type.
+    pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
+        let (module, ty) = (self.module(backend), tokens(&backend.ty));
+        if backend.ty.contains("::") {
+            ty
+        } else {
+            quote!(#module::#ty)
+        }
+    }
+
+    pub(super) fn implement(
+        &self,
+        name: &TokenStream,
+        backend: &Backend,
+        ops: &[&Op],
+    ) -> TokenStream {
+        let ty = self.backend_type(backend);
+        let methods = ops.iter().map(|o| self.method(o, backend));
+        quote!(impl #name for #ty { #(#methods)* })
+    }
+
+    pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
+        let (signature, prepare, body) = (
+            self.signature(op, op.has_options()),
+            self.prepare(op),
+            self.body(op, backend),
+        );
+        quote!(#[inline] #signature { #prepare #body })
+    }
+
+    fn body(&self, op: &Op, backend: &Backend) -> TokenStream {
+        let (rt, root, module, name) = (self.rt(), &self.root, self.module(backend), &op.name);
+        let all: Vec<Ident> = op.params.iter().map(|p| id(&p.name)).collect();
+        match op.maps.get(&backend.name) {
+            Some(Map::Each { .. }) => self.each_call(op, &module),
+            Some(Map::Call(path)) => {
+                let path = tokens(path);
+                quote!(#module::#path(self, #(#all),*))
+            }
+            Some(Map::Compose(_)) => {
+                let function = id(name);
+                quote!(__compose::#function(self, #(#all),*))
+            }
+            Some(Map::Generic(path)) => {
+                let (path, here) = (
+                    tokens(path),
+                    if op.own { quote!(crate) } else { quote!(#root) },
+                );
+                quote!(#here::#path(self, #(#all),*))
+            }
+            Some(Map::Aten {
+                name: aten,
+                overload,
+                args,
+                via,
+            }) => {
+                let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
+                let args = args.iter().map(|a| self.aten_argument(a, op, &module));
+                quote! {
+                    static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::Via::#via);
+                    #module::aten::<T, _>(self, &ATEN, &[#(#args),*])
+                }
+            }
+            None => {
+                quote!(Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME)))
+            }
+        }
+    }
+
+    /// `elementwise::each2(self, &__each::Add {}, x1, x2)`
+    fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
+        let rt = self.rt();
+        let (scalar, loops) = (
+            id(&op.camel()),
+            format_ident!("each{}", op.inputs().count()),
+        );
+        let inputs = op.inputs().map(|p| {
+            let n = id(&p.name);
+            if matches!(p.kind, Kind::Array(_)) {
+                quote!(#rt::Operand::Array(#n))
+            } else {
+                quote!(#n)
+            }
+        });
+        let fields = op
+            .params
+            .iter()
+            .filter(|p| !p.is_array())
+            .map(|p| id(&p.name));
+        quote!(#module::elementwise::#loops(self, &__each::#scalar { #(#fields),* }, #(#inputs),*))
+    }
+
+    fn aten_argument(&self, text: &str, op: &Op, module: &TokenStream) -> TokenStream {
+        if op.param(text).is_some() {
+            let n = id(text);
+            return quote!(#module::Arg::from(#n));
+        }
+        match text {
+            "none" => quote!(#module::Arg::None),
+            "true" | "false" => {
+                let value = id(text);
+                quote!(#module::Arg::from(#value))
+            }
+            number if number.contains('.') => {
+                let value: f64 = number.parse().unwrap_or_default();
+                quote!(#module::Arg::from(#value))
+            }
+            number => {
+                let value: isize = number.parse().unwrap_or_default();
+                quote!(#module::Arg::from(#value))
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Model to Rust. Nothing here can fail: every mistake was reported before.
+//!
+//! `signature` says what a method looks like; `traits` declares, `options` makes the structs of defaults, `backend` and
+//! `any` implement, `support` makes what the implementations call: scalar ops, compositions and the list of ops.
+
+mod any;
+mod backend;
+mod options;
+mod signature;
+mod support;
+mod traits;
+
+pub use support::camel_dtype;
+
+use crate::model::*;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+/// What one macro call expands.
+pub struct Expand<'m> {
+    pub model: &'m Model,
+    /// Path of the facade: `crate` inside it, `$crate` through `backend!` elsewhere.
+    pub root: TokenStream,
+    /// The extension trait of a user's table.
+    pub extension: Option<Ident>,
+}
+
+/// An identifier; raw where it is a keyword.
+pub fn id(name: &str) -> Ident {
+    syn::parse_str::<Ident>(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
+}
+
+/// Text that is known to be Rust.
+fn tokens(text: &str) -> TokenStream {
+    text.parse().unwrap_or_default()
+}
+
+impl Expand<'_> {
+    /// The runtime crate, through the facade.
+    fn rt(&self) -> TokenStream {
+        let root = &self.root;
+        quote!(#root::runtime)
+    }
+
+    fn own(&self) -> impl Iterator<Item = &Op> {
+        self.model.ops.iter().filter(|o| o.own)
+    }
+
+    /// The base table: a trait per group, `Backend`, an implementation per library, `AnyBackend`.
+    pub fn base(&self) -> TokenStream {
+        let names: Vec<Ident> = self
+            .model
+            .groups
+            .iter()
+            .map(|g| id(&camel(&g.name)))
+            .collect();
+        let rt = self.rt();
+        let groups = self.model.groups.iter().zip(&names).map(|(group, name)| {
+            let ops: Vec<&Op> = self.own().filter(|o| o.group == group.name).collect();
+            self.group(
+                name,
+                &crate::docs::group(group, &ops, self.model),
+                &quote!(#rt::Arrays),
+                &ops,
+            )
+        });
+        let (any, support) = (self.any_backend(), self.support("OPS"));
+        let links = self
+            .model
+            .groups
+            .iter()
+            .zip(&names)
+            .map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
+        let doc = format!(
+            "Every op group: what generic code asks for.\n\n{}",
+            links.collect::<Vec<_>>().join("\n")
+        );
+        quote! {
+            #(#groups)*
+            #any
+            #support
+            #[doc = #doc]
+            pub trait Backend: #(#names +)* {}
+            impl<B: #(#names +)*> Backend for B {}
+        }
+    }
+
+    /// A user's table: one extension trait for every backend.
+    pub fn extension(&self) -> TokenStream {
+        let root = &self.root;
+        let name = self.extension.clone().unwrap_or_else(|| id("Extension"));
+        let ops: Vec<&Op> = self.own().collect();
+        let doc = crate::docs::extension(&name.to_string(), &ops, self.model);
+        let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
+        let support = self.support(&format!("{}_OPS", screaming(&name.to_string())));
+        quote!(#body #support)
+    }
+
+    /// One more library for the ops of the base table.
+    pub fn overlay(&self, backend: &Backend) -> TokenStream {
+        let root = &self.root;
+        let implementations = self.model.groups.iter().map(|group| {
+            let name = id(&camel(&group.name));
+            let ops: Vec<&Op> = self
+                .model
+                .ops
+                .iter()
+                .filter(|o| o.group == group.name && o.maps.contains_key(&backend.name))
+                .collect();
+            self.implement(&quote!(#root::#name), backend, &ops)
+        });
+        let support = self.overlay_support(backend);
+        quote!(#(#implementations)* #support)
+    }
+
+    /// A trait with its options structs and its implementations.
+    fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
+        let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
+        let options = ops
+            .iter()
+            .filter(|o| o.has_options())
+            .map(|o| self.options(o));
+        let declaration = quote! {
+            #[doc = #doc]
+            pub trait #name: #supertrait { #(#methods)* }
+            #(#options)*
+        };
+        let any_library = |o: &&Op| {
+            o.maps
+                .values()
+                .all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)))
+        };
+        if self.extension.is_some() && ops.iter().all(any_library) {
+            // nothing is said of any library: every backend has these ops, those of third parties too
+            let root = &self.root;
+            let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
+            return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });
+        }
+        let libraries = self
+            .model
+            .backends
+            .iter()
+            .map(|b| self.implement(&quote!(#name), b, ops));
+        let any = self.implement_any(name, ops);
+        quote!(#declaration #(#libraries)* #any)
+    }
+
+    fn options_name(&self, op: &Op) -> Ident {
+        format_ident!("{}Options", op.camel())
+    }
+
+    /// The path of the options struct of an op, which may be the base table's.
+    fn options_path(&self, op: &Op) -> TokenStream {
+        let (root, name) = (&self.root, self.options_name(op));
+        if op.own {
+            quote!(#name)
+        } else {
+            quote!(#root::#name)
+        }
+    }
+}
+
+/// `MyOps` as `MY_OPS`.
+fn screaming(name: &str) -> String {
+    let mut out = String::new();
+    for (i, c) in name.chars().enumerate() {
+        if c.is_uppercase() && i > 0 {
+            out.push('_');
+        }
+        out.extend(c.to_uppercase());
+    }
+    out
+}

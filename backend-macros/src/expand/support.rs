@@ -1,0 +1,275 @@
+//! What the implementations call: the scalar ops of `each` rows, the functions of composed rows, and the list of ops.
+
+use super::*;
+use crate::{compose, each};
+
+impl Expand<'_> {
+    /// Everything for the rows of this call; `list` is the name of the constant with the ops.
+    pub(super) fn support(&self, list: &str) -> TokenStream {
+        let scalar_ops = self
+            .own()
+            .filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
+        let composed = self
+            .own()
+            .filter_map(|o| Some(self.composed(o, compose::of(o)?)));
+        let list = self.list(list);
+        self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), list)
+    }
+
+    /// The same for a library that is added to the base table.
+    pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
+        let maps = || {
+            self.model
+                .ops
+                .iter()
+                .filter_map(|o| Some((o, o.maps.get(&backend.name)?)))
+        };
+        let scalar_ops = maps()
+            .filter(|(_, m)| matches!(m, Map::Each { .. }))
+            .map(|(o, m)| self.scalar_op(o, m));
+        let composed = maps().filter_map(|(o, m)| match m {
+            Map::Compose(text) => Some(self.composed(o, text)),
+            _ => None,
+        });
+        self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!())
+    }
+
+    fn support_modules(
+        &self,
+        scalar_ops: TokenStream,
+        composed: TokenStream,
+        list: TokenStream,
+    ) -> TokenStream {
+        let rt = self.rt();
+        quote! {
+            #[doc(hidden)]
+            #[allow(unused_imports, unused_parens, clippy::all)]
+            pub mod __each {
+                use #rt as rt;
+                #scalar_ops
+            }
+            #[doc(hidden)]
+            #[allow(unused_imports, clippy::all)]
+            pub mod __compose {
+                use super::*;
+                #composed
+            }
+            #list
+        }
+    }
+
+    /// A zero-size op (or one that holds the row's scalar parameters) with the row's expression as its `apply`.
+    fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
+        let Map::Each { real, complex } = map else {
+            return quote!();
+        };
+        let (name, text, bound) = (id(&op.camel()), &op.name, id(&op.bound));
+        let translate = |text: &str| each::translate(text, op, self.model).ok().expect("checked");
+        let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
+        let input_names: Vec<&String> = op.inputs().map(|p| &p.name).collect();
+        let n = inputs.len();
+        let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
+        let fields = scalars.iter().map(|p| {
+            let n = id(&p.name);
+            let ty = if matches!(&p.kind, Kind::Plain(t) if t == "bool") {
+                quote!(bool)
+            } else {
+                quote!(f64)
+            };
+            quote!(pub #n: #ty)
+        });
+        let field_names: Vec<&String> = scalars.iter().map(|p| &p.name).collect();
+        let values = scalars.iter().map(|p| {
+            let n = id(&p.name);
+            if matches!(&p.kind, Kind::Plain(t) if t == "bool") {
+                quote!(self.#n as u8 as f64)
+            } else {
+                quote!(self.#n)
+            }
+        });
+        let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
+        let open = (!open.is_empty()).then(|| quote!(let #name { #(#open),* } = *self;));
+        let output = self.elem(op.result.elem(), op);
+        let first = translate(real);
+        let (rust, cuda) = (&first.rust, &first.cuda);
+        let complex_source = complex.as_ref().map(|c| {
+            let cuda = translate(c).cuda;
+            quote!(const CUDA_COMPLEX: &'static str = #cuda;)
+        });
+        let apply = match complex {
+            None => quote! {
+                impl<T: rt::#bound> rt::Each<#n, T> for #name {
+                    type Out = #output;
+                    #[inline(always)]
+                    fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
+                }
+            },
+            Some(complex) => {
+                let complex = translate(complex).rust;
+                let real_result = op.result.elem() == Elem::Real;
+                let (form, visit) = if real_result {
+                    ("FloatToRealOp", "float_to_real")
+                } else {
+                    ("FloatOp", "float")
+                };
+                let (form, visit) = (id(form), id(visit));
+                let complex_output = if real_result {
+                    quote!(R)
+                } else {
+                    quote!(rt::Complex<R>)
+                };
+                quote! {
+                    impl rt::#form<#n> for #name {
+                        #[inline(always)]
+                        fn real<T: rt::Real>(&self, [#(#inputs),*]: [T; #n]) -> T { #open #rust }
+                        #[inline(always)]
+                        fn complex<R: rt::Real>(&self, [#(#inputs),*]: [rt::Complex<R>; #n]) -> #complex_output
+                        where rt::Complex<R>: rt::Float<Real = R> { #open #complex }
+                    }
+                    impl<T: rt::#bound> rt::Each<#n, T> for #name {
+                        type Out = #output;
+                        #[inline(always)]
+                        fn apply(&self, x: [T; #n]) -> #output { rt::Float::#visit(self, x) }
+                    }
+                }
+            }
+        };
+        quote! {
+            #[derive(Clone, Copy, Debug)]
+            pub struct #name { #(#fields),* }
+            #apply
+            impl rt::EachSource for #name {
+                const NAME: &'static str = #text;
+                const CUDA: &'static str = #cuda;
+                #complex_source
+                const INPUTS: &'static [&'static str] = &[#(#input_names),*];
+                const PARAMS: &'static [&'static str] = &[#(#field_names),*];
+                fn params(&self) -> Vec<f64> { vec![#(#values),*] }
+            }
+        }
+    }
+
+    /// One generic function per composed row, which every library's shim calls.
+    fn composed(&self, op: &Op, text: &str) -> TokenStream {
+        let (root, rt, name, dtypes) = (&self.root, self.rt(), id(&op.name), self.dtypes(op));
+        let bounds = match &self.extension {
+            Some(extension) => quote!(#root::Backend + #extension),
+            None => quote!(#root::Backend),
+        };
+        let args = op.params.iter().map(|p| {
+            let n = id(&p.name);
+            let ty = match &p.kind {
+                Kind::Array(e) => {
+                    let e = self.elem(*e, op);
+                    if p.default.is_some() {
+                        quote!(Option<&B::Array<#e>>)
+                    } else {
+                        quote!(&B::Array<#e>)
+                    }
+                }
+                Kind::Operand(e) => {
+                    let e = self.elem(*e, op);
+                    quote!(#rt::Operand<'_, B, #e>)
+                }
+                Kind::Arrays(e) => {
+                    let e = self.elem(*e, op);
+                    quote!(&[&B::Array<#e>])
+                }
+                Kind::Axes => quote!(#rt::Axes),
+                Kind::Axis => quote!(isize),
+                Kind::Shape => quote!(&[usize]),
+                Kind::Signed => quote!(&[isize]),
+                Kind::Slices => quote!(&[#rt::Slice]),
+                Kind::Lengths => quote!(Option<#rt::Lengths>),
+                Kind::Scalar => quote!(T),
+                Kind::Host => quote!(#rt::HostArray<T>),
+                Kind::Bytes => quote!(&[u8]),
+                Kind::Plain(t) => tokens(t),
+                Kind::Maybe(t) => {
+                    let t = tokens(t);
+                    quote!(Option<#t>)
+                }
+                Kind::Choice(t) => {
+                    let t = id(t);
+                    quote!(#rt::#t)
+                }
+            };
+            quote!(#n: #ty)
+        });
+        let output = self.output(op, &quote!(B::Array));
+        let body = compose::rewrite(text, op, self.model, &self.root);
+        quote! {
+            pub fn #name<B: #bounds, #dtypes>(b: &B, #(#args),*) -> #rt::Result<#output> { Ok({ #body }) }
+        }
+    }
+
+    /// The rows as data.
+    fn list(&self, name: &str) -> TokenStream {
+        let (rt, list) = (self.rt(), id(name));
+        let rows = self.own().map(|op| {
+            let Op { name, group, summary, numpy, .. } = op;
+            let dtypes = self.model.dtypes_of(&op.set).iter().map(|d| {
+                let d = id(&camel_dtype(d));
+                quote!(#rt::DType::#d)
+            });
+            let signature = crate::docs::signature(op);
+            let backends = op.maps.iter().map(|(backend, map)| {
+                let mapping = crate::docs::mapping(map);
+                quote!((#backend, #mapping))
+            });
+            let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+            let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
+            quote! {
+                #rt::OpInfo::new(
+                    #name, #group, #summary, #signature, &[#(#dtypes),*], &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
+                )
+            }
+        });
+        quote! {
+            /// Every op of the table, as data.
+            pub const #list: &[#rt::OpInfo] = &[#(#rows),*];
+        }
+    }
+
+    /// What is needed to compile the CUDA kernel of an `each` row without calling it.
+    fn kernel(&self, op: &Op, map: &Map) -> TokenStream {
+        let Map::Each { real, complex } = map else {
+            return quote!(None);
+        };
+        let rt = self.rt();
+        let cuda = |text: &str| {
+            each::translate(text, op, self.model)
+                .ok()
+                .expect("checked")
+                .cuda
+        };
+        let source = cuda(real);
+        let complex = cuda(complex.as_ref().unwrap_or(real));
+        let inputs = op.inputs().map(|p| &p.name);
+        let params = op.params.iter().filter(|p| !p.is_array()).map(|p| &p.name);
+        let out = self.model.dtypes_of(&op.set).iter().map(|d| {
+            let (t, out) = (
+                id(&camel_dtype(d)),
+                id(&camel_dtype(dtype_of(op.result.elem(), d))),
+            );
+            quote!((#rt::DType::#t, #rt::DType::#out))
+        });
+        quote!(Some(#rt::KernelInfo::new(
+            #source, #complex, &[#(#inputs),*], &[#(#params),*], &[#(#out),*],
+        )))
+    }
+}
+
+/// The `each` mapping of a row, if any library has one.
+fn each_of(op: &Op) -> Option<&Map> {
+    op.maps.values().find(|m| matches!(m, Map::Each { .. }))
+}
+
+/// `uint8` as the variant of `DType`.
+pub fn camel_dtype(name: &str) -> String {
+    match name.strip_prefix("uint").or(name.strip_prefix("bfloat")) {
+        Some(bits) if name.starts_with('u') => format!("UInt{bits}"),
+        Some(bits) => format!("BFloat{bits}"),
+        None => camel(name),
+    }
+}

@@ -1,0 +1,37 @@
+//! The declaration of a row's method.
+
+use super::*;
+
+impl Expand<'_> {
+    /// The method, documented, and its twin with options.
+    ///
+    /// Both have bodies: a new row breaks no backend that others wrote, and rustdoc keeps the order of the table.
+    pub(super) fn declare(&self, op: &Op) -> TokenStream {
+        let (rt, name, alias) = (self.rt(), &op.name, &op.alias);
+        let doc = crate::docs::op(op, self.model);
+        let signature = self.signature(op, false);
+        let given: Vec<Ident> = op.positional().map(|p| id(&p.name)).collect();
+        let options = op.has_options().then(|| quote!(options,));
+        let unsupported = quote!({
+            let _ = (#(#given,)* #options);
+            Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME))
+        });
+        let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])*);
+        if !op.has_options() {
+            return quote!(#attributes #signature #unsupported);
+        }
+        let (twin, defaults) = (format_ident!("{}_with", op.name), self.options_name(op));
+        let twin_signature = self.signature(op, true);
+        let twin_doc = format!(
+            "[`{0}`](Self::{0}) with [options]({1}) by name.",
+            op.name, defaults
+        );
+        quote! {
+            #attributes
+            #[inline]
+            #signature { self.#twin(#(#given,)* #defaults::new()) }
+            #[doc = #twin_doc]
+            #twin_signature #unsupported
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The arguments of the macros.
+
+use crate::report::Source;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::{
+    LitStr, Token,
+    ext::IdentExt,
+    parse::{Parse, ParseStream},
+};
+
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME`; for tests also `backend = EXPR,
+/// type = TYPE, groups = ["NAME", ..], golden = "FILE", partial = true`
+pub struct Input {
+    /// Path of the facade.
+    pub root: TokenStream,
+    /// Text of the base table, where this is not the base table's own call.
+    pub base: Option<LitStr>,
+    /// The file with the rows.
+    pub table: Option<LitStr>,
+    /// Whether the file adds a column.
+    pub overlay: bool,
+    /// Name of the trait of a user's table.
+    pub extension: Option<Ident>,
+    /// The backend to test.
+    pub backend: Option<syn::Expr>,
+    /// Its type.
+    pub backend_type: Option<syn::Type>,
+    /// The groups to test; all if none is named.
+    pub groups: Vec<String>,
+    /// The file with the references of a user's table.
+    pub golden: Option<LitStr>,
+    /// Whether the backend has only some ops.
+    pub partial: bool,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let mut it = Input {
+            root: quote!(crate),
+            base: None,
+            table: None,
+            overlay: false,
+            extension: None,
+            backend: None,
+            backend_type: None,
+            groups: Vec::new(),
+            golden: None,
+            partial: false,
+        };
+        while !input.is_empty() {
+            let key = Ident::parse_any(input)?;
+            input.parse::<Token![=]>()?;
+            match key.to_string().as_str() {
+                "root" => {
+                    let path: syn::Path = input.parse()?;
+                    it.root = quote!(#path);
+                }
+                "base" => it.base = Some(input.parse()?),
+                "table" => it.table = Some(input.parse()?),
+                "overlay" => {
+                    it.table = Some(input.parse()?);
+                    it.overlay = true;
+                }
+                "trait" => it.extension = Some(input.parse()?),
+                "backend" => it.backend = Some(input.parse()?),
+                "type" => it.backend_type = Some(input.parse()?),
+                "golden" => it.golden = Some(input.parse()?),
+                "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
+                "groups" => {
+                    let list: syn::ExprArray = input.parse()?;
+                    it.groups = list
+                        .elems
+                        .iter()
+                        .map(|e| quote!(#e).to_string().trim_matches('"').to_string())
+                        .collect();
+                }
+                other => {
+                    let message = format!(
+                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, golden, partial"
+                    );
+                    return Err(syn::Error::new(key.span(), message));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        if it.table.is_some() && it.base.is_some() && !it.overlay && it.extension.is_none() {
+            return Err(syn::Error::new(
+                Span::call_site(),
+                "give the trait a name: `trait = MyOps`",
+            ));
+        }
+        Ok(it)
+    }
+}
+
+impl Input {
+    /// Where mistakes of the table are shown.
+    pub fn file_span(&self) -> Span {
+        self.table
+            .as_ref()
+            .map_or_else(Span::call_site, LitStr::span)
+    }
+
+    /// The table and its absolute path; paths are relative to the `Cargo.toml` of the crate that calls.
+    pub fn read(&self) -> Result<(Source, String), TokenStream> {
+        let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
+        let file = self.table.as_ref();
+        let file = file.ok_or_else(|| {
+            fail(
+                Span::call_site(),
+                "give `table = \"..\"` or `overlay = \"..\"`".into(),
+            )
+        })?;
+        let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        let path = std::path::Path::new(&folder).join(file.value());
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| fail(file.span(), format!("{}: {e}", file.value())))?;
+        Ok((
+            Source {
+                name: file.value(),
+                text,
+            },
+            path.to_string_lossy().into_owned(),
+        ))
+    }
+}

@@ -1,0 +1,125 @@
+//! Mistakes in a table, collected and shown together, each with its place.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use std::{fmt::Write, ops::Range};
+
+/// The text of one table, and the name it is reported under.
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// The mistakes found so far.
+#[derive(Default)]
+pub struct Report {
+    errors: Vec<(usize, String)>,
+}
+
+impl Report {
+    /// Adds `NAME:LINE:COL: message`, the line, a caret under `span`, and `help`.
+    pub fn at(
+        &mut self,
+        source: &Source,
+        span: Range<usize>,
+        message: impl std::fmt::Display,
+        help: impl Into<Option<String>>,
+    ) {
+        let start = span.start.min(source.text.len());
+        let line_start = source.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line = source.text[line_start..].lines().next().unwrap_or("");
+        let number = source.text[..start].matches('\n').count() + 1;
+        let column = source.text[line_start..start].chars().count() + 1;
+        let end = span.end.min(line_start + line.len()).max(start);
+        let width = source.text[start..end].chars().count().max(1);
+        let pad = " ".repeat(number.to_string().len());
+        let (name, indent, carets) = (&source.name, " ".repeat(column - 1), "^".repeat(width));
+        let mut text = format!(
+            "{name}:{number}:{column}: {message}\n{pad} |\n{number} | {line}\n{pad} | {indent}{carets}"
+        );
+        if let Some(help) = help.into() {
+            let _ = write!(text, "\n{pad} = help: {help}");
+        }
+        self.errors.push((start, text));
+    }
+
+    /// Whether nothing was wrong.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// One `compile_error!` per mistake, in the order of the file.
+    ///
+    /// `at` is the span of the file name in the macro call: rustc then shows that line and no macro backtrace.
+    pub fn into_tokens(mut self, at: Span) -> TokenStream {
+        self.errors.sort();
+        self.errors.dedup();
+        let texts = self.errors.iter().map(|(_, text)| text);
+        quote_spanned!(at => #(::core::compile_error! { #texts })*)
+    }
+}
+
+/// The legal name nearest to `name` if near enough to be a slip, else the legal names if they are few.
+pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let legal: Vec<&str> = legal.into_iter().collect();
+    match legal.iter().map(|l| (distance(name, l), *l)).min() {
+        Some((d, near)) if d <= 1 + name.len() / 3 => Some(format!("did you mean `{near}`?")),
+        _ if !legal.is_empty() && legal.len() <= 24 => {
+            Some(format!("one of: {}", legal.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+/// Edits that turn one word into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let up = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(x != *y))
+                .min(up + 1)
+                .min(row[j] + 1);
+            diagonal = up;
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_named() {
+        assert_eq!(
+            did_you_mean("sigmiod", ["sigmoid", "sum"]).unwrap(),
+            "did you mean `sigmoid`?"
+        );
+        assert_eq!(
+            did_you_mean("zzz", ["sigmoid", "sum"]).unwrap(),
+            "one of: sigmoid, sum"
+        );
+    }
+
+    #[test]
+    fn a_mistake_has_its_line_and_caret() {
+        let source = Source {
+            name: "t.toml".into(),
+            text: "[op.a]\ngroop = 1\n".into(),
+        };
+        let mut report = Report::default();
+        report.at(
+            &source,
+            7..12,
+            "unknown key",
+            Some("did you mean `group`?".into()),
+        );
+        let text = report.into_tokens(Span::call_site()).to_string();
+        assert!(text.contains("t.toml:2:1: unknown key"), "{text}");
+        assert!(text.contains("^^^^^"), "{text}");
+    }
+}

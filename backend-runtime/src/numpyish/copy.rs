@@ -1,0 +1,373 @@
+//! Copies between layouts: the one loop behind packing, transposing, joining, repeating, padding and slices.
+//!
+//! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
+
+use super::buffer;
+use crate::{DType, Element, Result};
+use ndarray::{ArrayView, IxDyn};
+use std::mem::MaybeUninit;
+
+/// The elements of a view, in C order.
+pub fn to_vec<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<Vec<T>> {
+    if let Some(slice) = x.as_slice() {
+        // SAFETY: the copy writes as many elements as the vector has.
+        return unsafe { buffer::filled(op, slice.len(), |out| slices(slice, out)) };
+    }
+    let strides = crate::shape::c_strides(x.shape());
+    // SAFETY: with the strides of its own shape in C order, a view fills the whole vector.
+    unsafe { buffer::filled(op, x.len(), |out| place(out, 0, &strides, x)) }
+}
+
+/// Copies a slice to one of the same length, on several threads where that pays.
+pub fn slices<T: Element>(from: &[T], to: &mut [MaybeUninit<T>]) {
+    assert_eq!(from.len(), to.len(), "both slices have one length");
+    buffer::chunks(to, 1, buffer::CHEAP, |start, part| {
+        part.write_copy_of_slice(&from[start..start + part.len()]);
+    });
+}
+
+/// Writes a view into a part of `out`: its first element to index `start`, the next ones along axis k `strides[k]` apart.
+///
+/// # Panics
+/// If an element would land outside `out`: the caller's arithmetic is wrong.
+pub fn place<T: Element>(out: &mut [MaybeUninit<T>], start: usize, strides: &[isize], x: ArrayView<'_, T, IxDyn>) {
+    assert_eq!(x.ndim(), strides.len(), "one stride per axis");
+    if x.is_empty() {
+        return;
+    }
+    let reach = |sign: isize| -> Option<isize> {
+        x.shape()
+            .iter()
+            .zip(strides)
+            .filter(|&(_, s)| s.signum() == sign)
+            .try_fold(start as isize, |end, (&d, &s)| end.checked_add(s.checked_mul(d as isize - 1)?))
+    };
+    let inside = matches!((reach(-1), reach(1)), (Some(low), Some(high)) if low >= 0 && high < out.len() as isize);
+    assert!(inside, "the part lies in the result");
+    let axes = x.shape().iter().zip(x.strides()).zip(strides);
+    let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
+    // SAFETY: the view's elements are its own, and `out` has room for each, as just checked.
+    unsafe { bits(T::DTYPE, axes, x.as_ptr().cast(), out.as_mut_ptr().add(start).cast()) }
+}
+
+/// One axis of a copy: its length, and the distance in elements from one index to the next on both sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Number of elements.
+    pub len: usize,
+    /// Distance in the source; any sign, 0 repeats.
+    pub from: isize,
+    /// Distance in the target; any sign, not 0 where the axis is longer than 1.
+    pub to: isize,
+}
+
+/// Copies elements of a dtype.
+///
+/// # Safety
+/// Both pointers are those of elements of `dtype`, at the index 0 of every axis; all elements that the axes reach lie in
+/// allocations that may be read and written, and no two elements of the target are one.
+pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
+    use DType::*;
+    // SAFETY: the types have the size and the alignment of the dtype; every bit pattern is one of theirs.
+    unsafe {
+        match dtype {
+            Bool | Int8 | UInt8 => strided::<u8>(axes, from.cast(), to.cast()),
+            Int16 | UInt16 | Float16 | BFloat16 => strided::<u16>(axes, from.cast(), to.cast()),
+            Int32 | UInt32 | Float32 => strided::<u32>(axes, from.cast(), to.cast()),
+            Int64 | UInt64 | Float64 => strided::<u64>(axes, from.cast(), to.cast()),
+            Complex64 => strided::<[u32; 2]>(axes, from.cast(), to.cast()),
+            Complex128 => strided::<[u64; 2]>(axes, from.cast(), to.cast()),
+        }
+    }
+}
+
+/// The whole copy, on several threads where that pays.
+unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut U) {
+    if axes.iter().any(|a| a.len == 0) {
+        return;
+    }
+    for axis in axes.iter_mut().filter(|a| a.to < 0) {
+        let last = axis.len as isize - 1;
+        // SAFETY: the last element of an axis is one that the copy reaches.
+        unsafe { (from, to) = (from.offset(axis.from * last), to.offset(axis.to * last)) };
+        (axis.from, axis.to) = (-axis.from, -axis.to);
+    }
+    let axes = simplified(axes);
+    let Some(longest) = (0..axes.len()).max_by_key(|&i| axes[i].len) else {
+        // SAFETY: without axes there is one element.
+        return unsafe { *to = *from };
+    };
+    let Axis { len, from: from_step, to: to_step } = axes[longest];
+    let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
+    let ends = Ends { from, to };
+    buffer::parallel(len, (buffer::CHEAP / rest).max(1), |range| {
+        let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
+        let mut part = axes.clone();
+        part[longest].len = range.len();
+        // SAFETY: a part of the axes reaches a part of the elements; parts of different tasks share none.
+        unsafe { serial(part, from, to) }
+    });
+}
+
+/// The two pointers of a copy, for several threads.
+struct Ends<U> {
+    from: *const U,
+    to: *mut U,
+}
+
+// SAFETY: the tasks of a copy read shared elements and write different ones.
+unsafe impl<U: Bits> Sync for Ends<U> {}
+
+impl<U> Ends<U> {
+    /// Both pointers moved by offsets inside their allocations.
+    fn at(&self, from: isize, to: isize) -> Ends<U> {
+        Ends { from: self.from.wrapping_offset(from), to: self.to.wrapping_offset(to) }
+    }
+}
+
+/// What elements are moved as.
+trait Bits: Copy + Send + Sync + 'static {}
+impl<U: Copy + Send + Sync + 'static> Bits for U {}
+
+/// Axes sorted by the target's distance, the smallest last, without those of length 1; neighbours that are one axis in
+/// both source and target are joined.
+fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
+    axes.retain(|a| a.len != 1);
+    axes.sort_by_key(|a| std::cmp::Reverse(a.to));
+    let mut kept = 0;
+    for i in 1..axes.len() {
+        let (outer, inner) = (axes[kept], axes[i]);
+        let joins = |outer: isize, inner_step: isize| outer == inner_step * inner.len as isize;
+        if joins(outer.from, inner.from) && joins(outer.to, inner.to) {
+            axes[kept] = Axis { len: outer.len * inner.len, ..inner };
+        } else {
+            kept += 1;
+            axes[kept] = inner;
+        }
+    }
+    axes.truncate(kept + 1);
+    axes
+}
+
+/// The copy on one thread: two axes at a time go to a kernel.
+unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
+    let inner = axes.len() - 1;
+    // along which axis the source is read fastest; if it is not the one written fastest, the copy transposes
+    let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
+    let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
+    let one = Axis { len: 1, from: 0, to: 0 };
+    let j = axes[inner];
+    let second = transposes.or(inner.checked_sub(1));
+    let i = second.map_or(one, |k| std::mem::replace(&mut axes[k], one));
+    let outer = &axes[..inner];
+    each_offset(outer, |f, t| {
+        // SAFETY: offsets of the outer axes lead to elements that the copy reaches.
+        unsafe {
+            let (from, to) = (from.offset(f), to.offset(t));
+            if transposes.is_some() { tiles(i, j, from, to) } else { rows(i, j, from, to) }
+        }
+    });
+}
+
+/// Calls `f` with the offsets of every index of the axes.
+fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
+    let mut index = vec![0; axes.len()];
+    let (mut from, mut to) = (0, 0);
+    loop {
+        f(from, to);
+        let mut k = axes.len();
+        loop {
+            let Some(next) = k.checked_sub(1) else { return };
+            k = next;
+            let Axis { len, from: from_step, to: to_step } = axes[k];
+            index[k] += 1;
+            from += from_step;
+            to += to_step;
+            if index[k] < len {
+                break;
+            }
+            index[k] = 0;
+            from -= from_step * len as isize;
+            to -= to_step * len as isize;
+        }
+    }
+}
+
+/// Rows along `j`, one after another along `i`.
+unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
+    // SAFETY: every offset is that of an index of both axes.
+    unsafe {
+        match j.len {
+            1 => return short_rows::<U, 1>(i, j, from, to),
+            2 => return short_rows::<U, 2>(i, j, from, to),
+            3 => return short_rows::<U, 3>(i, j, from, to),
+            4 => return short_rows::<U, 4>(i, j, from, to),
+            _ => {}
+        }
+        for k in 0..i.len as isize {
+            let (from, to) = (from.offset(k * i.from), to.offset(k * i.to));
+            match (j.from, j.to) {
+                (1, 1) => std::ptr::copy_nonoverlapping(from, to, j.len),
+                (0, 1) => {
+                    std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), j.len).fill(MaybeUninit::new(*from))
+                }
+                // constants, so that the loops vectorise
+                (2, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.add(2 * n)),
+                (-1, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.sub(n)),
+                (f, t) => (0..j.len as isize).for_each(|n| *to.offset(n * t) = *from.offset(n * f)),
+            }
+        }
+    }
+}
+
+/// Rows of a length known when compiling.
+unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
+    for k in 0..i.len as isize {
+        for n in 0..N as isize {
+            // SAFETY: the offset is that of an index of both axes.
+            unsafe { *to.offset(k * i.to + n * j.to) = *from.offset(k * i.from + n * j.from) };
+        }
+    }
+}
+
+/// Lengths of the blocks of a transposing copy: few enough for all their cache lines to stay in the first-level cache.
+const BLOCK: (usize, usize) = (32, 64);
+
+/// Side of the squares that are transposed in registers.
+const SIDE: usize = 4;
+
+/// A transposing copy in blocks.
+unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
+    for i0 in (0..i.len).step_by(BLOCK.0) {
+        for j0 in (0..j.len).step_by(BLOCK.1) {
+            let at = |i_step: isize, j_step: isize| i0 as isize * i_step + j0 as isize * j_step;
+            let (ni, nj) = (BLOCK.0.min(i.len - i0), BLOCK.1.min(j.len - j0));
+            let (i, j) = (Axis { len: ni, ..i }, Axis { len: nj, ..j });
+            // SAFETY: the block lies in the axes.
+            unsafe { tile(i, j, from.offset(at(i.from, j.from)), to.offset(at(i.to, j.to))) }
+        }
+    }
+}
+
+/// One block of a transposing copy.
+unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
+    let squares = i.from == 1 && j.to == 1;
+    let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
+    let one = |i0: usize, j0: usize| {
+        let (i0, j0) = (i0 as isize, j0 as isize);
+        // SAFETY: the caller's indices are those of both axes.
+        unsafe { *to.offset(i0 * i.to + j0 * j.to) = *from.offset(i0 * i.from + j0 * j.from) }
+    };
+    for i0 in (0..whole_i).step_by(SIDE) {
+        for j0 in (0..whole_j).step_by(SIDE) {
+            // SAFETY: a whole square lies in the block; runs of the source and of the target are contiguous.
+            unsafe {
+                let from = from.offset(i0 as isize + j0 as isize * j.from);
+                let to = to.offset(i0 as isize * i.to + j0 as isize);
+                let read: [[U; SIDE]; SIDE] =
+                    std::array::from_fn(|r| from.offset(r as isize * j.from).cast::<[U; SIDE]>().read());
+                for c in 0..SIDE {
+                    let column: [U; SIDE] = std::array::from_fn(|r| read[r][c]);
+                    to.offset(c as isize * i.to).cast::<[U; SIDE]>().write(column);
+                }
+            }
+        }
+        for k in i0..i0 + SIDE {
+            (whole_j..j.len).for_each(|j0| one(k, j0));
+        }
+    }
+    for i0 in whole_i..i.len {
+        (0..j.len).for_each(|j0| one(i0, j0));
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use ndarray::{Array, ArrayD, ArrayViewD, Slice};
+
+    /// A few random decisions: enough for layouts, and the same in every run.
+    pub struct Dice(pub u64);
+
+    impl Dice {
+        /// A number below `n`.
+        pub fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % n
+        }
+
+        /// An array of any rank up to 4 whose axes are cut, stepped over, reversed and permuted.
+        pub fn layout<T: Element>(&mut self, longest: usize) -> ndarray::ArcArray<T, IxDyn> {
+            let shape: Vec<usize> = (0..self.below(5)).map(|_| self.below(longest)).collect();
+            self.layout_of(&shape)
+        }
+
+        /// An array of this shape in a random layout.
+        pub fn layout_of<T: Element>(&mut self, shape: &[usize]) -> ndarray::ArcArray<T, IxDyn> {
+            let mut order: Vec<usize> = (0..shape.len()).collect();
+            (0..shape.len()).for_each(|i| order.swap(i, self.below(i + 1)));
+            let steps: Vec<usize> = shape.iter().map(|_| 1 + self.below(3) / 2 + self.below(2)).collect();
+            let whole: Vec<usize> = order.iter().map(|&k| shape[k] * steps[k]).collect();
+            let n = whole.iter().product();
+            let values: Vec<T> = (0..n).map(|i| T::from_i64(i as i64 + 1)).collect();
+            let mut a = Array::from_shape_vec(IxDyn(&whole), values).unwrap().into_shared();
+            let mut back = order.clone();
+            order.iter().enumerate().for_each(|(place, &k)| back[k] = place);
+            a = a.permuted_axes(IxDyn(&back));
+            for (k, &step) in steps.iter().enumerate() {
+                let step = if self.below(3) == 0 { -(step as isize) } else { step as isize };
+                a.slice_axis_inplace(ndarray::Axis(k), Slice::new(0, None, step));
+            }
+            assert_eq!(a.shape(), shape);
+            a
+        }
+    }
+
+    fn check<T: Element>(x: ArrayViewD<'_, T>) {
+        let expected: Vec<T> = x.iter().copied().collect();
+        assert_eq!(to_vec("copy", x.view()).unwrap(), expected, "{:?} {:?}", x.shape(), x.strides());
+    }
+
+    #[test]
+    fn any_layout_packs_to_c_order() {
+        let mut dice = Dice(1);
+        for _ in 0..400 {
+            check(dice.layout::<u8>(9).view());
+            check(dice.layout::<i16>(9).view());
+            check(dice.layout::<f32>(9).view());
+            check(dice.layout::<i64>(9).view());
+            check(dice.layout::<crate::Complex<f32>>(9).view());
+            check(dice.layout::<crate::Complex<f64>>(9).view());
+        }
+    }
+
+    #[test]
+    fn large_transposes_and_repeats_on_several_threads() {
+        let a = ArrayD::from_shape_fn(IxDyn(&[517, 3, 259]), |i| (i[0] * 1000 + i[1] * 300 + i[2]) as f32);
+        for order in [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2], [2, 0, 1], [1, 2, 0]] {
+            check(a.view().permuted_axes(IxDyn(&order)));
+        }
+        check(a.view().broadcast(IxDyn(&[2, 517, 3, 259])).unwrap());
+        check(a.slice_axis(ndarray::Axis(2), Slice::new(0, Some(1), 1)).broadcast(IxDyn(&[517, 3, 300])).unwrap());
+    }
+
+    #[test]
+    fn placing_leaves_the_rest_alone() {
+        let x = ArrayD::from_shape_vec(IxDyn(&[2, 3]), vec![1, 2, 3, 4, 5, 6]).unwrap();
+        let placed = |start, strides: &[isize]| -> Vec<i32> {
+            let mut out = vec![MaybeUninit::new(0); 14];
+            place(&mut out, start, strides, x.view());
+            // SAFETY: every element was written above.
+            out.into_iter().map(|o| unsafe { o.assume_init() }).collect()
+        };
+        assert_eq!(placed(1, &[6, 2]), [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]);
+        assert_eq!(placed(13, &[-1, -4]), [0, 0, 0, 0, 6, 3, 0, 0, 5, 2, 0, 0, 4, 1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the part lies in the result")]
+    fn placing_outside_is_refused() {
+        let x = ArrayD::from_elem(IxDyn(&[2, 3]), 1_u8);
+        place(&mut [MaybeUninit::new(0); 5], 0, &[3, 1], x.view());
+    }
+}
