@@ -76,13 +76,13 @@ def bfloat16_bits(x):
 
 
 def from_bfloat16_bits(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+    return np.asarray(bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def rounded(x, dtype):
     """The values of x that dtype has, in the dtype that holds them."""
     if dtype == "bfloat16":
-        return from_bfloat16_bits(np.atleast_1d(bfloat16_bits(x))).reshape(np.shape(x))
+        return from_bfloat16_bits(bfloat16_bits(x))
     return np.asarray(x).astype(own(dtype))
 
 
@@ -242,14 +242,16 @@ def _astype(x, out_dtype):
 
 
 def _nextafter(x1, x2, T):
-    if T != "bfloat16":
+    """NumPy has no bfloat16; its float16 gives x1 where C gives x2, for 0.0 and -0.0."""
+    if T not in ("float16", "bfloat16"):
         return np.nextafter(x1, x2)
+    x1, x2 = np.broadcast_arrays(x1, x2)
     # the bits of one sign are in the order of the values
-    bits = bfloat16_bits(x1).astype(np.int64)
+    bits = (bfloat16_bits(x1) if T == "bfloat16" else np.ascontiguousarray(x1).view(np.uint16)).astype(np.int64)
     away = (x2 > x1) == (x1 > 0)
-    stepped = np.where(x1 == 0, np.where(np.signbit(x2), 0x8001, 1), np.where(away, bits + 1, bits - 1))
-    result = from_bfloat16_bits(np.atleast_1d(stepped.astype(np.uint16))).reshape(stepped.shape)
-    return np.where(np.isnan(x1) | np.isnan(x2), np.float32(np.nan), np.where(x1 == x2, x2, result))
+    stepped = np.where(x1 == 0, np.where(np.signbit(x2), 0x8001, 1), np.where(away, bits + 1, bits - 1)).astype(np.uint16)
+    result = from_bfloat16_bits(stepped) if T == "bfloat16" else stepped.view(np.float16)
+    return np.where(np.isnan(x1) | np.isnan(x2), x1 + x2, np.where(x1 == x2, x2, result))
 
 
 def _special(name, x):
