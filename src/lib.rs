@@ -34,11 +34,17 @@ pub use runtime::{
 /// For the macros of this crate.
 #[doc(hidden)]
 pub mod __private {
-    pub use backend_macros::table;
+    pub use backend_macros::{conformance, table};
 }
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+
+#[doc(hidden)]
+pub mod linalg;
+pub mod nufft;
+
+pub use nufft::{NufftPlan, NufftType};
 
 backend_macros::table! { root = crate, table = "ops.toml" }
 
