@@ -25,19 +25,24 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer, Interpolation,
-    IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand, Ordered, PadMode, Precision, Real, RealNumeric,
-    Result, Side, Slice, bf16, cuda::Cuda, dispatch, f16, num_complex, numpyish::Numpyish, torch::Torch,
+    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer,
+    Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo,
+    Operand, Ordered, PadMode, Precision, Real, RealNumeric, Result, Side, Slice, bf16, cuda::Cuda,
+    dispatch, f16, num_complex, numpyish::Numpyish, torch::Torch,
 };
 
 /// For the macros of this crate.
 #[doc(hidden)]
 pub mod __private {
-    pub use backend_macros::table;
+    pub use backend_macros::{conformance, table};
 }
 
-mod linalg;
-mod nufft;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+#[doc(hidden)]
+pub mod linalg;
+pub mod nufft;
 
 pub use nufft::{NufftPlan, NufftType};
 

@@ -9,7 +9,8 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME`
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME`; for tests also `backend = EXPR,
+/// type = TYPE, groups = ["NAME", ..], golden = "FILE", partial = true`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
@@ -21,6 +22,16 @@ pub struct Input {
     pub overlay: bool,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
+    /// The backend to test.
+    pub backend: Option<syn::Expr>,
+    /// Its type.
+    pub backend_type: Option<syn::Type>,
+    /// The groups to test; all if none is named.
+    pub groups: Vec<String>,
+    /// The file with the references of a user's table.
+    pub golden: Option<LitStr>,
+    /// Whether the backend has only some ops.
+    pub partial: bool,
 }
 
 impl Parse for Input {
@@ -31,6 +42,11 @@ impl Parse for Input {
             table: None,
             overlay: false,
             extension: None,
+            backend: None,
+            backend_type: None,
+            groups: Vec::new(),
+            golden: None,
+            partial: false,
         };
         while !input.is_empty() {
             let key = Ident::parse_any(input)?;
@@ -47,9 +63,22 @@ impl Parse for Input {
                     it.overlay = true;
                 }
                 "trait" => it.extension = Some(input.parse()?),
+                "backend" => it.backend = Some(input.parse()?),
+                "type" => it.backend_type = Some(input.parse()?),
+                "golden" => it.golden = Some(input.parse()?),
+                "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
+                "groups" => {
+                    let list: syn::ExprArray = input.parse()?;
+                    it.groups = list
+                        .elems
+                        .iter()
+                        .map(|e| quote!(#e).to_string().trim_matches('"').to_string())
+                        .collect();
+                }
                 other => {
-                    let message =
-                        format!("unknown argument `{other}`; one of: table, overlay, trait");
+                    let message = format!(
+                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, golden, partial"
+                    );
                     return Err(syn::Error::new(key.span(), message));
                 }
             }
@@ -57,7 +86,7 @@ impl Parse for Input {
                 input.parse::<Token![,]>()?;
             }
         }
-        if it.base.is_some() && !it.overlay && it.extension.is_none() {
+        if it.table.is_some() && it.base.is_some() && !it.overlay && it.extension.is_none() {
             return Err(syn::Error::new(
                 Span::call_site(),
                 "give the trait a name: `trait = MyOps`",

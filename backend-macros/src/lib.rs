@@ -10,6 +10,7 @@
 
 mod check;
 mod compose;
+mod conformance;
 mod docs;
 mod each;
 mod expand;
@@ -17,6 +18,8 @@ mod input;
 mod model;
 mod parse;
 mod report;
+#[cfg(test)]
+mod tests;
 mod toml_view;
 
 use expand::Expand;
@@ -36,6 +39,15 @@ pub fn table(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
+/// `conformance! { root = PATH, base = "TEXT", backend = EXPR, type = TYPE, .. }`
+#[proc_macro]
+pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = syn::parse(input)
+        .map_err(|e| e.into_compile_error())
+        .and_then(|input| expand_conformance(&input));
+    expanded.unwrap_or_else(|errors| errors).into()
+}
+
 /// The base table that a macro of the facade carries, as context.
 fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
@@ -49,8 +61,25 @@ fn base_model(input: &Input, report: &mut Report) -> Model {
     model
 }
 
+fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
+    let mut report = Report::default();
+    let mut model = base_model(input, &mut report);
+    if input.table.is_some() {
+        parse::parse(&input.read()?.0, Role::Own, &mut model, &mut report);
+    }
+    if report.is_empty() {
+        Ok(conformance::tests(input, &model))
+    } else {
+        Err(report.into_tokens(input.file_span()))
+    }
+}
+
 fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
     let (source, path) = input.read()?;
+    expand_source(input, &source, &path)
+}
+
+fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
     let role = if input.overlay {
@@ -58,7 +87,7 @@ fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
     } else {
         Role::Own
     };
-    parse::parse(&source, role, &mut model, &mut report);
+    parse::parse(source, role, &mut model, &mut report);
     let column = model
         .backends
         .iter()
@@ -67,10 +96,12 @@ fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
     match &column {
         Some(column) => {
             inherit(&mut model, column);
-            complete(&source, &model, column, &mut report);
-            check::check_column(&source, &column.name, &model, &mut report);
+            if !input.partial {
+                complete(source, &model, column, &mut report);
+            }
+            check::check_column(source, &column.name, &model, &mut report);
         }
-        None => check::check(&source, &model, &mut report),
+        None => check::check(source, &model, &mut report),
     }
     if !report.is_empty() {
         let tracked = quote!(
@@ -138,10 +169,22 @@ fn exported_macros(base: &str) -> TokenStream {
         ///
         /// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
         /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
-        /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist.
+        /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
+        /// (`partial = true` where it has only some).
         #[macro_export]
         macro_rules! backend {
             ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };
+        }
+
+        /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
+        ///
+        /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
+        /// be a `Result`. `groups = ["fft"]` limits it, `partial = true` lets ops be missing. With `table = "my_ops.toml",
+        /// trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+        #[cfg(feature = "conformance")]
+        #[macro_export]
+        macro_rules! conformance {
+            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, $($t)* } };
         }
     }
 }

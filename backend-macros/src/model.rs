@@ -34,6 +34,7 @@ pub struct Backend {
 
 pub struct DType {
     pub name: String,
+    /// Its Rust type.
     pub rust: String,
 }
 
@@ -72,7 +73,11 @@ pub struct Op {
     pub bound: String,
     /// Bound of a second dtype `U`, where the row has one.
     pub second: Option<String>,
+    /// The set of dtypes of `U`.
+    pub second_set: Option<String>,
     pub result: Out,
+    /// The result as the table says it.
+    pub result_text: String,
     pub maps: BTreeMap<String, Map>,
     pub numpy: String,
     pub golden: String,
@@ -104,6 +109,21 @@ impl Op {
 
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|p| p.name == name)
+    }
+
+    /// Whether the compiler finds `T` from the arguments.
+    pub fn infers_dtype(&self) -> bool {
+        let of_t = |k: &Kind| {
+            matches!(
+                k,
+                Kind::Array(Elem::T)
+                    | Kind::Operand(Elem::T)
+                    | Kind::Arrays(Elem::T)
+                    | Kind::Scalar
+                    | Kind::Host
+            )
+        };
+        self.positional().any(|p| of_t(&p.kind))
     }
 
     /// The array parameters, which an `each` expression is over.
@@ -143,12 +163,20 @@ pub enum Map {
 }
 
 pub struct Param {
+    /// The parameter as the table says it.
+    pub text: String,
     pub name: String,
     pub kind: Kind,
     pub default: Option<String>,
 }
 
 impl Param {
+    /// The type as the table says it.
+    pub fn type_text(&self) -> &str {
+        let ty = self.text.split_once(':').map_or("", |(_, ty)| ty);
+        ty.split('=').next().unwrap_or("").trim()
+    }
+
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_) | Kind::Operand(_))
     }

@@ -54,7 +54,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
     for (name, value) in sections(&table, "dtype") {
         let rust = parser
             .table(name, value)
-            .and_then(|t| parser.text(&t, "rust"))
+            .and_then(|t| parser.text(t, "rust"))
             .unwrap_or_default();
         parser.model.dtypes.push(DType {
             name: name.text.clone(),
@@ -82,7 +82,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
     let rows: Vec<_> = sections(&table, "op").collect();
     for (name, value) in &rows {
         if let Some(row) = parser.table(name, value) {
-            parser.op(name, &row);
+            parser.op(name, row);
         }
     }
 }
@@ -357,7 +357,9 @@ impl Parser<'_> {
             }
         }
         let (set, bound) = self.set(row, "dtypes").unwrap_or_default();
+        let second = self.set(row, "types");
         let params = self.params(row);
+        let result_text = self.text(row, "result").unwrap_or_else(|| "array".into());
         let result = self
             .word(row, "result")
             .and_then(|w| self.result(&w))
@@ -396,8 +398,10 @@ impl Parser<'_> {
             params,
             set,
             bound,
-            second: self.set(row, "types").map(|(_, bound)| bound),
+            second: second.as_ref().map(|(_, bound)| bound.clone()),
+            second_set: second.map(|(set, _)| set),
             result,
+            result_text,
             maps: BTreeMap::new(),
             numpy: self.text(row, "numpy").unwrap_or_default(),
             golden: self.text(row, "golden").unwrap_or_default(),
@@ -547,6 +551,7 @@ impl Parser<'_> {
             return None;
         }
         Some(Param {
+            text: word.text.clone(),
             name: name.trim().into(),
             kind,
             default,

@@ -10,6 +10,8 @@ mod signature;
 mod support;
 mod traits;
 
+pub use support::camel_dtype;
+
 use crate::model::*;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

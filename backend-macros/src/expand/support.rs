@@ -266,7 +266,7 @@ fn each_of(op: &Op) -> Option<&Map> {
 }
 
 /// `uint8` as the variant of `DType`.
-pub(super) fn camel_dtype(name: &str) -> String {
+pub fn camel_dtype(name: &str) -> String {
     match name.strip_prefix("uint").or(name.strip_prefix("bfloat")) {
         Some(bits) if name.starts_with('u') => format!("UInt{bits}"),
         Some(bits) => format!("BFloat{bits}"),

@@ -8,12 +8,14 @@ pub mod create;
 pub mod elementwise;
 pub mod fft;
 pub mod index;
+pub mod layout;
 pub mod linalg;
 pub mod random;
 pub mod reduce;
 pub mod shape;
 pub mod sort;
 pub mod special;
+pub mod walk;
 
 use crate::{Arrays, Element, HostArray, Result, random::Stream};
 use std::sync::LazyLock;
@@ -42,7 +44,9 @@ impl Numpyish {
 
     /// The CPU, with a random stream of its own that starts from `seed`.
     pub fn seeded(seed: u64) -> Numpyish {
-        Numpyish { random: Some(Stream::new(seed)) }
+        Numpyish {
+            random: Some(Stream::new(seed)),
+        }
     }
 
     /// Where random numbers come from.

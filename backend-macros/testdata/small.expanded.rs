@@ -1,0 +1,833 @@
+const _: &[u8] = ::core::include_bytes!("ops.toml");
+/**Element by element.
+
+| op | does | dtypes |
+|---|---|---|
+| [`add`](Self::add) | x1 + x2. | float |
+| [`leaky`](Self::leaky) | x where positive, slope * x elsewhere. | real |
+| [`sum`](Self::sum) | Sum. | float |
+| [`rms`](Self::rms) | A composition. | float |
+*/
+pub trait Elementwise: crate::runtime::Arrays {
+    /**x1 + x2.
+
+- `x1`: array or scalar, broadcast with the others
+- `x2`: array or scalar, broadcast with the others
+
+Dtypes: float. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `x1 + x2` per element |
+| Torch | `aten::add.Tensor(x1, x2)` |
+
+# Errors
+
+Shapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+let y = b.add(&b.asarray([0.5, 0.25, 0.75])?, &b.asarray([2.0, 4.0, 1.0])?)?;
+println!("{y:?}");
+# Ok(())
+# }
+```*/
+    #[doc(alias = "plus")]
+    fn add<T: crate::runtime::Float, K1, K2>(
+        &self,
+        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let _ = (x1, x2);
+        Err(
+            crate::runtime::Error::unsupported(
+                "add",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+    /**x where positive, slope * x elsewhere.
+
+- `x`: array
+- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)
+
+Dtypes: real. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |
+| Torch | `aten::leaky_relu(x, slope)` |
+
+# Errors
+
+A shape or argument the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+let y = b.leaky(&b.asarray([0.5, 0.25, 0.75])?)?;
+println!("{y:?}");
+# Ok(())
+# }
+```*/
+    #[inline]
+    fn leaky<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        self.leaky_with(x, LeakyOptions::new())
+    }
+    ///[`leaky`](Self::leaky) with [options](LeakyOptions) by name.
+    fn leaky_with<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        options: LeakyOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let _ = (x, options);
+        Err(
+            crate::runtime::Error::unsupported(
+                "leaky",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+    /**Sum.
+
+- `x`: array
+- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`
+- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)
+
+Dtypes: float. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `reduce::sum` |
+| Torch | `reduce::sum` |
+
+# Errors
+
+An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.*/
+    #[inline]
+    fn sum<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        self.sum_with(x, axis, SumOptions::new())
+    }
+    ///[`sum`](Self::sum) with [options](SumOptions) by name.
+    fn sum_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: SumOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let _ = (x, axis, options);
+        Err(
+            crate::runtime::Error::unsupported(
+                "sum",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+    /**A composition.
+
+- `x`: array
+- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`
+- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)
+
+Dtypes: float. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
+| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
+
+# Errors
+
+An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.*/
+    #[inline]
+    fn rms<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        self.rms_with(x, axis, RmsOptions::new())
+    }
+    ///[`rms`](Self::rms) with [options](RmsOptions) by name.
+    fn rms_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: RmsOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let _ = (x, axis, options);
+        Err(
+            crate::runtime::Error::unsupported(
+                "rms",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+}
+///Options of `leaky_with`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LeakyOptions {
+    ///Default: `0.01`.
+    pub slope: f64,
+}
+impl LeakyOptions {
+    /// The defaults.
+    #[inline]
+    #[must_use]
+    pub fn new() -> Self {
+        Self { slope: 0.01f64 }
+    }
+    ///Sets `slope` (default `0.01`).
+    #[inline]
+    #[must_use]
+    pub fn slope(mut self, slope: f64) -> Self {
+        self.slope = slope;
+        self
+    }
+}
+impl Default for LeakyOptions {
+    #[inline]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+///Options of `sum_with`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SumOptions {
+    ///Default: `false`.
+    pub keepdims: bool,
+}
+impl SumOptions {
+    /// The defaults.
+    #[inline]
+    #[must_use]
+    pub fn new() -> Self {
+        Self { keepdims: false }
+    }
+    ///Sets `keepdims` (default `false`).
+    #[inline]
+    #[must_use]
+    pub fn keepdims(mut self, keepdims: bool) -> Self {
+        self.keepdims = keepdims;
+        self
+    }
+}
+impl Default for SumOptions {
+    #[inline]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+///Options of `rms_with`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RmsOptions {
+    ///Default: `false`.
+    pub keepdims: bool,
+}
+impl RmsOptions {
+    /// The defaults.
+    #[inline]
+    #[must_use]
+    pub fn new() -> Self {
+        Self { keepdims: false }
+    }
+    ///Sets `keepdims` (default `false`).
+    #[inline]
+    #[must_use]
+    pub fn keepdims(mut self, keepdims: bool) -> Self {
+        self.keepdims = keepdims;
+        self
+    }
+}
+impl Default for RmsOptions {
+    #[inline]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+impl Elementwise for crate::runtime::numpyish::Numpyish {
+    #[inline]
+    fn add<T: crate::runtime::Float, K1, K2>(
+        &self,
+        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let x1 = x1.operand();
+        let x2 = x2.operand();
+        crate::runtime::numpyish::elementwise::each2(self, &__each::Add {}, x1, x2)
+    }
+    #[inline]
+    fn leaky_with<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        options: LeakyOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let LeakyOptions { slope, .. } = options;
+        crate::runtime::numpyish::elementwise::each1(
+            self,
+            &__each::Leaky { slope },
+            crate::runtime::Operand::Array(x),
+        )
+    }
+    #[inline]
+    fn sum_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: SumOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let axis: crate::runtime::Axes = axis.into();
+        let SumOptions { keepdims, .. } = options;
+        crate::runtime::numpyish::reduce::sum(self, x, axis, keepdims)
+    }
+    #[inline]
+    fn rms_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: RmsOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let axis: crate::runtime::Axes = axis.into();
+        let RmsOptions { keepdims, .. } = options;
+        __compose::rms(self, x, axis, keepdims)
+    }
+}
+impl Elementwise for crate::runtime::torch::Torch {
+    #[inline]
+    fn add<T: crate::runtime::Float, K1, K2>(
+        &self,
+        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let x1 = x1.operand();
+        let x2 = x2.operand();
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "add",
+            "aten::add",
+            "Tensor",
+            crate::runtime::torch::Via::Direct,
+        );
+        crate::runtime::torch::aten::<
+            T,
+            _,
+        >(
+            self,
+            &ATEN,
+            &[crate::runtime::torch::Arg::from(x1), crate::runtime::torch::Arg::from(x2)],
+        )
+    }
+    #[inline]
+    fn leaky_with<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        options: LeakyOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let LeakyOptions { slope, .. } = options;
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "leaky",
+            "aten::leaky_relu",
+            "",
+            crate::runtime::torch::Via::Float32,
+        );
+        crate::runtime::torch::aten::<
+            T,
+            _,
+        >(
+            self,
+            &ATEN,
+            &[
+                crate::runtime::torch::Arg::from(x),
+                crate::runtime::torch::Arg::from(slope),
+            ],
+        )
+    }
+    #[inline]
+    fn sum_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: SumOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let axis: crate::runtime::Axes = axis.into();
+        let SumOptions { keepdims, .. } = options;
+        crate::runtime::torch::reduce::sum(self, x, axis, keepdims)
+    }
+    #[inline]
+    fn rms_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: RmsOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let axis: crate::runtime::Axes = axis.into();
+        let RmsOptions { keepdims, .. } = options;
+        __compose::rms(self, x, axis, keepdims)
+    }
+}
+impl Elementwise for crate::AnyBackend {
+    #[inline]
+    fn add<T: crate::runtime::Float, K1, K2>(
+        &self,
+        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let x1 = x1.operand();
+        let x2 = x2.operand();
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b
+                    .add(
+                        crate::AnyArray::numpyish_operand(x1, "add")?,
+                        crate::AnyArray::numpyish_operand(x2, "add")?,
+                    )?;
+                Ok(crate::AnyArray::Numpyish(r))
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b
+                    .add(
+                        crate::AnyArray::torch_operand(x1, "add")?,
+                        crate::AnyArray::torch_operand(x2, "add")?,
+                    )?;
+                Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn leaky_with<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        options: LeakyOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.leaky_with(x.numpyish("leaky")?, options)?;
+                Ok(crate::AnyArray::Numpyish(r))
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.leaky_with(x.torch("leaky")?, options)?;
+                Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn sum_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: SumOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let axis: crate::runtime::Axes = axis.into();
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.sum_with(x.numpyish("sum")?, axis, options)?;
+                Ok(crate::AnyArray::Numpyish(r))
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.sum_with(x.torch("sum")?, axis, options)?;
+                Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn rms_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: RmsOptions,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let axis: crate::runtime::Axes = axis.into();
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.rms_with(x.numpyish("rms")?, axis, options)?;
+                Ok(crate::AnyArray::Numpyish(r))
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.rms_with(x.torch("rms")?, axis, options)?;
+                Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+}
+/// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AnyBackend {
+    ///The CPU.
+    Numpyish(crate::runtime::numpyish::Numpyish),
+    ///libtorch.
+    Torch(crate::runtime::torch::Torch),
+}
+/// An array of [`AnyBackend`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AnyArray<T: crate::runtime::Element> {
+    ///The CPU.
+    Numpyish(<crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>),
+    ///libtorch.
+    Torch(<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>),
+}
+impl AnyBackend {
+    /// Name of the library: `"numpyish"`, `"cuda"`, `"torch"`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AnyBackend::Numpyish(_) => "numpyish",
+            AnyBackend::Torch(_) => "torch",
+        }
+    }
+}
+impl From<crate::runtime::numpyish::Numpyish> for AnyBackend {
+    fn from(backend: crate::runtime::numpyish::Numpyish) -> Self {
+        AnyBackend::Numpyish(backend)
+    }
+}
+impl From<crate::runtime::torch::Torch> for AnyBackend {
+    fn from(backend: crate::runtime::torch::Torch) -> Self {
+        AnyBackend::Torch(backend)
+    }
+}
+impl<T: crate::runtime::Element> AnyArray<T> {
+    /// Name of the library the array lives on.
+    pub fn backend(&self) -> &'static str {
+        match self {
+            AnyArray::Numpyish(_) => "numpyish",
+            AnyArray::Torch(_) => "torch",
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn numpyish(
+        &self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &<crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Numpyish(x) => Ok(x),
+            other => Err(crate::runtime::Error::backend(op, "numpyish", other.backend())),
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    pub fn numpyish_operand<'a>(
+        x: crate::runtime::Operand<'a, AnyBackend, T>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        crate::runtime::Operand<'a, crate::runtime::numpyish::Numpyish, T>,
+    > {
+        Ok(
+            match x {
+                crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
+                crate::runtime::Operand::Array(x) => {
+                    crate::runtime::Operand::Array(x.numpyish(op)?)
+                }
+            },
+        )
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn torch(
+        &self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Torch(x) => Ok(x),
+            other => Err(crate::runtime::Error::backend(op, "torch", other.backend())),
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    pub fn torch_operand<'a>(
+        x: crate::runtime::Operand<'a, AnyBackend, T>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        crate::runtime::Operand<'a, crate::runtime::torch::Torch, T>,
+    > {
+        Ok(
+            match x {
+                crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
+                crate::runtime::Operand::Array(x) => {
+                    crate::runtime::Operand::Array(x.torch(op)?)
+                }
+            },
+        )
+    }
+}
+impl crate::runtime::Arrays for AnyBackend {
+    type Array<T: crate::runtime::Element> = AnyArray<T>;
+    const NAME: &'static str = "any";
+    #[inline]
+    fn shape<'a, T: crate::runtime::Element>(&self, x: &'a AnyArray<T>) -> &'a [usize] {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.shape(x),
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.shape(x),
+            #[allow(unreachable_patterns)]
+            (_, x) => x.shape(),
+        }
+    }
+    fn to_ndarray<T: crate::runtime::Element>(
+        &self,
+        x: &AnyArray<T>,
+    ) -> crate::runtime::Result<crate::runtime::HostArray<T>> {
+        match self {
+            AnyBackend::Numpyish(b) => b.to_ndarray(x.numpyish("to_ndarray")?),
+            AnyBackend::Torch(b) => b.to_ndarray(x.torch("to_ndarray")?),
+        }
+    }
+    fn from_ndarray<T: crate::runtime::Element>(
+        &self,
+        x: crate::runtime::HostArray<T>,
+    ) -> crate::runtime::Result<AnyArray<T>> {
+        match self {
+            AnyBackend::Numpyish(b) => b.from_ndarray(x).map(AnyArray::Numpyish),
+            AnyBackend::Torch(b) => b.from_ndarray(x).map(AnyArray::Torch),
+        }
+    }
+    fn device(&self) -> String {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::device(b),
+        }
+    }
+    fn synchronize(&self) -> crate::runtime::Result<()> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::synchronize(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::synchronize(b),
+        }
+    }
+    fn seed(&self, seed: u64) {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed(b, seed),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::seed(b, seed),
+        }
+    }
+}
+impl<T: crate::runtime::Element> AnyArray<T> {
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            AnyArray::Numpyish(x) => x.shape(),
+            AnyArray::Torch(x) => x.shape(),
+        }
+    }
+}
+#[doc(hidden)]
+#[allow(unused_imports, unused_parens, clippy::all)]
+pub mod __each {
+    use crate::runtime as rt;
+    #[derive(Clone, Copy, Debug)]
+    pub struct Add {}
+    impl<T: rt::Float> rt::Each<2usize, T> for Add {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x1, x2]: [T; 2usize]) -> T {
+            rt::Numeric::plus(x1, x2)
+        }
+    }
+    impl rt::EachSource for Add {
+        const NAME: &'static str = "add";
+        const CUDA: &'static str = "op_plus(x1, x2)";
+        const INPUTS: &'static [&'static str] = &["x1", "x2"];
+        const PARAMS: &'static [&'static str] = &[];
+        fn params(&self) -> Vec<f64> {
+            vec![]
+        }
+    }
+    #[derive(Clone, Copy, Debug)]
+    pub struct Leaky {
+        pub slope: f64,
+    }
+    impl<T: rt::Real> rt::Each<1usize, T> for Leaky {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x]: [T; 1usize]) -> T {
+            let Leaky { slope } = *self;
+            if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
+                rt::Numeric::times(rt::Element::from_f64(slope), x)
+            } else {
+                x
+            }
+        }
+    }
+    impl rt::EachSource for Leaky {
+        const NAME: &'static str = "leaky";
+        const CUDA: &'static str = "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &["slope"];
+        fn params(&self) -> Vec<f64> {
+            vec![self.slope]
+        }
+    }
+}
+#[doc(hidden)]
+#[allow(unused_imports, clippy::all)]
+pub mod __compose {
+    use super::*;
+    pub fn rms<B: crate::Backend, T: crate::runtime::Float>(
+        b: &B,
+        x: &B::Array<T>,
+        axis: crate::runtime::Axes,
+        keepdims: bool,
+    ) -> crate::runtime::Result<B::Array<T>> {
+        Ok({
+            let s = b.add(x, x)?;
+            b.sum_with(
+                &s,
+                axis,
+                {
+                    #[allow(unused_mut)]
+                    let mut options = SumOptions::new();
+                    options.keepdims = keepdims;
+                    options
+                },
+            )?
+        })
+    }
+}
+/// Every op of the table, as data.
+pub const OPS: &[crate::runtime::OpInfo] = &[
+    crate::runtime::OpInfo::new(
+        "add",
+        "elementwise",
+        "x1 + x2.",
+        "add(x1: operand, x2: operand) -> array",
+        &[
+            crate::runtime::DType::Float32,
+            crate::runtime::DType::Float64,
+            crate::runtime::DType::Complex64,
+        ],
+        &[
+            ("numpyish", "`x1 + x2` per element"),
+            ("torch", "`aten::add.Tensor(x1, x2)`"),
+        ],
+        "",
+        "exact",
+        "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet y = b.add(&b.asarray([0.5, 0.25, 0.75])?, &b.asarray([2.0, 4.0, 1.0])?)?;\nprintln!(\"{y:?}\");\n# Ok(())\n# }\n```",
+        Some(
+            crate::runtime::KernelInfo::new(
+                "op_plus(x1, x2)",
+                "op_plus(x1, x2)",
+                &["x1", "x2"],
+                &[],
+                &[
+                    (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
+                    (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
+                    (crate::runtime::DType::Complex64, crate::runtime::DType::Complex64),
+                ],
+            ),
+        ),
+    ),
+    crate::runtime::OpInfo::new(
+        "leaky",
+        "elementwise",
+        "x where positive, slope * x elsewhere.",
+        "leaky(x: array, slope: f64 = 0.01) -> array",
+        &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
+        &[
+            ("numpyish", "`if x < 0.0 { slope * x } else { x }` per element"),
+            ("torch", "`aten::leaky_relu(x, slope)`"),
+        ],
+        "",
+        "exact",
+        "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([0.5, 0.25, 0.75])?)?;\nprintln!(\"{y:?}\");\n# Ok(())\n# }\n```",
+        Some(
+            crate::runtime::KernelInfo::new(
+                "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)",
+                "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)",
+                &["x"],
+                &["slope"],
+                &[
+                    (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
+                    (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
+                ],
+            ),
+        ),
+    ),
+    crate::runtime::OpInfo::new(
+        "sum",
+        "elementwise",
+        "Sum.",
+        "sum(x: array, axis: axes, keepdims: bool = false) -> array",
+        &[
+            crate::runtime::DType::Float32,
+            crate::runtime::DType::Float64,
+            crate::runtime::DType::Complex64,
+        ],
+        &[("numpyish", "`reduce::sum`"), ("torch", "`reduce::sum`")],
+        "",
+        "exact",
+        "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.",
+        None,
+    ),
+    crate::runtime::OpInfo::new(
+        "rms",
+        "elementwise",
+        "A composition.",
+        "rms(x: array, axis: axes, keepdims: bool = false) -> array",
+        &[
+            crate::runtime::DType::Float32,
+            crate::runtime::DType::Float64,
+            crate::runtime::DType::Complex64,
+        ],
+        &[
+            ("numpyish", "`{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }`"),
+            ("torch", "`{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }`"),
+        ],
+        "",
+        "exact",
+        "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.",
+        None,
+    ),
+];
+/**Every op group: what generic code asks for.
+
+- [`Elementwise`]: Element by element.*/
+pub trait Backend: Elementwise {}
+impl<B: Elementwise> Backend for B {}
+/// Your own ops on every backend, or a backend of your own, from a table of yours.
+///
+/// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
+/// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
+/// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
+/// (`partial = true` where it has only some).
+#[macro_export]
+macro_rules! backend {
+    ($($t:tt)*) => {
+        $crate::__private::table! { root = $crate, base =
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\n",
+        $($t)* }
+    };
+}
+/// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
+///
+/// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
+/// be a `Result`. `groups = ["fft"]` limits it, `partial = true` lets ops be missing. With `table = "my_ops.toml",
+/// trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+#[cfg(feature = "conformance")]
+#[macro_export]
+macro_rules! conformance {
+    ($($t:tt)*) => {
+        $crate::__private::conformance! { root = $crate, base =
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\n",
+        $($t)* }
+    };
+}

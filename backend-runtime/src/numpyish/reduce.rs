@@ -1,1 +1,0 @@
-//! The `reduce` functions of the CPU backend.

@@ -1,0 +1,243 @@
+//! Quantiles.
+
+use super::{
+    super::{
+        NdArray, Numpyish,
+        buffer::{self, COSTLY},
+        layout,
+    },
+    fold,
+};
+use crate::{Axes, Error, Interpolation, Precision, Real, Result, shape};
+
+/// Quantiles over axes, with the axes of `q` first.
+pub fn quantile<T: Real>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    q: &NdArray<T>,
+    axis: Axes,
+    method: Interpolation,
+    keepdims: bool,
+) -> Result<NdArray<T>> {
+    if T::DTYPE == crate::DType::Float64 {
+        quantile_in::<T, f64>(x, q, axis, method, keepdims)
+    } else {
+        quantile_in::<T, f32>(x, q, axis, method, keepdims)
+    }
+}
+
+/// Computes in `A`.
+fn quantile_in<T: Real, A: Precision>(
+    x: &NdArray<T>,
+    q: &NdArray<T>,
+    axis: Axes,
+    method: Interpolation,
+    keepdims: bool,
+) -> Result<NdArray<T>> {
+    let op = "quantile";
+    let axes = axis.resolve(op, x.ndim())?;
+    let n = axes.iter().map(|&a| x.shape()[a]).product::<usize>();
+    let outside = |q: &&T| !(0.0..=1.0).contains(&q.to_f64());
+    if let Some(bad) = q.iter().find(outside) {
+        return Err(Error::argument(op, format!("q is {bad}, outside 0 ..= 1")));
+    }
+    let kept: Vec<usize> = (0..x.ndim()).filter(|a| !axes.contains(a)).collect();
+    let kept_shape: Vec<usize> = kept.iter().map(|&a| x.shape()[a]).collect();
+    let mut result_shape = q.shape().to_vec();
+    result_shape.extend(shape::reduced(x.shape(), &axes, keepdims));
+    if n == 0 && !q.is_empty() && kept_shape.iter().all(|&d| d > 0) {
+        return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
+    }
+    let places: Vec<Place<A>> = q.iter().map(|&q| Place::of(q, n, method)).collect();
+    let mut needed: Vec<usize> = places.iter().flat_map(|p| [p.low, p.high]).collect();
+    needed.sort_unstable();
+    needed.dedup();
+
+    let lanes = lanes_last(op, x, &kept, &kept_shape, &axes, n)?;
+    let found =
+        layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, Vec::new, |wide, lane, out: &mut [T]| {
+            wide.resize(lane.len(), A::ZERO);
+            fold::convert(lane, wide);
+            if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
+                return out.fill(T::of(f64::NAN));
+            }
+            select(wide, &needed, 0);
+            out.iter_mut().zip(&places).for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
+        })?;
+    let mut order: Vec<usize> = vec![kept.len()];
+    order.extend(0..kept.len());
+    let found = found.permuted_axes(&order[..]);
+    let values = buffer::packed(op, &found)?.into_owned();
+    buffer::array(op, &result_shape, values)
+}
+
+/// `x` with the axes that stay first, and those that go as one axis, last.
+fn lanes_last<T: Real>(
+    op: &'static str,
+    x: &NdArray<T>,
+    kept: &[usize],
+    kept_shape: &[usize],
+    axes: &[usize],
+    n: usize,
+) -> Result<NdArray<T>> {
+    let order: Vec<usize> = kept.iter().chain(axes).copied().collect();
+    let moved = x.clone().permuted_axes(&order[..]);
+    if axes.len() == 1 {
+        return Ok(moved);
+    }
+    let mut shape = kept_shape.to_vec();
+    shape.push(n);
+    buffer::array(op, &shape, buffer::packed(op, &moved)?.into_owned())
+}
+
+/// Where a quantile lies: between two elements of the sorted lane.
+struct Place<A> {
+    low: usize,
+    high: usize,
+    /// How far from the one to the other; `None` is an element as it is.
+    part: Option<A>,
+}
+
+impl<A: Precision> Place<A> {
+    fn of<T: Real>(q: T, n: usize, method: Interpolation) -> Place<A> {
+        let last = n.saturating_sub(1);
+        let exact = q.to_f64() * last as f64;
+        // rounded as NumPy rounds it, so that 0.3 of eleven elements is the fourth also in `f32`
+        let index = if last < 1 << 24 { A::of(exact).to_f64() } else { exact };
+        let (floor, ceil) = (index.floor(), index.ceil());
+        let (low, part) = match method {
+            Interpolation::Linear => (floor, index - floor),
+            Interpolation::Midpoint => (floor, if floor == ceil { 0.0 } else { 0.5 }),
+            Interpolation::Lower => return Place::at(floor as usize),
+            Interpolation::Higher => return Place::at((ceil as usize).min(last)),
+            Interpolation::Nearest => return Place::at(index.round_ties_even() as usize),
+        };
+        let low = (low as usize).min(last);
+        Place { low, high: (low + 1).min(last), part: Some(A::of(part)) }
+    }
+
+    fn at(index: usize) -> Place<A> {
+        Place { low: index, high: index, part: None }
+    }
+
+    /// Between two values: from the nearer one, so that each is met exactly.
+    fn between(&self, low: A, high: A) -> A {
+        let Some(part) = self.part else { return low };
+        let step = high - low;
+        if part >= A::of(0.5) { high - step * (A::ONE - part) } else { low + step * part }
+    }
+}
+
+/// Brings the elements of these sorted indices (counted from `first`) to where they are in the sorted slice.
+fn select<A: Precision>(x: &mut [A], indices: &[usize], first: usize) {
+    let Some(&index) = indices.get(indices.len() / 2) else {
+        return;
+    };
+    let (low, high) = indices.split_at(indices.len() / 2);
+    let k = index - first;
+    // there is no NaN
+    x.select_nth_unstable_by(k, |a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    select(&mut x[..k], low, first);
+    select(&mut x[k + 1..], &high[1..], index + 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        f16,
+        numpyish::layout::tests::{counting, layouts},
+    };
+    use ndarray::{ArrayD, IxDyn, arr0, arr1};
+
+    const B: Numpyish = Numpyish::new();
+
+    fn q(values: &[f64]) -> NdArray<f64> {
+        arr1(values).into_dyn().into_shared()
+    }
+
+    #[test]
+    fn every_layout_axis_and_method() {
+        let x = counting::<f64>(&[5, 6, 7]).mapv(|v| (v * 7919.0) % 211.0);
+        let qs = [0.0, 0.25, 0.3, 0.5, 0.77, 1.0];
+        for a in layouts(&x) {
+            for axes in [&[0][..], &[1], &[2], &[0, 2], &[1, 0], &[0, 1, 2]] {
+                let n: usize = axes.iter().map(|&i: &isize| x.shape()[i as usize]).product();
+                let got = quantile(&B, &a, &q(&qs), Axes::from(axes), Interpolation::Linear, false).unwrap();
+                let mut sorted = x.clone();
+                // one lane, by sorting
+                sorted = sorted.permuted_axes(
+                    (0..3)
+                        .filter(|i| !axes.contains(&(*i as isize)))
+                        .chain(axes.iter().map(|&i| i as usize))
+                        .collect::<Vec<_>>(),
+                );
+                let mut flat: Vec<f64> = sorted.iter().copied().take(n).collect();
+                flat.sort_by(f64::total_cmp);
+                for (k, &p) in qs.iter().enumerate() {
+                    let at = p * (n - 1) as f64;
+                    let (low, high) = (flat[at.floor() as usize], flat[at.ceil() as usize]);
+                    let expected = low + (high - low) * at.fract();
+                    let first = *got.index_axis(ndarray::Axis(0), k).iter().next().unwrap();
+                    assert!((first - expected).abs() < 1e-12, "{axes:?} {p}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn methods_and_shapes() {
+        let x = q(&[3.0, 1.0, 2.0, 4.0]);
+        let run = |method| {
+            quantile(&B, &x, &q(&[0.5, 0.4]), Axes::All, method, false).unwrap().iter().copied().collect::<Vec<_>>()
+        };
+        assert_eq!(run(Interpolation::Lower), [2.0, 2.0]);
+        assert_eq!(run(Interpolation::Higher), [3.0, 3.0]);
+        assert_eq!(run(Interpolation::Midpoint), [2.5, 2.5]);
+        assert_eq!(run(Interpolation::Nearest), [3.0, 2.0], "1.5 goes to the even index, 2");
+        let two = arr0(0.5).into_dyn().into_shared();
+        assert_eq!(quantile(&B, &x, &two, Axes::All, Interpolation::Linear, true).unwrap().shape(), [1]);
+        let grid = ArrayD::from_elem(IxDyn(&[2, 3]), 0.1).into_shared();
+        let m = counting::<f64>(&[4, 5]).into_shared();
+        assert_eq!(quantile(&B, &m, &grid, Axes::from(0), Interpolation::Linear, true).unwrap().shape(), [2, 3, 1, 5]);
+    }
+
+    #[test]
+    fn single_precision_rounds_the_place_as_numpy_does() {
+        let x = counting::<f32>(&[11]).into_shared();
+        let at = arr1(&[0.3_f32]).into_dyn().into_shared();
+        assert_eq!(quantile(&B, &x, &at, Axes::All, Interpolation::Higher, false).unwrap()[[0]], 3.0);
+        let half = counting::<f16>(&[4001]).mapv(|v| v / f16::from_f32(2.0)).into_shared();
+        let middle = arr1(&[f16::from_f32(0.5)]).into_dyn().into_shared();
+        assert_eq!(
+            quantile(&B, &half, &middle, Axes::All, Interpolation::Linear, false).unwrap()[[0]].to_f32(),
+            1000.0
+        );
+    }
+
+    #[test]
+    fn nan_empty_and_wrong() {
+        let x = q(&[1.0, f64::NAN, 2.0]);
+        assert!(quantile(&B, &x, &q(&[0.0]), Axes::All, Interpolation::Lower, false).unwrap()[[0]].is_nan());
+        for bad in [-0.1, 1.5, f64::NAN] {
+            let r = quantile(&B, &x, &q(&[0.5, bad]), Axes::All, Interpolation::Linear, false);
+            assert!(matches!(r, Err(Error::Argument { op: "quantile", .. })));
+        }
+        let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert!(matches!(
+            quantile(&B, &none, &q(&[0.5]), Axes::from(0), Interpolation::Linear, false),
+            Err(Error::Shape { .. })
+        ));
+        assert_eq!(
+            quantile(&B, &none, &q(&[0.5]), Axes::from(1), Interpolation::Linear, false).unwrap().shape(),
+            [1, 0]
+        );
+        assert_eq!(quantile(&B, &x, &q(&[]), Axes::All, Interpolation::Linear, false).unwrap().shape(), [0]);
+        assert!(quantile(&B, &x, &q(&[0.5]), Axes::from(1), Interpolation::Linear, false).is_err());
+        let infinite = q(&[f64::NEG_INFINITY, f64::INFINITY]);
+        assert_eq!(
+            quantile(&B, &infinite, &q(&[0.0]), Axes::All, Interpolation::Lower, false).unwrap()[[0]],
+            f64::NEG_INFINITY
+        );
+    }
+}
