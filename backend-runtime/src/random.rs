@@ -2,6 +2,22 @@
 //!
 //! A stream is a key and a counter. Block `i` of it depends on nothing else, so any backend, any number of threads and
 //! any order of blocks give the same numbers from the same seed.
+//!
+//! # Which words make which element
+//!
+//! A call takes as many whole blocks of four words as it needs. Arrays of complex numbers are filled as twice as many
+//! reals, in memory order; `float16` and `bfloat16` are made in `float32` and rounded once.
+//!
+//! | op | dtype | element `i` |
+//! |---|---|---|
+//! | uniform | `float64` | [`unit_f64`] of words `2 (i % 2)` and the next of block `i / 2` |
+//! | | others | [`unit_f32`] of word `i % 4` of block `i / 4` |
+//! | | | then `low + u * (high - low)`; what rounding carries to `high` is the value below it |
+//! | normal | `float64` | member `i % 2` of [`normal_f64`] of block `i / 2` |
+//! | | others | member `i % 4` of [`normal_f32`] of block `i / 4` |
+//! | | | then `mean + std * z` |
+//! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
+//! | permutation | | the stable order of such 64-bit numbers, one for each element |
 
 use std::sync::{
     Arc,
@@ -72,6 +88,39 @@ pub fn unit_f32(word: u32) -> f32 {
     (word >> 8) as f32 * (1.0 / (1_u32 << 24) as f32)
 }
 
+/// Two normally distributed doubles, by Box and Muller's formula.
+#[inline(always)]
+pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
+    // 1 - u is in (0, 1]: its logarithm is finite
+    let radius = (-2.0 * (1.0 - unit_f64(block[0], block[1])).ln()).sqrt();
+    let (sin, cos) = (std::f64::consts::TAU * unit_f64(block[2], block[3])).sin_cos();
+    [radius * cos, radius * sin]
+}
+
+/// Four normally distributed floats, by Box and Muller's formula, of words 0 and 1, and 2 and 3.
+#[inline(always)]
+pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
+    let pair = |a: u32, b: u32| {
+        let radius = (-2.0 * (1.0 - unit_f32(a)).ln()).sqrt();
+        let (sin, cos) = (std::f32::consts::TAU * unit_f32(b)).sin_cos();
+        [radius * cos, radius * sin]
+    };
+    let ([a, b], [c, d]) = (pair(block[0], block[1]), pair(block[2], block[3]));
+    [a, b, c, d]
+}
+
+/// A number in `0..n` of 64 random bits: the high half of their product with `n`, biased by less than `n / 2^64`.
+#[inline(always)]
+pub fn below(n: u64, bits: u64) -> u64 {
+    ((n as u128 * bits as u128) >> 64) as u64
+}
+
+/// The 64 bits of member `i` (0 or 1) of a block.
+#[inline(always)]
+pub fn bits(block: [u32; 4], i: usize) -> u64 {
+    (block[2 * i] as u64) << 32 | block[2 * i + 1] as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +136,15 @@ mod tests {
         assert!(unit_f64(u32::MAX, u32::MAX) < 1.0);
         assert!(unit_f32(u32::MAX) < 1.0);
         assert_eq!(unit_f64(0, 0), 0.0);
+    }
+
+    #[test]
+    fn extreme_words_make_finite_numbers() {
+        for word in [0, u32::MAX] {
+            assert!(normal_f64([word; 4]).iter().all(|z| z.is_finite()));
+            assert!(normal_f32([word; 4]).iter().all(|z| z.is_finite()));
+        }
+        assert_eq!((below(10, 0), below(10, u64::MAX)), (0, 9));
     }
 
     #[test]

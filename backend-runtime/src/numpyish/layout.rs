@@ -83,7 +83,7 @@ pub fn map_lanes<T: Element, U: Element, S>(
     out_len: usize,
     grain: usize,
     state: impl Fn() -> S + Sync,
-    f: impl Fn(&mut S, &[T], &mut [U]) + Sync,
+    f: impl Fn(&mut S, &[T], &mut [U]) -> Result<()> + Sync,
 ) -> Result<NdArray<U>> {
     let mut others = dims(x);
     let lane = others.remove(axis);
@@ -114,11 +114,11 @@ pub fn map_lanes<T: Element, U: Element, S>(
                 let from = unsafe { source.lane(at[k], k, &input) };
                 if inner == 1 {
                     // SAFETY: every lane is written by one task only.
-                    f(&mut state, from, unsafe { target.part((first + k) * out_len..(first + k + 1) * out_len) });
+                    f(&mut state, from, unsafe { target.part((first + k) * out_len..(first + k + 1) * out_len) })?;
                 } else {
                     let to = &mut output[k * out_len..][..out_len];
                     to.fill(U::default());
-                    f(&mut state, from, to);
+                    f(&mut state, from, to)?;
                 }
             }
             if inner != 1 {
@@ -319,6 +319,7 @@ pub(super) mod tests {
                     let doubled = |_: &mut (), from: &[f64], to: &mut [f64]| {
                         assert!(to.iter().all(|&t| t == 0.0));
                         to.iter_mut().zip(from.iter().rev().chain(&[-1.0])).for_each(|(t, f)| *t = f * 2.0);
+                        Ok(())
                     };
                     let y = map_lanes("test", &a, axis, len + 1, 16, || (), doubled).unwrap();
                     for (from, to) in x.lanes(Axis(axis)).into_iter().zip(y.lanes(Axis(axis))) {
@@ -346,7 +347,10 @@ pub(super) mod tests {
     #[test]
     fn empty_lanes_and_no_lanes() {
         let none = counting::<f32>(&[0, 3]).into_shared();
-        let pad = |_: &mut (), from: &[f32], to: &mut [f32]| to.fill(from.len() as f32 + 1.0);
+        let pad = |_: &mut (), from: &[f32], to: &mut [f32]| {
+            to.fill(from.len() as f32 + 1.0);
+            Ok(())
+        };
         assert_eq!(map_lanes("test", &none, 0, 2, 1, || (), pad).unwrap(), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
         assert_eq!(map_lanes("test", &none, 1, 2, 1, || (), pad).unwrap().shape(), [0, 2]);
         lanes_in_place::<f32, _>("test", &mut [], &[0, 3], 0, 1, || (), |_, _| unreachable!()).unwrap();
