@@ -26,7 +26,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     let partial = input.partial.then(|| quote!(.partial()));
     let rows = model.ops.iter().filter(|o| o.own == input.table.is_some());
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
-    let tests = wanted.filter_map(|op| row(op, model, root, ty, input.extension.as_ref()));
+    let tests = wanted.filter_map(|op| row(op, model, input, ty));
     quote! {
         #[allow(unused_imports)]
         mod conformance {
@@ -54,13 +54,8 @@ fn cases<'m>(op: &'m Op, model: &'m Model) -> &'m [String] {
         .unwrap_or(&[])
 }
 
-fn row(
-    op: &Op,
-    model: &Model,
-    root: &TokenStream,
-    ty: &syn::Type,
-    user: Option<&syn::Ident>,
-) -> Option<TokenStream> {
+fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStream> {
+    let root = &input.root;
     let cases = cases(op, model);
     if cases.is_empty() {
         return None;
@@ -78,10 +73,12 @@ fn row(
         (golden, _) => golden.into(),
     };
     let accuracy = accuracy(op, model);
-    let call = call(op, root, user);
+    let call = call(op, root, input.extension.as_ref());
+    let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let checks = model
         .dtypes_of(&op.set)
         .iter()
+        .filter(wanted)
         .map(|dtype| check(op, model, dtype, root, ty));
     let module = id(name);
     Some(quote! {
