@@ -1,7 +1,7 @@
 //! `erf` and `erfc`.
 
 use super::exact::{polynomial, product, sum, sum_ordered};
-use super::exp::{Parts, between, exp, parts, scale};
+use super::exp::{Parts, between, exp, parts_of, scale};
 
 /// `erf(x) / x - 1` by powers of `x^2`, for `|x| <= 1`.
 const ERF: [f64; 13] = [
@@ -39,7 +39,7 @@ const ERF_TAIL: [f64; 12] = [
 /// `exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - 4) / (x + 4)`, for `0 <= x <= 28`: the first coefficient and the others.
 const ERFC_FIRST: f64 = 1.2329951186255526;
 const ERFC_FIRST_LOW: f64 = -4.516586628517401e-17;
-const ERFC: [f64; 23] = [
+const ERFC: [f64; 12] = [
     -0.13962111684056253,
     0.015379652102619622,
     0.06809705425469532,
@@ -52,6 +52,9 @@ const ERFC: [f64; 23] = [
     -0.000757773299223129,
     -0.00019925662545783432,
     0.00015062172342759434,
+];
+/// The coefficients from the thirteenth of those on.
+const ERFC_HIGH: [f64; 11] = [
     -2.439944247340637e-05,
     -1.1222182987004859e-05,
     5.710197286065256e-06,
@@ -65,12 +68,17 @@ const ERFC: [f64; 23] = [
     1.1980967963974591e-09,
 ];
 
+/// The error function up to 1.
+#[inline(always)]
+fn near_0(x: f64) -> f64 {
+    x.mul_add(polynomial(x * x, &ERF), x)
+}
+
 /// Error function. Within 1 ulp.
 #[inline(always)]
 pub fn erf(x: f64) -> f64 {
     let size = x.abs();
-    let square = size * size;
-    let small = size.mul_add(polynomial(square, &ERF), size);
+    let small = near_0(size);
     // 1 - erfc(x), which from 6 on is 1
     let large = between(1.0, 6.0, size);
     let inverse = 1.0 / (large + 2.5);
@@ -79,19 +87,22 @@ pub fn erf(x: f64) -> f64 {
     (if size < 1.0 { small } else { large }).copysign(x)
 }
 
-/// `1 - erf(x)`, accurate for large x. Within 2 ulp.
+/// `1 - erf(x)`, accurate for large x. Within 1 ulp.
 #[inline(always)]
 pub fn erfc(x: f64) -> f64 {
     // from 27.3 on it is 0
     let size = between(0.0, 27.3, x.abs());
     let t = (size - 4.0) / (size + 4.0);
-    let (above, above_low) = sum_ordered(ERFC_FIRST, t.mul_add(polynomial(t, &ERFC), ERFC_FIRST_LOW));
+    let twelfth = ((t * t) * (t * t)) * ((t * t) * (t * t)) * ((t * t) * (t * t));
+    let series = twelfth.mul_add(polynomial(t, &ERFC_HIGH), polynomial(t, &ERFC));
+    let (above, above_low) = sum_ordered(ERFC_FIRST, t.mul_add(series, ERFC_FIRST_LOW));
     let (below, below_low) = sum(1.0, 2.0 * size);
     let inverse = 1.0 / below;
     let ratio = above * inverse;
     let ratio_low = (ratio.mul_add(-below, above) + ratio.mul_add(-below_low, above_low)) * inverse;
     let (square, square_low) = product(size, size);
-    let Parts { n, high, low } = parts(-square, -square_low);
+    let Parts { n, high, low } = parts_of(-square, -square_low);
     let tail = scale(ratio + ratio.mul_add(high, ratio.mul_add(low, ratio_low)), n);
-    if x < 0.0 { 2.0 - tail } else { tail }
+    let value = if x < 0.0 { 2.0 - tail } else { tail };
+    if size < 0.5 { 1.0 - near_0(x) } else { value }
 }

@@ -32,16 +32,23 @@ pub(super) struct Parts {
     pub low: f64,
 }
 
-/// Takes `e^(x + rest)` apart, for `|x|` below some thousands and a `rest` that is tiny beside 1.
+/// Takes `e^x` apart, for `|x|` below some thousands.
 #[inline(always)]
-pub(super) fn parts(x: f64, rest: f64) -> Parts {
+pub(super) fn parts(x: f64) -> Parts {
     let n = x.mul_add(std::f64::consts::LOG2_E, ROUNDER) - ROUNDER;
     let near = n.mul_add(-LN_2_HIGH, x);
     let (r, lost) = sum_ordered(near, n * -LN_2_LOW);
     let square = r * r;
-    let tail = square.mul_add(r.mul_add(polynomial(r, &TAIL), 0.5), lost + rest);
+    let tail = square.mul_add(r.mul_add(polynomial(r, &TAIL), 0.5), lost);
     let (high, low) = sum_ordered(r, tail);
     Parts { n, high, low }
+}
+
+/// Takes `e^(x + rest)` apart, where `rest` is so tiny beside 1 that its square does not count.
+#[inline(always)]
+pub(super) fn parts_of(x: f64, rest: f64) -> Parts {
+    let parts = parts(x);
+    Parts { low: (1.0 + parts.high).mul_add(rest, parts.low), ..parts }
 }
 
 /// `x * 2^n` for a whole `n` in [-1077, 1025] and an `x` near 1: rounded once, also where the result is subnormal.
@@ -75,20 +82,30 @@ pub(super) fn between(low: f64, high: f64, x: f64) -> f64 {
 /// e to the power of `x`. Within 1 ulp.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
-    exp_of(x, 0.0)
+    joined(parts(in_range(x)))
 }
 
-/// e to the power of `x + rest`, where `rest` is tiny beside 1.
+/// e to the power of `x + rest`, where `rest` is tiny beside 1. Within 1 ulp.
 #[inline(always)]
 pub(super) fn exp_of(x: f64, rest: f64) -> f64 {
-    let Parts { n, high, low } = parts(between(-746.0, 710.0, x), rest);
-    scale(1.0 + (high + low), n)
+    joined(parts_of(in_range(x), rest))
+}
+
+/// `x`, or the least number whose exponential is infinite, or the largest whose is 0.
+#[inline(always)]
+fn in_range(x: f64) -> f64 {
+    between(-746.0, 710.0, x)
+}
+
+#[inline(always)]
+fn joined(parts: Parts) -> f64 {
+    scale(1.0 + (parts.high + parts.low), parts.n)
 }
 
 /// `exp(x) - 1`, accurate near 0. Within 1 ulp.
 #[inline(always)]
 pub fn expm1(x: f64) -> f64 {
-    let Parts { n, high, low } = parts(between(-40.0, 710.0, x), 0.0);
+    let Parts { n, high, low } = parts(between(-40.0, 710.0, x));
     let (first, second) = powers(n);
     let (inverse_first, inverse_second) = powers(-n);
     let (high, lost) = sum(1.0 - inverse_first * inverse_second, high);

@@ -19,7 +19,7 @@ const SINH: [f64; 8] = [
 /// `e^x / 2` and `e^-x / 2` for `x >= 0`: `2^(n - 1)` times `high + low` and times `inverse`.
 #[inline(always)]
 fn both_exponentials(x: f64) -> (f64, f64, f64, f64) {
-    let Parts { n, high, low } = parts(between(0.0, 711.0, x), 0.0);
+    let Parts { n, high, low } = parts(between(0.0, 711.0, x));
     let (high, lost) = sum_ordered(1.0, high);
     let (first, second) = powers(-n);
     let power = first * second;
@@ -48,7 +48,7 @@ pub fn cosh(x: f64) -> f64 {
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
     // (e^2x - 1) / (e^2x + 1); from 20 on that is 1
-    let Parts { n, high, low } = parts(2.0 * between(0.0, 20.0, x.abs()), 0.0);
+    let Parts { n, high, low } = parts(2.0 * between(0.0, 20.0, x.abs()));
     let (first, second) = powers(n);
     let power = first * second;
     let (above, above_low) = sum(power - 1.0, power * high);

@@ -76,14 +76,15 @@ pub fn atan(x: f64) -> f64 {
 /// Angle of the point (x = `x`, y = `y`). Within 2 ulp.
 #[inline(always)]
 pub fn atan2(y: f64, x: f64) -> f64 {
-    let both_infinite = (x.abs() == f64::INFINITY) & (y.abs() == f64::INFINITY);
-    let width = if both_infinite { 1.0 } else { x.abs() };
-    let height = if both_infinite { 1.0 } else { y.abs() };
+    // beside an infinity a finite number counts as 0, two infinities as equal
+    let infinite = x.is_infinite() | y.is_infinite();
+    let width = if infinite { x.is_infinite() as u8 as f64 } else { x.abs() };
+    let height = if infinite { y.is_infinite() as u8 as f64 } else { y.abs() };
     // away from both ends of the range, where products of them overflow or lose bits
     let larger = if width > height { width } else { height };
-    let scale = if larger > 1e300 { 1e-30 } else { 1.0 };
-    let scale = if larger < 1e-270 { 1e30 } else { scale };
-    let scale = power_of_two_near(scale);
+    let (down, up) = (f64::from_bits((1023 - 100) << 52), f64::from_bits((1023 + 100) << 52));
+    let scale = if larger > 1e300 { down } else { 1.0 };
+    let scale = if larger < 1e-270 { up } else { scale };
     let angle = angle(height * scale, width * scale);
     let left = x.is_sign_negative();
     // pi - angle on the left
@@ -91,14 +92,8 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     let (high, lost) = sum_ordered(start, if left { -angle.term } else { angle.term });
     let low = if left { PI_LOW - angle.low } else { angle.low };
     let value = (high + (lost + (start_lost + low))).copysign(y);
-    // comparisons above let a NaN beside an infinity through
+    // a NaN beside an infinity counted as 0
     if x.is_nan() | y.is_nan() { f64::NAN } else { value }
-}
-
-/// `x` without its mantissa.
-#[inline(always)]
-fn power_of_two_near(x: f64) -> f64 {
-    f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000)
 }
 
 /// The angle `base + term + low`, with `|term|` below `base` or `base` 0.
@@ -111,15 +106,14 @@ struct Angle {
 /// The angle of a point in the first quadrant, by way of the nearest of atan(0), atan(1/2), atan(1), atan(3/2) and pi/2.
 #[inline(always)]
 fn angle(y: f64, x: f64) -> Angle {
-    let base = |at: f64, base: f64, low: f64| (at, base, low);
-    let nearest = base(0.0, 0.0, 0.0);
-    let nearest = if y > 0.4375 * x { base(0.5, 0.4636476090008061, 2.2698777452961687e-17) } else { nearest };
-    let nearest = if y > 0.6875 * x { base(1.0, FRAC_PI_4, 0.25 * PI_LOW) } else { nearest };
-    let nearest = if y > 1.1875 * x { base(1.5, 0.982793723247329, 1.3903311031230998e-17) } else { nearest };
+    let nearest = (0.0, 0.0, 0.0);
+    let nearest = if y > 0.4375 * x { (0.5, 0.4636476090008061, 2.2698777452961687e-17) } else { nearest };
+    let nearest = if y > 0.6875 * x { (1.0, FRAC_PI_4, 0.25 * PI_LOW) } else { nearest };
+    let nearest = if y > 1.1875 * x { (1.5, 0.982793723247329, 1.3903311031230998e-17) } else { nearest };
     let steep = y > 2.4375 * x;
-    let (at, base, low) = if steep { (0.0, FRAC_PI_2, 0.5 * PI_LOW) } else { nearest };
-    let above = if steep { -x } else { x.mul_add(-at, y) };
-    let below = if steep { y } else { y.mul_add(at, x) };
+    let (tangent, base, low) = if steep { (0.0, FRAC_PI_2, 0.5 * PI_LOW) } else { nearest };
+    let above = if steep { -x } else { x.mul_add(-tangent, y) };
+    let below = if steep { y } else { y.mul_add(tangent, x) };
     let term = above / if below == 0.0 { 1.0 } else { below };
     let z = term * term;
     Angle { base, term, low: term.mul_add(z * polynomial(z, &ATAN), low) }

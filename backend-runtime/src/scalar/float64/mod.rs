@@ -32,9 +32,7 @@ macro_rules! std_words {
         }
     )*};
 }
-std_words!(
-    abs = abs, ceil = ceil, floor = floor, trunc = trunc, round = round_ties_even, sqrt = sqrt
-);
+std_words!(abs = abs, ceil = ceil, floor = floor, trunc = trunc, round = round_ties_even, sqrt = sqrt);
 
 /// The nearest value of an integer.
 #[inline(always)]
@@ -48,43 +46,30 @@ pub fn from_u64(x: u64) -> f64 {
     x as f64
 }
 
-/// The larger; NaN if either is NaN.
+/// The larger; NaN if either is NaN; the second of two zeros.
 #[inline(always)]
 pub fn maximum(x: f64, y: f64) -> f64 {
-    if x >= y || x.is_nan() { x } else { y }
+    if (x > y) | x.is_nan() { x } else { y }
 }
 
-/// The smaller; NaN if either is NaN.
+/// The smaller; NaN if either is NaN; the second of two zeros.
 #[inline(always)]
 pub fn minimum(x: f64, y: f64) -> f64 {
-    if x <= y || x.is_nan() { x } else { y }
+    if (x < y) | x.is_nan() { x } else { y }
 }
 
 /// -1, 0 or 1 with NaN kept.
 #[inline(always)]
 pub fn sign(x: f64) -> f64 {
-    if x > 0.0 {
-        1.0
-    } else if x < 0.0 {
-        -1.0
-    } else if x == 0.0 {
-        0.0
-    } else {
-        x
-    }
+    // an integer, for that 0 is +0
+    let sign = (x > 0.0) as i8 - (x < 0.0) as i8;
+    if x.is_nan() { x } else { sign as f64 }
 }
 
 /// The next value from `x` toward `y`.
 #[inline(always)]
 pub fn nextafter(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() {
-        return f64::NAN;
-    }
-    if x == y {
-        y
-    } else if y > x {
-        x.next_up()
-    } else {
-        x.next_down()
-    }
+    let next = if y > x { x.next_up() } else { x.next_down() };
+    let next = if x == y { y } else { next };
+    if x.is_nan() | y.is_nan() { f64::NAN } else { next }
 }
