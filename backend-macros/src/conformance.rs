@@ -234,11 +234,11 @@ fn argument(p: &Param, op: &Op, root: &TokenStream) -> TokenStream {
             quote!(&case.arrays::<#e>(#name)?.iter().collect::<Vec<_>>())
         }
         Kind::Host => quote!(case.host::<T>(#name)?),
+        Kind::Bytes => quote!(&case.bytes::<T>(#name)?),
         Kind::Scalar => quote!(case.scalar::<T>(#name)?),
         other => {
             let ty = read_type(other, root);
-            let by_reference = matches!(other, Kind::Bytes).then(|| quote!(&));
-            quote!(#by_reference case.get::<#ty>(#name)?)
+            quote!(case.get::<#ty>(#name)?)
         }
     }
 }
@@ -269,13 +269,12 @@ fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
         Kind::Signed => quote!(Vec<isize>),
         Kind::Slices => quote!(Vec<Slice>),
         Kind::Lengths => quote!(Lengths),
-        Kind::Bytes => quote!(Vec<u8>),
         Kind::Plain(t) | Kind::Maybe(t) => t.parse().unwrap_or_default(),
         Kind::Choice(t) => {
             let t = id(t);
             quote!(#root::runtime::#t)
         }
-        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Scalar => {
+        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
             unreachable!("read by dtype")
         }
     }
