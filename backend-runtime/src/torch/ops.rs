@@ -54,6 +54,7 @@ ops! {
     FLIP = "flip";
     FLOOR = "floor";
     FLOOR_DIVIDE = "floor_divide";
+    FMOD = "fmod"."Tensor";
     FULL = "full";
     GATHER = "gather";
     GE = "ge"."Tensor";
