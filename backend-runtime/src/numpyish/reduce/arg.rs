@@ -1,7 +1,12 @@
 //! Where the extremes are.
 
 use super::{
-    super::{NdArray, Numpyish, buffer::CHEAP, layout},
+    super::{
+        NdArray, Numpyish,
+        buffer::CHEAP,
+        convert::{convert, is_half},
+        layout,
+    },
     fold::{self, BLOCK, Fold, Max, Min},
 };
 use crate::{Element, Error, Ordered, Result, element::same, shape};
@@ -33,7 +38,7 @@ where
         return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
     }
     let find = |(): &mut (), lane: &[T], out: &mut [i64]| {
-        let best = if fold::is_half::<T>() { best::<T, f32, F>(lane, better) } else { best::<T, T, F>(lane, better) };
+        let best = if is_half::<T>() { best::<T, f32, F>(lane, better) } else { best::<T, T, F>(lane, better) };
         out[0] = best as i64;
         Ok(())
     };
@@ -77,7 +82,7 @@ fn values<'a, T: Element, A: Element>(from: &'a [T], wide: &'a mut [A]) -> &'a [
     if let Some(ready) = same::<T, A>(from) {
         return ready;
     }
-    fold::convert(from, wide);
+    convert(from, wide);
     &wide[..from.len()]
 }
 

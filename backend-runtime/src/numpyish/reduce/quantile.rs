@@ -1,12 +1,10 @@
 //! Quantiles.
 
-use super::{
-    super::{
-        NdArray, Numpyish,
-        buffer::{self, COSTLY},
-        layout,
-    },
-    fold,
+use super::super::{
+    NdArray, Numpyish,
+    buffer::{self, COSTLY},
+    convert::convert,
+    layout,
 };
 use crate::{Axes, Error, Interpolation, Precision, Real, Result, shape};
 
@@ -59,7 +57,7 @@ fn quantile_in<T: Real, A: Precision>(
             *wide = buffer::vec(op, lane.len())?;
             wide.resize(lane.len(), A::ZERO);
         }
-        fold::convert(lane, wide);
+        convert(lane, wide);
         if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
             out.fill(T::of(f64::NAN));
             return Ok(());
