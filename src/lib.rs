@@ -25,18 +25,28 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer, Interpolation,
-    IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand, Ordered, PadMode, Precision, Real, RealNumeric,
-    Result, Side, Slice, bf16, cuda::Cuda, dispatch, f16, num_complex, numpyish::Numpyish, torch::Torch,
+    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer,
+    Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo,
+    Operand, Ordered, PadMode, Precision, Real, RealNumeric, Result, Side, Slice, bf16,
+    dispatch, f16, num_complex, numpyish::Numpyish, torch::Torch,
 };
 
 /// For the macros of this crate.
 #[doc(hidden)]
 pub mod __private {
-    pub use backend_macros::table;
+    pub use backend_macros::{conformance, table};
 }
 
-backend_macros::table! { root = crate, table = "ops.toml" }
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+#[doc(hidden)]
+pub mod linalg;
+pub mod nufft;
+
+pub use nufft::{NufftPlan, NufftType};
+
+backend_macros::table! { root = crate, table = "ops.toml", without = ["cuda"] }
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
 ///

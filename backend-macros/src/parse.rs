@@ -54,7 +54,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
     for (name, value) in sections(&table, "dtype") {
         let rust = parser
             .table(name, value)
-            .and_then(|t| parser.text(&t, "rust"))
+            .and_then(|t| parser.text(t, "rust"))
             .unwrap_or_default();
         parser.model.dtypes.push(DType {
             name: name.text.clone(),
@@ -82,7 +82,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
     let rows: Vec<_> = sections(&table, "op").collect();
     for (name, value) in &rows {
         if let Some(row) = parser.table(name, value) {
-            parser.op(name, &row);
+            parser.op(name, row);
         }
     }
 }

@@ -123,7 +123,13 @@ impl Expand<'_> {
                 .iter()
                 .zip(self.variants())
                 .map(|(b, v)| self.any_arm(op, b, &v));
-            quote!(#[inline] #signature { #prepare match self { #(#arms)* } })
+            // in another crate the enum is not exhaustive: a later version of the facade may have more backends
+            let (rt, name) = (self.rt(), &op.name);
+            let rest = self
+                .extension
+                .is_some()
+                .then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
+            quote!(#[inline] #signature { #prepare match self { #(#arms)* #rest } })
         });
         quote!(impl #name for #root::AnyBackend { #(#methods)* })
     }

@@ -101,10 +101,10 @@ pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
 }
 
-/// As [`parallel`], for loops whose cost per element is not known: the first elements are timed.
+/// As [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
 #[inline]
-pub fn parallel_timed(n: usize, f: impl Fn(Range<usize>) + Sync) {
-    if n < 4 * PROBE { f(0..n) } else { probe(n, &f) }
+pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
+    if n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
 }
 
 /// Writes parts of `out` on several threads: `f` gets the first index of a part, and the part. A part begins at a
@@ -162,12 +162,15 @@ const PROBE: usize = 1 << 12;
 const TASK_NANOSECONDS: u128 = 20_000;
 
 #[inline(never)]
-fn probe(n: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
+fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
+    let probed = PROBE.div_ceil(unit).min(n);
     let start = Instant::now();
-    f(0..PROBE);
+    f(0..probed);
     let nanoseconds = start.elapsed().as_nanos().max(1);
-    let grain = (TASK_NANOSECONDS * PROBE as u128 / nanoseconds).clamp(PROBE as u128 / 4, CHEAP as u128) as usize;
-    if n - PROBE < 2 * grain { f(PROBE..n) } else { split(PROBE..n, grain, f) }
+    // no task is larger than a cheap one, whatever a coarse clock says
+    let most = (CHEAP / unit).max(1);
+    let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds).unwrap_or(most).clamp(1, most);
+    if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
 }
 
 /// Takes a `dyn` closure so that the thread pool's code is compiled once, not once per op and dtype.
@@ -255,7 +258,7 @@ mod tests {
             let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
             let hit = |r: Range<usize>| r.for_each(|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
             parallel(n, grain, hit);
-            parallel_timed(n, hit);
+            parallel_timed(n, grain % 7, hit);
             assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 2), "{n} {grain}");
         }
     }

@@ -16,6 +16,7 @@ pub mod reduce;
 pub mod shape;
 pub mod sort;
 pub mod special;
+pub mod walk;
 
 use crate::{Arrays, Element, HostArray, Result, random::Stream};
 use std::sync::LazyLock;

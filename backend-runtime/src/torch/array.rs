@@ -1,0 +1,158 @@
+//! Arrays of the backend: libtorch tensors with their dtype as a type.
+
+use super::{
+    Torch,
+    call::On,
+    ffi::{code, load, shim, status},
+    tensor::Tensor,
+};
+use crate::{Element, Error, HostArray, Result, shape};
+use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
+use std::{ffi::c_void, fmt, marker::PhantomData};
+
+/// An array of [`Torch`]: a reference on a libtorch tensor of dtype `T`. Cloning shares the tensor.
+#[repr(transparent)]
+pub struct TorchArray<T> {
+    tensor: Tensor,
+    dtype: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for TorchArray<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        TorchArray { tensor: self.tensor.clone(), dtype: PhantomData }
+    }
+}
+
+impl<T: Element> TorchArray<T> {
+    /// The array, if the tensor has this dtype.
+    #[inline]
+    pub fn new(op: &'static str, tensor: Tensor) -> Result<TorchArray<T>> {
+        if tensor.code() == code(T::DTYPE) {
+            return Ok(TorchArray { tensor, dtype: PhantomData });
+        }
+        let message = format!("a tensor of libtorch's dtype {} where {} was to come", tensor.code(), T::DTYPE);
+        Err(Error::Library { op, backend: "torch", message })
+    }
+
+    /// The tensor.
+    #[inline(always)]
+    pub fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        self.tensor.shape()
+    }
+
+    /// The elements where they are, without a copy: of an array on the host, whatever its strides.
+    pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
+        if self.tensor.device() >= 0 {
+            let found = super::device_name(self.tensor.device());
+            return Err(Error::Device { op: "view", expected: "cpu".into(), found });
+        }
+        let shape = self.shape();
+        if self.tensor.size() == 0 {
+            return ArrayViewD::from_shape(shape, &[]).map_err(|e| Error::shape("view", shape, e.to_string()));
+        }
+        let layout = IxDyn(shape).strides(IxDyn(self.tensor.strides()));
+        // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither
+        // change nor go while `self` is borrowed; the shim leaves no lazy conjugation or negation.
+        Ok(unsafe { ArrayViewD::from_shape_ptr(layout, self.tensor.data().cast::<T>()) })
+    }
+}
+
+impl<T: Element> fmt::Debug for TorchArray<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match to_host(&self.tensor) {
+            Ok(host) => write!(
+                f,
+                "{:?}, dtype={}, device={}",
+                host as HostArray<T>,
+                T::DTYPE,
+                super::device_name(self.tensor.device())
+            ),
+            Err(e) => write!(f, "{:?} of {}: {e}", self.shape(), T::DTYPE),
+        }
+    }
+}
+
+/// A copy of the elements on the host, in C order. The tensor is of dtype `T`.
+pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
+    const OP: &str = "to_ndarray";
+    let shape = tensor.shape();
+    let count = shape::count(OP, shape, size_of::<T>())?;
+    let mut elements = Vec::<T>::new();
+    elements.try_reserve_exact(count).map_err(|_| Error::Memory { op: OP, bytes: count * size_of::<T>() })?;
+    if count > 0 {
+        // SAFETY: there is room for `count` elements of the tensor's dtype, and all are written where it succeeds.
+        let status = unsafe { (shim().to_host)(tensor.as_ptr(), elements.as_mut_ptr().cast()) };
+        if status != status::DONE {
+            return Err(shim().error(OP, status, &""));
+        }
+        // SAFETY: as above.
+        unsafe { elements.set_len(count) };
+    }
+    HostArray::from_shape_vec(shape, elements).map_err(|e| Error::shape(OP, shape, e.to_string()))
+}
+
+/// A tensor on the host (`device` is -1) over the array's own memory, which lives as long as the tensor; negative strides
+/// are copied. Or a copy on a GPU.
+pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
+    const OP: &str = "from_ndarray";
+    let shim = load()?;
+    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) {
+        HostArray::from_shape_vec(x.shape(), x.iter().copied().collect())
+            .map_err(|e| Error::shape(OP, x.shape(), e.to_string()))?
+    } else {
+        x
+    };
+    let lengths: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
+    let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();
+    let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));
+    let mut result = std::ptr::null_mut();
+    // SAFETY: `owner` keeps the elements at `data` alive and unchanged until the shim drops it, once: an ndarray that is
+    // shared copies before it changes. Elements are `Send`, so any thread may drop them.
+    let status = unsafe {
+        (shim.from_host)(
+            data.cast_mut().cast(),
+            lengths.as_ptr(),
+            strides.as_ptr(),
+            lengths.len(),
+            code(T::DTYPE),
+            device,
+            drop_owner::<T>,
+            owner.cast(),
+            &mut result,
+        )
+    };
+    if status != status::DONE {
+        return Err(shim.error(OP, status, &""));
+    }
+    // SAFETY: the shim gave one reference.
+    let tensor = unsafe { Tensor::owning(result) };
+    TorchArray::new(OP, tensor.ok_or(Error::Library { op: OP, backend: "torch", message: "no tensor".into() })?)
+}
+
+/// Drops the array that a tensor's memory belongs to.
+unsafe extern "C" fn drop_owner<T: Element>(owner: *mut c_void) {
+    // SAFETY: `owner` is the box that `from_host` gave to the shim, which calls this once.
+    drop(unsafe { Box::from_raw(owner.cast::<HostArray<T>>()) });
+}
+
+impl On<'_> {
+    /// The array, if the tensor has this dtype.
+    #[inline]
+    pub fn array<T: Element>(self, tensor: Tensor) -> Result<TorchArray<T>> {
+        TorchArray::new(self.op, tensor)
+    }
+}
+
+impl Torch {
+    /// This op of the table, on this backend.
+    #[inline(always)]
+    pub(super) fn on(&self, op: &'static str) -> On<'_> {
+        On { backend: self, op }
+    }
+}

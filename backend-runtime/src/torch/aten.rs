@@ -1,0 +1,143 @@
+//! `aten` mappings of the table: one row, one op of libtorch.
+
+use super::{
+    Torch, TorchArray,
+    call::{On, Results, Schema},
+    tensor::{Arg, Tensor},
+    via::{Detour, Via},
+};
+use crate::{Element, Error, Result, shape};
+
+/// A row's mapping: its op in libtorch, and how dtypes that this op lacks are computed.
+#[derive(Debug)]
+pub struct Aten {
+    op: &'static str,
+    schema: Schema,
+    via: Via,
+}
+
+impl Aten {
+    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor", Via::Parts)`.
+    pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: Via) -> Aten {
+        Aten { op, schema: Schema::new(name, overload), via }
+    }
+
+    /// Compares the mapping with libtorch's own schema: that the op exists, takes `args` arguments or more, has defaults
+    /// for the rest, and returns only what [`FromTensors`] reads.
+    pub fn check_schema(&self, args: usize) -> Result<()> {
+        let text = self.schema.text()?;
+        let refuse = |why: &str| Err(Error::argument(self.op, format!("{text}: {why}")));
+        let (params, returns) = text.rsplit_once(" -> ").unwrap_or((&text, ""));
+        let params = params.split_once('(').map_or("", |(_, p)| p.trim_end_matches(')'));
+        let params: Vec<&str> = split_params(params).into_iter().filter(|p| !p.is_empty() && *p != "*").collect();
+        if params.len() < args {
+            return refuse("takes fewer arguments");
+        }
+        if params[args..].iter().any(|p| !p.contains('=')) {
+            return refuse("needs more arguments");
+        }
+        let tensors = returns.trim_matches(['(', ')']).split(", ").all(|r| r.starts_with("Tensor"));
+        if tensors { Ok(()) } else { refuse("does not return tensors") }
+    }
+}
+
+/// The parameters of a schema: split at commas that are in no brackets.
+fn split_params(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
+}
+
+/// What the results of libtorch's op are as a row's result: an array, a list, a tuple.
+pub trait FromTensors: Sized {
+    /// Takes the results in order; `back` undoes the detour of the row's dtype.
+    fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self>;
+}
+
+/// Undoes the detour that the arguments of a call took.
+pub struct Back<'b> {
+    on: On<'b>,
+    detour: Detour,
+}
+
+impl Back<'_> {
+    #[inline]
+    fn array<T: Element>(&self, x: Tensor) -> Result<TorchArray<T>> {
+        if self.detour.is_of(T::DTYPE) { self.on.array(self.detour.leave(self.on, x)?) } else { self.on.array(x) }
+    }
+}
+
+impl<T: Element> FromTensors for TorchArray<T> {
+    #[inline]
+    fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self> {
+        back.array(results.tensor()?)
+    }
+}
+
+impl<T: Element> FromTensors for Vec<TorchArray<T>> {
+    fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self> {
+        results.list()?.into_iter().map(|x| back.array(x)).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($t:ident),*))*) => {$(
+        impl<$($t: FromTensors),*> FromTensors for ($($t,)*) {
+            fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self> {
+                Ok(($($t::from_tensors(results, back)?,)*))
+            }
+        }
+    )*};
+}
+tuples! { (A, B) (A, B, C) (A, B, C, D) }
+
+/// Calls the row's op in libtorch. `T` is the row's dtype.
+pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]) -> Result<R> {
+    let on = b.on(aten.op);
+    let detour = aten.via.detour(T::DTYPE);
+    let results = match detour {
+        Detour::None => on.results(&aten.schema, args),
+        _ => {
+            let owned = args.iter().map(|arg| detour.enter_arg(on, arg)).collect::<Result<Vec<_>>>()?;
+            let args: Vec<Arg<'_>> = owned.iter().zip(args).map(|(new, old)| new.arg(old)).collect();
+            on.results(&aten.schema, &args)
+        }
+    };
+    R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
+}
+
+/// Where operands do not broadcast, that is what failed.
+#[cold]
+#[inline(never)]
+fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
+    let shapes: Vec<&[usize]> =
+        args.iter().filter_map(|a| if let Arg::Tensor(t) = a { Some(t.shape()) } else { None }).collect();
+    match error {
+        Error::Library { .. } if shapes.len() > 1 => shape::broadcast_all(op, shapes).err().unwrap_or(error),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_split_at_their_own_commas() {
+        assert_eq!(
+            split_params("Tensor self, int[1]? dim=None, *, bool[2] x=[0, 1]"),
+            ["Tensor self", "int[1]? dim=None", "*", "bool[2] x=[0, 1]"]
+        );
+    }
+}

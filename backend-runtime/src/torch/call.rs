@@ -1,0 +1,224 @@
+//! Calls of libtorch's ops by name.
+
+use super::{
+    Torch,
+    ffi::{Value, load, shim, status, tag},
+    tensor::{Arg, Tensor},
+};
+use crate::{Error, Result};
+use std::{
+    ffi::{CString, c_void},
+    fmt,
+    ptr::NonNull,
+    sync::OnceLock,
+};
+
+/// The most arguments an op has.
+const MOST_ARGS: usize = 16;
+
+/// The most values an op returns.
+const MOST_RESULTS: usize = 4;
+
+/// One of libtorch's ops: a name and an overload. It is looked up once.
+pub struct Schema {
+    name: &'static str,
+    overload: &'static str,
+    handle: OnceLock<Handle>,
+}
+
+#[derive(Clone, Copy)]
+struct Handle(NonNull<c_void>);
+
+// SAFETY: an operator handle is immutable, and libtorch calls it from any thread.
+unsafe impl Send for Handle {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Handle {}
+
+impl Schema {
+    /// The op `name` (`"aten::sum"`) with the overload (`"dim_IntList"`; `""` where it has none).
+    pub const fn new(name: &'static str, overload: &'static str) -> Schema {
+        Schema { name, overload, handle: OnceLock::new() }
+    }
+
+    fn handle(&self, op: &'static str) -> Result<Handle> {
+        if let Some(handle) = self.handle.get() {
+            return Ok(*handle);
+        }
+        let shim = load()?;
+        let text = |s: &str| CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` is no name of an op")));
+        let (name, overload) = (text(self.name)?, text(self.overload)?);
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: both strings live through the call, and `handle` is written where it succeeds.
+        let status = unsafe { (shim.find)(name.as_ptr(), overload.as_ptr(), &mut handle) };
+        let Some(handle) = NonNull::new(handle) else {
+            return Err(shim.error(op, status, &""));
+        };
+        Ok(*self.handle.get_or_init(|| Handle(handle)))
+    }
+
+    /// The schema in libtorch's own words: `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.
+    pub fn text(&self) -> Result<String> {
+        let handle = self.handle("schema")?;
+        // SAFETY: the handle is one of the shim's.
+        match unsafe { (shim().schema)(handle.0.as_ptr()) } {
+            status::DONE => Ok(shim().message()),
+            status => Err(shim().error("schema", status, &"")),
+        }
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.name, self.overload)
+    }
+}
+
+/// The results of a call, taken in order. What is not taken is dropped.
+pub struct Results {
+    op: &'static str,
+    values: [Value; MOST_RESULTS],
+    next: usize,
+}
+
+impl Results {
+    /// The op that was called, in the table's words.
+    pub fn op(&self) -> &'static str {
+        self.op
+    }
+
+    fn take(&mut self, tag: i32, wanted: &str) -> Result<Value> {
+        let value = self.values.get(self.next).filter(|v| v.tag == tag).copied();
+        self.next += usize::from(value.is_some());
+        value.ok_or_else(|| Error::Library {
+            op: self.op,
+            backend: "torch",
+            message: format!("result {} is no {wanted}", self.next),
+        })
+    }
+
+    /// The next result, a tensor.
+    #[inline]
+    pub fn tensor(&mut self) -> Result<Tensor> {
+        let value = self.take(tag::TENSOR, "tensor")?;
+        // SAFETY: the shim gave one reference, which `take` hands out once.
+        unsafe { Tensor::owning(value.word as *mut _) }.ok_or_else(|| undefined(self.op))
+    }
+
+    /// The next result, a list of tensors.
+    pub fn list(&mut self) -> Result<Vec<Tensor>> {
+        let value = self.take(tag::TENSORS, "list of tensors")?;
+        Ok(tensors(&value))
+    }
+}
+
+fn undefined(op: &'static str) -> Error {
+    Error::Library { op, backend: "torch", message: "an undefined tensor".into() }
+}
+
+/// The tensors of a list that the shim returned, which is freed.
+fn tensors(value: &Value) -> Vec<Tensor> {
+    let list = value.word as *mut *mut super::ffi::Impl;
+    // SAFETY: the shim gave `count` pointers with one reference each, and the list itself, once.
+    unsafe {
+        let tensors = (0..value.count as usize).filter_map(|i| Tensor::owning(*list.add(i))).collect();
+        (shim().drop_list)(list.cast());
+        tensors
+    }
+}
+
+impl Drop for Results {
+    fn drop(&mut self) {
+        for value in &self.values[self.next.min(MOST_RESULTS)..] {
+            match value.tag {
+                // SAFETY: a reference that was not taken.
+                tag::TENSOR => drop(unsafe { Tensor::owning(value.word as *mut _) }),
+                tag::TENSORS => drop(tensors(value)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// One op of the table, running on one backend: what its errors name, and where its tensors live.
+#[derive(Clone, Copy)]
+pub struct On<'b> {
+    /// The backend.
+    pub backend: &'b Torch,
+    /// The row's name.
+    pub op: &'static str,
+}
+
+impl On<'_> {
+    /// Calls libtorch's op; arguments left out at the end take its defaults.
+    pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
+        let handle = schema.handle(self.op)?;
+        let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
+        let mut values = [Value::NONE; MOST_ARGS];
+        // libtorch has no op with more than two lists of axes
+        let (mut axes, mut spare) = ([Vec::new(), Vec::new()], Vec::new());
+        let mut lists = axes.iter_mut();
+        if args.len() > MOST_ARGS {
+            return Err(Error::argument(self.op, format!("{schema:?} takes no {} arguments", args.len())));
+        }
+        for (value, arg) in values.iter_mut().zip(args) {
+            let room = if matches!(arg, Arg::Axes(_)) { lists.next() } else { Some(&mut spare) };
+            let room = room.ok_or_else(|| Error::argument(self.op, "at most two lists of axes"))?;
+            *value = arg.value(self.op, ndim, room)?;
+        }
+        let (mut results, mut given) = ([Value::NONE; MOST_RESULTS], 0);
+        // SAFETY: the handle is one of the shim's; `values` borrow from `args` and `axes`, which outlive the call.
+        let status = unsafe {
+            (shim().call)(
+                handle.0.as_ptr(),
+                self.backend.index(),
+                values.as_ptr(),
+                args.len(),
+                results.as_mut_ptr(),
+                MOST_RESULTS,
+                &mut given,
+            )
+        };
+        let results = Results { op: self.op, values: results, next: 0 };
+        if status == status::DONE { Ok(results) } else { Err(self.failed(status, args)) }
+    }
+
+    /// The error of a failed call: libtorch's words, then the shapes of the operands.
+    #[cold]
+    #[inline(never)]
+    fn failed(self, status: i32, args: &[Arg<'_>]) -> Error {
+        let error = shim().error(self.op, status, self.backend);
+        let shapes: Vec<String> = args
+            .iter()
+            .filter_map(|a| if let Arg::Tensor(t) = a { Some(format!("{:?}", t.shape())) } else { None })
+            .collect();
+        match error {
+            Error::Library { op, backend, message } if !shapes.is_empty() => {
+                Error::Library { op, backend, message: format!("{message} (shapes {})", shapes.join(", ")) }
+            }
+            other => other,
+        }
+    }
+
+    /// As [`On::results`], of an op that returns one tensor.
+    #[inline]
+    pub fn call(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Tensor> {
+        self.results(schema, args)?.tensor()
+    }
+
+    /// As [`On::results`], of an op that returns two tensors.
+    pub fn pair(self, schema: &Schema, args: &[Arg<'_>]) -> Result<(Tensor, Tensor)> {
+        let mut results = self.results(schema, args)?;
+        Ok((results.tensor()?, results.tensor()?))
+    }
+
+    /// As [`On::results`], of an op that returns a list of tensors.
+    pub fn list(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Vec<Tensor>> {
+        self.results(schema, args)?.list()
+    }
+}
+
+/// Arguments of a call: `args![&x, axis, true]`.
+macro_rules! args {
+    ($($arg:expr),* $(,)?) => { &[$($crate::torch::tensor::Arg::from($arg)),*] };
+}
+pub(super) use args;

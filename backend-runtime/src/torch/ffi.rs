@@ -1,0 +1,218 @@
+//! The shim's functions, and libtorch itself, loaded once per process.
+
+use super::{build::build_shim, locate};
+use crate::{DType, Error, Result};
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    path::Path,
+    sync::OnceLock,
+};
+
+/// A C++ `TensorImpl`.
+#[repr(C)]
+pub struct Impl {
+    _opaque: [u8; 0],
+}
+
+/// What a [`Value`] is: the numbers of `Tag` in the shim.
+pub mod tag {
+    #![allow(missing_docs)]
+    pub const NONE: i32 = 0;
+    pub const TENSOR: i32 = 1;
+    pub const INT: i32 = 2;
+    pub const DOUBLE: i32 = 3;
+    pub const BOOL: i32 = 4;
+    pub const INTS: i32 = 5;
+    pub const TENSORS: i32 = 6;
+    pub const SCALAR: i32 = 7;
+    pub const DEVICE: i32 = 8;
+    pub const TEXT: i32 = 9;
+}
+
+/// What the shim's functions return: the numbers of `Status` there.
+pub mod status {
+    #![allow(missing_docs)]
+    use std::ffi::c_int;
+    pub const DONE: c_int = 0;
+    pub const WRONG_DEVICE: c_int = 2;
+    pub const NO_MEMORY: c_int = 3;
+}
+
+/// An argument or a result on its way through the shim.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    /// One of [`tag`].
+    pub tag: i32,
+    /// dtype of a scalar.
+    pub aux: i32,
+    /// An integer, the bits of a double, a pointer.
+    pub word: u64,
+    /// How many there are behind the pointer.
+    pub count: u64,
+}
+
+impl Value {
+    /// Nothing.
+    pub const NONE: Value = Value { tag: tag::NONE, aux: 0, word: 0, count: 0 };
+}
+
+/// Function pointers of one library, each under its name in the shim.
+macro_rules! shim {
+    ($($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?,)*) => {
+        /// The shim's functions.
+        pub struct Shim {
+            $(#[allow(missing_docs)] pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+        }
+
+        #[cfg(unix)]
+        impl Shim {
+            /// The functions of an open library.
+            fn of(library: &libloading::os::unix::Library) -> std::result::Result<Shim, libloading::Error> {
+                // SAFETY: the types are those of the same names in shim.cpp, which this crate holds and compiled.
+                unsafe { Ok(Shim { $($name: *library.get(concat!("backends_", stringify!($name)).as_bytes())?,)* }) }
+            }
+        }
+    };
+}
+
+shim! {
+    built_for: fn() -> u32,
+    message: fn() -> *const c_char,
+    find: fn(*const c_char, *const c_char, *mut *mut c_void) -> c_int,
+    schema: fn(*mut c_void) -> c_int,
+    call: fn(*mut c_void, c_int, *const Value, usize, *mut Value, usize, *mut usize) -> c_int,
+    from_host: fn(*mut c_void, *const i64, *const i64, usize, c_int, c_int, unsafe extern "C" fn(*mut c_void), *mut c_void, *mut *mut Impl) -> c_int,
+    to_host: fn(*mut Impl, *mut c_void) -> c_int,
+    share: fn(*mut Impl),
+    drop: fn(*mut Impl),
+    drop_list: fn(*mut c_void),
+    lengths: fn(*mut Impl, *mut usize) -> *const i64,
+    strides: fn(*mut Impl) -> *const i64,
+    dtype: fn(*mut Impl) -> c_int,
+    offset: fn(*mut Impl) -> i64,
+    data: fn(*mut Impl) -> *mut c_void,
+    device: fn(*mut Impl) -> c_int,
+    device_count: fn() -> c_int,
+    synchronize: fn(c_int) -> c_int,
+}
+
+impl Shim {
+    /// Why the last call of this thread failed.
+    pub fn message(&self) -> String {
+        // SAFETY: the shim gives a string that ends in 0 and lives until this thread's next failure.
+        unsafe { CStr::from_ptr((self.message)()) }.to_string_lossy().into_owned()
+    }
+
+    /// The error of a status that is not [`status::DONE`].
+    #[cold]
+    #[inline(never)]
+    pub fn error(&self, op: &'static str, status: c_int, device: &dyn std::fmt::Display) -> Error {
+        let message = self.message();
+        match status {
+            status::WRONG_DEVICE => Error::Device { op, expected: device.to_string(), found: message },
+            status::NO_MEMORY => Error::Memory { op, bytes: bytes_in(&message) },
+            _ => Error::Library { op, backend: "torch", message },
+        }
+    }
+}
+
+/// The size in "you tried to allocate 123 bytes"; `usize::MAX`, the size that is over any, where it is said otherwise.
+fn bytes_in(message: &str) -> usize {
+    let number = message.split_once(" bytes").and_then(|(before, _)| before.rsplit(' ').next());
+    number.and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
+}
+
+static SHIM: OnceLock<Result<Shim>> = OnceLock::new();
+
+/// Finds and loads libtorch and the shim, at the first call; later ones repeat its answer.
+pub fn load() -> Result<&'static Shim> {
+    SHIM.get_or_init(|| locate::libtorch().and_then(|torch| open(&torch))).as_ref().map_err(Clone::clone)
+}
+
+/// The shim, for whoever holds a tensor: then it is loaded.
+#[inline(always)]
+pub fn shim() -> &'static Shim {
+    match SHIM.get() {
+        Some(Ok(shim)) => shim,
+        _ => unreachable!("tensors and backends are made after libtorch is loaded"),
+    }
+}
+
+#[cfg(not(unix))]
+fn open(_: &Path) -> Result<Shim> {
+    Err(locate::unavailable("libtorch is loaded on Unix systems only"))
+}
+
+#[cfg(unix)]
+fn open(torch: &Path) -> Result<Shim> {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+    let open = |path: &Path, scope| {
+        // SAFETY: libtorch's initialisers are made to run at load; the shim has none.
+        unsafe { Library::open(Some(path), RTLD_NOW | scope) }
+            .map_err(|e| locate::unavailable(format!("{} does not load: {e}", path.display())))
+    };
+    let cpu = open(&locate::library(torch, "torch_cpu"), RTLD_GLOBAL)?;
+    let shim = build_shim(torch)?;
+    // a libtorch without CUDA, or one whose CUDA libraries are missing, serves the CPU
+    let cuda = open(&locate::library(torch, "torch_cuda"), RTLD_GLOBAL);
+    let library = open(&shim, RTLD_LOCAL).or_else(|_| {
+        // what the cache holds may be of another build of this version
+        std::fs::remove_file(&shim).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
+        open(&build_shim(torch)?, RTLD_LOCAL)
+    })?;
+    let functions = Shim::of(&library).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
+    check_version(&cpu, &functions)?;
+    // tensors and their functions may live as long as the process
+    std::mem::forget((cpu, cuda, library));
+    Ok(functions)
+}
+
+/// Refuses a shim whose headers are not those of the libtorch loaded. Before 2.7 libtorch does not say its version.
+#[cfg(unix)]
+fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()> {
+    // SAFETY: the function has this type since it exists, and no side effect.
+    let Ok(version) = (unsafe { cpu.get::<unsafe extern "C" fn() -> u64>(b"aoti_torch_abi_version") }) else {
+        return Ok(());
+    };
+    // SAFETY: as above.
+    let (loaded, built) = unsafe { (version() >> 48, (shim.built_for)()) };
+    let built = u64::from(built >> 16) << 8 | u64::from(built & 0xff);
+    if loaded == built {
+        return Ok(());
+    }
+    let name = |v: u64| format!("{}.{}", v >> 8, v & 0xff);
+    Err(locate::unavailable(format!("libtorch is {}, its headers are of {}", name(loaded), name(built))))
+}
+
+/// Code of a dtype in libtorch (`c10::ScalarType`).
+pub const fn code(dtype: DType) -> i32 {
+    match dtype {
+        DType::UInt8 => 0,
+        DType::Int8 => 1,
+        DType::Int16 => 2,
+        DType::Int32 => 3,
+        DType::Int64 => 4,
+        DType::Float16 => 5,
+        DType::Float32 => 6,
+        DType::Float64 => 7,
+        DType::Complex64 => 9,
+        DType::Complex128 => 10,
+        DType::Bool => 11,
+        DType::BFloat16 => 15,
+        DType::UInt16 => 27,
+        DType::UInt32 => 28,
+        DType::UInt64 => 29,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_sizes_are_read() {
+        assert_eq!(bytes_in("can't allocate memory: you tried to allocate 800 bytes. Error code 12"), 800);
+        assert_eq!(bytes_in("CUDA out of memory"), usize::MAX);
+    }
+}

@@ -1,0 +1,127 @@
+//! The ops of libtorch that the functions of this backend are composed of.
+
+use super::call::Schema;
+
+macro_rules! ops {
+    ($($name:ident = $op:literal $(. $overload:literal)?;)*) => {
+        $(
+            #[doc = concat!("`", $op, $(".", $overload,)? "`")]
+            pub static $name: Schema = Schema::new(concat!("aten::", $op), concat!("", $($overload)?));
+        )*
+
+        /// All of them.
+        #[cfg(test)]
+        pub static ALL: &[&Schema] = &[$(&$name),*];
+    };
+}
+
+ops! {
+    ABS = "abs";
+    ADD = "add"."Tensor";
+    ALIAS = "alias";
+    ALL = "all"."dims";
+    ALL_DIM = "all"."dim";
+    AMAX = "amax";
+    AMIN = "amin";
+    AMINMAX = "aminmax";
+    ANY = "any"."dims";
+    ARANGE = "arange";
+    ARGMAX = "argmax";
+    ARGMIN = "argmin";
+    AS_STRIDED = "as_strided";
+    ATAN2 = "atan2";
+    BITWISE_AND = "bitwise_and"."Tensor";
+    BITWISE_OR = "bitwise_or"."Tensor";
+    BITWISE_XOR = "bitwise_xor"."Tensor";
+    CAT = "cat";
+    CEIL = "ceil";
+    CLAMP = "clamp";
+    CLONE = "clone";
+    COMPLEX = "complex";
+    CONJ_PHYSICAL = "conj_physical";
+    CONSTANT_PAD = "constant_pad_nd";
+    CONTIGUOUS = "contiguous";
+    COPYSIGN = "copysign"."Tensor";
+    COPY_IN_PLACE = "copy_";
+    CUMPROD = "cumprod";
+    CUMSUM = "cumsum";
+    DIV = "div"."Tensor";
+    EMPTY = "empty"."memory_format";
+    EQ = "eq"."Tensor";
+    EXPAND = "expand";
+    FFT = "fft_fft";
+    FFTN = "fft_fftn";
+    FLIP = "flip";
+    FLOOR = "floor";
+    FLOOR_DIVIDE = "floor_divide";
+    FMOD = "fmod"."Tensor";
+    FULL = "full";
+    GATHER = "gather";
+    GE = "ge"."Tensor";
+    GT = "gt"."Tensor";
+    HFFT = "fft_hfft";
+    HYPOT = "hypot";
+    IFFT = "fft_ifft";
+    IFFTN = "fft_ifftn";
+    IHFFT = "fft_ihfft";
+    INDEX_ADD = "index_add";
+    INDEX_SELECT = "index_select";
+    IRFFT = "fft_irfft";
+    IRFFTN = "fft_irfftn";
+    ISINF = "isinf";
+    ISNAN = "isnan";
+    LE = "le"."Tensor";
+    LOG = "log";
+    LOG1P = "log1p";
+    LOGICAL_AND = "logical_and";
+    LT = "lt"."Tensor";
+    MASKED_FILL = "masked_fill"."Tensor";
+    MASKED_SELECT = "masked_select";
+    MATMUL = "matmul";
+    MAXIMUM = "maximum";
+    MEAN = "mean"."dim";
+    MINIMUM = "minimum";
+    MOVEDIM = "movedim"."int";
+    MUL = "mul"."Tensor";
+    NARROW = "narrow";
+    NE = "ne"."Tensor";
+    NEG = "neg";
+    NEW_FULL = "new_full";
+    NONZERO = "nonzero";
+    ONES_LIKE = "ones_like";
+    PERMUTE = "permute";
+    POW = "pow"."Tensor_Tensor";
+    PROD = "prod"."dim_int";
+    REAL = "real";
+    REMAINDER = "remainder"."Tensor";
+    RESHAPE = "reshape";
+    RFFT = "fft_rfft";
+    RFFTN = "fft_rfftn";
+    ROLL = "roll";
+    ROUND = "round";
+    SCATTER = "scatter"."src";
+    SCATTER_REDUCE = "scatter_reduce"."two";
+    SEARCHSORTED = "searchsorted"."Tensor";
+    SELECT = "select"."int";
+    SGN = "sgn";
+    SHIFT_LEFT = "bitwise_left_shift"."Tensor";
+    SHIFT_RIGHT = "bitwise_right_shift"."Tensor";
+    SORT = "sort"."stable";
+    SQUEEZE = "squeeze"."dims";
+    STACK = "stack";
+    STD = "std"."correction";
+    SUB = "sub"."Tensor";
+    SUM = "sum"."dim_IntList";
+    TAKE = "take";
+    TO_DTYPE = "to"."dtype";
+    TO_OTHER = "to"."other";
+    TRANSPOSE = "transpose"."int";
+    UNBIND = "unbind"."int";
+    UNSQUEEZE = "unsqueeze";
+    VAR = "var"."correction";
+    VIEW_AS_COMPLEX = "view_as_complex";
+    VIEW_AS_REAL = "view_as_real";
+    VIEW_DTYPE = "view"."dtype";
+    WHERE = "where"."self";
+    ZEROS_LIKE = "zeros_like";
+}

@@ -1,0 +1,301 @@
+// Calls any libtorch op by name, through the dispatcher, behind a C interface.
+//
+// It is compiled against the headers of the libtorch it will run with and linked to nothing: its undefined symbols bind
+// to the libtorch_cpu and libc10 that are loaded before it. A tensor crosses the interface as a TensorImpl pointer that
+// owns one reference where it is returned, and none where it is an argument.
+
+#include <ATen/Context.h>
+#include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/InferenceMode.h>
+#include <torch/cuda.h>
+#include <torch/version.h>
+
+#include <cstring>
+#include <memory>
+#include <sstream>
+
+namespace {
+
+using Impl = c10::TensorImpl;
+using Pointer = c10::intrusive_ptr<Impl, c10::UndefinedTensorImpl>;
+
+// What a value of the interface is. `torch/ffi.rs` has the same numbers.
+enum Tag : int32_t {
+  NONE = 0,     // None
+  TENSOR = 1,   // pointer
+  INT = 2,      // integer; also dtype codes
+  DOUBLE = 3,   // real
+  BOOL = 4,     // integer
+  INTS = 5,     // pointer to int64_t, count
+  TENSORS = 6,  // pointer to Impl*, count; null ones are None
+  SCALAR = 7,   // one element of dtype `aux`, its bytes in the place of pointer and count
+  DEVICE = 8,   // the device of the call
+  TEXT = 9,     // pointer to char, count
+};
+
+struct Value {
+  int32_t tag;
+  int32_t aux;
+  union {
+    int64_t integer;
+    double real;
+    void* pointer;
+  };
+  int64_t count;
+};
+
+// What a function returns. `torch/ffi.rs` has the same numbers.
+enum Status : int { DONE = 0, FAILED = 1, WRONG_DEVICE = 2, NO_MEMORY = 3 };
+
+thread_local std::string message;
+
+struct WrongDevice {
+  std::string found;
+};
+
+int failed() {
+  try {
+    throw;
+  } catch (const WrongDevice& e) {
+    message = e.found;
+    return WRONG_DEVICE;
+  } catch (const c10::OutOfMemoryError& e) {
+    message = e.what_without_backtrace();
+    return NO_MEMORY;
+  } catch (const c10::Error& e) {
+    message = e.what_without_backtrace();
+    return message.find("can't allocate memory") == std::string::npos ? FAILED : NO_MEMORY;
+  } catch (const std::bad_alloc& e) {
+    message = e.what();
+    return NO_MEMORY;
+  } catch (const std::exception& e) {
+    message = e.what();
+  } catch (...) {
+    message = "unknown C++ exception";
+  }
+  return FAILED;
+}
+
+template <typename F>
+int guarded(F&& body) {
+  try {
+    // no graph is recorded, and the dispatcher skips the layers that would
+    c10::InferenceMode inference;
+    body();
+    return DONE;
+  } catch (...) {
+    return failed();
+  }
+}
+
+at::Tensor borrowed(void* impl) {
+  return at::Tensor(Pointer::reclaim_copy(static_cast<Impl*>(impl)));
+}
+
+// Lazy conjugation and negation are carried out, so that whoever reads the memory sees the elements.
+void* released(at::Tensor t) {
+  if (t.is_conj()) t = t.resolve_conj();
+  if (t.is_neg()) t = t.resolve_neg();
+  return t.unsafeReleaseTensorImpl();
+}
+
+at::Tensor on_device(void* impl, c10::Device device) {
+  at::Tensor t = borrowed(impl);
+  if (t.device() != device) throw WrongDevice{t.device().str()};
+  return t;
+}
+
+// A number on the host mixes with arrays of any device; alone it has to be where the result is wanted.
+at::Tensor scalar(const Value& v, c10::Device device, bool alone) {
+  at::Tensor t = at::empty({}, at::TensorOptions().dtype(static_cast<at::ScalarType>(v.aux)));
+  std::memcpy(t.data_ptr(), &v.pointer, t.element_size());
+  return alone ? t.to(device) : t;
+}
+
+bool wants_number(const c10::Argument& a) {
+  c10::TypePtr type = a.real_type();
+  if (type->kind() == c10::TypeKind::OptionalType) type = type->castRaw<c10::OptionalType>()->getElementType();
+  return type->kind() == c10::TypeKind::NumberType;
+}
+
+bool wants_optional_tensors(const c10::Argument& a) {
+  const c10::TypePtr& type = a.real_type();
+  return type->kind() == c10::TypeKind::ListType &&
+      type->castRaw<c10::ListType>()->getElementType()->kind() == c10::TypeKind::OptionalType;
+}
+
+c10::IValue to_ivalue(const Value& v, const c10::Argument& a, c10::Device device, bool alone) {
+  switch (v.tag) {
+    case NONE:
+      return c10::IValue();
+    case TENSOR:
+      return c10::IValue(on_device(v.pointer, device));
+    case INT:
+      return c10::IValue(v.integer);
+    case DOUBLE:
+      return c10::IValue(v.real);
+    case BOOL:
+      return c10::IValue(v.integer != 0);
+    case INTS:
+      return c10::IValue(c10::ArrayRef<int64_t>(static_cast<int64_t*>(v.pointer), v.count));
+    case TENSORS: {
+      auto** impls = static_cast<void**>(v.pointer);
+      if (wants_optional_tensors(a)) {
+        c10::List<std::optional<at::Tensor>> list;
+        for (int64_t i = 0; i < v.count; i++)
+          list.push_back(impls[i] ? std::optional<at::Tensor>(on_device(impls[i], device)) : std::nullopt);
+        return c10::IValue(std::move(list));
+      }
+      c10::List<at::Tensor> list;
+      for (int64_t i = 0; i < v.count; i++) list.push_back(on_device(impls[i], device));
+      return c10::IValue(std::move(list));
+    }
+    case SCALAR: {
+      if (wants_number(a)) return c10::IValue(scalar(v, device, false).item());
+      return c10::IValue(scalar(v, device, alone));
+    }
+    case DEVICE:
+      return c10::IValue(device);
+    case TEXT:
+      return c10::IValue(std::string(static_cast<const char*>(v.pointer), v.count));
+  }
+  TORCH_CHECK(false, "no argument has the tag ", v.tag);
+}
+
+Value from_ivalue(c10::IValue&& i) {
+  Value v{NONE, 0, {0}, 0};
+  if (i.isTensor()) {
+    at::Tensor t = std::move(i).toTensor();
+    if (!t.defined()) return v;
+    v.tag = TENSOR;
+    v.pointer = released(std::move(t));
+  } else if (i.isTensorList()) {
+    auto list = std::move(i).toTensorVector();
+    auto impls = std::make_unique<void*[]>(list.size());
+    for (size_t k = 0; k < list.size(); k++) impls[k] = released(std::move(list[k]));
+    v.tag = TENSORS;
+    v.count = static_cast<int64_t>(list.size());
+    v.pointer = impls.release();
+  } else if (i.isInt()) {
+    v.tag = INT;
+    v.integer = i.toInt();
+  } else if (i.isDouble()) {
+    v.tag = DOUBLE;
+    v.real = i.toDouble();
+  } else if (i.isBool()) {
+    v.tag = BOOL;
+    v.integer = i.toBool();
+  } else {
+    TORCH_CHECK(i.isNone(), "no value of the interface holds a ", i.tagKind());
+  }
+  return v;
+}
+
+bool has_tensor(const Value* args, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (args[i].tag == TENSOR || args[i].tag == TENSORS) return true;
+  return false;
+}
+
+c10::Device device_of(int index) {
+  return index < 0 ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+}
+
+}  // namespace
+
+#define API extern "C" __attribute__((visibility("default")))
+
+// Major and minor version of the headers.
+API uint32_t backends_built_for() { return TORCH_VERSION_MAJOR << 16 | TORCH_VERSION_MINOR; }
+
+// Why the last function of this thread failed; for WRONG_DEVICE, the device found.
+API const char* backends_message() { return message.c_str(); }
+
+API int backends_find(const char* name, const char* overload, void** op) {
+  return guarded([&] {
+    auto found = c10::Dispatcher::singleton().findSchema(c10::OperatorName(name, overload));
+    TORCH_CHECK(found.has_value(), "libtorch has no op ", name, ".", overload);
+    *op = new c10::OperatorHandle(*found);
+  });
+}
+
+// The schema, as message.
+API int backends_schema(void* op) {
+  return guarded([&] {
+    std::ostringstream text;
+    text << static_cast<c10::OperatorHandle*>(op)->schema();
+    message = text.str();
+  });
+}
+
+// Arguments left out at the end take the schema's defaults.
+API int backends_call(void* op, int device, const Value* args, size_t count, Value* results, size_t room, size_t* given) {
+  *given = 0;
+  return guarded([&] {
+    auto& handle = *static_cast<c10::OperatorHandle*>(op);
+    const auto& schema = handle.schema();
+    const auto& wanted = schema.arguments();
+    TORCH_CHECK(count <= wanted.size(), schema.name(), " takes ", wanted.size(), " arguments, not ", count);
+    const c10::Device where = device_of(device);
+    bool alone = device >= 0 && !has_tensor(args, count);
+    torch::jit::Stack stack;
+    stack.reserve(std::max(wanted.size(), schema.returns().size()));
+    for (size_t i = 0; i < count; i++) stack.push_back(to_ivalue(args[i], wanted[i], where, alone));
+    for (size_t i = count; i < wanted.size(); i++) {
+      TORCH_CHECK(wanted[i].default_value().has_value(), schema.name(), " needs the argument ", wanted[i].name());
+      stack.push_back(*wanted[i].default_value());
+    }
+    handle.callBoxed(stack);
+    TORCH_CHECK(stack.size() <= room, schema.name(), " returns ", stack.size(), " values, more than there is room for");
+    for (; *given < stack.size(); ++*given) results[*given] = from_ivalue(std::move(stack[*given]));
+  });
+}
+
+// A tensor over memory of the host, or a copy of it on a GPU. `drop(owner)` runs once: with the last tensor on the memory, or at once on failure.
+API int backends_from_host(void* data, const int64_t* lengths, const int64_t* strides, size_t ndim, int dtype,
+                           int device, void (*drop)(void*), void* owner, void** result) {
+  std::shared_ptr<void> shared(owner, drop);
+  return guarded([&] {
+    auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(dtype));
+    at::IntArrayRef sizes(lengths, ndim), steps(strides, ndim);
+    *result = released(at::from_blob(data, sizes, steps, [shared](void*) {}, options).to(device_of(device)));
+  });
+}
+
+// Copies the elements, in C order, to memory of the host that has room for all of them.
+API int backends_to_host(void* impl, void* data) {
+  return guarded([&] {
+    at::Tensor t = borrowed(impl);
+    at::from_blob(data, t.sizes(), at::TensorOptions().dtype(t.scalar_type())).copy_(t);
+  });
+}
+
+API void backends_share(void* impl) { (void)borrowed(impl).unsafeReleaseTensorImpl(); }
+API void backends_drop(void* impl) { Pointer::reclaim(static_cast<Impl*>(impl)); }
+API void backends_drop_list(void* impls) { delete[] static_cast<void**>(impls); }
+
+API const int64_t* backends_lengths(void* impl, size_t* ndim) {
+  auto sizes = static_cast<Impl*>(impl)->sizes();
+  *ndim = sizes.size();
+  return sizes.data();
+}
+API const int64_t* backends_strides(void* impl) { return static_cast<Impl*>(impl)->strides().data(); }
+API int backends_dtype(void* impl) { return static_cast<int>(c10::typeMetaToScalarType(static_cast<Impl*>(impl)->dtype())); }
+API int64_t backends_offset(void* impl) { return static_cast<Impl*>(impl)->storage_offset(); }
+API void* backends_data(void* impl) { return const_cast<void*>(static_cast<Impl*>(impl)->data()); }
+
+// -1 for the host, else the number of the GPU.
+API int backends_device(void* impl) {
+  auto device = static_cast<Impl*>(impl)->device();
+  return device.is_cpu() ? -1 : device.index();
+}
+
+API int backends_device_count() { return static_cast<int>(torch::cuda::device_count()); }
+API int backends_synchronize(int device) {
+  return guarded([&] { torch::cuda::synchronize(device); });
+}

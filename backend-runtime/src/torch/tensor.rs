@@ -1,0 +1,283 @@
+//! A reference on a libtorch tensor, whatever its dtype, and the arguments of libtorch's ops.
+
+use super::{
+    array::TorchArray,
+    ffi::{self, Impl, Value, shim, tag},
+};
+use crate::{Arrays, Axes, DType, Element, Operand, Result};
+use std::{borrow::Cow, ffi::c_void, fmt, marker::PhantomData, ptr::NonNull};
+
+/// A reference on a tensor. Cloning shares the tensor.
+#[repr(transparent)]
+pub struct Tensor(NonNull<Impl>);
+
+// SAFETY: the reference count is atomic, and no function of this crate changes a tensor that is shared.
+unsafe impl Send for Tensor {}
+// SAFETY: as for `Send`; reading lengths, strides and elements changes nothing.
+unsafe impl Sync for Tensor {}
+
+impl Tensor {
+    /// Takes over the reference that the shim returned.
+    ///
+    /// # Safety
+    /// The pointer owns one reference on a live tensor.
+    pub(super) unsafe fn owning(pointer: *mut Impl) -> Option<Tensor> {
+        NonNull::new(pointer).map(Tensor)
+    }
+
+    /// The tensor, for the shim.
+    #[inline(always)]
+    pub(super) fn as_ptr(&self) -> *mut Impl {
+        self.0.as_ptr()
+    }
+
+    /// Lengths of the axes.
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        const { assert!(size_of::<usize>() == size_of::<i64>(), "libtorch's lengths are 64-bit") };
+        let mut ndim = 0;
+        // SAFETY: lengths are never negative and live as long as the tensor, which nobody resizes; an empty list may
+        // be null, which a slice must not be.
+        unsafe {
+            let lengths = (shim().lengths)(self.as_ptr(), &mut ndim);
+            if ndim == 0 { &[] } else { std::slice::from_raw_parts(lengths.cast(), ndim) }
+        }
+    }
+
+    /// Strides of the axes, in elements; libtorch has no negative ones.
+    pub fn strides(&self) -> &[usize] {
+        let ndim = self.shape().len();
+        // SAFETY: as for `shape`.
+        unsafe {
+            if ndim == 0 { &[] } else { std::slice::from_raw_parts((shim().strides)(self.as_ptr()).cast(), ndim) }
+        }
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// libtorch's code of the dtype.
+    #[inline]
+    pub fn code(&self) -> i32 {
+        // SAFETY: the tensor is alive.
+        unsafe { (shim().dtype)(self.as_ptr()) }
+    }
+
+    /// Whether the elements are of this dtype.
+    #[inline]
+    pub fn is(&self, dtype: DType) -> bool {
+        self.code() == ffi::code(dtype)
+    }
+
+    /// -1 for the host, else the number of the GPU.
+    pub fn device(&self) -> i32 {
+        // SAFETY: the tensor is alive.
+        unsafe { (shim().device)(self.as_ptr()) }
+    }
+
+    /// Where in its memory the first element is, in elements.
+    pub fn offset(&self) -> usize {
+        // SAFETY: the tensor is alive.
+        unsafe { (shim().offset)(self.as_ptr()) as usize }
+    }
+
+    /// The first element; may be null where there is none.
+    pub(super) fn data(&self) -> *mut c_void {
+        // SAFETY: the tensor is alive.
+        unsafe { (shim().data)(self.as_ptr()) }
+    }
+}
+
+impl Clone for Tensor {
+    #[inline]
+    fn clone(&self) -> Tensor {
+        // SAFETY: the tensor is alive; the count goes up by the reference that the clone owns.
+        unsafe { (shim().share)(self.as_ptr()) };
+        Tensor(self.0)
+    }
+}
+
+impl Drop for Tensor {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: this reference is owned, and not used again.
+        unsafe { (shim().drop)(self.as_ptr()) };
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tensor {:?} of libtorch's dtype {}", self.shape(), self.code())
+    }
+}
+
+/// One element, as bytes, on its way to become a tensor of 0 dimensions or a libtorch `Scalar`, as the op wants.
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    /// libtorch's code of the dtype.
+    pub code: i32,
+    /// The bytes, in the place of the first ones.
+    pub bytes: [u64; 2],
+}
+
+impl Number {
+    /// The element.
+    pub fn of<T: Element>(x: T) -> Number {
+        const { assert!(size_of::<T>() <= 16) };
+        let mut bytes = [0_u64; 2];
+        // SAFETY: an element is at most 16 plain bytes, none of them padding.
+        unsafe {
+            std::ptr::copy_nonoverlapping((&raw const x).cast::<u8>(), bytes.as_mut_ptr().cast(), size_of::<T>())
+        };
+        Number { code: ffi::code(T::DTYPE), bytes }
+    }
+}
+
+/// An argument of one of libtorch's ops.
+#[derive(Clone, Debug)]
+pub enum Arg<'a> {
+    /// None.
+    None,
+    /// A tensor.
+    Tensor(&'a Tensor),
+    /// A list of tensors, of which some may be none.
+    Tensors(Tensors<'a>),
+    /// A number: a tensor of 0 dimensions or a `Scalar`, as the op wants.
+    Number(Number),
+    /// An integer; also the code of a dtype.
+    Int(i64),
+    /// A real.
+    Real(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A list of integers.
+    Ints(Cow<'a, [i64]>),
+    /// Axes of the first tensor argument.
+    Axes(Axes),
+    /// The device of the backend.
+    Device,
+    /// A string.
+    Text(&'a str),
+}
+
+/// Pointers to tensors that live as long as `'a`.
+#[derive(Clone, Debug)]
+pub struct Tensors<'a>(Vec<Option<NonNull<Impl>>>, PhantomData<&'a Tensor>);
+
+impl<'a> Tensors<'a> {
+    /// The tensors, in order.
+    pub fn of(tensors: impl IntoIterator<Item = Option<&'a Tensor>>) -> Tensors<'a> {
+        Tensors(tensors.into_iter().map(|t| t.map(|t| t.0)).collect(), PhantomData)
+    }
+
+    /// The tensors, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Tensor>> {
+        // SAFETY: a `Tensor` is transparent over its pointer, and lives for `'a`.
+        self.0.iter().map(|t| t.as_ref().map(|t| unsafe { &*std::ptr::from_ref(t).cast::<Tensor>() }))
+    }
+}
+
+impl Arg<'_> {
+    /// The argument for the shim; it borrows from `self`. `first` has the axes that [`Arg::Axes`] are of.
+    pub(super) fn value(&self, op: &'static str, ndim: usize, axes: &mut Vec<i64>) -> Result<Value> {
+        let value = |tag, word, count| Value { tag, aux: 0, word, count };
+        Ok(match self {
+            Arg::None => Value::NONE,
+            Arg::Tensor(t) => value(tag::TENSOR, t.as_ptr() as u64, 0),
+            Arg::Tensors(list) => value(tag::TENSORS, list.0.as_ptr() as u64, list.0.len() as u64),
+            Arg::Number(n) => Value { tag: tag::SCALAR, aux: n.code, word: n.bytes[0], count: n.bytes[1] },
+            Arg::Int(i) => value(tag::INT, *i as u64, 0),
+            Arg::Real(x) => value(tag::DOUBLE, x.to_bits(), 0),
+            Arg::Bool(b) => value(tag::BOOL, u64::from(*b), 0),
+            Arg::Ints(list) => value(tag::INTS, list.as_ptr() as u64, list.len() as u64),
+            Arg::Axes(given) => {
+                *axes = given.resolve(op, ndim)?.into_iter().map(|a| a as i64).collect();
+                value(tag::INTS, axes.as_ptr() as u64, axes.len() as u64)
+            }
+            Arg::Device => value(tag::DEVICE, 0, 0),
+            Arg::Text(text) => value(tag::TEXT, text.as_ptr() as u64, text.len() as u64),
+        })
+    }
+}
+
+impl<'a> From<&'a Tensor> for Arg<'a> {
+    fn from(x: &'a Tensor) -> Self {
+        Arg::Tensor(x)
+    }
+}
+
+impl<'a, T: Element> From<&'a TorchArray<T>> for Arg<'a> {
+    fn from(x: &'a TorchArray<T>) -> Self {
+        Arg::Tensor(x.tensor())
+    }
+}
+
+impl<'a, T: Element> From<&'a [&'a TorchArray<T>]> for Arg<'a> {
+    fn from(xs: &'a [&'a TorchArray<T>]) -> Self {
+        Arg::Tensors(Tensors::of(xs.iter().map(|x| Some(x.tensor()))))
+    }
+}
+
+impl<'a> From<&'a [Tensor]> for Arg<'a> {
+    fn from(xs: &'a [Tensor]) -> Self {
+        Arg::Tensors(Tensors::of(xs.iter().map(Some)))
+    }
+}
+
+impl<'a, B: Arrays<Array<T> = TorchArray<T>>, T: Element> From<Operand<'a, B, T>> for Arg<'a> {
+    fn from(x: Operand<'a, B, T>) -> Self {
+        match x {
+            Operand::Array(x) => Arg::Tensor(x.tensor()),
+            Operand::Scalar(x) => Arg::Number(Number::of(x)),
+        }
+    }
+}
+
+impl<'a, A: Into<Arg<'a>>> From<Option<A>> for Arg<'a> {
+    fn from(x: Option<A>) -> Self {
+        x.map_or(Arg::None, Into::into)
+    }
+}
+
+/// Lengths and indices over `i64::MAX` become `i64::MAX`, which fits no array.
+fn int(x: usize) -> i64 {
+    i64::try_from(x).unwrap_or(i64::MAX)
+}
+
+macro_rules! arg_from {
+    ($($t:ty, $x:ident => $arg:expr;)*) => {$(
+        impl<'a> From<$t> for Arg<'a> {
+            fn from($x: $t) -> Self {
+                $arg
+            }
+        }
+    )*};
+}
+arg_from! {
+    i64, x => Arg::Int(x);
+    isize, x => Arg::Int(x as i64);
+    usize, x => Arg::Int(int(x));
+    f64, x => Arg::Real(x);
+    bool, x => Arg::Bool(x);
+    Number, x => Arg::Number(x);
+    DType, x => Arg::Int(ffi::code(x).into());
+    Axes, x => Arg::Axes(x);
+    &'a str, x => Arg::Text(x);
+    &'a [i64], x => Arg::Ints(Cow::Borrowed(x));
+    &'a [isize], x => Arg::Ints(x.iter().map(|&i| i as i64).collect());
+    &'a [usize], x => Arg::Ints(x.iter().map(|&i| int(i)).collect());
+    &'a Vec<usize>, x => Arg::from(&x[..]);
+}
+
+impl<'a, const N: usize> From<[i64; N]> for Arg<'a> {
+    fn from(x: [i64; N]) -> Self {
+        Arg::Ints(x.to_vec().into())
+    }
+}

@@ -1,0 +1,76 @@
+//! What the tests of this backend share.
+
+use super::{Torch, ops};
+use crate::{Arrays, Element, Error, HostArray, IntoHost, available};
+
+/// libtorch on the CPU; `None` where there is none and none is required.
+pub fn torch() -> Option<Torch> {
+    available("torch", Torch::cpu())
+}
+
+/// A host array of this backend's array.
+pub fn host<T: Element>(b: &Torch, x: &super::TorchArray<T>) -> HostArray<T> {
+    b.to_ndarray(x).unwrap()
+}
+
+/// An array of this backend.
+pub fn array<T: Element>(b: &Torch, x: impl IntoHost<T>) -> super::TorchArray<T> {
+    b.from_ndarray(x.into_host().unwrap()).unwrap()
+}
+
+#[test]
+fn every_op_that_is_named_exists() {
+    let Some(_) = torch() else { return };
+    for schema in ops::ALL {
+        schema.text().unwrap();
+    }
+}
+
+#[test]
+fn devices_have_names() {
+    assert_eq!(super::device_index("cpu"), Ok(-1));
+    assert_eq!(super::device_index("cuda"), Ok(0));
+    assert_eq!(super::device_index("cuda:12"), Ok(12));
+    for bad in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:+1", "cuda:1000", "CPU"] {
+        assert!(matches!(super::device_index(bad), Err(Error::Argument { .. })), "{bad}");
+    }
+}
+
+#[test]
+fn arrays_go_in_and_out_without_change() {
+    let Some(b) = torch() else { return };
+    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]].into_dyn().into_shared();
+    for x in [m.clone(), m.clone().reversed_axes(), m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn()] {
+        let t = array(&b, &x);
+        assert_eq!(b.shape(&t), x.shape());
+        assert_eq!(host(&b, &t), x);
+        assert_eq!(t.view().unwrap(), x);
+    }
+    let reversed = m.slice_move(ndarray::s![..;-1, ..]).into_dyn();
+    assert_eq!(host(&b, &array(&b, &reversed)), reversed);
+}
+
+#[test]
+fn host_memory_is_shared_and_outlives_its_owner() {
+    let Some(b) = torch() else { return };
+    let x = HostArray::from_elem(&[3, 2][..], 7_u16);
+    let pointer = x.as_ptr();
+    let t = b.from_ndarray(x.clone()).unwrap();
+    assert_eq!(t.view().unwrap().as_ptr(), pointer, "no copy");
+    let mut mine = x;
+    mine.fill(1);
+    assert_eq!(host(&b, &t), HostArray::from_elem(&[3, 2][..], 7), "the other owner copied before it wrote");
+    let clone = t.clone();
+    drop(t);
+    assert_eq!(clone.view().unwrap().sum(), 42);
+}
+
+#[test]
+fn empty_and_scalar_arrays() {
+    let Some(b) = torch() else { return };
+    for shape in [&[0_usize, 4][..], &[], &[0]] {
+        let x = HostArray::from_elem(shape, true);
+        let t = b.from_ndarray(x.clone()).unwrap();
+        assert_eq!((b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()), (shape, x.clone(), x.to_owned()));
+    }
+}

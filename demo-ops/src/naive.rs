@@ -1,0 +1,189 @@
+//! A fourth backend: the plainest loops over ndarray, as a column of the table.
+//!
+//! `naive.toml` names a function for a few rows; every `each` and every `compose` row of the base table runs on it for
+//! nothing. It shows how little a backend needs to begin with, and gives the fast ones something to be compared with.
+
+use backends::prelude::*;
+use ndarray::{ArrayD, Axis, IxDyn};
+
+backends::backend! { overlay = "naive.toml", partial = true }
+
+/// The backend: nothing to configure.
+#[derive(Clone, Debug, Default)]
+pub struct Naive;
+
+/// Its arrays.
+pub type NaiveArray<T> = HostArray<T>;
+
+impl Arrays for Naive {
+    type Array<T: Element> = NaiveArray<T>;
+
+    const NAME: &'static str = "naive";
+
+    fn shape<'a, T: Element>(&self, x: &'a NaiveArray<T>) -> &'a [usize] {
+        x.shape()
+    }
+
+    fn to_ndarray<T: Element>(&self, x: &NaiveArray<T>) -> Result<HostArray<T>> {
+        Ok(x.clone())
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<NaiveArray<T>> {
+        Ok(x)
+    }
+
+    fn device(&self) -> String {
+        "cpu".into()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn seed(&self, _seed: u64) {}
+}
+
+/// The loops around scalar expressions.
+pub mod elementwise {
+    use super::*;
+    use backends::runtime::{Each, EachSource, shape::broadcast_all};
+
+    type Input<'a, T> = Operand<'a, Naive, T>;
+
+    fn each<const N: usize, T: Element, F: Each<N, T> + EachSource>(
+        f: &F,
+        inputs: [Input<'_, T>; N],
+    ) -> Result<NaiveArray<F::Out>> {
+        let arrays = inputs.map(|x| match x {
+            Operand::Array(x) => x.clone(),
+            Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
+        });
+        let shape = broadcast_all(F::NAME, arrays.iter().map(|x| x.shape()))?;
+        let views = arrays.each_ref().map(|x| {
+            x.broadcast(IxDyn(&shape))
+                .expect("shapes that were broadcast")
+        });
+        let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| {
+            f.apply(views.each_ref().map(|x| x[&at]))
+        });
+        Ok(result.into_shared())
+    }
+
+    /// One operand.
+    pub fn each1<T: Element, F: Each<1, T> + EachSource>(
+        _: &Naive,
+        f: &F,
+        x: Input<'_, T>,
+    ) -> Result<NaiveArray<F::Out>> {
+        each(f, [x])
+    }
+
+    /// Two operands.
+    pub fn each2<T: Element, F: Each<2, T> + EachSource>(
+        _: &Naive,
+        f: &F,
+        x1: Input<'_, T>,
+        x2: Input<'_, T>,
+    ) -> Result<NaiveArray<F::Out>> {
+        each(f, [x1, x2])
+    }
+
+    /// Three operands.
+    pub fn each3<T: Element, F: Each<3, T> + EachSource>(
+        _: &Naive,
+        f: &F,
+        x1: Input<'_, T>,
+        x2: Input<'_, T>,
+        x3: Input<'_, T>,
+    ) -> Result<NaiveArray<F::Out>> {
+        each(f, [x1, x2, x3])
+    }
+}
+
+/// New arrays.
+pub mod create {
+    use super::*;
+
+    /// The ndarray itself.
+    pub fn asarray<T: Element>(_: &Naive, x: HostArray<T>) -> Result<NaiveArray<T>> {
+        Ok(x)
+    }
+
+    /// One value everywhere.
+    pub fn full<T: Element>(_: &Naive, shape: &[usize], value: T) -> Result<NaiveArray<T>> {
+        backends::runtime::shape::count("full", shape, size_of::<T>())?;
+        Ok(ArrayD::from_elem(IxDyn(shape), value).into_shared())
+    }
+}
+
+/// Sums.
+pub mod reduce {
+    use super::*;
+
+    /// The sum over axes, in the order of memory.
+    pub fn sum<T: Element>(
+        _: &Naive,
+        x: &NaiveArray<T>,
+        axis: Axes,
+        keepdims: bool,
+    ) -> Result<NaiveArray<T::Sum>> {
+        let mut axes = axis.resolve("sum", x.ndim())?;
+        axes.sort_unstable();
+        let mut result = x.mapv(|v| v.cast::<T::Sum>());
+        for &axis in axes.iter().rev() {
+            result = result.fold_axis(Axis(axis), T::Sum::ZERO, |&s, &v| s.plus(v));
+            if keepdims {
+                result.insert_axis_inplace(Axis(axis));
+            }
+        }
+        Ok(result.into_shared())
+    }
+}
+
+/// Products.
+pub mod linalg {
+    use super::*;
+
+    /// The product of two matrices; only of two dimensions here.
+    pub fn matmul<T: Numeric>(
+        _: &Naive,
+        x1: &NaiveArray<T>,
+        x2: &NaiveArray<T>,
+    ) -> Result<NaiveArray<T>> {
+        let ([n, k], [k2, m]) = (x1.shape(), x2.shape()) else {
+            return Err(Error::unsupported(
+                "matmul",
+                "naive, for other than two matrices",
+            ));
+        };
+        if k != k2 {
+            return Err(Error::shapes("matmul", x1.shape(), x2.shape()));
+        }
+        let entry = |i, j| (0..*k).fold(T::ZERO, |s, l| s.plus(x1[[i, l]].times(x2[[l, j]])));
+        Ok(ArrayD::from_shape_fn(IxDyn(&[*n, *m]), |at| entry(at[0], at[1])).into_shared())
+    }
+}
+
+/// Views.
+pub mod shape {
+    use super::*;
+
+    /// The axes in reverse order.
+    pub fn transpose<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
+        Ok(x.clone().reversed_axes())
+    }
+
+    /// New axes of length 1.
+    pub fn expand_dims<T: Element>(
+        _: &Naive,
+        x: &NaiveArray<T>,
+        axis: Axes,
+    ) -> Result<NaiveArray<T>> {
+        let count = axis.as_list().map_or(0, |list| list.len());
+        let mut axes = axis.resolve("expand_dims", x.ndim() + count)?;
+        axes.sort_unstable();
+        Ok(axes
+            .into_iter()
+            .fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    }
+}

@@ -1,0 +1,23 @@
+//! The fourth backend: the rows of the base table that it has, against NumPy, and a row of ours that is composed of them.
+
+use backends::prelude::*;
+use demo_ops::naive::Naive;
+
+backends::conformance! { backend = Naive, type = Naive, partial = true }
+
+#[test]
+fn rows_that_are_composed_run_on_it() {
+    let b = Naive;
+    let x = b.asarray([1.0, 2.0]).unwrap();
+    assert_eq!(
+        b.outer(&x, &x).unwrap(),
+        b.asarray([[1.0, 2.0], [2.0, 4.0]]).unwrap()
+    );
+    assert!(matches!(
+        b.fft(&x),
+        Err(Error::Unsupported {
+            op: "fft",
+            backend: "naive"
+        })
+    ));
+}

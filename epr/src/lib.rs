@@ -1,0 +1,41 @@
+//! Image reconstruction for electron paramagnetic resonance (EPR) imaging, written once for every backend of `backends`.
+//!
+//! A [`Scan`] says how a measurement was taken; [`Projector`] is the model of it: the projections of an image, and the
+//! exact adjoint. Two ways lead back to the image: [`FilteredBackProjection`], in one pass, and [`Tv`], which minimises
+//! the misfit plus the total variation by the algorithm of Chambolle and Pock, on the [`Toeplitz`] form of the model.
+//! [`SpectralProjector`] is the model for a spectrum that is another one in each pixel.
+//!
+//! The conventions, and the numbers the tests hold this to, are those of the Python package PyEPRI. Image axes are
+//! (Y, X) or (Y, X, Z), pixel `i` of `n` is at `(i - n / 2) * delta`; a sinogram is (projections, field samples).
+//!
+//! ```
+//! use backends::prelude::*;
+//! use backends_epr::{Projector, Scan};
+//!
+//! # fn main() -> Result<()> {
+//! let field: Vec<f64> = (0..64).map(|i| 3500.0 + 0.5 * i as f64).collect();
+//! let spectrum: Vec<f64> = field.iter().map(|f| -(f - 3516.0) * (-(f - 3516.0).powi(2)).exp()).collect();
+//! let scan = Scan::new(&field, &spectrum, &[vec![0.0, 20.0], vec![20.0, 0.0]])?;
+//! let b = Numpyish::new();
+//! let projector = Projector::<_, f64>::new(&b, &scan, &[16, 16], 0.05, 1e-9)?;
+//! let image = b.ones::<f64>([16, 16])?;
+//! assert_eq!(b.shape(&projector.apply(&image)?), [2, 64]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod fbp;
+mod npy;
+pub mod npz;
+mod projector;
+mod scan;
+mod spectral;
+mod toeplitz;
+mod tv;
+
+pub use fbp::FilteredBackProjection;
+pub use projector::Projector;
+pub use scan::Scan;
+pub use spectral::SpectralProjector;
+pub use toeplitz::Toeplitz;
+pub use tv::{Solution, Step, Tv, divergence, gradient, total_variation};

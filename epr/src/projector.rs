@@ -1,0 +1,154 @@
+//! The model of a measurement: projections of an image, and the adjoint.
+
+use crate::{Scan, Toeplitz};
+use backends::{Backend, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result};
+
+/// The projections of an image, as the spectrometer would measure them, and the exact adjoint of that map.
+///
+/// In the Fourier domain of the field, the projection in gradient `g` is the image's spectrum along the ray of `g`, times
+/// that of the reference spectrum: both ways are one non-uniform FFT.
+#[derive(Clone, Debug)]
+pub struct Projector<B: Backend, T: Precision> {
+    backend: B,
+    scan: Scan,
+    shape: Vec<usize>,
+    delta: f64,
+    eps: f64,
+    /// Along each image axis, the angle of each node: a kept coefficient of a projection's real FFT.
+    angles: Vec<B::Array<T>>,
+    /// Where each node is among the coefficients of all projections.
+    places: B::Array<i64>,
+    /// The reference spectrum's coefficient of each node.
+    response: B::Array<T::Complex>,
+    /// How often each node counts in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
+    counts: B::Array<T::Complex>,
+    to_nodes: NufftPlan<B, T::Complex>,
+    to_image: NufftPlan<B, T::Complex>,
+}
+
+impl<B: Backend, T: Precision> Projector<B, T> {
+    /// The model of `scan` for images of this shape with pixels of `delta` cm, its FFTs of relative error `eps`.
+    pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, eps: f64) -> Result<Self> {
+        scan.check_image("projector", shape, delta)?;
+        let nodes = scan.nodes(delta);
+        let angle = |axis: usize| {
+            let of_node =
+                |&(k, a): &(usize, usize)| T::of(scan.frequency(a) * delta * scan.along(axis, k));
+            b.asarray(nodes.iter().map(of_node).collect::<Vec<T>>())
+        };
+        let angles = (0..shape.len()).map(angle).collect::<Result<Vec<_>>>()?;
+        let coefficients = scan.samples() / 2 + 1;
+        let places = b.asarray(
+            nodes
+                .iter()
+                .map(|&(k, a)| (k * coefficients + a) as i64)
+                .collect::<Vec<_>>(),
+        )?;
+        let frequencies = b.asarray(nodes.iter().map(|&(_, a)| a as i64).collect::<Vec<_>>())?;
+        let reference = b.asarray(
+            scan.reference()
+                .iter()
+                .map(|&h| T::of(h))
+                .collect::<Vec<_>>(),
+        )?;
+        let counts = nodes
+            .iter()
+            .map(|&(_, a)| T::of(if a == 0 { 0.5 } else { 1.0 }));
+        let counts = b.asarray(counts.collect::<Vec<_>>())?;
+        let plan = |kind, isign| {
+            let mut plan = NufftPlan::new(b, kind, shape, eps, isign)?;
+            plan.set_points(&angles.iter().collect::<Vec<_>>())?;
+            Ok::<_, Error>(plan)
+        };
+        Ok(Projector {
+            to_nodes: plan(NufftType::Two, 1)?,
+            to_image: plan(NufftType::One, -1)?,
+            response: b.take(&b.rfft(&reference)?, &frequencies, 0)?,
+            counts: b.astype::<T::Complex, _>(&counts)?,
+            backend: b.clone(),
+            scan: scan.clone(),
+            shape: shape.to_vec(),
+            delta,
+            eps,
+            angles,
+            places,
+        })
+    }
+
+    /// How the measurement was taken.
+    pub fn scan(&self) -> &Scan {
+        &self.scan
+    }
+
+    /// Shape of the images.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Size of a pixel (cm).
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// How many Fourier coefficients of the projections the image determines.
+    pub fn nodes(&self) -> usize {
+        self.backend.size(&self.places)
+    }
+
+    /// The backend everything runs on.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// Volume of a pixel.
+    fn pixel(&self) -> f64 {
+        self.delta.powi(self.shape.len() as i32)
+    }
+
+    /// The projections of an image.
+    pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        if b.shape(image) != self.shape {
+            return Err(Error::shapes("projector", b.shape(image), &self.shape));
+        }
+        let (projections, samples) = (self.scan.projections(), self.scan.samples());
+        let spectrum = self.to_nodes.execute(&b.astype::<T::Complex, _>(image)?)?;
+        let kept = b.multiply(b.multiply(&spectrum, &self.response)?, self.pixel())?;
+        let none = b.zeros::<T::Complex>([projections * (samples / 2 + 1)])?;
+        let all = b.scatter(&none, &self.places, &kept, 0)?;
+        let all = b.reshape(&all, [projections as isize, -1])?;
+        b.irfft_with(&all, IrfftOptions::new().n(samples))
+    }
+
+    /// The adjoint of [`apply`](Self::apply): the back-projection of a sinogram.
+    pub fn adjoint(&self, sinogram: &B::Array<T>) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        self.scan.check_sinogram("projector", b.shape(sinogram))?;
+        let all = b.flatten(&b.rfft(sinogram)?)?;
+        let kept = b.multiply(b.take(&all, &self.places, 0)?, b.conj(&self.response)?)?;
+        let image = self.to_image.execute(&b.multiply(&kept, &self.counts)?)?;
+        b.multiply(
+            b.real(&image)?,
+            2.0 * self.pixel() / self.scan.samples() as f64,
+        )
+    }
+
+    /// The kernel of "project, then back-project", which is a convolution: an image of twice the lengths.
+    pub fn toeplitz_kernel(&self) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let doubled: Vec<usize> = self.shape.iter().map(|n| 2 * n).collect();
+        let mut plan = NufftPlan::new(b, NufftType::One, &doubled, self.eps, -1)?;
+        plan.set_points(&self.angles.iter().collect::<Vec<_>>())?;
+        let power = b.multiply(&self.response, b.conj(&self.response)?)?;
+        let kernel = plan.execute(&b.multiply(&power, &self.counts)?)?;
+        b.multiply(
+            b.real(&kernel)?,
+            2.0 * self.pixel().powi(2) / self.scan.samples() as f64,
+        )
+    }
+
+    /// "Project, then back-project" as one convolution.
+    pub fn toeplitz(&self) -> Result<Toeplitz<B, T>> {
+        Toeplitz::new(&self.backend, &self.toeplitz_kernel()?)
+    }
+}

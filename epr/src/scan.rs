@@ -1,0 +1,213 @@
+//! How a measurement was taken.
+
+use backends::{Error, Result};
+use std::f64::consts::TAU;
+
+/// Everything about a measurement but the projections themselves, checked to fit together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    field: Vec<f64>,
+    reference: Vec<f64>,
+    gradients: Vec<Vec<f64>>,
+}
+
+fn refuse(why: impl Into<String>) -> Error {
+    Error::argument("scan", why)
+}
+
+impl Scan {
+    /// A scan over the evenly spaced magnetic `field` (G) of a sample whose spectrum without gradient is `reference`, in
+    /// gradients (G/cm) whose X, Y and, in three dimensions, Z components are the rows of `gradients`.
+    pub fn new(field: &[f64], reference: &[f64], gradients: &[Vec<f64>]) -> Result<Scan> {
+        if field.len() < 2 {
+            return Err(refuse(format!(
+                "{} field samples; at least 2 are needed",
+                field.len()
+            )));
+        }
+        if reference.len() != field.len() {
+            let (h, b) = (reference.len(), field.len());
+            return Err(refuse(format!(
+                "the reference spectrum has {h} samples, the field {b}"
+            )));
+        }
+        if !matches!(gradients.len(), 2 | 3) {
+            return Err(refuse(format!(
+                "{} rows of gradients; 2 (X, Y) or 3 (X, Y, Z) are needed",
+                gradients.len()
+            )));
+        }
+        let projections = gradients[0].len();
+        if projections == 0 || gradients.iter().any(|row| row.len() != projections) {
+            return Err(refuse(
+                "each row of gradients has a value for each projection, at least one",
+            ));
+        }
+        let all = field
+            .iter()
+            .chain(reference)
+            .chain(gradients.iter().flatten());
+        if !all.into_iter().all(|x| x.is_finite()) {
+            return Err(refuse("a value that is not finite"));
+        }
+        let scan = Scan {
+            field: field.to_vec(),
+            reference: reference.to_vec(),
+            gradients: gradients.to_vec(),
+        };
+        let (first, step) = (field[0], scan.step());
+        if step <= 0.0 {
+            return Err(refuse("the field does not increase"));
+        }
+        let uneven = field
+            .iter()
+            .enumerate()
+            .find(|(i, f)| (*f - first - *i as f64 * step).abs() > 0.1 * step);
+        if let Some((i, f)) = uneven {
+            return Err(refuse(format!(
+                "the field is not evenly spaced: sample {i} is {f}, the step is {step}"
+            )));
+        }
+        Ok(scan)
+    }
+
+    /// Field samples of each projection.
+    pub fn samples(&self) -> usize {
+        self.field.len()
+    }
+
+    /// Number of projections.
+    pub fn projections(&self) -> usize {
+        self.gradients[0].len()
+    }
+
+    /// Dimensions of the image: 2 or 3.
+    pub fn dims(&self) -> usize {
+        self.gradients.len()
+    }
+
+    /// The field (G).
+    pub fn field(&self) -> &[f64] {
+        &self.field
+    }
+
+    /// From one field sample to the next (G).
+    pub fn step(&self) -> f64 {
+        self.field[1] - self.field[0]
+    }
+
+    /// From the first to the last field sample (G).
+    pub fn range(&self) -> f64 {
+        self.field[self.field.len() - 1] - self.field[0]
+    }
+
+    /// The spectrum without gradient.
+    pub fn reference(&self) -> &[f64] {
+        &self.reference
+    }
+
+    /// The gradient of a projection (G/cm): X, Y, Z.
+    pub fn gradient(&self, projection: usize) -> Vec<f64> {
+        self.gradients.iter().map(|row| row[projection]).collect()
+    }
+
+    /// The length of a projection's gradient (G/cm).
+    pub fn magnitude(&self, projection: usize) -> f64 {
+        self.gradients
+            .iter()
+            .map(|row| row[projection] * row[projection])
+            .sum::<f64>()
+            .sqrt()
+    }
+
+    /// The component of a projection's gradient along an image axis, these being (Y, X) or (Y, X, Z).
+    pub(crate) fn along(&self, image_axis: usize, projection: usize) -> f64 {
+        self.gradients[[1, 0, 2][image_axis]][projection]
+    }
+
+    /// The angular frequency (rad/G) of coefficient `a` of a projection's real FFT.
+    pub(crate) fn frequency(&self, a: usize) -> f64 {
+        TAU * a as f64 / (self.samples() as f64 * self.step())
+    }
+
+    /// The coefficients (projection, a) of the projections' real FFT that an image of pixels of `delta` cm determines.
+    pub(crate) fn nodes(&self, delta: f64) -> Vec<(usize, usize)> {
+        let band = self.samples() as f64 * self.step() / (2.0 * delta);
+        let of_one = |k: usize| {
+            let magnitude = self.magnitude(k);
+            let within = move |a: &usize| magnitude * (*a as f64) < band;
+            (0..self.samples().div_ceil(2))
+                .take_while(within)
+                .map(move |a| (k, a))
+        };
+        (0..self.projections()).flat_map(of_one).collect()
+    }
+
+    /// An error unless `shape` is an image of this scan, and `delta` a pixel size.
+    pub(crate) fn check_image(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
+        if shape.len() != self.dims() || shape.contains(&0) {
+            return Err(Error::shape(
+                op,
+                shape,
+                format!("an image of this scan has {} axes, none empty", self.dims()),
+            ));
+        }
+        if !(delta.is_finite() && delta > 0.0) {
+            return Err(Error::argument(
+                op,
+                format!("the pixel size is {delta} cm; it must be positive"),
+            ));
+        }
+        let bytes = shape
+            .iter()
+            .try_fold(size_of::<f64>(), |n, &length| n.checked_mul(length));
+        if bytes.is_none_or(|n| n > isize::MAX as usize) {
+            return Err(Error::Memory {
+                op,
+                bytes: usize::MAX,
+            });
+        }
+        Ok(())
+    }
+
+    /// An error unless `shape` is that of this scan's projections.
+    pub(crate) fn check_sinogram(&self, op: &'static str, shape: &[usize]) -> Result<()> {
+        let expected = [self.projections(), self.samples()];
+        if shape == expected {
+            Ok(())
+        } else {
+            Err(Error::shapes(op, shape, &expected))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let rows = [vec![1.0, 0.0], vec![0.0, 1.0]];
+        let field = [1.0, 2.0, 3.0];
+        assert!(Scan::new(&field, &field, &rows).is_ok());
+        assert!(Scan::new(&field[..1], &field[..1], &rows).is_err());
+        assert!(Scan::new(&field, &field[..2], &rows).is_err());
+        assert!(Scan::new(&field, &field, &rows[..1]).is_err());
+        assert!(Scan::new(&field, &field, &[vec![1.0], vec![1.0, 2.0]]).is_err());
+        assert!(Scan::new(&field, &field, &[vec![], vec![]]).is_err());
+        assert!(Scan::new(&[1.0, 2.0, 3.5], &field, &rows).is_err());
+        assert!(Scan::new(&[3.0, 2.0, 1.0], &field, &rows).is_err());
+        assert!(Scan::new(&field, &[0.0, f64::NAN, 0.0], &rows).is_err());
+    }
+
+    #[test]
+    fn nodes_stay_below_both_limits() {
+        let field: Vec<f64> = (0..8).map(f64::from).collect();
+        let scan = Scan::new(&field, &field, &[vec![0.0, 4.0], vec![0.0, 0.0]]).unwrap();
+        // without gradient every coefficient below 8 / 2; with one, a < 8 / (2 * 0.5) / 4
+        assert_eq!(
+            scan.nodes(0.5),
+            [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! Reconstruction with total-variation regularisation.
+
+use crate::{Projector, Toeplitz};
+use backends::{Backend, DiffOptions, Error, Precision, Real, Result};
+use std::f64::consts::PI;
+
+/// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s` the
+/// measured projections, TV the isotropic total variation.
+///
+/// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual algorithm
+/// is one convolution and a few elementwise ops.
+#[derive(Clone, Debug)]
+pub struct Tv<B: Backend, T: Precision> {
+    backend: B,
+    normal: Toeplitz<B, T>,
+    back_projection: B::Array<T>,
+    /// 0.5 |s|^2, which the energy contains and no image changes.
+    offset: f64,
+    initial: B::Array<T>,
+    weight: f64,
+    lipschitz: f64,
+}
+
+/// What [`Tv::solve`] shows of its work.
+#[derive(Debug)]
+pub struct Step<'a, A> {
+    /// How many iterations have been made.
+    pub iteration: usize,
+    /// The image after them.
+    pub image: &'a A,
+}
+
+/// What [`Tv::solve`] finds.
+#[derive(Clone, Debug)]
+pub struct Solution<A> {
+    /// The image.
+    pub image: A,
+    /// The energy (what is minimised) after 0, every, 2 every .. iterations.
+    pub energies: Vec<f64>,
+}
+
+impl<B: Backend, T: Precision> Tv<B, T> {
+    /// For a sinogram, and a regularity `lambda` that does not depend on the units and sizes of the measurement.
+    pub fn new(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
+        if !(lambda.is_finite() && lambda > 0.0) {
+            return Err(Error::argument(
+                "tv",
+                format!("lambda is {lambda}; it must be positive"),
+            ));
+        }
+        let b = projector.backend();
+        let normal = projector.toeplitz()?;
+        let back_projection = projector.adjoint(sinogram)?;
+        let pixel = projector.delta().powi(projector.shape().len() as i32);
+        let mass = scalar(b, &b.sum(&back_projection, ..)?)? * pixel;
+        if mass == 0.0 || !mass.is_finite() {
+            return Err(Error::argument(
+                "tv",
+                format!("the back-projection of the data sums to {mass}"),
+            ));
+        }
+        let initial = b.divide(&back_projection, mass)?;
+        Ok(Tv {
+            backend: b.clone(),
+            lipschitz: lipschitz(b, &normal, &initial)?,
+            offset: 0.5 * dot(b, sinogram, sinogram)?,
+            weight: lambda * unit_weight(projector),
+            normal,
+            back_projection,
+            initial,
+        })
+    }
+
+    /// What the total variation counts, in the units of the misfit.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// The bound on `|A* A|` that sets the step lengths, by a few power iterations.
+    pub fn lipschitz(&self) -> f64 {
+        self.lipschitz
+    }
+
+    /// Solves with another bound on `|A* A|` than the one found.
+    pub fn with_lipschitz(self, lipschitz: f64) -> Self {
+        Tv { lipschitz, ..self }
+    }
+
+    /// The image the iterations start from.
+    pub fn initial(&self) -> &B::Array<T> {
+        &self.initial
+    }
+
+    /// The gradient of the misfit at an image.
+    pub fn misfit_gradient(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
+        self.backend
+            .subtract(self.normal.apply(image)?, &self.back_projection)
+    }
+
+    /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
+    /// before any; `each` sees every image.
+    pub fn solve(
+        &self,
+        iterations: usize,
+        every: usize,
+        mut each: impl FnMut(Step<'_, B::Array<T>>) -> Result<()>,
+    ) -> Result<Solution<B::Array<T>>> {
+        let b = &self.backend;
+        let dims = b.ndim(&self.initial);
+        // |gradient|^2 <= 4 per axis
+        let gradient_norm = (4.0 * dims as f64).sqrt();
+        let tau = 0.5 / self.lipschitz;
+        let dual_step = self.lipschitz / (gradient_norm * gradient_norm * self.weight);
+        let dual_pull = tau * self.weight;
+        let mut energies = Vec::new();
+        let mut image = self.initial.clone();
+        let mut ahead = image.clone();
+        let mut dual = vec![b.zeros_like(&image)?; dims];
+        for iteration in 0..iterations {
+            let normal = self.normal.apply(&image)?;
+            if every != 0 && iteration % every == 0 {
+                energies.push(self.energy(&image, &normal)?);
+            }
+            dual = project(b, &ascend(b, &dual, &ahead, dual_step)?)?;
+            let down = b.multiply(b.subtract(&self.back_projection, &normal)?, tau)?;
+            let pull = b.multiply(divergence(b, &dual)?, dual_pull)?;
+            let next = b.add(b.add(&image, down)?, pull)?;
+            ahead = b.subtract(b.multiply(&next, 2.0)?, &image)?;
+            image = next;
+            each(Step {
+                iteration: iteration + 1,
+                image: &image,
+            })?;
+        }
+        if every != 0 && iterations % every == 0 {
+            energies.push(self.energy(&image, &self.normal.apply(&image)?)?);
+        }
+        Ok(Solution { image, energies })
+    }
+
+    /// What is minimised, at an image `u` with `A* A u` known.
+    fn energy(&self, image: &B::Array<T>, normal: &B::Array<T>) -> Result<f64> {
+        let b = &self.backend;
+        let misfit =
+            0.5 * dot(b, image, normal)? - dot(b, image, &self.back_projection)? + self.offset;
+        Ok(misfit + self.weight * total_variation(b, image)?)
+    }
+}
+
+/// The forward differences along each axis, 0 at its end.
+pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<Vec<B::Array<T>>> {
+    let dims = b.ndim(image);
+    let along = |axis: usize| {
+        let inner = b.diff_with(image, DiffOptions::new().axis(axis as isize))?;
+        let mut after = vec![0; 2 * dims];
+        after[2 * axis + 1] = 1;
+        b.pad(&inner, after)
+    };
+    (0..dims).map(along).collect()
+}
+
+/// Minus the adjoint of [`gradient`], of a field whose component along each axis is 0 at its end.
+pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
+    let mut sum: Option<B::Array<T>> = None;
+    for (axis, component) in field.iter().enumerate() {
+        // what comes in at the beginning is the 0 of the end
+        let along = b.subtract(component, b.roll(component, [1], axis)?)?;
+        sum = Some(match sum {
+            Some(sum) => b.add(sum, along)?,
+            None => along,
+        });
+    }
+    sum.ok_or_else(|| Error::argument("divergence", "a field of no dimensions"))
+}
+
+/// The isotropic total variation: the sum of the gradient's lengths.
+pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<f64> {
+    scalar(b, &b.sum(&length(b, &gradient(b, image)?)?, ..)?)
+}
+
+/// The dual field after a step up the gradient of an image.
+fn ascend<B: Backend, T: Precision>(
+    b: &B,
+    dual: &[B::Array<T>],
+    image: &B::Array<T>,
+    step: f64,
+) -> Result<Vec<B::Array<T>>> {
+    let up = gradient(b, image)?;
+    dual.iter()
+        .zip(&up)
+        .map(|(p, g)| b.add(p, b.multiply(g, step)?))
+        .collect()
+}
+
+/// The nearest field whose vectors are no longer than 1.
+fn project<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<Vec<B::Array<T>>> {
+    let excess = b.maximum(length(b, field)?, 1.0)?;
+    field
+        .iter()
+        .map(|component| b.divide(component, &excess))
+        .collect()
+}
+
+/// The lengths of a field's vectors.
+fn length<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
+    let mut squares = b.square(&field[0])?;
+    for component in &field[1..] {
+        squares = b.add(squares, b.square(component)?)?;
+    }
+    b.sqrt(&squares)
+}
+
+fn scalar<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<f64> {
+    let first = b.to_ndarray(x)?.first().copied();
+    first
+        .map(Real::to_f64)
+        .ok_or_else(|| Error::argument("tv", "an empty image"))
+}
+
+fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<f64> {
+    scalar(b, &b.sum(&b.multiply(x, y)?, ..)?)
+}
+
+/// What a `lambda` of 1 weighs: the size of the misfit for the reference spectrum and sampling at hand.
+fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
+    let (scan, dims) = (projector.scan(), projector.shape().len() as i32);
+    let highest = scan
+        .reference()
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max);
+    let lowest = scan
+        .reference()
+        .iter()
+        .copied()
+        .fold(f64::INFINITY, f64::min);
+    let angles = scan.projections() as f64 / (2.0_f64.powi(dims - 1) * PI);
+    (highest - lowest) * angles * scan.samples() as f64 / scan.range()
+        * projector.delta().powi(dims - 1)
+}
+
+/// 1.05 times the norm of the operator, as far as power iterations from `start` find it before they slow down.
+fn lipschitz<B: Backend, T: Precision>(
+    b: &B,
+    operator: &Toeplitz<B, T>,
+    start: &B::Array<T>,
+) -> Result<f64> {
+    /// Relative change of the norm from which on one more application is made, and its result taken.
+    const SETTLED: f64 = 1e-5;
+    const MOST: usize = 10_000;
+    let norm = |x: &B::Array<T>| dot(b, x, x).map(f64::sqrt);
+    let mut x = b.divide(start, norm(start)?)?;
+    let (mut previous, mut settled) = (f64::INFINITY, false);
+    for _ in 0..MOST {
+        let next = operator.apply(&x)?;
+        let found = norm(&next)?;
+        if found == 0.0 || !found.is_finite() {
+            break;
+        }
+        if settled {
+            return Ok(1.05 * found);
+        }
+        settled = (found - previous).abs() < SETTLED * previous;
+        previous = found;
+        x = b.divide(&next, found)?;
+    }
+    Err(Error::argument(
+        "tv",
+        "no bound of the projection operator was found: its power iteration does not settle",
+    ))
+}

@@ -1,0 +1,102 @@
+//! How near to the reference a result has to be.
+
+use backend_runtime::{DType, Kind};
+
+/// How near to the reference a result has to be; the entry of the table's `[accuracy]` that a row names.
+#[derive(Clone, Copy, Debug)]
+pub struct Accuracy {
+    /// Units in the last place of each element (of the magnitude, for complex numbers).
+    pub ulp: f64,
+    /// By real dtype of the result: relative to the largest magnitude of the result.
+    pub rtol: &'static [(DType, f64)],
+    /// Whether `rtol` grows with the square root of the input's size.
+    pub sqrt_n: bool,
+    /// Whether only shape and dtype are promised.
+    pub shape: bool,
+    /// The row's own `ulp`, by the row's dtype, in place of the rest.
+    pub own_ulp: &'static [(DType, f64)],
+}
+
+/// What one result is compared under.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Tolerance {
+    /// Bit for bit, but for the payload of NaN.
+    Exact,
+    /// Units in the last place of each element.
+    Ulp(f64),
+    /// Relative to the largest magnitude of the result.
+    Relative(f64),
+    /// Shape and dtype alone.
+    Shape,
+}
+
+impl Accuracy {
+    /// Bit for bit. The base of the others: `Accuracy { ulp: 4.0, ..Accuracy::EXACT }`.
+    pub const EXACT: Accuracy = Accuracy {
+        ulp: 0.0,
+        rtol: &[],
+        sqrt_n: false,
+        shape: false,
+        own_ulp: &[],
+    };
+
+    /// What a result of dtype `result`, of a row called with `dtype` and samples of `size` elements, is compared under.
+    pub(crate) fn tolerance(&self, dtype: DType, result: DType, size: usize) -> Tolerance {
+        let of = |list: &[(DType, f64)], dtype| {
+            list.iter()
+                .find(|(d, _)| *d == dtype)
+                .map(|(_, value)| *value)
+        };
+        if self.shape {
+            return Tolerance::Shape;
+        }
+        if !matches!(result.kind(), Kind::Real | Kind::Complex) {
+            return Tolerance::Exact;
+        }
+        if let Some(ulp) = of(self.own_ulp, dtype) {
+            return Tolerance::Ulp(ulp);
+        }
+        match of(self.rtol, result.to_real()) {
+            Some(rtol) if self.sqrt_n => Tolerance::Relative(rtol * (size.max(1) as f64).sqrt()),
+            Some(rtol) => Tolerance::Relative(rtol),
+            None if self.ulp > 0.0 => Tolerance::Ulp(self.ulp),
+            None => Tolerance::Exact,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerances_follow_the_dtype_of_the_result() {
+        let sum = Accuracy {
+            rtol: &[(DType::Float32, 1e-6)],
+            sqrt_n: true,
+            ..Accuracy::EXACT
+        };
+        assert_eq!(
+            sum.tolerance(DType::Int8, DType::Int64, 12),
+            Tolerance::Exact
+        );
+        assert_eq!(
+            sum.tolerance(DType::Complex64, DType::Complex64, 4),
+            Tolerance::Relative(2e-6)
+        );
+        let own = Accuracy {
+            ulp: 4.0,
+            own_ulp: &[(DType::Float32, 8.0)],
+            ..Accuracy::EXACT
+        };
+        assert_eq!(
+            own.tolerance(DType::Float32, DType::Float32, 4),
+            Tolerance::Ulp(8.0)
+        );
+        assert_eq!(
+            own.tolerance(DType::Complex64, DType::Complex64, 4),
+            Tolerance::Ulp(4.0),
+            "its own dtype only"
+        );
+    }
+}

@@ -1,0 +1,357 @@
+//! One case of a row: its arguments, read as what each parameter is.
+
+use super::{
+    Values,
+    data::sample,
+    parse::{self, Arg, Args},
+};
+use backend_runtime::{
+    Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand,
+    PadMode, Result, Side, Slice,
+};
+use ndarray::{ArrayD, Axis, Slice as Range};
+use std::cell::Cell;
+
+/// The arguments of one call, on one backend.
+pub struct Case<'b, B: Arrays> {
+    /// The backend.
+    pub b: &'b B,
+    row: &'static str,
+    /// Names of the parameters without a default, in order.
+    positional: Vec<&'static str>,
+    args: Args,
+    size: Cell<usize>,
+}
+
+/// What an `operand` parameter is given: a sample, or a number.
+pub enum OperandSample<B: Arrays, T: Element> {
+    /// A sample.
+    Array(B::Array<T>),
+    /// A number.
+    Scalar(T),
+}
+
+impl<B: Arrays, T: Element> OperandSample<B, T> {
+    /// What the method takes.
+    pub fn operand(&self) -> Operand<'_, B, T> {
+        match self {
+            OperandSample::Array(x) => Operand::Array(x),
+            OperandSample::Scalar(x) => Operand::Scalar(*x),
+        }
+    }
+}
+
+impl<'b, B: Arrays> Case<'b, B> {
+    /// The case that `text` describes, of a row with these parameters (as the table has them).
+    pub(crate) fn new(
+        b: &'b B,
+        row: &'static str,
+        params: &'static [&'static str],
+        text: &str,
+    ) -> Result<Case<'b, B>> {
+        let args = parse::args(text).map_err(|why| Error::argument(row, why))?;
+        let name = |param: &&'static str| param.split(':').next().unwrap_or(param).trim();
+        let positional: Vec<_> = params
+            .iter()
+            .filter(|p| !p.contains('='))
+            .map(name)
+            .collect();
+        let known: Vec<_> = params.iter().map(name).collect();
+        if args.positional.len() != positional.len() {
+            return Err(Error::argument(
+                row,
+                format!("the case `{text}` does not give {positional:?}"),
+            ));
+        }
+        if let Some((unknown, _)) = args
+            .named
+            .iter()
+            .find(|(name, _)| !known.contains(&name.as_str()))
+        {
+            return Err(Error::argument(
+                row,
+                format!("the case `{text}` has `{unknown}`, which is no parameter"),
+            ));
+        }
+        Ok(Case {
+            b,
+            row,
+            positional,
+            args,
+            size: Cell::new(0),
+        })
+    }
+
+    /// The parameter without a default.
+    pub fn get<A: FromCase>(&self, param: &str) -> Result<A> {
+        self.given(param)?
+            .ok_or_else(|| self.wrong(param, "is not given"))
+    }
+
+    /// The parameter with a default, where the case gives it.
+    pub fn given<A: FromCase>(&self, param: &str) -> Result<Option<A>> {
+        self.find(param)
+            .map(|arg| A::from_case(arg).ok_or_else(|| self.wrong(param, "has no such value")))
+            .transpose()
+    }
+
+    /// The sample that the parameter names, on the host.
+    pub fn host<T: Element>(&self, param: &str) -> Result<HostArray<T>> {
+        match self.find(param) {
+            Some(Arg::Name(name)) => self.sample(param, name),
+            _ => Err(self.wrong(param, "names no sample")),
+        }
+    }
+
+    /// The bytes of the sample that the parameter names.
+    pub fn bytes<T: Element>(&self, param: &str) -> Result<Vec<u8>> {
+        let bytes = Values::of(&self.host::<T>(param)?).bytes;
+        Ok(bytes.unwrap_or_default())
+    }
+
+    /// The sample that the parameter names.
+    pub fn array<T: Element>(&self, param: &str) -> Result<B::Array<T>> {
+        self.b.from_ndarray(self.host(param)?)
+    }
+
+    /// The sample that the parameter names, where the case gives it.
+    pub fn optional<T: Element>(&self, param: &str) -> Result<Option<B::Array<T>>> {
+        self.find(param).map(|_| self.array(param)).transpose()
+    }
+
+    /// The samples that the parameter lists.
+    pub fn arrays<T: Element>(&self, param: &str) -> Result<Vec<B::Array<T>>> {
+        let Some(Arg::List(names)) = self.find(param) else {
+            return Err(self.wrong(param, "lists no samples"));
+        };
+        let one = |arg: &Arg| match arg {
+            Arg::Name(name) => self.b.from_ndarray(self.sample(param, name)?),
+            _ => Err(self.wrong(param, "lists something else than samples")),
+        };
+        names.iter().map(one).collect()
+    }
+
+    /// The sample or the number that the parameter is.
+    pub fn operand<T: Element>(&self, param: &str) -> Result<OperandSample<B, T>> {
+        match self.find(param) {
+            Some(Arg::Number(_)) => self.scalar(param).map(OperandSample::Scalar),
+            _ => self.array(param).map(OperandSample::Array),
+        }
+    }
+
+    /// The number that the parameter is, in dtype `T`.
+    pub fn scalar<T: Element>(&self, param: &str) -> Result<T> {
+        match self.find(param) {
+            Some(Arg::Number(text)) => {
+                let integer = text.parse().ok().map(T::from_i64);
+                let number = integer.or_else(|| text.parse().ok().map(T::from_f64));
+                number.ok_or_else(|| self.wrong(param, "is no number"))
+            }
+            _ => Err(self.wrong(param, "is no number")),
+        }
+    }
+
+    /// A result, to be compared.
+    pub fn read<T: Element>(&self, x: &B::Array<T>) -> Result<Values> {
+        let values = Values::of(&self.b.to_ndarray(x)?);
+        let shape = self.b.shape(x);
+        if values.shape != shape {
+            return Err(Error::argument(
+                self.row,
+                format!(
+                    "`shape` says {shape:?}, `to_ndarray` gives {:?}",
+                    values.shape
+                ),
+            ));
+        }
+        Ok(values)
+    }
+
+    /// Number of elements of the largest sample that was asked for.
+    pub(crate) fn size(&self) -> usize {
+        self.size.get()
+    }
+
+    fn find(&self, param: &str) -> Option<&Arg> {
+        let place = self.positional.iter().position(|p| *p == param);
+        let arg = match place {
+            Some(place) => self.args.positional.get(place),
+            None => self
+                .args
+                .named
+                .iter()
+                .find(|(name, _)| name == param)
+                .map(|(_, arg)| arg),
+        };
+        arg.filter(|arg| place.is_some() || **arg != Arg::Name("none".into()))
+    }
+
+    fn sample<T: Element>(&self, param: &str, name: &str) -> Result<HostArray<T>> {
+        let values = sample(T::DTYPE, name).and_then(|values| values.array());
+        let x = values
+            .ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
+        self.size.set(self.size.get().max(x.len()));
+        Ok(laid_out(name, x))
+    }
+
+    fn wrong(&self, param: &str, what: &str) -> Error {
+        Error::argument(
+            self.row,
+            format!("the parameter `{param}` of a case {what}"),
+        )
+    }
+}
+
+/// The samples that are strided in memory, made so. What lies between their elements is theirs, in another order, so that
+/// reading it by mistake gives a wrong result.
+fn laid_out<T: Element>(name: &str, x: HostArray<T>) -> HostArray<T> {
+    let mut flipped = x.clone();
+    (0..x.ndim()).for_each(|axis| flipped.invert_axis(Axis(axis)));
+    match name {
+        "mt" => {
+            let columns = x.view().reversed_axes().as_standard_layout().into_owned();
+            columns.reversed_axes().into_shared()
+        }
+        "mrev" => {
+            let mut reversed = flipped.as_standard_layout().into_owned().into_shared();
+            (0..x.ndim()).for_each(|axis| reversed.invert_axis(Axis(axis)));
+            reversed
+        }
+        "mstep" => {
+            let last = Axis(x.ndim() - 1);
+            let mut wide = ndarray::concatenate(last, &[flipped.view(), flipped.view()])
+                .unwrap_or_else(|_| ArrayD::default(x.shape()));
+            let every_second = Range::new(0, None, 2);
+            wide.slice_axis_mut(last, every_second).assign(&x);
+            wide.slice_axis_inplace(last, every_second);
+            wide.into_shared()
+        }
+        _ => x,
+    }
+}
+
+/// A parameter that is no array, read from a case.
+pub trait FromCase: Sized {
+    /// The value, if `arg` is one.
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn from_case(arg: &Arg) -> Option<Self>;
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl FromCase for $t {
+            #[allow(private_interfaces)]
+            fn from_case(arg: &Arg) -> Option<$t> {
+                match arg {
+                    Arg::Number(text) => text.parse().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+numbers!(f64 usize isize i64 u64);
+
+macro_rules! names {
+    ($($t:ty)*) => {$(
+        impl FromCase for $t {
+            #[allow(private_interfaces)]
+            fn from_case(arg: &Arg) -> Option<$t> {
+                match arg {
+                    Arg::Name(name) => name.parse().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+names!(bool Norm MeshIndexing Side Interpolation PadMode);
+
+macro_rules! lists {
+    ($($t:ty)*) => {$(
+        impl FromCase for Vec<$t> {
+            #[allow(private_interfaces)]
+            fn from_case(arg: &Arg) -> Option<Vec<$t>> {
+                match arg {
+                    Arg::List(args) => args.iter().map(FromCase::from_case).collect(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+lists!(usize isize);
+
+impl FromCase for Lengths {
+    #[allow(private_interfaces)]
+    fn from_case(arg: &Arg) -> Option<Lengths> {
+        Vec::<usize>::from_case(arg).map(Lengths::from)
+    }
+}
+
+impl FromCase for Axes {
+    #[allow(private_interfaces)]
+    fn from_case(arg: &Arg) -> Option<Axes> {
+        match arg {
+            Arg::Name(name) if name == "all" => Some(Axes::All),
+            Arg::Number(_) => isize::from_case(arg).map(Axes::from),
+            _ => Vec::<isize>::from_case(arg).map(Axes::from),
+        }
+    }
+}
+
+impl FromCase for Vec<Slice> {
+    #[allow(private_interfaces)]
+    fn from_case(arg: &Arg) -> Option<Vec<Slice>> {
+        match arg {
+            Arg::Quoted(text) => parse::slices(text).ok(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backend_runtime::numpyish::Numpyish;
+
+    #[test]
+    fn arguments_are_what_the_parameters_are() {
+        let b = Numpyish::new();
+        let params = &[
+            "x: array",
+            "axis: axes",
+            "n: usize? = none",
+            "norm: norm = backward",
+        ];
+        let case = Case::new(&b, "fft", params, "m, [0, -1], norm = ortho").unwrap();
+        assert_eq!(case.array::<f32>("x").unwrap().shape(), [3, 4]);
+        assert_eq!(case.size(), 12);
+        assert_eq!(case.get::<Axes>("axis").unwrap(), Axes::from([0, -1]));
+        assert_eq!(case.given::<usize>("n").unwrap(), None);
+        assert_eq!(case.given::<Norm>("norm").unwrap(), Some(Norm::Ortho));
+        assert!(case.given::<usize>("norm").is_err());
+        assert!(
+            Case::new(&b, "fft", params, "m").is_err(),
+            "an argument is missing"
+        );
+        assert!(
+            Case::new(&b, "fft", params, "m, 0, axes = 1").is_err(),
+            "no such parameter"
+        );
+    }
+
+    #[test]
+    fn strided_samples_are_strided_and_keep_their_elements() {
+        for name in ["mt", "mstep", "mrev"] {
+            let plain: HostArray<i32> = sample(backend_runtime::DType::Int32, name)
+                .unwrap()
+                .array()
+                .unwrap();
+            let strided = laid_out(name, plain.clone());
+            assert_eq!(strided, plain);
+            assert!(!strided.is_standard_layout(), "{name} is not in C order");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Rows, and the backend they are run on.
+
+use super::{Accuracy, Case, Values, compare::difference, data};
+use backend_runtime::{Arrays, DType, Error, Result, available};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::OnceLock,
+};
+
+/// One row of a table, as far as its tests need it. The fields are what the table has, defaults filled in.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The op.
+    pub name: &'static str,
+    /// Its group: which file of results it is in.
+    pub group: &'static str,
+    /// `params`, word for word.
+    pub params: &'static [&'static str],
+    /// `result`.
+    pub result: &'static str,
+    /// The expression that gives the reference: `golden`, else `np.<numpy>`, else `np.<name>`.
+    pub reference: &'static str,
+    /// `cases`.
+    pub cases: &'static [&'static str],
+    /// How near the result has to be.
+    pub accuracy: Accuracy,
+}
+
+impl Row {
+    /// What the data carry to tell whether they are of this row as it is now.
+    fn signature(&self) -> String {
+        format!(
+            "{}({}) -> {} = {}",
+            self.name,
+            self.params.join(", "),
+            self.result,
+            self.reference
+        )
+    }
+}
+
+/// Rows in whose results 0.0 and -0.0 are the same, because NumPy itself gives either.
+const ANY_ZERO: &[(&str, &str)] = &[
+    (
+        "maximum",
+        "of 0.0 and -0.0, which compare equal, NumPy gives the one its vector unit happens to keep",
+    ),
+    ("minimum", "as maximum"),
+    ("clip", "as maximum"),
+    ("max", "as maximum"),
+    ("min", "as maximum"),
+    (
+        "unique_values",
+        "0.0 and -0.0 are one value, and either may stand for it",
+    ),
+    ("unique_counts", "as unique_values"),
+    ("unique_inverse", "as unique_values"),
+    ("unique_all", "as unique_values"),
+];
+
+/// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.
+pub trait IntoBackend<B> {
+    /// The backend, or why there is none.
+    fn into_backend(self) -> Result<B>;
+}
+
+impl<B: Arrays> IntoBackend<B> for B {
+    fn into_backend(self) -> Result<B> {
+        Ok(self)
+    }
+}
+
+impl<B: Arrays> IntoBackend<B> for Result<B> {
+    fn into_backend(self) -> Result<B> {
+        self
+    }
+}
+
+/// A backend under test. It is made once, by the first test that needs it.
+pub struct Suite<B: Arrays> {
+    make: fn() -> Result<B>,
+    golden: fn(group: &str) -> Option<&'static [u8]>,
+    partial: bool,
+    backend: OnceLock<Option<B>>,
+}
+
+impl<B: Arrays> Suite<B> {
+    /// The backend that `make` gives, held to the results that `golden` gives for each group.
+    pub const fn new(
+        make: fn() -> Result<B>,
+        golden: fn(group: &str) -> Option<&'static [u8]>,
+    ) -> Suite<B> {
+        Suite {
+            make,
+            golden,
+            partial: false,
+            backend: OnceLock::new(),
+        }
+    }
+
+    /// Ops that the backend does not have are skipped instead of failing.
+    #[must_use]
+    pub const fn partial(mut self) -> Suite<B> {
+        self.partial = true;
+        self
+    }
+
+    /// The backend; `None`, said once on stderr, where it cannot be had here and the environment does not require it.
+    ///
+    /// # Panics
+    /// Where [`available`] does.
+    pub fn backend(&self) -> Option<&B> {
+        let make = || available(B::NAME, (self.make)());
+        self.backend.get_or_init(make).as_ref()
+    }
+
+    /// Every case of a row in one dtype: `call` makes the call, and gives what is to be compared.
+    ///
+    /// # Panics
+    /// If a result is not the reference's.
+    pub fn check(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
+        self.run(row, dtype, None, call);
+    }
+
+    /// As [`Suite::check`], of a row with a second dtype.
+    ///
+    /// # Panics
+    /// If a result is not the reference's.
+    pub fn check_to(
+        &self,
+        row: &Row,
+        dtype: DType,
+        to: DType,
+        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
+    ) {
+        self.run(row, dtype, Some(to), call);
+    }
+
+    fn run(
+        &self,
+        row: &Row,
+        dtype: DType,
+        to: Option<DType>,
+        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
+    ) {
+        let Some(b) = self.backend() else { return };
+        let failures = self.failures(b, row, dtype, to, call);
+        let to = to.map_or(String::new(), |to| format!(" to {to}"));
+        let of = format!("{} on {}, {dtype}{to}", row.name, B::NAME);
+        assert!(failures.is_empty(), "{of}:\n  {}", failures.join("\n  "));
+    }
+
+    fn failures(
+        &self,
+        b: &B,
+        row: &Row,
+        dtype: DType,
+        to: Option<DType>,
+        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
+    ) -> Vec<String> {
+        let Some(file) = (self.golden)(row.group) else {
+            return vec![format!(
+                "there are no data of the group `{}`: {}",
+                row.group,
+                data::REGENERATE
+            )];
+        };
+        let results = match data::results(file, &row.signature(), row.cases, dtype, to) {
+            Ok(results) => results,
+            Err(why) => return vec![why],
+        };
+        let fails = |(text, expected): (&&str, Vec<Values>)| {
+            self.case(b, row, dtype, text, &expected, call)
+                .map(|why| format!("case `{text}`: {why}"))
+        };
+        row.cases.iter().zip(results).filter_map(fails).collect()
+    }
+
+    /// What is wrong with the result of one case.
+    fn case(
+        &self,
+        b: &B,
+        row: &Row,
+        dtype: DType,
+        text: &str,
+        expected: &[Values],
+        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
+    ) -> Option<String> {
+        let case = match Case::new(b, row.name, row.params, text) {
+            Ok(case) => case,
+            Err(why) => return Some(why.to_string()),
+        };
+        let got = match catch_unwind(AssertUnwindSafe(|| call(&case))) {
+            Ok(Ok(got)) => got,
+            Ok(Err(Error::Unsupported { .. })) if self.partial => return None,
+            Ok(Err(why)) => return Some(why.to_string()),
+            Err(panic) => return Some(format!("it panicked: {}", message(&*panic))),
+        };
+        if got.len() != expected.len() {
+            return Some(format!(
+                "{} arrays instead of {}",
+                got.len(),
+                expected.len()
+            ));
+        }
+        let any_zero = ANY_ZERO.iter().any(|(name, _)| *name == row.name);
+        let differs = |(i, (g, e)): (usize, (&Values, &Values))| {
+            let tolerance = row.accuracy.tolerance(dtype, e.dtype, case.size());
+            let why = difference(g, e, tolerance, any_zero)?;
+            Some(if expected.len() == 1 {
+                why
+            } else {
+                format!("result {i}: {why}")
+            })
+        };
+        got.iter().zip(expected).enumerate().find_map(differs)
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+}

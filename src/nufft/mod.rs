@@ -1,0 +1,133 @@
+//! Non-uniform Fourier transforms, written once over the ops of any backend.
+//!
+//! The functions are what the `nufft..` rows of the table run; [`NufftPlan`] is the same for points that stay.
+
+mod kernel;
+mod plan;
+
+pub use plan::{NufftPlan, NufftType};
+
+use crate::{Backend, ComplexFloat, Error, Result};
+
+/// From the points (x, y) to the modes `n_modes`.
+pub fn type1_2d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    c: &B::Array<T>,
+    n_modes: &[usize],
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    run(
+        b,
+        NufftType::One,
+        "nufft2d_type1",
+        n_modes,
+        &[x, y],
+        c,
+        eps,
+        isign,
+    )
+}
+
+/// From the modes `f` to the points (x, y).
+pub fn type2_2d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    f: &B::Array<T>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    run(
+        b,
+        NufftType::Two,
+        "nufft2d_type2",
+        modes(b.shape(f), 2),
+        &[x, y],
+        f,
+        eps,
+        isign,
+    )
+}
+
+/// From the points (x, y, z) to the modes `n_modes`.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the parameters of the table's row"
+)]
+pub fn type1_3d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    z: &B::Array<T::Real>,
+    c: &B::Array<T>,
+    n_modes: &[usize],
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    run(
+        b,
+        NufftType::One,
+        "nufft3d_type1",
+        n_modes,
+        &[x, y, z],
+        c,
+        eps,
+        isign,
+    )
+}
+
+/// From the modes `f` to the points (x, y, z).
+pub fn type2_3d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    z: &B::Array<T::Real>,
+    f: &B::Array<T>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    run(
+        b,
+        NufftType::Two,
+        "nufft3d_type2",
+        modes(b.shape(f), 3),
+        &[x, y, z],
+        f,
+        eps,
+        isign,
+    )
+}
+
+/// The modes of an array that may have a batch axis in front.
+fn modes(shape: &[usize], axes: usize) -> &[usize] {
+    &shape[shape.len().saturating_sub(axes)..]
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the parameters of the table's rows"
+)]
+fn run<B: Backend, T: ComplexFloat>(
+    b: &B,
+    kind: NufftType,
+    op: &'static str,
+    n_modes: &[usize],
+    points: &[&B::Array<T::Real>],
+    data: &B::Array<T>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    if n_modes.len() != points.len() {
+        return Err(Error::shape(
+            op,
+            n_modes,
+            format!("the modes have {} axes", points.len()),
+        ));
+    }
+    let mut plan = NufftPlan::new(b, kind, n_modes, eps, isign)?;
+    plan.set_points(points)?;
+    plan.execute(data)
+}
