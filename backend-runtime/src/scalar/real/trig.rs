@@ -8,13 +8,13 @@ use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_
 use super::exact::{polynomial, sum_ordered};
 use super::{Bits, F};
 
-/// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call. NaN does not.
+/// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call: infinity and NaN do not.
 ///
 /// A loop around them vectorises if it has made sure of `!is_far(x)` for a block, and said so by
 /// [`assert_unchecked`](std::hint::assert_unchecked).
 #[inline(always)]
 pub fn is_far(x: F) -> bool {
-    x.abs() >= FAR
+    (x.abs() >= FAR) & (x.abs() < F::INFINITY)
 }
 
 /// `x` as a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
