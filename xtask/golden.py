@@ -183,6 +183,12 @@ def samples(dtype):
 # ---- words of the table's `golden` expressions that NumPy has not ----------------------------------------------------
 
 
+def _frombuffer(buffer, count, offset, T):
+    """Of a sample as bytes; `offset` is a multiple of the element's size."""
+    size = 2 if T == "bfloat16" else buffer.dtype.itemsize
+    return buffer.ravel()[offset // size :][:count]
+
+
 def _setitem(x, slices, values):
     y = x.copy()
     y[slices] = values
@@ -247,7 +253,7 @@ def _nextafter(x1, x2, T):
         return np.nextafter(x1, x2)
     x1, x2 = np.broadcast_arrays(x1, x2)
     # the bits of one sign are in the order of the values
-    bits = (bfloat16_bits(x1) if T == "bfloat16" else np.ascontiguousarray(x1).view(np.uint16)).astype(np.int64)
+    bits = (bfloat16_bits(x1) if T == "bfloat16" else x1.copy().view(np.uint16)).astype(np.int64)
     away = (x2 > x1) == (x1 > 0)
     stepped = np.where(x1 == 0, np.where(np.signbit(x2), 0x8001, 1), np.where(away, bits + 1, bits - 1)).astype(np.uint16)
     result = from_bfloat16_bits(stepped) if T == "bfloat16" else stepped.view(np.float16)
@@ -261,7 +267,7 @@ def _special(name, x):
 
 WORDS = {"np": np} | {
     word.__name__: word
-    for word in (_setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _special)
+    for word in (_frombuffer, _setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _special)
 }
 
 # ---- the table -------------------------------------------------------------------------------------------------------
@@ -327,7 +333,7 @@ class Param:
         self.name, _, self.type = (part.strip() for part in declared.partition(":"))
         self.default = default
         self.positional = not default
-        self.is_array = self.type.startswith("array") or self.type in ("operand", "host")
+        self.is_array = self.type.startswith("array") or self.type in ("operand", "host", "bytes")
 
     def value(self, node, dtype, hold):
         """What a node of a case is for this parameter. `hold` gives samples and scalars in the dtype of the computation."""

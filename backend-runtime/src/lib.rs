@@ -4,6 +4,7 @@
 //! which call the library. Nothing here knows the op table.
 
 pub mod arrays;
+pub mod available;
 pub mod dtype;
 pub mod each;
 pub mod element;
@@ -21,6 +22,7 @@ pub mod numpyish;
 pub mod torch;
 
 pub use arrays::Arrays;
+pub use available::available;
 pub use dtype::{DType, Kind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{

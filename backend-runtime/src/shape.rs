@@ -1,6 +1,6 @@
 //! Shapes: axes, broadcasting, slices and sizes, checked once here for every backend.
 
-use crate::{Error, Result, Slice};
+use crate::{Axes, Error, PadMode, Result, Slice};
 
 /// An axis as an index into a shape of `ndim` axes; negative ones count from the end.
 pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
@@ -119,6 +119,139 @@ pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<
     }
     let rest = std::iter::repeat(&Slice::ALL);
     shape.iter().zip(slices.iter().chain(rest)).map(|(&len, &slice)| span(op, slice, len)).collect()
+}
+
+/// The order of axes after moving some of them: axis k of the result is axis `order[k]`.
+pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
+    let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
+    if from.len() != to.len() {
+        return Err(Error::argument(op, format!("{} axes cannot move to {} places", from.len(), to.len())));
+    }
+    let mut rest = (0..ndim).filter(|axis| !from.contains(axis));
+    let place = |k| to.iter().position(|&t| t == k).map(|i| from[i]);
+    Ok((0..ndim).filter_map(|k| place(k).or_else(|| rest.next())).collect())
+}
+
+/// Places of new axes in the result, in increasing order.
+pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
+    let Some(list) = axes.as_list() else { return Err(Error::argument(op, "new axes have places: name them")) };
+    let mut places = axes.resolve(op, ndim + list.len())?;
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// Axes that all have length 1, in increasing order.
+pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
+    let mut single = axes.resolve(op, shape.len())?;
+    match single.iter().find(|&&axis| shape[axis] != 1) {
+        Some(axis) => Err(Error::shape(op, shape, format!("axis {axis} does not have length 1"))),
+        None => {
+            single.sort_unstable();
+            Ok(single)
+        }
+    }
+}
+
+/// The axis and the shape of arrays joined along it: all other axes are of one length.
+pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize) -> Result<(usize, Vec<usize>)> {
+    let Some(first) = shapes.first() else { return Err(Error::argument(op, "there are no arrays to join")) };
+    let along = axis(op, along, first.len())?;
+    let mut shape = first.to_vec();
+    for other in &shapes[1..] {
+        let fits = other.len() == first.len() && (0..first.len()).all(|k| k == along || other[k] == first[k]);
+        if !fits {
+            return Err(Error::shapes(op, first, other));
+        }
+        shape[along] = shape[along].checked_add(other[along]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    }
+    Ok((along, shape))
+}
+
+/// The new axis and the shape of arrays of one shape joined along it.
+pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize) -> Result<(usize, Vec<usize>)> {
+    let Some(first) = shapes.first() else { return Err(Error::argument(op, "there are no arrays to join")) };
+    if let Some(other) = shapes.iter().find(|s| s != &first) {
+        return Err(Error::shapes(op, first, other));
+    }
+    let along = axis(op, along, first.len() + 1)?;
+    let mut shape = first.to_vec();
+    shape.insert(along, shapes.len());
+    Ok((along, shape))
+}
+
+/// Lengths multiplied, axis by axis.
+pub fn products(op: &'static str, lengths: &[usize], times: &[usize]) -> Result<Vec<usize>> {
+    let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
+    lengths.iter().zip(times).map(product).collect()
+}
+
+/// How far each axis is shifted, in `0..length`, for shifts given in pairs with axes; one shift serves all of them.
+pub fn shifts(op: &'static str, given: &[isize], axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
+    let axes = axes.resolve(op, shape.len())?;
+    if given.len() != axes.len() && given.len() != 1 {
+        return Err(Error::argument(op, format!("{} shifts for {} axes", given.len(), axes.len())));
+    }
+    let mut shifts = vec![0; shape.len()];
+    for (i, &axis) in axes.iter().enumerate() {
+        let shift = given[if given.len() == 1 { 0 } else { i }];
+        shifts[axis] = if shape[axis] == 0 { 0 } else { (shift as i128).rem_euclid(shape[axis] as i128) as usize };
+    }
+    Ok(shifts)
+}
+
+/// Shifts by about half of the axes: `half` of their lengths.
+pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> usize) -> Result<Vec<usize>> {
+    let mut shifts = vec![0; shape.len()];
+    for axis in axes.resolve(op, shape.len())? {
+        shifts[axis] = if shape[axis] == 0 { 0 } else { half(shape[axis]) % shape[axis] };
+    }
+    Ok(shifts)
+}
+
+/// The shape with borders, whose widths come in pairs: before and after each axis.
+pub fn padded(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec<usize>> {
+    if widths.len() != 2 * shape.len() {
+        return Err(Error::shape(op, shape, format!("{} widths are not two for each axis", widths.len())));
+    }
+    let sum = |(&d, w): (&usize, &[usize])| d.checked_add(w[0])?.checked_add(w[1]);
+    let lengths: Option<Vec<usize>> = shape.iter().zip(widths.chunks_exact(2)).map(sum).collect();
+    lengths.ok_or(Error::Memory { op, bytes: usize::MAX })
+}
+
+/// Which index of an axis of length `len` each index of the padded axis repeats. Borders may be longer than the axis.
+pub fn pad_sources(
+    op: &'static str,
+    len: usize,
+    before: usize,
+    after: usize,
+    mode: PadMode,
+) -> Result<Vec<usize>> {
+    if len == 0 {
+        return Err(Error::argument(op, format!("mode `{mode}` has nothing to repeat along an empty axis")));
+    }
+    let total = len.checked_add(before).and_then(|n| n.checked_add(after)).filter(|&n| n <= isize::MAX as usize / 8);
+    let total = total.ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let mut sources = Vec::new();
+    sources.try_reserve_exact(total).map_err(|_| Error::Memory { op, bytes: total * 8 })?;
+    let n = len as isize;
+    sources.extend((0..total).map(|i| {
+        let i = i as isize - before as isize;
+        let source = match mode {
+            PadMode::Constant | PadMode::Edge => i.clamp(0, n - 1),
+            PadMode::Wrap => i.rem_euclid(n),
+            PadMode::Symmetric => {
+                let k = i.rem_euclid(2 * n);
+                k.min(2 * n - 1 - k)
+            }
+            PadMode::Reflect if n == 1 => 0,
+            PadMode::Reflect => {
+                let k = i.rem_euclid(2 * (n - 1));
+                k.min(2 * (n - 1) - k)
+            }
+        };
+        source as usize
+    }));
+    Ok(sources)
 }
 
 #[cfg(test)]

@@ -11,6 +11,14 @@ pub struct CudaArray<T> {
     element: PhantomData<T>,
 }
 
+impl<T> CudaArray<T> {
+    /// Lengths of the axes.
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        &self.raw.shape
+    }
+}
+
 impl<T> Clone for CudaArray<T> {
     fn clone(&self) -> Self {
         CudaArray {

@@ -266,6 +266,7 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
                 let to = to.offset(i0 as isize * i.to + j0 as isize);
                 let read: [[U; SIDE]; SIDE] =
                     std::array::from_fn(|r| from.offset(r as isize * j.from).cast::<[U; SIDE]>().read());
+                #[allow(clippy::needless_range_loop)] // the column is what is read by index
                 for c in 0..SIDE {
                     let column: [U; SIDE] = std::array::from_fn(|r| read[r][c]);
                     to.offset(c as isize * i.to).cast::<[U; SIDE]>().write(column);

@@ -13,17 +13,19 @@ use multiversion::multiversion;
 use ndarray::{Array, IxDyn, ShapeBuilder};
 use std::{mem::MaybeUninit, ops::Range};
 
-/// One op over an array.
+/// One op over an operand.
 #[inline]
-pub fn each1<T: Element, F>(_: &Numpyish, f: &F, x: &NdArray<T>) -> Result<NdArray<F::Out>>
+pub fn each1<T: Element, F>(_: &Numpyish, f: &F, x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
 {
-    if let Some(s) = dense(x) {
+    if let Operand::Array(x) = x
+        && let Some(s) = dense(x)
+    {
         return like(F::NAME, x, s.len(), |range, out| loop1(f, &s[range], out));
     }
     // SAFETY: the loop writes every element.
-    unsafe { walk::walk(F::NAME, vec![Source::array(x)], &|parts, out| run1(f, parts[0].input(), out)) }
+    unsafe { walk::walk(F::NAME, vec![source(&x)], &|parts, out| run1(f, parts[0].input(), out)) }
 }
 
 /// One op over two operands, broadcast to one shape.
@@ -87,7 +89,7 @@ fn source<'a, T: Element>(x: &'a Operand<'_, T>) -> Source<'a> {
 
 /// The elements as they lie in memory, where that is without gaps and forward along every axis.
 #[inline]
-fn dense<T: Element>(x: &NdArray<T>) -> Option<&[T]> {
+pub(super) fn dense<T: Element>(x: &NdArray<T>) -> Option<&[T]> {
     x.as_slice().or_else(|| if x.strides().iter().all(|&s| s >= 0) { x.as_slice_memory_order() } else { None })
 }
 
@@ -106,7 +108,7 @@ fn same_layout<'a, T: Element>(x: &'a NdArray<T>, y: &'a NdArray<T>) -> Option<(
 
 /// An array in the layout of `x`, which is dense: `write` gets ranges of memory.
 #[inline]
-fn like<T: Element, U: Element>(
+pub(super) fn like<T: Element, U: Element>(
     op: &'static str,
     x: &NdArray<T>,
     n: usize,
@@ -289,7 +291,7 @@ mod tests {
                 continue;
             }
             let [x, y, z]: [NdArray<i32>; 3] = std::array::from_fn(|k| dice.layout_of(&of[k]));
-            let one = each1(&B, &One, &x).unwrap();
+            let one = each1(&B, &One, Operand::Array(&x)).unwrap();
             assert_eq!(one, x.map(|&v| 3 * v + 1), "{round}");
 
             let views = all(&[&x, &y]);
@@ -327,7 +329,7 @@ mod tests {
     #[test]
     fn memory_order_of_the_operands_is_kept() {
         let t = ArcArray::<i32, _>::zeros((4, 3)).reversed_axes().into_dyn();
-        assert_eq!(each1(&B, &One, &t).unwrap().strides(), t.strides());
+        assert_eq!(each1(&B, &One, Operand::Array(&t)).unwrap().strides(), t.strides());
         assert_eq!(each2(&B, &Less, Operand::Array(&t), Operand::Array(&t)).unwrap().strides(), t.strides());
         let row = ArcArray::<i32, _>::zeros((1, 4)).into_dyn();
         assert_eq!(each2(&B, &Less, Operand::Array(&row), Operand::Array(&t)).unwrap().strides(), t.strides());
@@ -337,6 +339,7 @@ mod tests {
     fn scalars_alone_and_shapes_that_do_not_fit() {
         let s = each2(&B, &Less, Operand::Scalar(1), Operand::Scalar(2)).unwrap();
         assert_eq!((s.ndim(), s.first()), (0, Some(&true)));
+        assert_eq!(each1(&B, &One, Operand::Scalar(2)).unwrap().first(), Some(&7));
         let s = each3(&B, &Three, Operand::Scalar(1), Operand::Scalar(2), Operand::Scalar(3)).unwrap();
         assert_eq!(s.first(), Some(&-5));
         let (x, y) = (ArcArray::<i32, _>::zeros(2).into_dyn(), ArcArray::<i32, _>::zeros(3).into_dyn());

@@ -83,6 +83,9 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Computes the part of a result in one box, of the operands in that box.
+pub type Run<'r, U> = dyn Fn(&[Part<'_>], &mut [MaybeUninit<U>]) + Sync + 'r;
+
 /// How many operands a walk takes.
 const MOST: usize = 3;
 
@@ -103,7 +106,7 @@ const SEGMENT: usize = 1 << 14;
 pub unsafe fn walk<U: Element>(
     op: &'static str,
     mut sources: Vec<Source<'_>>,
-    run: &(dyn Fn(&[Part<'_>], &mut [MaybeUninit<U>]) + Sync),
+    run: &Run<'_, U>,
 ) -> Result<NdArray<U>> {
     let mut plan = Plan::new(op, &sources)?;
     let mut held = Vec::new();

@@ -19,6 +19,7 @@ pub mod elementwise;
 pub mod fft;
 pub mod index;
 pub mod linalg;
+pub mod random;
 pub mod reduce;
 pub mod shape;
 pub mod sort;

@@ -34,14 +34,15 @@ ops! {
     BITWISE_OR = "bitwise_or"."Tensor";
     BITWISE_XOR = "bitwise_xor"."Tensor";
     CAT = "cat";
+    CEIL = "ceil";
     CLAMP = "clamp";
     CLONE = "clone";
     COMPLEX = "complex";
     CONJ_PHYSICAL = "conj_physical";
     CONSTANT_PAD = "constant_pad_nd";
     CONTIGUOUS = "contiguous";
-    COPY_IN_PLACE = "copy_";
     COPYSIGN = "copysign"."Tensor";
+    COPY_IN_PLACE = "copy_";
     CUMPROD = "cumprod";
     CUMSUM = "cumsum";
     DIV = "div"."Tensor";
@@ -51,7 +52,9 @@ ops! {
     FFT = "fft_fft";
     FFTN = "fft_fftn";
     FLIP = "flip";
+    FLOOR = "floor";
     FLOOR_DIVIDE = "floor_divide";
+    FMOD = "fmod"."Tensor";
     FULL = "full";
     GATHER = "gather";
     GE = "ge"."Tensor";
@@ -67,6 +70,7 @@ ops! {
     IRFFTN = "fft_irfftn";
     ISINF = "isinf";
     ISNAN = "isnan";
+    LE = "le"."Tensor";
     LOG = "log";
     LOG1P = "log1p";
     LOGICAL_AND = "logical_and";
@@ -77,6 +81,7 @@ ops! {
     MAXIMUM = "maximum";
     MEAN = "mean"."dim";
     MINIMUM = "minimum";
+    MOVEDIM = "movedim"."int";
     MUL = "mul"."Tensor";
     NARROW = "narrow";
     NE = "ne"."Tensor";
@@ -109,6 +114,7 @@ ops! {
     SUM = "sum"."dim_IntList";
     TAKE = "take";
     TO_DTYPE = "to"."dtype";
+    TO_OTHER = "to"."other";
     TRANSPOSE = "transpose"."int";
     UNBIND = "unbind"."int";
     UNSQUEEZE = "unsqueeze";

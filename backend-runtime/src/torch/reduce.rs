@@ -8,7 +8,7 @@ use super::{
     via::Via,
     with::computed_in,
 };
-use crate::{Axes, DType, Element, Error, Float, Kind, Numeric, Ordered, Result, shape};
+use crate::{Axes, DType, Element, Error, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, shape};
 
 /// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
 struct Over {
@@ -248,4 +248,80 @@ pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> 
         d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }
     on.leave(Via::Parts, d)
+}
+
+/// Quantiles over axes, with the axes of `q` first.
+pub fn quantile<T: Real>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    q: &TorchArray<T>,
+    axis: Axes,
+    method: Interpolation,
+    keepdims: bool,
+) -> Result<TorchArray<T>> {
+    let on = b.on("quantile");
+    check_quantiles(on, q)?;
+    let dtype = computed_in(T::DTYPE);
+    let over = Over::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
+    let (n, (lanes, reduced)) = (over.count(), over.flat(on)?);
+    let shape = [q.shape(), &reduced].concat();
+    if shape::count(on.op, &shape, size_of::<T>())? == 0 {
+        return on.array(on.full(&shape, T::ZERO)?);
+    }
+    if n == 0 {
+        return Err(Error::shape(on.op, x.shape(), "has no element to choose along these axes"));
+    }
+    let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
+    let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;
+    let found = between(on, &sorted, &places(on, &quantiles, n, dtype)?, method)?;
+    // NaN is sorted to the end
+    let last = on.narrow(&sorted, sorted.ndim() - 1, n - 1, 1)?;
+    let found = on.select(&on.call(&ops::ISNAN, args![&last])?, &last, &found)?;
+    let found = on.call(&ops::MOVEDIM, args![&found, -1_i64, 0_i64])?;
+    on.array(on.cast(&on.reshape(&found, &shape)?, T::DTYPE)?)
+}
+
+/// Refuses quantiles outside [0, 1].
+fn check_quantiles<T: Real>(on: On<'_>, q: &TorchArray<T>) -> Result<()> {
+    let half = Number::of(0.5_f32);
+    let distance =
+        on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
+    let inside = on.call(&ops::LE, args![&distance, half])?;
+    let axes: Vec<usize> = (0..inside.ndim()).collect();
+    match on.item(&on.call(&ops::ALL, args![&inside, &axes, false])?)? {
+        0 => Err(Error::argument(on.op, "a quantile is outside 0 ..= 1")),
+        _ => Ok(()),
+    }
+}
+
+/// Where the quantiles lie among `n` sorted elements, rounded as NumPy rounds it: in the dtype, where that has all indices.
+fn places(on: On<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
+    let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
+    if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
+}
+
+/// What lies at these places of the sorted last axis.
+fn between(on: On<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
+    let axis = sorted.ndim() - 1;
+    let at = |places: &Tensor| on.pick(sorted, axis, &on.cast(places, DType::Int64)?);
+    let (floor, ceil) = (on.call(&ops::FLOOR, args![places])?, on.call(&ops::CEIL, args![places])?);
+    let part = match method {
+        Interpolation::Lower => return at(&floor),
+        Interpolation::Higher => return at(&ceil),
+        Interpolation::Nearest => return at(&on.call(&ops::ROUND, args![places])?),
+        Interpolation::Linear => on.call(&ops::SUB, args![places, &floor])?,
+        Interpolation::Midpoint => {
+            let apart = on.call(&ops::NE, args![&floor, &ceil])?;
+            on.call(&ops::MUL, args![&apart, Number::of(0.5_f64)])?
+        }
+    };
+    // the axes of the lanes decide the dtype; `part` is rounded to it as NumPy's is
+    let (low, high) = (at(&floor)?, at(&ceil)?);
+    let part = on.call(&ops::TO_OTHER, args![&part, &low])?;
+    let step = on.call(&ops::SUB, args![&high, &low])?;
+    // from the nearer of both, so that each is met exactly
+    let left = on.call(&ops::SUB, args![&on.call(&ops::ONES_LIKE, args![&part])?, &part])?;
+    let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
+    let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
+    on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)
 }

@@ -1,18 +1,11 @@
 //! What the tests of this backend share.
 
 use super::{Torch, ops};
-use crate::{Arrays, Element, Error, HostArray, IntoHost};
+use crate::{Arrays, Element, Error, HostArray, IntoHost, available};
 
-/// libtorch on the CPU; `None`, with the reason printed, where there is none. `BACKENDS_REQUIRE=1` makes that a failure.
+/// libtorch on the CPU; `None` where there is none and none is required.
 pub fn torch() -> Option<Torch> {
-    match Torch::cpu() {
-        Ok(b) => Some(b),
-        Err(e) if std::env::var_os("BACKENDS_REQUIRE").is_some_and(|v| v == "1") => panic!("{e}"),
-        Err(e) => {
-            println!("skipped: {e}");
-            None
-        }
-    }
+    available("torch", Torch::cpu())
 }
 
 /// A host array of this backend's array.
