@@ -7,11 +7,13 @@
 mod array;
 mod cache;
 pub mod check;
+mod copy;
 mod device;
 pub mod elementwise;
 mod error;
 pub mod kernel;
 mod library;
+mod map;
 mod memory;
 pub mod nvrtc;
 mod walk;
@@ -90,7 +92,7 @@ impl Arrays for Cuda {
 
     fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {
         const OP: &str = "to_ndarray";
-        let elements = self.download(OP, &elementwise::contiguous(self, OP, &x.raw)?)?;
+        let elements = self.download(OP, &copy::contiguous(self, OP, &x.raw)?)?;
         let array = HostArray::from_shape_vec(x.raw.shape.clone(), elements);
         array.map_err(|error| Error::shape(OP, &x.raw.shape, error.to_string()))
     }
