@@ -77,7 +77,7 @@ pub fn rows(rows: &[Row]) -> Vec<Unit> {
 pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 
 /// The programs that are not those of rows.
-static PROGRAMS: &[Listed] = &[super::elementwise::COPIES, super::elementwise::CASTS];
+static PROGRAMS: &[Listed] = &[super::elementwise::COPIES, super::elementwise::CASTS, super::reduce::FOLDS];
 
 /// The kernels of every other program: one unit for each.
 pub fn programs() -> Vec<Unit> {

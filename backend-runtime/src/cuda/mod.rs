@@ -14,6 +14,8 @@ pub mod kernel;
 mod library;
 mod memory;
 pub mod nvrtc;
+pub mod reduce;
+mod scratch;
 mod walk;
 
 pub use array::CudaArray;
@@ -126,5 +128,7 @@ impl Arrays for Cuda {
     }
 }
 
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod testing;
