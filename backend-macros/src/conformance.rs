@@ -26,7 +26,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     let partial = input.partial.then(|| quote!(.partial()));
     let rows = model.ops.iter().filter(|o| o.own == input.table.is_some());
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
-    let tests = wanted.filter_map(|op| row(op, model, root, ty, input.extension.as_ref()));
+    let tests = wanted.filter_map(|op| row(op, model, input, ty));
     quote! {
         #[allow(unused_imports)]
         mod conformance {
@@ -54,13 +54,8 @@ fn cases<'m>(op: &'m Op, model: &'m Model) -> &'m [String] {
         .unwrap_or(&[])
 }
 
-fn row(
-    op: &Op,
-    model: &Model,
-    root: &TokenStream,
-    ty: &syn::Type,
-    user: Option<&syn::Ident>,
-) -> Option<TokenStream> {
+fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStream> {
+    let root = &input.root;
     let cases = cases(op, model);
     if cases.is_empty() {
         return None;
@@ -78,10 +73,12 @@ fn row(
         (golden, _) => golden.into(),
     };
     let accuracy = accuracy(op, model);
-    let call = call(op, root, user);
+    let call = call(op, root, input.extension.as_ref());
+    let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let checks = model
         .dtypes_of(&op.set)
         .iter()
+        .filter(wanted)
         .map(|dtype| check(op, model, dtype, root, ty));
     let module = id(name);
     Some(quote! {
@@ -237,11 +234,11 @@ fn argument(p: &Param, op: &Op, root: &TokenStream) -> TokenStream {
             quote!(&case.arrays::<#e>(#name)?.iter().collect::<Vec<_>>())
         }
         Kind::Host => quote!(case.host::<T>(#name)?),
+        Kind::Bytes => quote!(&case.bytes::<T>(#name)?),
         Kind::Scalar => quote!(case.scalar::<T>(#name)?),
         other => {
             let ty = read_type(other, root);
-            let by_reference = matches!(other, Kind::Bytes).then(|| quote!(&));
-            quote!(#by_reference case.get::<#ty>(#name)?)
+            quote!(case.get::<#ty>(#name)?)
         }
     }
 }
@@ -272,13 +269,12 @@ fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
         Kind::Signed => quote!(Vec<isize>),
         Kind::Slices => quote!(Vec<Slice>),
         Kind::Lengths => quote!(Lengths),
-        Kind::Bytes => quote!(Vec<u8>),
         Kind::Plain(t) | Kind::Maybe(t) => t.parse().unwrap_or_default(),
         Kind::Choice(t) => {
             let t = id(t);
             quote!(#root::runtime::#t)
         }
-        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Scalar => {
+        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
             unreachable!("read by dtype")
         }
     }

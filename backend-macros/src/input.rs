@@ -22,12 +22,16 @@ pub struct Input {
     pub overlay: bool,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
+    /// Libraries of the table that are left out.
+    pub without: Vec<String>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
     /// Its type.
     pub backend_type: Option<syn::Type>,
     /// The groups to test; all if none is named.
     pub groups: Vec<String>,
+    /// The dtypes to test; all if none is named.
+    pub dtypes: Vec<String>,
     /// The file with the references of a user's table.
     pub golden: Option<LitStr>,
     /// Whether the backend has only some ops.
@@ -42,9 +46,11 @@ impl Parse for Input {
             table: None,
             overlay: false,
             extension: None,
+            without: Vec::new(),
             backend: None,
             backend_type: None,
             groups: Vec::new(),
+            dtypes: Vec::new(),
             golden: None,
             partial: false,
         };
@@ -67,17 +73,12 @@ impl Parse for Input {
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
-                "groups" => {
-                    let list: syn::ExprArray = input.parse()?;
-                    it.groups = list
-                        .elems
-                        .iter()
-                        .map(|e| quote!(#e).to_string().trim_matches('"').to_string())
-                        .collect();
-                }
+                "without" => it.without = strings(input)?,
+                "groups" => it.groups = strings(input)?,
+                "dtypes" => it.dtypes = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, golden, partial"
+                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, dtypes, golden, partial"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }
@@ -94,6 +95,14 @@ impl Parse for Input {
         }
         Ok(it)
     }
+}
+
+/// `["one", "two"]`
+fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
+    let list;
+    syn::bracketed!(list in input);
+    let strings = list.parse_terminated(<LitStr as Parse>::parse, Token![,])?;
+    Ok(strings.iter().map(LitStr::value).collect())
 }
 
 impl Input {

@@ -4,6 +4,7 @@
 //! which call the library. Nothing here knows the op table.
 
 pub mod arrays;
+pub mod available;
 pub mod dtype;
 pub mod each;
 pub mod element;
@@ -15,12 +16,14 @@ pub mod params;
 pub mod random;
 pub mod scalar;
 pub mod shape;
+pub mod steps;
 
 pub mod cuda;
 pub mod numpyish;
 pub mod torch;
 
 pub use arrays::Arrays;
+pub use available::available;
 pub use dtype::{DType, Kind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{

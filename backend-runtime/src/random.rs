@@ -2,7 +2,24 @@
 //!
 //! A stream is a key and a counter. Block `i` of it depends on nothing else, so any backend, any number of threads and
 //! any order of blocks give the same numbers from the same seed.
+//!
+//! # Which words make which element
+//!
+//! A call takes as many whole blocks of four words as it needs. Arrays of complex numbers are filled as twice as many
+//! reals, in memory order; `float16` and `bfloat16` are made in `float32` and rounded once.
+//!
+//! | op | dtype | element `i` |
+//! |---|---|---|
+//! | uniform | `float64` | [`unit_f64`] of words `2 (i % 2)` and the next of block `i / 2` |
+//! | | others | [`unit_f32`] of word `i % 4` of block `i / 4` |
+//! | | | then `low + u * (high - low)`; what rounding carries to `high` is the value below it |
+//! | normal | `float64` | member `i % 2` of [`normal_f64`] of block `i / 2` |
+//! | | others | member `i % 4` of [`normal_f32`] of block `i / 4` |
+//! | | | then `mean + std * z` |
+//! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
+//! | permutation | | the stable order of such 64-bit numbers, one for each element |
 
+use crate::Precision;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -43,11 +60,13 @@ impl Stream {
     }
 }
 
+const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+const LOW: u64 = u32::MAX as u64;
+
 /// Block `counter` of the stream of `key`: four independent uniform 32-bit words.
 #[inline(always)]
 pub fn philox(key: u64, counter: u64) -> [u32; 4] {
-    const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
     let mut x = [counter as u32, (counter >> 32) as u32, 0, 0];
     let mut k = [key as u32, (key >> 32) as u32];
     for round in 0..10 {
@@ -58,6 +77,28 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
         x = [(b >> 32) as u32 ^ x[1] ^ k[0], b as u32, (a >> 32) as u32 ^ x[3] ^ k[1], a as u32];
     }
     x
+}
+
+/// Blocks `first .. first + N` of the stream of `key`: `[w][i]` is word w of block `first + i`. As [`philox`], in a form
+/// that compilers turn into vector instructions.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // four arrays in lockstep
+pub fn philox_many<const N: usize>(key: u64, first: u64) -> [[u32; N]; 4] {
+    let mut x = [[0_u64; N]; 4];
+    for i in 0..N {
+        let counter = first.wrapping_add(i as u64);
+        (x[0][i], x[1][i]) = (counter & LOW, counter >> 32);
+    }
+    let mut k = [key & LOW, key >> 32];
+    for _ in 0..10 {
+        for i in 0..N {
+            let (a, b) = (MULTIPLIERS[0] as u64 * x[0][i], MULTIPLIERS[1] as u64 * x[2][i]);
+            (x[0][i], x[1][i]) = ((b >> 32) ^ x[1][i] ^ k[0], b & LOW);
+            (x[2][i], x[3][i]) = ((a >> 32) ^ x[3][i] ^ k[1], a & LOW);
+        }
+        k = [(k[0] + WEYL[0] as u64) & LOW, (k[1] + WEYL[1] as u64) & LOW];
+    }
+    x.map(|w| w.map(|v| v as u32))
 }
 
 /// A double in [0, 1) with 53 random bits, from two words.
@@ -72,6 +113,41 @@ pub fn unit_f32(word: u32) -> f32 {
     (word >> 8) as f32 * (1.0 / (1_u32 << 24) as f32)
 }
 
+/// Two normally distributed doubles, by Box and Muller's formula.
+#[inline(always)]
+pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
+    box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
+}
+
+/// Four normally distributed floats, by Box and Muller's formula, of words 0 and 1, and 2 and 3.
+#[inline(always)]
+pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
+    let [a, b] = box_muller(unit_f32(block[0]), unit_f32(block[1]));
+    let [c, d] = box_muller(unit_f32(block[2]), unit_f32(block[3]));
+    [a, b, c, d]
+}
+
+/// Two normal numbers from two uniform ones: the first gives the radius, the second the angle.
+#[inline(always)]
+pub fn box_muller<R: Precision>(u: R, v: R) -> [R; 2] {
+    // 1 - u is in (0, 1]: its logarithm is finite
+    let radius = (R::of(-2.0) * (R::ONE - u).log()).sqrt();
+    let angle = R::of(std::f64::consts::TAU) * v;
+    [radius * angle.cos(), radius * angle.sin()]
+}
+
+/// A number in `0..n` of 64 random bits: the high half of their product with `n`, biased by less than `n / 2^64`.
+#[inline(always)]
+pub fn below(n: u64, bits: u64) -> u64 {
+    ((n as u128 * bits as u128) >> 64) as u64
+}
+
+/// The 64 bits of member `i` (0 or 1) of a block.
+#[inline(always)]
+pub fn bits(block: [u32; 4], i: usize) -> u64 {
+    (block[2 * i] as u64) << 32 | block[2 * i + 1] as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,10 +159,30 @@ mod tests {
     }
 
     #[test]
+    fn many_blocks_are_those_made_one_by_one() {
+        for (key, first) in [(0, 0), (0x0123_4567_89AB_CDEF, u64::from(u32::MAX) - 3), (u64::MAX, u64::MAX - 2)] {
+            let many = philox_many::<8>(key, first);
+            for i in 0..8 {
+                let one = philox(key, first.wrapping_add(i as u64));
+                assert_eq!(one, many.map(|w| w[i]));
+            }
+        }
+    }
+
+    #[test]
     fn units_stay_below_one() {
         assert!(unit_f64(u32::MAX, u32::MAX) < 1.0);
         assert!(unit_f32(u32::MAX) < 1.0);
         assert_eq!(unit_f64(0, 0), 0.0);
+    }
+
+    #[test]
+    fn extreme_words_make_finite_numbers() {
+        for word in [0, u32::MAX] {
+            assert!(normal_f64([word; 4]).iter().all(|z| z.is_finite()));
+            assert!(normal_f32([word; 4]).iter().all(|z| z.is_finite()));
+        }
+        assert_eq!((below(10, 0), below(10, u64::MAX)), (0, 9));
     }
 
     #[test]

@@ -103,6 +103,12 @@ impl<'b, B: Arrays> Case<'b, B> {
         }
     }
 
+    /// The bytes of the sample that the parameter names.
+    pub fn bytes<T: Element>(&self, param: &str) -> Result<Vec<u8>> {
+        let bytes = Values::of(&self.host::<T>(param)?).bytes;
+        Ok(bytes.unwrap_or_default())
+    }
+
     /// The sample that the parameter names.
     pub fn array<T: Element>(&self, param: &str) -> Result<B::Array<T>> {
         self.b.from_ndarray(self.host(param)?)

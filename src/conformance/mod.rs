@@ -47,6 +47,7 @@
 //! | `operand` | `case.operand::<T>("x1")?.operand()` | |
 //! | `arrays` | `&case.arrays::<T>("xs")?.iter().collect::<Vec<_>>()` | |
 //! | `host` | `case.host::<T>("x")?` | |
+//! | `bytes` | `&case.bytes::<T>("buffer")?` | |
 //! | `scalar` | `case.scalar::<T>("value")?` | |
 //! | `axes` | `case.get::<Axes>("axis")?` | `case.given::<Axes>("axis")?`, an `Option` of it |
 //! | `axis`, `usize`, `f64`, `bool`, `norm` .. | `case.get::<isize>("axis")?`, `case.get::<Norm>(..)?` | `case.given::<usize>("n")?` |
@@ -68,7 +69,8 @@
 //! ```
 //!
 //! A backend that cannot be had on this machine (no driver, no libtorch) skips its tests and says why on stderr, unless
-//! the environment has `BACKENDS_REQUIRE=1`. A backend that has only some ops says `Suite::new(..).partial()`: then ops that
+//! the environment's `BACKENDS_REQUIRE` lists it (see
+//! [`available`](backend_runtime::available)). A backend that has only some ops says `Suite::new(..).partial()`: then ops that
 //! answer [`Error::Unsupported`](backend_runtime::Error::Unsupported) are skipped.
 
 mod accuracy;

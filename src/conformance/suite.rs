@@ -1,10 +1,9 @@
 //! Rows, and the backend they are run on.
 
 use super::{Accuracy, Case, Values, compare::difference, data};
-use backend_runtime::{Arrays, DType, Error, Result};
+use backend_runtime::{Arrays, DType, Error, Result, available};
 use std::{
     any::Any,
-    io::Write,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::OnceLock,
 };
@@ -110,22 +109,9 @@ impl<B: Arrays> Suite<B> {
     /// The backend; `None`, said once on stderr, where it cannot be had here and the environment does not require it.
     ///
     /// # Panics
-    /// Where it cannot be had although `BACKENDS_REQUIRE` is set, or for another reason than that something is missing.
+    /// Where [`available`] does.
     pub fn backend(&self) -> Option<&B> {
-        let required = || std::env::var_os("BACKENDS_REQUIRE").is_some_and(|value| value != "0");
-        let make = || match (self.make)() {
-            Ok(b) => Some(b),
-            Err(why @ Error::Unavailable { .. }) if !required() => {
-                // not `eprintln!`, which the test harness keeps to itself when a test passes
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "skipped: the tests of {}: {why}",
-                    B::NAME
-                );
-                None
-            }
-            Err(why) => panic!("no {} backend: {why}", B::NAME),
-        };
+        let make = || available(B::NAME, (self.make)());
         self.backend.get_or_init(make).as_ref()
     }
 

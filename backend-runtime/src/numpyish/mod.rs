@@ -3,6 +3,7 @@
 //! One file per group of the table; a row `call = "reduce::sum"` is the function `sum` in `reduce.rs`.
 
 pub mod buffer;
+pub mod convert;
 pub mod copy;
 pub mod create;
 pub mod elementwise;

@@ -12,6 +12,18 @@ mod locate;
 mod ops;
 mod tensor;
 mod via;
+mod with;
+
+pub mod create;
+pub mod elementwise;
+pub mod fft;
+pub mod index;
+pub mod linalg;
+pub mod random;
+pub mod reduce;
+pub mod shape;
+pub mod sort;
+pub mod special;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +46,8 @@ pub type Operand<'a, T> = crate::Operand<'a, Torch, T>;
 pub struct Torch {
     /// -1 is the CPU, else the number of the GPU.
     index: i32,
-    /// Where random numbers come from: the same recipe serves every backend.
-    random: Numpyish,
+    /// Where random numbers come from, and what is made on the host: the same recipes serve every backend.
+    host: Numpyish,
 }
 
 impl Torch {
@@ -44,27 +56,13 @@ impl Torch {
         let index = device_index(device)?;
         let shim = ffi::load()?;
         // SAFETY: it counts, and changes nothing.
-        let count = if index < 0 {
-            0
-        } else {
-            unsafe { (shim.device_count)() }
-        };
+        let count = if index < 0 { 0 } else { unsafe { (shim.device_count)() } };
         if index >= count {
-            let why = if count == 0 {
-                "libtorch finds no GPU".into()
-            } else {
-                format!("libtorch finds {count} GPUs")
-            };
-            return Err(Error::Unavailable {
-                backend: Torch::NAME,
-                why: format!("no device {device}: {why}"),
-            });
+            let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
+            return Err(Error::Unavailable { backend: Torch::NAME, why: format!("no device {device}: {why}") });
         }
         let (seed, _) = Stream::from_entropy().take(0);
-        Ok(Torch {
-            index,
-            random: Numpyish::seeded(seed),
-        })
+        Ok(Torch { index, host: Numpyish::seeded(seed) })
     }
 
     /// libtorch on the CPU.
@@ -75,10 +73,12 @@ impl Torch {
     /// The same device, with a random stream of its own that starts from `seed`.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Torch {
-        Torch {
-            random: Numpyish::seeded(seed),
-            ..self
-        }
+        Torch { host: Numpyish::seeded(seed), ..self }
+    }
+
+    /// What is made on the host.
+    fn host(&self) -> &Numpyish {
+        &self.host
     }
 
     /// -1 for the CPU, else the number of the GPU.
@@ -100,20 +100,13 @@ fn device_index(device: &str) -> Result<i32> {
             .map(i32::from),
     };
     index.ok_or_else(|| {
-        Error::argument(
-            "Torch::new",
-            format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""),
-        )
+        Error::argument("Torch::new", format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""))
     })
 }
 
 /// The name of a device: `"cpu"`, `"cuda:0"`.
 fn device_name(index: i32) -> String {
-    if index < 0 {
-        "cpu".into()
-    } else {
-        format!("cuda:{index}")
-    }
+    if index < 0 { "cpu".into() } else { format!("cuda:{index}") }
 }
 
 impl fmt::Display for Torch {
@@ -157,6 +150,6 @@ impl Arrays for Torch {
     }
 
     fn seed(&self, seed: u64) {
-        self.random.seed(seed);
+        self.host.seed(seed);
     }
 }

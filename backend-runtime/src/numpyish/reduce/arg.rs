@@ -1,7 +1,12 @@
 //! Where the extremes are.
 
 use super::{
-    super::{NdArray, Numpyish, buffer::CHEAP, layout},
+    super::{
+        NdArray, Numpyish,
+        buffer::CHEAP,
+        convert::{convert, is_half},
+        layout,
+    },
     fold::{self, BLOCK, Fold, Max, Min},
 };
 use crate::{Element, Error, Ordered, Result, element::same, shape};
@@ -32,18 +37,12 @@ where
     if x.shape()[axis] == 0 && x.shape().iter().enumerate().all(|(i, &d)| i == axis || d > 0) {
         return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
     }
-    let found = layout::map_lanes(
-        op,
-        x,
-        axis,
-        1,
-        CHEAP,
-        || (),
-        |(), lane, out: &mut [i64]| {
-            out[0] = if fold::is_half::<T>() { best::<T, f32, F>(lane, better) } else { best::<T, T, F>(lane, better) }
-                as i64;
-        },
-    )?;
+    let find = |(): &mut (), lane: &[T], out: &mut [i64]| {
+        let best = if is_half::<T>() { best::<T, f32, F>(lane, better) } else { best::<T, T, F>(lane, better) };
+        out[0] = best as i64;
+        Ok(())
+    };
+    let found = layout::map_lanes(op, x, axis, 1, CHEAP, || Ok(()), find)?;
     Ok(if keepdims { found } else { found.index_axis_move(ndarray::Axis(axis), 0) })
 }
 
@@ -83,7 +82,7 @@ fn values<'a, T: Element, A: Element>(from: &'a [T], wide: &'a mut [A]) -> &'a [
     if let Some(ready) = same::<T, A>(from) {
         return ready;
     }
-    fold::convert(from, wide);
+    convert(from, wide);
     &wide[..from.len()]
 }
 

@@ -1,7 +1,6 @@
 //! What is done to the elements of one output, and the loops that do it to many at once.
 
-use super::super::buffer;
-use crate::{Element, Float, Numeric, Ordered, Result};
+use crate::{Element, Float, Numeric, Ordered};
 use multiversion::multiversion;
 
 /// A way to make one value of many, in any order.
@@ -213,62 +212,9 @@ impl<V: Element> Pairwise<V> {
     }
 }
 
-/// The dtype that `T` is summed in, where that is not `T::Sum`: 16-bit floats are computed in `f32` and rounded once.
-pub const fn is_half<T: Element>() -> bool {
-    matches!(T::DTYPE, crate::DType::Float16 | crate::DType::BFloat16)
-}
-
-/// Converts a slice.
-pub fn convert<T: Element, A: Element>(from: &[T], to: &mut [A]) {
-    use crate::{bf16, element::same, f16};
-    use half::slice::HalfFloatSliceExt;
-
-    if A::DTYPE == crate::DType::Float32 && is_half::<T>() {
-        // SAFETY: `A` is `f32`, the only type of its dtype.
-        let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<f32>(), to.len()) };
-        let to = &mut to[..from.len()];
-        if let Some(from) = same::<T, f16>(from) {
-            from.convert_to_f32_slice(to);
-        } else if let Some(from) = same::<T, bf16>(from) {
-            from.convert_to_f32_slice(to);
-        }
-    } else {
-        convert_each(from, to, T::cast);
-    }
-}
-
-/// Converts a slice, element by element.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub fn convert_each<T: Element, A: Element>(from: &[T], to: &mut [A], f: impl Fn(T) -> A) {
-    for (t, &x) in to.iter_mut().zip(from) {
-        *t = f(x);
-    }
-}
-
-/// Converts a slice back, to a dtype of no more precision.
-pub fn narrow<A: Element, T: Element>(from: &[A], to: &mut [T]) {
-    match crate::element::same::<A, T>(from) {
-        Some(ready) => to.copy_from_slice(ready),
-        None => convert_each(from, to, A::cast),
-    }
-}
-
-/// A vector of another dtype.
-pub fn converted<T: Element, A: Element>(op: &'static str, from: Vec<T>) -> Result<Vec<A>> {
-    if std::any::TypeId::of::<T>() == std::any::TypeId::of::<A>() {
-        let mut from = std::mem::ManuallyDrop::new(from);
-        // SAFETY: both are one type, and the vector that owned the memory is not dropped.
-        return Ok(unsafe { Vec::from_raw_parts(from.as_mut_ptr().cast(), from.len(), from.capacity()) });
-    }
-    let mut to = buffer::vec(op, from.len())?;
-    to.extend(from.iter().map(|x| x.cast::<A>()));
-    Ok(to)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{bf16, f16};
 
     #[test]
     fn blocks_of_every_length() {
@@ -288,18 +234,5 @@ mod tests {
             (0..n).for_each(|i: i64| tree.push(i, |a, b| a + b));
             assert_eq!(tree.finish(|a, b| a + b), (n > 0).then(|| n * (n - 1) / 2));
         }
-    }
-
-    #[test]
-    fn halves_convert_exactly() {
-        let x: Vec<f16> = (0..1000).map(|i| f16::from_bits(i * 31)).collect();
-        let mut y = vec![0_f32; 1000];
-        convert(&x, &mut y);
-        assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
-        let x: Vec<bf16> = (0..1000).map(|i| bf16::from_bits(i * 31)).collect();
-        convert(&x, &mut y);
-        assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
-        assert_eq!(converted::<i32, i64>("sum", vec![1, -2]).unwrap(), [1, -2]);
-        assert_eq!(converted::<i32, i32>("sum", vec![1, -2]).unwrap(), [1, -2]);
     }
 }

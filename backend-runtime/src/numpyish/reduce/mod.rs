@@ -10,7 +10,10 @@ pub use arg::{argmax, argmin};
 pub use quantile::quantile;
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
-use super::{NdArray, Numpyish, buffer};
+use super::{
+    NdArray, Numpyish, buffer,
+    convert::{convert, convert_each, converted, is_half},
+};
 use crate::{Axes, Element, Error, Float, Numeric, Ordered, Real, Result};
 use fold::{Fold, Max, Min, Product, Spread, Sum};
 use plan::{Converted, Plan};
@@ -27,7 +30,7 @@ pub fn prod<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool
 
 /// How many elements are true, over axes.
 pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
-    let source = Converted::new(x, |from: &[T], to: &mut [i64]| fold::convert_each(from, to, |x| x.truth() as i64));
+    let source = Converted::new(x, |from: &[T], to: &mut [i64]| convert_each(from, to, |x| x.truth() as i64));
     let plan = plan("count_nonzero", x, axis, keepdims)?;
     let counts = if plan.inputs() == 0 { zeros(&plan, 0)? } else { plan.fold::<i64, Sum>(&source, &[])? };
     plan.array(counts)
@@ -56,8 +59,8 @@ pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
 /// Arithmetic mean over axes.
 pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     let plan = plan("mean", x, axis, keepdims)?;
-    if fold::is_half::<T>() {
-        plan.array(fold::converted("mean", means::<T, f32>(&plan, x)?)?)
+    if is_half::<T>() {
+        plan.array(converted("mean", means::<T, f32>(&plan, x)?)?)
     } else {
         plan.array(means::<T, T>(&plan, x)?)
     }
@@ -110,11 +113,11 @@ where
     let plan = plan(op, x, axis, keepdims)?;
     if plan.inputs() == 0 {
         plan.array(zeros(&plan, of_none)?)
-    } else if fold::is_half::<T>() {
-        let wide = plan.fold::<f32, F>(&Converted::new(x, fold::convert::<T, f32>), &[])?;
-        plan.array(fold::converted(op, wide)?)
+    } else if is_half::<T>() {
+        let wide = plan.fold::<f32, F>(&Converted::new(x, convert::<T, f32>), &[])?;
+        plan.array(converted(op, wide)?)
     } else {
-        plan.array(plan.fold::<T::Sum, F>(&Converted::new(x, fold::convert::<T, T::Sum>), &[])?)
+        plan.array(plan.fold::<T::Sum, F>(&Converted::new(x, convert::<T, T::Sum>), &[])?)
     }
 }
 
@@ -132,8 +135,8 @@ where
     if plan.inputs() == 0 {
         return plan.array(zeros(&plan, of_none)?);
     }
-    let source = Converted::new(x, |from: &[T], to: &mut [u8]| fold::convert_each(from, to, |x| x.truth() as u8));
-    plan.array(fold::converted(op, plan.fold::<u8, F>(&source, &[])?)?)
+    let source = Converted::new(x, |from: &[T], to: &mut [u8]| convert_each(from, to, |x| x.truth() as u8));
+    plan.array(converted(op, plan.fold::<u8, F>(&source, &[])?)?)
 }
 
 fn extreme<T: Ordered, F>(op: &'static str, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>>
@@ -147,11 +150,11 @@ where
     if plan.inputs() == 0 {
         return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
     }
-    if fold::is_half::<T>() {
-        let wide = plan.fold::<f32, F>(&Converted::new(x, fold::convert::<T, f32>), &[])?;
-        plan.array(fold::converted(op, wide)?)
+    if is_half::<T>() {
+        let wide = plan.fold::<f32, F>(&Converted::new(x, convert::<T, f32>), &[])?;
+        plan.array(converted(op, wide)?)
     } else {
-        plan.array(plan.fold::<T, F>(&Converted::new(x, fold::convert::<T, T>), &[])?)
+        plan.array(plan.fold::<T, F>(&Converted::new(x, convert::<T, T>), &[])?)
     }
 }
 
@@ -160,7 +163,7 @@ fn means<T: Element, A: Float>(plan: &Plan, x: &NdArray<T>) -> Result<Vec<A>> {
     if plan.inputs() == 0 {
         return zeros(plan, A::from_f64(f64::NAN));
     }
-    let mut sums = plan.fold::<A, Sum>(&Converted::new(x, fold::convert::<T, A>), &[])?;
+    let mut sums = plan.fold::<A, Sum>(&Converted::new(x, convert::<T, A>), &[])?;
     let n = A::from_f64(plan.inputs() as f64);
     sums.iter_mut().for_each(|s| *s = s.over(n));
     Ok(sums)
@@ -177,7 +180,7 @@ fn spread<T: Float>(
 ) -> Result<NdArray<T::Real>> {
     let plan = plan(op, x, axis, keepdims)?;
     let over = (plan.inputs() as f64 - correction).max(0.0);
-    if fold::is_half::<T>() {
+    if is_half::<T>() {
         finish_spread::<T, f32>(&plan, x, over, last)
     } else {
         finish_spread::<T, T>(&plan, x, over, last)
@@ -193,7 +196,7 @@ fn finish_spread<T: Float, A: Float>(
     let squares = if plan.inputs() == 0 {
         zeros(plan, A::Real::ZERO)?
     } else {
-        plan.fold::<A, Spread>(&Converted::new(x, fold::convert::<T, A>), &means::<T, A>(plan, x)?)?
+        plan.fold::<A, Spread>(&Converted::new(x, convert::<T, A>), &means::<T, A>(plan, x)?)?
     };
     let mut out = buffer::vec(plan.op(), squares.len())?;
     out.extend(squares.iter().map(|s| T::Real::of(last(s.to_f64() / over))));

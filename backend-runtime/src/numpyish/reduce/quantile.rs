@@ -1,12 +1,10 @@
 //! Quantiles.
 
-use super::{
-    super::{
-        NdArray, Numpyish,
-        buffer::{self, COSTLY},
-        layout,
-    },
-    fold,
+use super::super::{
+    NdArray, Numpyish,
+    buffer::{self, COSTLY},
+    convert::convert,
+    layout,
 };
 use crate::{Axes, Error, Interpolation, Precision, Real, Result, shape};
 
@@ -54,16 +52,21 @@ fn quantile_in<T: Real, A: Precision>(
     needed.dedup();
 
     let lanes = lanes_last(op, x, &kept, &kept_shape, &axes, n)?;
-    let found =
-        layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, Vec::new, |wide, lane, out: &mut [T]| {
+    let find = |wide: &mut Vec<A>, lane: &[T], out: &mut [T]| {
+        if wide.len() < lane.len() {
+            *wide = buffer::vec(op, lane.len())?;
             wide.resize(lane.len(), A::ZERO);
-            fold::convert(lane, wide);
-            if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
-                return out.fill(T::of(f64::NAN));
-            }
-            select(wide, &needed, 0);
-            out.iter_mut().zip(&places).for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
-        })?;
+        }
+        convert(lane, wide);
+        if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
+            out.fill(T::of(f64::NAN));
+            return Ok(());
+        }
+        select(wide, &needed, 0);
+        out.iter_mut().zip(&places).for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
+        Ok(())
+    };
+    let found = layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, || Ok(Vec::new()), find)?;
     let mut order: Vec<usize> = vec![kept.len()];
     order.extend(0..kept.len());
     let found = found.permuted_axes(&order[..]);

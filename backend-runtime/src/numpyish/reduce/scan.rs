@@ -1,11 +1,9 @@
 //! Running sums and products, and differences.
 
-use super::{
-    super::{
-        NdArray, Numpyish,
-        buffer::{self, CHEAP, Shared},
-    },
-    fold,
+use super::super::{
+    NdArray, Numpyish,
+    buffer::{self, CHEAP, Shared},
+    convert::{convert, is_half, narrow},
 };
 use crate::{Element, Numeric, Result, shape};
 use multiversion::multiversion;
@@ -103,7 +101,7 @@ fn scan<T: Element, F: Step>(
     axis: isize,
     include_initial: bool,
 ) -> Result<NdArray<T::Sum>> {
-    if fold::is_half::<T>() {
+    if is_half::<T>() {
         scan_in::<T, f32, F>(op, x, axis, include_initial)
     } else {
         scan_in::<T, T::Sum, F>(op, x, axis, include_initial)
@@ -159,9 +157,9 @@ fn scan_in<T: Element, A: Numeric, F: Step>(
                 row(0).fill(F::none());
             }
             for r in 0..len {
-                fold::convert(&from[r * inner + columns.start..][..width], &mut wide[..width]);
+                convert(&from[r * inner + columns.start..][..width], &mut wide[..width]);
                 step_row::<A, F>(&mut acc[..width], &wide);
-                fold::narrow(&acc[..width], row(r + initial));
+                narrow(&acc[..width], row(r + initial));
             }
         }
     });
@@ -181,9 +179,9 @@ fn scan_lane<T: Element, A: Numeric, F: Step>(from: &[T], to: &mut [impl Element
     let mut carry = F::none();
     for (from, to) in from.chunks(TILE).zip(to.chunks_mut(TILE)) {
         let wide = &mut wide[..from.len()];
-        fold::convert(from, wide);
+        convert(from, wide);
         carry = scan_block::<A, F>(wide, carry);
-        fold::narrow(wide, to);
+        narrow(wide, to);
     }
 }
 

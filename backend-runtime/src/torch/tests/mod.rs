@@ -1,18 +1,14 @@
 //! What the tests of this backend share.
 
-use super::{Torch, ops};
-use crate::{Arrays, Element, Error, HostArray, IntoHost};
+mod elementwise;
+mod errors;
 
-/// libtorch on the CPU; `None`, with the reason printed, where there is none. `BACKENDS_REQUIRE=1` makes that a failure.
+use super::{Torch, ops};
+use crate::{Arrays, Element, Error, HostArray, IntoHost, available};
+
+/// libtorch on the CPU; `None` where there is none and none is required.
 pub fn torch() -> Option<Torch> {
-    match Torch::cpu() {
-        Ok(b) => Some(b),
-        Err(e) if std::env::var_os("BACKENDS_REQUIRE").is_some_and(|v| v == "1") => panic!("{e}"),
-        Err(e) => {
-            println!("skipped: {e}");
-            None
-        }
-    }
+    available("torch", Torch::cpu())
 }
 
 /// A host array of this backend's array.
@@ -28,7 +24,7 @@ pub fn array<T: Element>(b: &Torch, x: impl IntoHost<T>) -> super::TorchArray<T>
 #[test]
 fn every_op_that_is_named_exists() {
     let Some(_) = torch() else { return };
-    for schema in ops::ALL {
+    for schema in ops::EVERY {
         schema.text().unwrap();
     }
 }
@@ -38,34 +34,16 @@ fn devices_have_names() {
     assert_eq!(super::device_index("cpu"), Ok(-1));
     assert_eq!(super::device_index("cuda"), Ok(0));
     assert_eq!(super::device_index("cuda:12"), Ok(12));
-    for bad in [
-        "",
-        "gpu",
-        "cuda:",
-        "cuda:-1",
-        "cuda:x",
-        "cuda:+1",
-        "cuda:1000",
-        "CPU",
-    ] {
-        assert!(
-            matches!(super::device_index(bad), Err(Error::Argument { .. })),
-            "{bad}"
-        );
+    for bad in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:+1", "cuda:1000", "CPU"] {
+        assert!(matches!(super::device_index(bad), Err(Error::Argument { .. })), "{bad}");
     }
 }
 
 #[test]
 fn arrays_go_in_and_out_without_change() {
     let Some(b) = torch() else { return };
-    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]]
-        .into_dyn()
-        .into_shared();
-    for x in [
-        m.clone(),
-        m.clone().reversed_axes(),
-        m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn(),
-    ] {
+    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]].into_dyn().into_shared();
+    for x in [m.clone(), m.clone().reversed_axes(), m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn()] {
         let t = array(&b, &x);
         assert_eq!(b.shape(&t), x.shape());
         assert_eq!(host(&b, &t), x);
@@ -84,11 +62,7 @@ fn host_memory_is_shared_and_outlives_its_owner() {
     assert_eq!(t.view().unwrap().as_ptr(), pointer, "no copy");
     let mut mine = x;
     mine.fill(1);
-    assert_eq!(
-        host(&b, &t),
-        HostArray::from_elem(&[3, 2][..], 7),
-        "the other owner copied before it wrote"
-    );
+    assert_eq!(host(&b, &t), HostArray::from_elem(&[3, 2][..], 7), "the other owner copied before it wrote");
     let clone = t.clone();
     drop(t);
     assert_eq!(clone.view().unwrap().sum(), 42);
@@ -100,9 +74,6 @@ fn empty_and_scalar_arrays() {
     for shape in [&[0_usize, 4][..], &[], &[0]] {
         let x = HostArray::from_elem(shape, true);
         let t = b.from_ndarray(x.clone()).unwrap();
-        assert_eq!(
-            (b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()),
-            (shape, x.clone(), x.to_owned())
-        );
+        assert_eq!((b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()), (shape, x.clone(), x.to_owned()));
     }
 }

@@ -1,0 +1,53 @@
+//! What tests do where a library or a device is missing: skip, say so, or fail where it has to be there.
+
+use crate::{Error, Result};
+use std::{
+    io::Write,
+    sync::{Mutex, PoisonError},
+};
+
+/// What was found. Where something is missing: `None`, with the reason on stderr, once for each `name`.
+///
+/// The environment's `BACKENDS_REQUIRE` lists what has to be there: `torch,nvrtc`, or `1` for everything.
+///
+/// # Panics
+/// Where `name` is missing but required, and at every error that is not [`Error::Unavailable`].
+pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
+    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    match found {
+        Ok(found) => Some(found),
+        Err(why @ Error::Unavailable { .. }) if !required(name) => {
+            let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+            if !said.iter().any(|s| s == name) {
+                said.push(name.into());
+                // not `eprintln!`, which the test harness keeps to itself where a test passes
+                let _ = writeln!(std::io::stderr(), "skipped: tests of {name}: {why}");
+            }
+            None
+        }
+        Err(why) => panic!("{name}: {why}"),
+    }
+}
+
+/// Whether the environment says that `name` has to be there.
+fn required(name: &str) -> bool {
+    std::env::var("BACKENDS_REQUIRE").is_ok_and(|list| lists(&list, name))
+}
+
+fn lists(list: &str, name: &str) -> bool {
+    list == "1" || list.split(',').any(|part| part.trim() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_given_and_what_breaks_is_not_skipped() {
+        assert_eq!(available("something", Ok(1)), Some(1));
+        let broken = || available::<()>("something", Err(Error::argument("op", "wrong")));
+        assert!(std::panic::catch_unwind(broken).is_err());
+        assert!(lists("1", "cuda") && lists("torch, nvrtc", "nvrtc"));
+        assert!(!lists("torch,nvrtc", "cuda") && !lists("", "cuda"));
+    }
+}

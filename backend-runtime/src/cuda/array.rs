@@ -1,0 +1,259 @@
+//! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
+
+use super::{Cuda, error::Checked, memory::Memory};
+use crate::{DType, Element, Error, Result, shape};
+use cudarc::driver::{result, sys};
+use std::{fmt, marker::PhantomData};
+
+/// An array of [`Cuda`]: cheap to clone, possibly a view of the memory of another.
+pub struct CudaArray<T> {
+    pub(crate) raw: Raw,
+    element: PhantomData<T>,
+}
+
+impl<T> CudaArray<T> {
+    /// Lengths of the axes.
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        &self.raw.shape
+    }
+}
+
+impl<T> Clone for CudaArray<T> {
+    fn clone(&self) -> Self {
+        CudaArray {
+            raw: self.raw.clone(),
+            element: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for CudaArray<T> {
+    /// Shape, dtype and device; the elements are not fetched.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Raw {
+            shape,
+            dtype,
+            memory,
+            ..
+        } = &self.raw;
+        write!(
+            f,
+            "CudaArray({shape:?}, {dtype}, {})",
+            memory.device().name()
+        )
+    }
+}
+
+/// An array without its dtype in the type: what most of this backend works on, so that it is compiled once and not
+/// once per dtype.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw {
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<usize>,
+    /// In elements; may be negative, and 0 along axes that repeat one element.
+    pub(crate) strides: Vec<isize>,
+    /// Of the first element, in elements.
+    pub(crate) offset: usize,
+    pub(crate) memory: Memory,
+}
+
+impl Raw {
+    /// Number of elements.
+    pub(crate) fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Address of the first element.
+    pub(crate) fn pointer(&self) -> u64 {
+        self.memory.pointer() + (self.offset * self.dtype.size()) as u64
+    }
+
+    /// Whether the elements follow each other in C order.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        let mut expected = 1;
+        self.size() == 0
+            || self
+                .shape
+                .iter()
+                .zip(&self.strides)
+                .rev()
+                .all(|(&len, &stride)| {
+                    let fits = len == 1 || stride == expected;
+                    expected *= len as isize;
+                    fits
+                })
+    }
+
+    /// A view of the same memory with other shape and strides.
+    pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> Raw {
+        Raw {
+            dtype: self.dtype,
+            shape,
+            strides,
+            offset,
+            memory: self.memory.clone(),
+        }
+    }
+
+    /// A view with the axes in another order; `order` is a permutation of the axes.
+    pub(crate) fn permuted(&self, order: &[usize]) -> Raw {
+        let shape = order.iter().map(|&axis| self.shape[axis]).collect();
+        self.view(
+            shape,
+            order.iter().map(|&axis| self.strides[axis]).collect(),
+            self.offset,
+        )
+    }
+
+    /// A view of `len` indices of one axis, from `start`, `step` apart; they lie within the axis.
+    pub(crate) fn sliced(&self, axis: usize, start: usize, len: usize, step: isize) -> Raw {
+        let mut part = self.clone();
+        // an empty part needs no place, and `start` may lie one past the end
+        if len > 0 {
+            part.offset = self
+                .offset
+                .wrapping_add_signed(start as isize * self.strides[axis]);
+        }
+        part.shape[axis] = len;
+        part.strides[axis] = self.strides[axis].wrapping_mul(step);
+        part
+    }
+
+    /// A view with a new axis of length 1 before `axis`.
+    pub(crate) fn expanded(&self, axis: usize) -> Raw {
+        let mut more = self.clone();
+        more.shape.insert(axis, 1);
+        more.strides.insert(axis, 0);
+        more
+    }
+
+    /// A view of the first index of an axis, without the axis.
+    pub(crate) fn without(&self, axis: usize) -> Raw {
+        let mut fewer = self.clone();
+        fewer.shape.remove(axis);
+        fewer.strides.remove(axis);
+        fewer
+    }
+
+    /// A view of `to`, to which the shape broadcasts.
+    pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Raw> {
+        shape::check_broadcast_to(op, &self.shape, to)?;
+        shape::count(op, to, self.dtype.size())?;
+        let new = to.len() - self.shape.len();
+        let mut strides = vec![0; new];
+        let kept = self.shape.iter().zip(&self.strides).zip(&to[new..]);
+        strides
+            .extend(kept.map(|((&len, &stride), &target)| if len == target { stride } else { 0 }));
+        Ok(self.view(to.to_vec(), strides, self.offset))
+    }
+}
+
+impl<T: Element> CudaArray<T> {
+    /// The array of a raw one of the same dtype.
+    pub(crate) fn of(raw: Raw) -> CudaArray<T> {
+        assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
+        CudaArray {
+            raw,
+            element: PhantomData,
+        }
+    }
+}
+
+impl Cuda {
+    /// A new contiguous array of any content.
+    pub(crate) fn uninit<T: Element>(
+        &self,
+        op: &'static str,
+        shape: &[usize],
+    ) -> Result<CudaArray<T>> {
+        Ok(CudaArray::of(self.uninit_raw(op, T::DTYPE, shape)?))
+    }
+
+    /// As [`Cuda::uninit`], for a dtype known at run time.
+    pub(crate) fn uninit_raw(
+        &self,
+        op: &'static str,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Result<Raw> {
+        let size = shape::count(op, shape, dtype.size())?;
+        let memory = self.device.allocate(op, size * dtype.size())?;
+        Ok(Raw {
+            dtype,
+            shape: shape.to_vec(),
+            strides: shape::c_strides(shape),
+            offset: 0,
+            memory,
+        })
+    }
+
+    /// Refuses an array that lives on another device.
+    #[inline]
+    pub(crate) fn check(&self, op: &'static str, x: &Raw) -> Result<()> {
+        let device = x.memory.device();
+        if std::sync::Arc::ptr_eq(device, &self.device) {
+            return Ok(());
+        }
+        Err(Error::Device {
+            op,
+            expected: self.device.name(),
+            found: device.name(),
+        })
+    }
+
+    /// Fills the first elements of a contiguous array from the host.
+    pub(crate) fn upload<T: Element>(&self, op: &'static str, from: &[T], to: &Raw) -> Result<()> {
+        debug_assert!(to.dtype == T::DTYPE && to.size() >= from.len() && to.is_contiguous());
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.device.bind(op)?;
+        // SAFETY: the array has at least as many elements. `from` is ordinary host memory, which the driver has copied
+        // to a staging buffer of its own when the call returns.
+        unsafe { result::memcpy_htod_async(to.pointer(), from, self.device.stream()) }.checked(op)
+    }
+
+    /// The elements of a contiguous array, on the host.
+    pub(crate) fn download<T: Element>(&self, op: &'static str, from: &Raw) -> Result<Vec<T>> {
+        debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
+        let size = from.size();
+        let mut host: Vec<T> = Vec::new();
+        host.try_reserve_exact(size).map_err(|_| Error::Memory {
+            op,
+            bytes: size * T::DTYPE.size(),
+        })?;
+        if size == 0 {
+            return Ok(host);
+        }
+        self.device.bind(op)?;
+        let bytes = size * T::DTYPE.size();
+        // SAFETY: the array has `bytes` bytes, and so has the vector's spare capacity; the stream is waited for before
+        // the elements are counted as there. Kernels write only valid elements (`bool` is 0 or 1).
+        unsafe {
+            let result = sys::cuMemcpyDtoHAsync_v2(
+                host.as_mut_ptr().cast(),
+                from.pointer(),
+                bytes,
+                self.device.stream(),
+            );
+            result.result().checked(op)?;
+            self.device.synchronize(op)?;
+            host.set_len(size);
+        }
+        Ok(host)
+    }
+
+    /// Sets every byte of a contiguous array.
+    pub(crate) fn set_bytes(&self, op: &'static str, x: &Raw, byte: u8) -> Result<()> {
+        debug_assert!(x.is_contiguous());
+        let bytes = x.size() * x.dtype.size();
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.device.bind(op)?;
+        // SAFETY: the array has `bytes` bytes.
+        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }
+            .checked(op)
+    }
+}

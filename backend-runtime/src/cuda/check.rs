@@ -1,0 +1,213 @@
+//! Every kernel of this backend as text, for a check that all of them compile on a machine without a GPU.
+
+use super::{
+    kernel::{EACH, Expression, Instance, PRELUDE, Program},
+    nvrtc::{Compiled, Target, compile},
+};
+use crate::{DType, Kind, OpInfo, Result};
+use std::fmt::Write;
+
+/// Kernels that are compiled together.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// What it holds, for people.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+    /// The kernels, as C++ names them.
+    pub kernels: Vec<String>,
+}
+
+impl Unit {
+    /// Compiles it, with the compiler's own words in the error.
+    pub fn compile(&self, target: &Target) -> Result<Compiled> {
+        compile(&self.text, &self.kernels, target)
+    }
+}
+
+/// The kernels of rows with expressions: one unit for each dtype of the inputs. For operands of other than contiguous
+/// strides the one for two axes stands for the others, which differ only in how places are found.
+pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
+    let unit = |dtype: DType| {
+        let mut unit = Unit {
+            name: format!("rows of {dtype}"),
+            text: format!("{PRELUDE}{EACH}"),
+            kernels: Vec::new(),
+        };
+        for op in ops {
+            let Some(kernel) = op.kernel else { continue };
+            for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {
+                let text = if dtype.kind() == Kind::Complex {
+                    kernel.complex
+                } else {
+                    kernel.source
+                };
+                let expression = Expression {
+                    text,
+                    inputs: kernel.inputs,
+                    params: kernel.params,
+                };
+                // names of rows are also names of functions; in a namespace they do not meet
+                let place = format!("row_{}", op.name);
+                let _ = writeln!(
+                    unit.text,
+                    "namespace {place} {{ {} }}",
+                    expression.functor("k_row").trim_end()
+                );
+                let mut dtypes = vec![result];
+                dtypes.extend(kernel.inputs.iter().map(|_| dtype));
+                let kernels = [("flat", "k_row"), ("strided", "2, k_row")];
+                let kernels = kernels
+                    .map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
+                unit.kernels
+                    .extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));
+            }
+        }
+        unit
+    };
+    DType::ALL
+        .into_iter()
+        .map(unit)
+        .filter(|unit| !unit.kernels.is_empty())
+        .collect()
+}
+
+/// A program, and all kernels of it that are ever asked for.
+pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
+
+/// The programs that are not those of rows.
+static PROGRAMS: &[Listed] = &[
+    super::copy::COPIES,
+    super::copy::CASTS,
+    super::create::KERNELS,
+    super::index::SELECT_KERNELS,
+    super::index::KERNELS,
+    super::compact::KERNELS,
+    super::shape::KERNELS,
+    super::reduce::FOLDS,
+];
+
+/// The kernels of every other program: one unit for each.
+pub fn programs() -> Vec<Unit> {
+    let unit = |(program, instances): &Listed| Unit {
+        name: program.name.to_string(),
+        text: program.text(),
+        kernels: instances().iter().map(Instance::expression).collect(),
+    };
+    PROGRAMS.iter().map(unit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KernelInfo, cuda::testing::quick_compiler};
+
+    fn is_in(dtype: DType, set: &str) -> bool {
+        let (bool, integer) = (
+            dtype == DType::Bool,
+            matches!(dtype.kind(), Kind::Signed | Kind::Unsigned),
+        );
+        let (real, complex) = (dtype.kind() == Kind::Real, dtype.kind() == Kind::Complex);
+        match set {
+            "any" => true,
+            "numeric" => !bool,
+            "real_numeric" => integer || real,
+            "ordered" => !complex,
+            "bits" => bool || integer,
+            "integer" => integer,
+            "float" => real || complex,
+            "real" => real,
+            other => panic!("{other}"),
+        }
+    }
+
+    /// The vocabulary: set of dtypes, number of operands, result, words.
+    const WORDS: &[(&str, usize, &str, &str)] = &[
+        ("any", 2, "bool", "equal"),
+        ("any", 1, "bool", "truth"),
+        ("numeric", 2, "same", "plus minus times pow"),
+        ("numeric", 1, "same", "negate sign conj round"),
+        ("numeric", 1, "real", "abs real imag"),
+        ("numeric", 1, "bool", "is_finite is_inf is_nan"),
+        ("real_numeric", 2, "same", "floor_divide remainder"),
+        ("real_numeric", 1, "same", "ceil floor trunc"),
+        ("ordered", 2, "same", "maximum minimum"),
+        ("ordered", 2, "bool", "less less_equal"),
+        ("bits", 2, "same", "bit_and bit_or bit_xor"),
+        ("bits", 1, "same", "bit_not"),
+        ("integer", 2, "same", "shift_left shift_right"),
+        ("float", 2, "same", "over"),
+        (
+            "float",
+            1,
+            "same",
+            "reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh",
+        ),
+        (
+            "real",
+            2,
+            "same",
+            "atan2 hypot copysign nextafter logaddexp",
+        ),
+        ("real", 1, "same", "erf erfc"),
+        ("real", 1, "bool", "signbit"),
+        ("real", 2, "complex", "complex"),
+    ];
+
+    #[test]
+    fn the_vocabulary_compiles_for_every_dtype() {
+        let Some(target) = quick_compiler() else {
+            return;
+        };
+        let mut all = Vec::new();
+        for &(set, operands, result, words) in WORDS {
+            for word in words.split(' ') {
+                let text: &str = if operands == 2 {
+                    format!("op_{word}(x1, x2)")
+                } else {
+                    format!("op_{word}(x1)")
+                }
+                .leak();
+                let dtypes = DType::ALL
+                    .into_iter()
+                    .filter(|&dtype| is_in(dtype, set))
+                    .map(|dtype| match result {
+                        "bool" => (dtype, DType::Bool),
+                        "real" => (dtype, dtype.to_real()),
+                        "complex" => (dtype, dtype.to_complex()),
+                        _ => (dtype, dtype),
+                    });
+                let inputs = &["x1", "x2"][..operands];
+                let kernel =
+                    KernelInfo::new(text, text, inputs, &[], dtypes.collect::<Vec<_>>().leak());
+                all.push(OpInfo::new(
+                    word,
+                    "",
+                    "",
+                    "",
+                    &[],
+                    &[],
+                    "",
+                    "",
+                    "",
+                    Some(kernel),
+                ));
+            }
+        }
+        for unit in rows(&all) {
+            unit.compile(&target)
+                .unwrap_or_else(|error| panic!("{}: {error}", unit.name));
+        }
+    }
+
+    #[test]
+    fn every_program_compiles() {
+        let Some(target) = quick_compiler() else {
+            return;
+        };
+        for unit in programs() {
+            unit.compile(&target)
+                .unwrap_or_else(|error| panic!("{}: {error}", unit.name));
+        }
+    }
+}

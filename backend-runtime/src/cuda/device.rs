@@ -1,0 +1,143 @@
+//! A GPU: its context, its one stream, and the kernels that are loaded on it.
+
+use super::{error::Checked, kernel::Kernels, library::Library, memory::Pool, nvrtc::Target};
+use crate::{Error, Result};
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use std::{
+    env,
+    ffi::c_void,
+    sync::{Arc, Mutex},
+};
+
+/// A GPU of this process. There is one for each ordinal, so that arrays made by any [`Cuda`](super::Cuda) of it are
+/// ordered by its one stream.
+#[derive(Debug)]
+pub(crate) struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    /// What its kernels are compiled for.
+    pub(super) target: Target,
+    multiprocessors: u32,
+    pub(super) pool: Pool,
+    pub(super) kernels: Kernels,
+}
+
+/// The devices in use. They stay to the end of the process: compiled kernels and freed memory are worth keeping.
+static DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
+
+impl Device {
+    /// The device of this ordinal, or what is missing.
+    pub(crate) fn open(ordinal: usize) -> Result<Arc<Device>> {
+        Library::Driver.load()?;
+        Library::Nvrtc.load()?;
+        let mut devices = DEVICES
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(device) = devices
+            .iter()
+            .find(|device| device.context.ordinal() == ordinal)
+        {
+            return Ok(device.clone());
+        }
+        let device = Arc::new(Device::new(ordinal)?);
+        devices.push(device.clone());
+        Ok(device)
+    }
+
+    fn new(ordinal: usize) -> Result<Device> {
+        let unavailable = |error: result::DriverError| Error::Unavailable {
+            backend: "cuda",
+            why: format!("no device {ordinal}: the driver says {error}"),
+        };
+        i32::try_from(ordinal)
+            .map_err(|_| Error::argument("new", format!("no device has the ordinal {ordinal}")))?;
+        let context = CudaContext::new(ordinal).map_err(unavailable)?;
+        // SAFETY: everything runs on one stream, so cudarc's events for ordering between streams have no work.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(unavailable)?;
+        let capability = context.compute_capability().map_err(unavailable)?;
+        let processors = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        let multiprocessors = context.attribute(processors).map_err(unavailable)?;
+        let ptx = env::var_os("BACKENDS_CUDA_PTX").is_some_and(|value| value == "1");
+        let device = Device {
+            target: Target::of((capability.0 as u32, capability.1 as u32), ptx)?,
+            multiprocessors: multiprocessors.max(1) as u32,
+            pool: Pool::new(),
+            kernels: Kernels::default(),
+            context,
+            stream,
+        };
+        device.keep_freed_memory()?;
+        Ok(device)
+    }
+
+    /// The driver's pool gives memory back at every synchronisation unless told otherwise.
+    fn keep_freed_memory(&self) -> Result<()> {
+        let Some(pool) = self.driver_pool("new")? else {
+            return Ok(());
+        };
+        let mut threshold = u64::MAX;
+        let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        let value = (&raw mut threshold).cast::<c_void>();
+        // SAFETY: the pool is the device's own, and the attribute is a 64-bit integer.
+        unsafe { result::mem_pool::set_attribute(pool, attribute, value) }.checked("new")
+    }
+
+    fn driver_pool(&self, op: &'static str) -> Result<Option<sys::CUmemoryPool>> {
+        if !self.has_pool() {
+            return Ok(None);
+        }
+        // SAFETY: the device is the context's own, and it has pools.
+        unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }
+            .checked(op)
+            .map(Some)
+    }
+
+    /// Gives memory that the driver's pool keeps back to the system.
+    pub(super) fn trim_pool(&self, op: &'static str) -> Result<()> {
+        let Some(pool) = self.driver_pool(op)? else {
+            return Ok(());
+        };
+        // SAFETY: the pool is the device's own.
+        unsafe { result::mem_pool::trim_to(pool, 0) }.checked(op)
+    }
+
+    /// `cuda:0`
+    pub(crate) fn name(&self) -> String {
+        format!("cuda:{}", self.context.ordinal())
+    }
+
+    /// Makes the device current on this thread, as every call of the driver needs.
+    #[inline]
+    pub(crate) fn bind(&self, op: &'static str) -> Result<()> {
+        self.context.bind_to_thread().checked(op)
+    }
+
+    /// Whether the driver has a pool with allocations in stream order.
+    pub(super) fn has_pool(&self) -> bool {
+        self.context.has_async_alloc()
+    }
+
+    /// The stream that everything runs on.
+    #[inline]
+    pub(crate) fn stream(&self) -> sys::CUstream {
+        self.stream.cu_stream()
+    }
+
+    /// The stream, as cudarc's own wrappers of libraries take it.
+    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// How many multiprocessors the device has.
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// Waits until everything on the stream has run.
+    pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {
+        self.bind(op)?;
+        // SAFETY: the stream is alive.
+        unsafe { result::stream::synchronize(self.stream()) }.checked(op)
+    }
+}

@@ -1,0 +1,67 @@
+//! The elementwise functions: what every `each` row calls.
+
+use super::{
+    Cuda, CudaArray, Operand,
+    kernel::{Expression, Program, Source},
+    map::{Input, map},
+};
+use crate::{Each, EachSource, Element, Kind, Result};
+
+/// Any `each` row with one operand.
+pub fn each1<T: Element, F: Each<1, T> + EachSource>(
+    b: &Cuda,
+    f: &F,
+    x: Operand<'_, T>,
+) -> Result<CudaArray<F::Out>> {
+    each::<F, T, F::Out>(b, f, &[x.into()])
+}
+
+/// Any `each` row with two operands.
+pub fn each2<T: Element, F: Each<2, T> + EachSource>(
+    b: &Cuda,
+    f: &F,
+    x1: Operand<'_, T>,
+    x2: Operand<'_, T>,
+) -> Result<CudaArray<F::Out>> {
+    each::<F, T, F::Out>(b, f, &[x1.into(), x2.into()])
+}
+
+/// Any `each` row with three operands.
+pub fn each3<T: Element, F: Each<3, T> + EachSource>(
+    b: &Cuda,
+    f: &F,
+    x1: Operand<'_, T>,
+    x2: Operand<'_, T>,
+    x3: Operand<'_, T>,
+) -> Result<CudaArray<F::Out>> {
+    each::<F, T, F::Out>(b, f, &[x1.into(), x2.into(), x3.into()])
+}
+
+fn each<F: EachSource, T: Element, U: Element>(
+    b: &Cuda,
+    f: &F,
+    inputs: &[Input],
+) -> Result<CudaArray<U>> {
+    let text = if T::DTYPE.kind() == Kind::Complex {
+        F::CUDA_COMPLEX
+    } else {
+        F::CUDA
+    };
+    let expression = Expression {
+        text,
+        inputs: F::INPUTS,
+        params: F::PARAMS,
+    };
+    let program = Program {
+        name: F::NAME,
+        source: Source::Each(expression),
+    };
+    Ok(CudaArray::of(map(
+        b,
+        F::NAME,
+        &program,
+        &f.params(),
+        inputs,
+        U::DTYPE,
+    )?))
+}

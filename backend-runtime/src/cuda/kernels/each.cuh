@@ -1,0 +1,120 @@
+// One result element per element of the inputs. `F` is the struct of a row's expression.
+
+// An input: an array, one value given at the launch, or one element in memory for all results.
+enum { ARRAY = 0, VALUE = 1, ELEMENT = 2 };
+template <typename X> struct alignas(16) Input {
+    const X* array;
+    u32 kind;
+    alignas(16) unsigned char value[16];
+};
+
+template <typename X, int W> struct alignas(W * sizeof(X)) Pack {
+    X at[W];
+};
+
+// An input whose value, if it is one for all elements, is fetched once.
+template <typename X> struct Reader {
+    const X* __restrict__ array;
+    bool is_array;
+    X value;
+    Reader(const Input<X>& input) : array(input.array), is_array(input.kind == ARRAY) {
+        if (input.kind == VALUE) value = *(const X*)input.value;
+        if (input.kind == ELEMENT) value = *input.array;
+    }
+    // What `is_array` says, but new to the compiler each time: it would make a copy of the whole loop for each
+    // combination of kinds of inputs, at several times the code and the time to compile.
+    bool asks() const {
+        u32 flag = is_array;
+        asm volatile("" : "+r"(flag));
+        return flag;
+    }
+    X one(i64 i) const { return asks() ? array[i] : value; }
+    template <int W> Pack<X, W> pack(u64 i) const {
+        if (asks()) return ((const Pack<X, W>*)array)[i];
+        return repeated<W>();
+    }
+    // Element k of each of W places.
+    template <int W, int K> Pack<X, W> gather(const i64 (&at)[W][K], int k) const {
+        if (!asks()) return repeated<W>();
+        Pack<X, W> some;
+        for (int j = 0; j < W; j++) some.at[j] = array[at[j][k]];
+        return some;
+    }
+
+  private:
+    template <int W> Pack<X, W> repeated() const {
+        Pack<X, W> all;
+        for (int j = 0; j < W; j++) all.at[j] = value;
+        return all;
+    }
+};
+
+template <int W, typename U, typename F, typename... X> Pack<U, W> apply(const F& f, Pack<X, W>... x) {
+    Pack<U, W> result;
+#pragma unroll
+    for (int k = 0; k < W; k++) result.at[k] = f.template apply<U>(x.at[k]...);
+    return result;
+}
+
+// Bytes of the largest of some types.
+template <typename X, typename... Y> struct Largest {
+    static const int rest = Largest<Y...>::size, size = sizeof(X) > rest ? int(sizeof(X)) : rest;
+};
+template <typename X> struct Largest<X> { static const int size = sizeof(X); };
+
+template <typename F, typename U, typename... X>
+void flat_readers(const F& f, U* __restrict__ out, u64 n, u32 vectors, Reader<X>... in) {
+    const int W = 16 / Largest<U, X...>::size;
+    u64 first = blockIdx.x * u64(blockDim.x) + threadIdx.x, step = gridDim.x * u64(blockDim.x);
+    u64 packs = vectors ? n / W : 0;
+    for (u64 i = first; i < packs; i += step) {
+        ((Pack<U, W>*)out)[i] = apply<W, U>(f, in.template pack<W>(i)...);
+    }
+    for (u64 i = packs * W + first; i < n; i += step) out[i] = f.template apply<U>(in.one(i)...);
+}
+
+// Contiguous operands. `vectors`: all pointers are aligned for loads of 16 bytes of the largest dtype.
+template <typename F, typename U, typename... X>
+__global__ void __launch_bounds__(256) flat(F f, U* out, u64 n, u32 vectors, Input<X>... in) {
+    flat_readers<F, U, X...>(f, out, n, vectors, Reader<X>(in)...);
+}
+
+// Results of W places. The gathers are in braces, which orders them: k counts the inputs from left to right.
+template <int W, typename U, typename... X> struct Gathered {
+    Pack<U, W> results;
+    template <typename F> Gathered(const F& f, Pack<X, W>... x) : results(apply<W, U>(f, x...)) {}
+};
+
+template <int R, typename I, typename F, typename U, int K, typename... X>
+void strided_readers(const F& f, U* __restrict__ out, const Walk<K>& walk, Reader<X>... in) {
+    // all loads of a thread before its stores, for several to be under way at once
+    const int each = 4;
+    I n = walk.n, step = I(gridDim.x) * blockDim.x * each;
+    for (I base = I(blockIdx.x) * blockDim.x * each + threadIdx.x; base < n; base += step) {
+        i64 at[each][K];
+#pragma unroll
+        for (int j = 0; j < each; j++) {
+            I i = base + j * blockDim.x;
+            walk.template locate<R>(i < n ? i : base, at[j]);
+        }
+        int k = 0;
+        Gathered<each, U, X...> gathered{f, in.template gather<each, K>(at, ++k)...};
+#pragma unroll
+        for (int j = 0; j < each; j++) {
+            // the places beyond the end are that of `base` again, with its result
+            out[at[j][0]] = gathered.results.at[j];
+        }
+    }
+}
+
+// Operands of any strides, with R axes and fewer than 2^31 elements. Operand 0 of the walk is the result.
+template <int R, typename F, typename U, typename... X>
+__global__ void __launch_bounds__(256) strided(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
+    strided_readers<R, u32, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);
+}
+
+// The same for any number of elements.
+template <int R, typename F, typename U, typename... X>
+__global__ void __launch_bounds__(256) strided_wide(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
+    strided_readers<R, u64, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);
+}

@@ -1,0 +1,216 @@
+//! Device memory: allocations, and the lists of freed ones that are used again.
+//!
+//! Everything of a device runs on one stream, so memory that is freed may be handed out at once: what still reads it
+//! runs before what will write it.
+
+use super::{device::Device, error::Checked};
+use crate::{Error, Result};
+use cudarc::driver::{result, sys};
+use std::{
+    collections::HashMap,
+    env, fmt,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// Freed memory of a device, by size.
+#[derive(Debug)]
+pub(super) struct Pool {
+    free: Mutex<HashMap<usize, Vec<sys::CUdeviceptr>>>,
+    caching: AtomicBool,
+}
+
+impl Pool {
+    pub(super) fn new() -> Pool {
+        let off = env::var_os("BACKENDS_CUDA_CACHE").is_some_and(|value| value == "0");
+        Pool {
+            free: Mutex::default(),
+            caching: AtomicBool::new(!off),
+        }
+    }
+
+    fn lists(&self) -> MutexGuard<'_, HashMap<usize, Vec<sys::CUdeviceptr>>> {
+        self.free
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The size that is allocated for `bytes`: eight sizes between powers of two, so that at most an eighth is unused and
+/// a freed block fits many requests.
+fn size_class(bytes: usize) -> usize {
+    let step = (bytes.next_power_of_two() / 16).max(512);
+    bytes.div_ceil(step) * step
+}
+
+/// A block of device memory, given back when dropped.
+pub(crate) struct Allocation {
+    pointer: sys::CUdeviceptr,
+    size: usize,
+    device: Arc<Device>,
+}
+
+impl fmt::Debug for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes on {}", self.size, self.device.name())
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        if self.size > 0 {
+            self.device.free(self.pointer, self.size);
+        }
+    }
+}
+
+/// Device memory shared by the arrays that are views of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory(Arc<Allocation>);
+
+impl Memory {
+    /// Where it begins; 0 for no memory.
+    pub(crate) fn pointer(&self) -> sys::CUdeviceptr {
+        self.0.pointer
+    }
+
+    /// The device it is on.
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.0.device
+    }
+}
+
+impl Device {
+    /// Memory of at least `bytes` bytes, with any content. `op` is whose result it is.
+    pub(crate) fn allocate(self: &Arc<Self>, op: &'static str, bytes: usize) -> Result<Memory> {
+        if bytes > isize::MAX as usize {
+            return Err(Error::Memory { op, bytes });
+        }
+        let caching = self.pool.caching.load(Ordering::Relaxed);
+        // exact sizes let tools see an access beyond the end
+        let size = if caching && bytes > 0 {
+            size_class(bytes)
+        } else {
+            bytes
+        };
+        let pointer = match bytes {
+            0 => 0,
+            _ => self
+                .reuse(size)
+                .map_or_else(|| self.allocate_new(op, size), Ok)?,
+        };
+        Ok(Memory(Arc::new(Allocation {
+            pointer,
+            size,
+            device: self.clone(),
+        })))
+    }
+
+    fn reuse(&self, size: usize) -> Option<sys::CUdeviceptr> {
+        self.pool.lists().get_mut(&size)?.pop()
+    }
+
+    fn allocate_new(&self, op: &'static str, size: usize) -> Result<sys::CUdeviceptr> {
+        self.bind(op)?;
+        let full = |error: &result::DriverError| error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        match self.driver_allocate(size) {
+            Err(error) if full(&error) => {
+                self.release_cached(op)?;
+                self.driver_allocate(size)
+            }
+            other => other,
+        }
+        .map_err(|error| match full(&error) {
+            true => Error::Memory { op, bytes: size },
+            false => Err::<(), _>(error).checked(op).unwrap_err(),
+        })
+    }
+
+    fn driver_allocate(
+        &self,
+        size: usize,
+    ) -> std::result::Result<sys::CUdeviceptr, result::DriverError> {
+        // SAFETY: the context is bound, the stream is alive, and all use of the memory is on this stream.
+        unsafe {
+            if self.has_pool() {
+                result::malloc_async(self.stream(), size)
+            } else {
+                result::malloc_sync(size)
+            }
+        }
+    }
+
+    /// Takes back memory whose last use is on the stream already.
+    fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
+        if self.pool.caching.load(Ordering::Relaxed) {
+            self.pool.lists().entry(size).or_default().push(pointer);
+        } else {
+            self.driver_free(pointer);
+        }
+    }
+
+    /// A failure here has no one to be told: the next call on the device reports it.
+    fn driver_free(&self, pointer: sys::CUdeviceptr) {
+        let _ = self.bind("free");
+        // SAFETY: the pointer came from `driver_allocate` of this device and is not used again; freeing that is not on
+        // the stream waits for the device by itself.
+        let _ = unsafe {
+            if self.has_pool() {
+                result::free_async(pointer, self.stream())
+            } else {
+                result::free_sync(pointer)
+            }
+        };
+    }
+
+    /// Gives the freed memory that is kept for reuse back to the driver.
+    pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
+        self.bind(op)?;
+        let lists = std::mem::take(&mut *self.pool.lists());
+        lists
+            .into_values()
+            .flatten()
+            .for_each(|pointer| self.driver_free(pointer));
+        self.synchronize(op)?;
+        self.trim_pool(op)
+    }
+
+    /// Whether freed memory is kept for reuse.
+    pub(crate) fn set_caching(&self, on: bool) -> Result<()> {
+        self.pool.caching.store(on, Ordering::Relaxed);
+        if on {
+            Ok(())
+        } else {
+            self.release_cached("caching")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_class;
+
+    #[test]
+    fn sizes_are_rounded_by_at_most_an_eighth() {
+        assert_eq!(size_class(1), 512);
+        assert_eq!(size_class(512), 512);
+        assert_eq!(size_class(513), 1024);
+        for bytes in [
+            9_000,
+            100_000,
+            1 << 20,
+            (1 << 20) + 1,
+            3 << 30,
+            (1 << 40) - 5,
+        ] {
+            let size = size_class(bytes);
+            assert!(
+                size >= bytes && (size - bytes) * 8 <= bytes,
+                "{bytes} -> {size}"
+            );
+            assert_eq!(size_class(size), size);
+        }
+    }
+}

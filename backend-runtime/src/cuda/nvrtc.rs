@@ -1,0 +1,280 @@
+//! From CUDA C++ to machine code, by NVRTC. Needs no driver and no GPU.
+
+use super::{error::Checked, library::Library};
+use crate::{Error, Result};
+use cudarc::nvrtc::sys;
+use std::{
+    ffi::{CStr, CString, c_char},
+    sync::OnceLock,
+};
+
+/// What a program is compiled for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// `sm_90` for machine code, `compute_90` for PTX.
+    pub arch: String,
+    /// Whether to compile fast to slow code: for checks of the source.
+    pub quick: bool,
+}
+
+impl Target {
+    /// For a device of this compute capability: its machine code, or PTX of the newest older architecture where the
+    /// compiler does not know the device, or where `ptx` asks for it.
+    pub fn of(capability: (u32, u32), ptx: bool) -> Result<Target> {
+        let device = capability.0 * 10 + capability.1;
+        let known = known_archs()?;
+        if known.contains(&device) {
+            return Ok(Target::named(format!(
+                "{}_{device}",
+                if ptx { "compute" } else { "sm" }
+            )));
+        }
+        let older = known.iter().filter(|&&arch| arch < device).max();
+        let why = || {
+            format!(
+                "the compiler knows no architecture for compute capability {}.{}",
+                capability.0, capability.1
+            )
+        };
+        older
+            .map(|arch| Target::named(format!("compute_{arch}")))
+            .ok_or_else(|| Error::Unavailable {
+                backend: "cuda",
+                why: why(),
+            })
+    }
+
+    /// For this architecture.
+    pub fn named(arch: impl Into<String>) -> Target {
+        Target {
+            arch: arch.into(),
+            quick: false,
+        }
+    }
+
+    fn is_ptx(&self) -> bool {
+        self.arch.starts_with("compute_")
+    }
+}
+
+/// A compiled program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// Machine code (a cubin), or PTX text with its final NUL.
+    pub image: Vec<u8>,
+    /// The name in the image of each kernel asked for, in order.
+    pub names: Vec<String>,
+}
+
+/// Options of every program.
+///
+/// Products and sums are not contracted: an element is then the same number as on the CPU, and `x * y + z` is written as
+/// `fma` where one rounding is meant.
+const OPTIONS: &[&CStr] = &[
+    c"-std=c++17",
+    c"-fmad=false",
+    c"-default-device",
+    c"-minimal",
+];
+
+/// What a compiled program depends on besides its text: part of the key it is cached under.
+pub(crate) fn fingerprint(target: &Target) -> Result<String> {
+    static VERSION: OnceLock<(i32, i32)> = OnceLock::new();
+    Library::Nvrtc.load()?;
+    let (major, minor) = *VERSION.get_or_init(|| {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the library is loaded; both pointers are to integers. Its failure leaves the zeros.
+        unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
+        (major, minor)
+    });
+    Ok(format!("{major}.{minor} {target:?} {OPTIONS:?}"))
+}
+
+/// The architectures the compiler knows: 90 for `sm_90`.
+fn known_archs() -> Result<Vec<u32>> {
+    Library::Nvrtc.load()?;
+    let mut count = 0;
+    // SAFETY: the library is loaded, and the pointer is to an integer.
+    unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }
+        .result()
+        .checked("compile")?;
+    let mut archs = vec![0_i32; count.max(0) as usize];
+    // SAFETY: the array has as many integers as the library said.
+    unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) }
+        .result()
+        .checked("compile")?;
+    Ok(archs.into_iter().map(|arch| arch as u32).collect())
+}
+
+/// Compiles `source`; `kernels` are the kernels wanted, as C++ names them: `take<float>`.
+///
+/// The compiler's own words come back in the error.
+pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Compiled> {
+    Library::Nvrtc.load()?;
+    let text =
+        |s: &str| CString::new(s).map_err(|_| Error::argument("compile", "the source holds a NUL"));
+    let source = text(source)?;
+    let kernels = kernels
+        .iter()
+        .map(|kernel| text(kernel))
+        .collect::<Result<Vec<_>>>()?;
+    let arch = text(&format!("-arch={}", target.arch))?;
+    let program = Program::new(&source)?;
+    for kernel in &kernels {
+        // SAFETY: the program is alive and not yet compiled; the string ends with a NUL.
+        unsafe { sys::nvrtcAddNameExpression(program.0, kernel.as_ptr()) }
+            .result()
+            .checked("compile")?;
+    }
+    let quick: &[&CStr] = if target.quick {
+        &[c"--Ofast-compile=max"]
+    } else {
+        &[]
+    };
+    let options = OPTIONS.iter().chain(quick).copied().chain([&*arch]);
+    let options: Vec<*const c_char> = options.map(CStr::as_ptr).collect();
+    // SAFETY: the program is alive; the options are as many strings, and they outlive the call.
+    let result =
+        unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }
+            .result();
+    result.map_err(|error| Error::Library {
+        op: "compile",
+        backend: "cuda",
+        message: format!("{error}\n{}", program.log()),
+    })?;
+    let names = kernels
+        .iter()
+        .map(|kernel| program.lowered(kernel))
+        .collect::<Result<_>>()?;
+    Ok(Compiled {
+        image: program.image(target)?,
+        names,
+    })
+}
+
+/// A program of the compiler, destroyed when dropped.
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    fn new(source: &CStr) -> Result<Program> {
+        let mut program = std::ptr::null_mut();
+        let none = std::ptr::null();
+        // SAFETY: the library is loaded; the strings end with a NUL; there are no headers.
+        let result = unsafe {
+            sys::nvrtcCreateProgram(
+                &mut program,
+                source.as_ptr(),
+                c"backends.cu".as_ptr(),
+                0,
+                none,
+                none,
+            )
+        };
+        result.result().checked("compile")?;
+        Ok(Program(program))
+    }
+
+    fn log(&self) -> String {
+        let mut size = 0;
+        // SAFETY: the program is alive, and the pointer is to an integer.
+        if unsafe { sys::nvrtcGetProgramLogSize(self.0, &mut size) }
+            .result()
+            .is_err()
+        {
+            return String::new();
+        }
+        let mut log = vec![0_u8; size + 1];
+        // SAFETY: the buffer is larger than the log.
+        unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) };
+        String::from_utf8_lossy(&log)
+            .trim_end_matches('\0')
+            .trim_end()
+            .to_string()
+    }
+
+    fn lowered(&self, kernel: &CStr) -> Result<String> {
+        let mut name = std::ptr::null();
+        // SAFETY: the program is compiled, and `kernel` was added to it before.
+        unsafe { sys::nvrtcGetLoweredName(self.0, kernel.as_ptr(), &mut name) }
+            .result()
+            .checked("compile")?;
+        // SAFETY: success gives a string that lives as long as the program.
+        Ok(unsafe { CStr::from_ptr(name) }
+            .to_string_lossy()
+            .into_owned())
+    }
+
+    fn image(&self, target: &Target) -> Result<Vec<u8>> {
+        let (size_of, read): (unsafe fn(_, _) -> _, unsafe fn(_, _) -> _) = if target.is_ptx() {
+            (sys::nvrtcGetPTXSize, sys::nvrtcGetPTX)
+        } else {
+            (sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN)
+        };
+        let mut size = 0_usize;
+        // SAFETY: the program is compiled, and the pointer is to an integer.
+        unsafe { size_of(self.0, &mut size) }
+            .result()
+            .checked("compile")?;
+        let mut image = vec![0_u8; size];
+        // SAFETY: the buffer has the size that the library said.
+        unsafe { read(self.0, image.as_mut_ptr().cast::<c_char>()) }
+            .result()
+            .checked("compile")?;
+        Ok(image)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the program is alive and not used again.
+        unsafe { sys::nvrtcDestroyProgram(&mut self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::testing::compiler;
+
+    #[test]
+    fn errors_hold_the_log() {
+        let Some(target) = compiler() else { return };
+        let error = compile("__global__ void k() { nonsense; }", &[], &target)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("nonsense"), "{error}");
+    }
+
+    #[test]
+    fn kernels_are_found_by_their_names() {
+        let Some(target) = compiler() else { return };
+        let source =
+            "template <typename T> __global__ void fill(T* out, T x) { out[threadIdx.x] = x; }";
+        let compiled =
+            compile(source, &["fill<float>".into(), "fill<int>".into()], &target).unwrap();
+        assert_eq!(compiled.names.len(), 2);
+        assert_ne!(compiled.names[0], compiled.names[1]);
+        assert!(compiled.image.starts_with(b"\x7fELF"));
+        let ptx = compile(source, &["fill<int>".into()], &Target::named("compute_90")).unwrap();
+        assert!(String::from_utf8_lossy(&ptx.image).contains(&ptx.names[0]));
+    }
+
+    #[test]
+    fn unknown_devices_get_ptx_of_an_older_architecture() {
+        if compiler().is_none() {
+            return;
+        }
+        assert_eq!(Target::of((9, 0), false).unwrap().arch, "sm_90");
+        assert_eq!(Target::of((9, 0), true).unwrap().arch, "compute_90");
+        assert!(
+            Target::of((99, 0), false)
+                .unwrap()
+                .arch
+                .starts_with("compute_")
+        );
+        assert!(matches!(
+            Target::of((1, 0), false),
+            Err(Error::Unavailable { .. })
+        ));
+    }
+}

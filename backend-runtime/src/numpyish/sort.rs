@@ -1,1 +1,0 @@
-//! The `sort` functions of the CPU backend.

@@ -1,0 +1,243 @@
+//! Elements as unsigned integers of the same order, NaN last, and the sorting of these.
+//!
+//! One sort for every dtype: those of up to 32 bits have keys of 32, the others of 64.
+
+use super::super::buffer;
+use crate::{DType, Element, Kind, Ordered, Result};
+
+/// An unsigned integer that elements are sorted by.
+pub trait Key: Element + Ord {
+    /// The key of an element. NaN has the largest of all, -0.0 that of 0.0.
+    fn of<T: Ordered>(x: T, descending: bool) -> Self;
+
+    /// The element of a key: its value, without the sign of a zero or the bits of a NaN.
+    fn element<T: Ordered>(self, descending: bool) -> T;
+
+    /// The k-th digit, from the lowest on.
+    fn digit(self, k: usize) -> usize;
+}
+
+/// Bits of a digit: its table of counts stays in the first-level cache.
+const DIGIT: usize = 11;
+
+macro_rules! key {
+    ($($key:ident $float:ident $int:ident;)*) => {$(
+        impl Key for $key {
+            #[inline(always)]
+            fn of<T: Ordered>(x: T, descending: bool) -> $key {
+                const SIGN: $key = 1 << ($key::BITS - 1);
+                let key = match T::DTYPE.kind() {
+                    Kind::Bool | Kind::Unsigned => x.cast::<u64>() as $key,
+                    Kind::Signed => x.cast::<i64>() as $key ^ SIGN,
+                    Kind::Real | Kind::Complex => {
+                        let x = x.cast::<$float>();
+                        if x.is_nan() {
+                            return $key::MAX;
+                        }
+                        // adding 0.0 makes -0.0 a 0.0
+                        let bits = (x + 0.0).to_bits();
+                        bits ^ ((bits as $int >> ($key::BITS - 1)) as $key | SIGN)
+                    }
+                };
+                if descending { !key } else { key }
+            }
+
+            #[inline(always)]
+            fn element<T: Ordered>(self, descending: bool) -> T {
+                const SIGN: $key = 1 << ($key::BITS - 1);
+                let floats = T::DTYPE.kind() == Kind::Real;
+                if floats && self == $key::MAX {
+                    return T::from_f64(f64::NAN);
+                }
+                let key = if descending { !self } else { self };
+                match T::DTYPE.kind() {
+                    Kind::Bool | Kind::Unsigned => T::from_u64(key as u64),
+                    Kind::Signed => T::from_i64((key ^ SIGN) as $int as i64),
+                    Kind::Real | Kind::Complex => {
+                        let bits = key ^ (((!key) as $int >> ($key::BITS - 1)) as $key | SIGN);
+                        $float::from_bits(bits).cast::<T>()
+                    }
+                }
+            }
+
+            #[inline(always)]
+            fn digit(self, k: usize) -> usize {
+                (self >> (k * DIGIT)) as usize & ((1 << DIGIT) - 1)
+            }
+        }
+    )*};
+}
+key! {
+    u32 f32 i32;
+    u64 f64 i64;
+}
+
+/// Whether a dtype's keys have 64 bits.
+pub const fn is_wide<T: Element>() -> bool {
+    T::DTYPE.size() == 8 && !matches!(T::DTYPE, DType::Complex64)
+}
+
+/// What is sorted: a key, alone or with something that travels along.
+pub trait Record: Copy + Default + Ord + Send + Sync {
+    /// Its key.
+    type Key: Key;
+    /// The key it is sorted by.
+    fn key(&self) -> Self::Key;
+}
+
+impl<K: Key> Record for K {
+    type Key = K;
+
+    #[inline(always)]
+    fn key(&self) -> K {
+        *self
+    }
+}
+
+/// A key and the index of its element. The order of equal keys is that of their indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Indexed<K, I> {
+    /// The key.
+    pub key: K,
+    index: I,
+}
+
+impl<K: Key, I: Index> Record for Indexed<K, I> {
+    type Key = K;
+
+    #[inline(always)]
+    fn key(&self) -> K {
+        self.key
+    }
+}
+
+impl<K: Key, I: Index> Indexed<K, I> {
+    /// The key of the element number `index`.
+    #[inline(always)]
+    pub fn new(key: K, index: usize) -> Indexed<K, I> {
+        Indexed { key, index: I::from_usize(index) }
+    }
+
+    /// Where the element is.
+    #[inline(always)]
+    pub fn index(&self) -> usize {
+        self.index.to_usize()
+    }
+}
+
+/// An index, in as few bits as the number of elements allows.
+pub trait Index: Copy + Default + Ord + Send + Sync {
+    /// From an index that fits.
+    fn from_usize(index: usize) -> Self;
+    /// The index.
+    fn to_usize(self) -> usize;
+}
+
+macro_rules! index {
+    ($($t:ty)*) => {$(
+        impl Index for $t {
+            #[inline(always)]
+            fn from_usize(index: usize) -> $t {
+                index as $t
+            }
+
+            #[inline(always)]
+            fn to_usize(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+index!(u32 u64);
+
+/// From this many records on, sorting by digits is faster than by comparison.
+const BY_DIGITS: usize = 512;
+
+/// Sorts by key; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
+pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
+    if records.len() < BY_DIGITS {
+        // stable all the same: equal keys are equal records, or differ in their index, which is part of the order
+        records.sort_unstable();
+        return Ok(());
+    }
+    let n = records.len();
+    if spare.len() < n {
+        *spare = buffer::vec(op, n)?;
+        spare.resize(n, R::default());
+    }
+    let digits = (8 * size_of::<R::Key>()).div_ceil(DIGIT);
+    let mut counts = vec![[0_usize; 1 << DIGIT]; digits];
+    for r in records.iter() {
+        for (k, counts) in counts.iter_mut().enumerate() {
+            counts[r.key().digit(k)] += 1;
+        }
+    }
+    spare.truncate(n);
+    for (k, counts) in counts.iter_mut().enumerate() {
+        if counts[records[0].key().digit(k)] == n {
+            continue; // a digit that is the same in all keys
+        }
+        let mut next = 0;
+        for c in counts.iter_mut() {
+            next += std::mem::replace(c, next);
+        }
+        for r in records.iter() {
+            let place = &mut counts[r.key().digit(k)];
+            spare[*place] = *r;
+            *place += 1;
+        }
+        std::mem::swap(records, spare);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{bf16, f16};
+
+    fn check<T: Ordered, K: Key>(values: &[T]) {
+        for pair in values.windows(2) {
+            assert!(K::of(pair[0], false) < K::of(pair[1], false), "{pair:?}");
+            assert!(K::of(pair[0], true) > K::of(pair[1], true), "{pair:?}");
+        }
+        for &v in values {
+            assert_eq!(K::of(v, false).element::<T>(false), v);
+            assert_eq!(K::of(v, true).element::<T>(true), v);
+        }
+    }
+
+    #[test]
+    fn keys_keep_the_order() {
+        check::<bool, u32>(&[false, true]);
+        check::<i8, u32>(&[-128, -1, 0, 1, 127]);
+        check::<i16, u32>(&[i16::MIN, -1, 0, i16::MAX]);
+        check::<i32, u32>(&[i32::MIN, -1, 0, 1, i32::MAX]);
+        check::<u32, u32>(&[0, 1, u32::MAX]);
+        check::<i64, u64>(&[i64::MIN, -1, 0, 1, i64::MAX]);
+        check::<u64, u64>(&[0, 1, u64::MAX]);
+        check::<f32, u32>(&[f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY]);
+        check::<f64, u64>(&[f64::NEG_INFINITY, f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, f64::MAX, f64::INFINITY]);
+        check::<f16, u32>(&[f16::NEG_INFINITY, f16::MIN, f16::NEG_ONE, f16::ZERO, f16::from_bits(1), f16::MAX]);
+        check::<bf16, u32>(&[bf16::NEG_INFINITY, bf16::MIN, bf16::NEG_ONE, bf16::ZERO, bf16::from_bits(1), bf16::MAX]);
+        for descending in [false, true] {
+            assert_eq!(u64::of(f64::NAN, descending), u64::MAX);
+            assert_eq!(u64::of(-f64::NAN, descending), u64::MAX);
+            assert!(u64::of(f64::INFINITY, descending) < u64::MAX);
+            assert_eq!(u32::of(-0.0_f32, descending), u32::of(0.0_f32, descending));
+            assert!(u32::MAX.element::<f16>(descending).is_nan());
+        }
+    }
+
+    #[test]
+    fn records_of_equal_keys_keep_their_order() {
+        for n in [0, 1, 2, 500, 512, 5000, 70_000] {
+            let keys = (0..n as u32).map(|i| u64::from(i.wrapping_mul(2_654_435_761) >> 20) << (i % 3 * 21));
+            let mut records: Vec<Indexed<u64, u32>> = keys.enumerate().map(|(i, key)| Indexed::new(key, i)).collect();
+            let mut expected = records.clone();
+            expected.sort_by_key(|r| r.key);
+            sort("sort", &mut records, &mut Vec::new()).unwrap();
+            assert_eq!(records, expected);
+        }
+    }
+}

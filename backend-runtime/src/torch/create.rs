@@ -1,0 +1,244 @@
+//! Creation and casting.
+
+use super::{
+    Torch, TorchArray,
+    call::{On, args},
+    ops,
+    tensor::{Arg, Number, Tensor},
+    with::computed_in,
+};
+use crate::{
+    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, numpyish, shape,
+};
+
+/// An array from one of the host: without a copy on the CPU.
+pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> {
+    b.from_ndarray(x)
+}
+
+/// A 1-D array from raw bytes in native byte order.
+pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<TorchArray<T>> {
+    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?)
+}
+
+fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {
+    let on = b.on(op);
+    on.array(on.full(shape, value)?)
+}
+
+/// The element 1.
+fn one<T: Element>() -> T {
+    T::from_i64(1)
+}
+
+/// Zeros.
+pub fn zeros<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
+    filled(b, "zeros", shape, T::default())
+}
+
+/// Ones.
+pub fn ones<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
+    filled(b, "ones", shape, one())
+}
+
+/// No promised values.
+pub fn empty<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
+    let on = b.on("empty");
+    shape::count(on.op, shape, size_of::<T>())?;
+    on.array(on.call(&ops::EMPTY, args![shape, T::DTYPE, Arg::None, Arg::Device])?)
+}
+
+/// One value.
+pub fn full<T: Element>(b: &Torch, shape: &[usize], value: T) -> Result<TorchArray<T>> {
+    filled(b, "full", shape, value)
+}
+
+/// Zeros in the shape of `x`.
+pub fn zeros_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    filled(b, "zeros_like", x.shape(), T::default())
+}
+
+/// Ones in the shape of `x`.
+pub fn ones_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    filled(b, "ones_like", x.shape(), one())
+}
+
+/// No promised values, in the shape of `x`.
+pub fn empty_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    empty(b, x.shape())
+}
+
+/// One value in the shape of `x`.
+pub fn full_like<T: Element>(b: &Torch, x: &TorchArray<T>, value: T) -> Result<TorchArray<T>> {
+    filled(b, "full_like", x.shape(), value)
+}
+
+/// `start + i * step`, as NumPy computes it: in the dtype itself, 16-bit floats in float32.
+pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<TorchArray<T>> {
+    let on = b.on("arange");
+    let count = steps(on.op, start, stop, step)?;
+    shape::count(on.op, &[count], size_of::<T>())?;
+    let index = on.count_up(count)?;
+    if T::DTYPE.kind() == Kind::Real {
+        // the difference of the first two elements, which is what NumPy goes on with
+        let step = start.plus(step).minus(start);
+        let index = on.cast(&index, computed_in(T::DTYPE))?;
+        let scaled = on.call(&ops::MUL, args![&index, Number::of(step)])?;
+        let sum = on.call(&ops::ADD, args![&scaled, Number::of(start)])?;
+        return on.array(on.cast(&sum, T::DTYPE)?);
+    }
+    let low_bits = |x: T| Number::of(x.cast::<i64>());
+    let scaled = on.call(&ops::MUL, args![&index, low_bits(step)])?;
+    let sum = on.call(&ops::ADD, args![&scaled, low_bits(start)])?;
+    on.array(on.cast(&sum, T::DTYPE)?)
+}
+
+/// ceil((stop - start) / step), at least 0.
+fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<usize> {
+    if step == T::ZERO {
+        return Err(Error::argument(op, "the step is not 0"));
+    }
+    let too_many = Error::Memory { op, bytes: usize::MAX };
+    if T::DTYPE.kind() == Kind::Real {
+        let [start, stop, step] = [start, stop, step].map(|x| x.cast::<f64>());
+        let count = ((stop - start) / step).ceil();
+        return match count {
+            n if n.is_nan() => Err(Error::argument(op, format!("no steps from {start} to {stop} by {step}"))),
+            n if n <= 0.0 => Ok(0),
+            n if n < isize::MAX as f64 => Ok(n as usize),
+            _ => Err(too_many),
+        };
+    }
+    let wide = |x: T| match T::DTYPE.kind() {
+        Kind::Unsigned => i128::from(x.cast::<u64>()),
+        _ => i128::from(x.cast::<i64>()),
+    };
+    let (distance, step) = (wide(stop) - wide(start), wide(step));
+    let count = if (distance < 0) == (step < 0) { (distance.abs() + step.abs() - 1) / step.abs() } else { 0 };
+    usize::try_from(count).map_err(|_| too_many)
+}
+
+/// Evenly spaced values, computed in float64 and rounded once.
+pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bool) -> Result<TorchArray<T>> {
+    let on = b.on("linspace");
+    shape::count(on.op, &[num], size_of::<Complex<f64>>())?;
+    let index = on.cast(&on.count_up(num)?, DType::Float64)?;
+    let intervals = if endpoint { num.saturating_sub(1) } else { num }.max(1) as f64;
+    let part = |start: f64, stop: f64| -> Result<Tensor> {
+        let (difference, step) = (stop - start, (stop - start) / intervals);
+        // a step that underflows is applied in two steps
+        let scaled = match step {
+            0.0 => on.call(
+                &ops::MUL,
+                args![&on.call(&ops::DIV, args![&index, Number::of(intervals)])?, Number::of(difference)],
+            )?,
+            step => on.call(&ops::MUL, args![&index, Number::of(step)])?,
+        };
+        let values = on.call(&ops::ADD, args![&scaled, Number::of(start)])?;
+        if !endpoint || num < 2 {
+            return Ok(values);
+        }
+        let last = on.call(&ops::EQ, args![&index, Number::of(intervals)])?;
+        on.select(&last, Number::of(stop), &values)
+    };
+    let [first, last] = [start, stop].map(|x| x.cast::<Complex<f64>>());
+    let values = match T::DTYPE.kind() {
+        Kind::Complex => on.call(&ops::COMPLEX, args![&part(first.re, last.re)?, &part(first.im, last.im)?])?,
+        _ => part(first.re, last.re)?,
+    };
+    on.array(narrow(on, &values, T::DTYPE)?)
+}
+
+/// Ones on diagonal `k`.
+pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<TorchArray<T>> {
+    let on = b.on("eye");
+    let n_cols = n_cols.unwrap_or(n_rows);
+    shape::count(on.op, &[n_rows, n_cols], size_of::<T>())?;
+    // a diagonal beyond the corners is as far as one just beyond them
+    let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
+    let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
+    let ones = on.call(&ops::EQ, args![&rows, &on.count_up(n_cols)?])?;
+    on.array(on.cast(&ones, T::DTYPE)?)
+}
+
+/// Coordinate grids: each array along its own axis, repeated along the others without a copy.
+pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshIndexing) -> Result<Vec<TorchArray<T>>> {
+    let on = b.on("meshgrid");
+    let axis = |i: usize| if indexing == MeshIndexing::Xy && i < 2 && xs.len() > 1 { 1 - i } else { i };
+    let mut grid = vec![1; xs.len()];
+    for (i, x) in xs.iter().enumerate() {
+        grid[axis(i)] = x.tensor().size();
+    }
+    shape::count(on.op, &grid, size_of::<T>())?;
+    let along = |(i, x): (usize, &&TorchArray<T>)| {
+        let mut alone = vec![1; xs.len()];
+        alone[axis(i)] = grid[axis(i)];
+        on.array(on.call(&ops::EXPAND, args![&on.reshape(x.tensor(), &alone)?, &grid])?)
+    };
+    xs.iter().enumerate().map(along).collect()
+}
+
+/// The array in another dtype.
+pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
+    let on = b.on("astype");
+    on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)
+}
+
+/// From one dtype to another by the rules of `astype`.
+pub fn convert(on: On<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor> {
+    match (from.kind(), to.kind()) {
+        _ if from == to => Ok(x.clone()),
+        // libtorch warns of the part that goes
+        (Kind::Complex, Kind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
+        (Kind::Complex, k) if k != Kind::Complex => convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to),
+        (Kind::Real, Kind::Signed | Kind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
+        (Kind::Real, Kind::Real) => narrow(on, x, to),
+        _ => on.cast(x, to),
+    }
+}
+
+/// float64 to integers: truncated toward 0, limited to the dtype, 0 of NaN. C leaves the last two open.
+fn saturate(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
+    let zero = Number::of(0_f64);
+    let nan = on.call(&ops::ISNAN, args![x])?;
+    let x = on.select(&nan, zero, x)?;
+    let (min, max, bits) = match (to.kind(), to.size() as i32 * 8) {
+        (Kind::Unsigned, bits) => (0.0, 2_f64.powi(bits), bits),
+        (_, bits) => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1), bits),
+    };
+    if bits < 64 {
+        // max - 1 is a float64 of its own here
+        let limited = on.call(&ops::CLAMP, args![&x, min, max - 1.0])?;
+        return on.cast(&on.cast(&limited, DType::Int64)?, to);
+    }
+    let above = on.call(&ops::GE, args![&x, Number::of(max)])?;
+    let safe = on.select(&above, zero, &on.call(&ops::CLAMP, args![&x, min, Arg::None])?)?;
+    if to == DType::Int64 {
+        return on.select(&above, Number::of(i64::MAX), &on.cast(&safe, DType::Int64)?);
+    }
+    // uint64 in the bits of int64: the upper half is what is over 2^63, with the first bit set
+    let half = Number::of(2_f64.powi(63));
+    let upper = on.call(&ops::GE, args![&safe, half])?;
+    let lower = on.select(&upper, &on.call(&ops::SUB, args![&safe, half])?, &safe)?;
+    let lower = on.cast(&lower, DType::Int64)?;
+    let with_bit = on.call(&ops::BITWISE_XOR, args![&lower, Number::of(i64::MIN)])?;
+    let bits = on.select(&above, Number::of(-1_i64), &on.select(&upper, &with_bit, &lower)?)?;
+    on.call(&ops::VIEW_DTYPE, args![&bits, DType::UInt64])
+}
+
+/// Reals and complex numbers to another precision, rounded once. libtorch goes from float64 to 16 bits by way of float32,
+/// which would round twice: there the step between is rounded to odd, which keeps what decides the second rounding.
+pub fn narrow(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
+    if !x.is(DType::Float64) || computed_in(to) == to {
+        return on.cast(x, to);
+    }
+    let near = on.cast(x, DType::Float32)?;
+    let back = on.cast(&near, DType::Float64)?;
+    let inexact = on.cast(&on.call(&ops::NE, args![&back, x])?, DType::Int32)?;
+    let [back, x] = [on.call(&ops::ABS, args![&back])?, on.call(&ops::ABS, args![x])?];
+    let beyond = on.cast(&on.call(&ops::GT, args![&back, &x])?, DType::Int32)?;
+    let bits = on.call(&ops::VIEW_DTYPE, args![&near, DType::Int32])?;
+    let toward_zero = on.call(&ops::SUB, args![&bits, &beyond])?;
+    let odd = on.call(&ops::BITWISE_OR, args![&toward_zero, &inexact])?;
+    on.cast(&on.call(&ops::VIEW_DTYPE, args![&odd, DType::Float32])?, to)
+}

@@ -1,0 +1,301 @@
+//! Elementwise ops that libtorch lacks for some dtypes, or defines otherwise than NumPy.
+
+use super::{
+    Operand, Torch, TorchArray,
+    call::{On, args},
+    ops,
+    tensor::{Number, Tensor},
+    via::{Via, join_parts},
+    with::is_wide_unsigned,
+};
+use crate::{DType, Float, Integer, Kind, Numeric, Ordered, Real, RealNumeric, Result};
+
+/// The number 0 of libtorch's default integer, which is 0 in any dtype it meets.
+const ZERO: i64 = 0;
+
+/// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
+pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("floor_divide");
+    if T::DTYPE.kind() == Kind::Real {
+        let [x, y] = on.operands(Via::Float32, [x1, x2])?;
+        return on.leave(Via::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
+    }
+    let (x, y) = integers(on, x1, x2)?;
+    from_integers(on, quotient::<T>(on, &x, &y)?)
+}
+
+/// What `floor_divide` leaves, with the sign of the divisor.
+pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("remainder");
+    if T::DTYPE.kind() == Kind::Real {
+        let [x, y] = on.operands(Via::Float32, [x1, x2])?;
+        // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
+        let rest = fmod(on, &x, &y)?;
+        let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
+        let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
+        let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
+        let moved = on.select(&other_sign, &on.call(&ops::ADD, args![&rest, &y])?, &rest)?;
+        return on.leave(Via::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
+    }
+    let (x, y) = integers(on, x1, x2)?;
+    let product = on.call(&ops::MUL, args![&quotient::<T>(on, &x, &y)?, &y])?;
+    let rest = on.call(&ops::SUB, args![&x, &product])?;
+    let no_divisor = on.call(&ops::EQ, args![&y, Number::of(ZERO)])?;
+    let zeros = on.call(&ops::ZEROS_LIKE, args![&rest])?;
+    from_integers(on, on.select(&no_divisor, &zeros, &rest)?)
+}
+
+/// C's remainder. On the CPU libtorch has NaN where the quotient overflows: multiples of the divisor, which leave the same,
+/// go first; they are infinite, and leave x, where the quotient is small enough without them.
+fn fmod(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let step = |x: &Tensor, y: &Tensor| on.call(&ops::FMOD, args![x, y]);
+    if on.backend.index() >= 0 {
+        return step(x, y);
+    }
+    if x.is(DType::Float32) {
+        let rest = step(&on.cast(x, DType::Float64)?, &on.cast(y, DType::Float64)?)?;
+        return on.cast(&rest, DType::Float32);
+    }
+    let large = on.call(&ops::MUL, args![y, Number::of(2_f64.powi(950))])?;
+    let larger = on.call(&ops::MUL, args![&large, Number::of(2_f64.powi(950))])?;
+    step(&step(&step(x, &larger)?, &large)?, y)
+}
+
+/// Integer operands in a dtype that libtorch divides: uint16 and uint32 as int64, uint64 as the bits of int64.
+fn integers<T: RealNumeric>(on: On<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
+    let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+    match T::DTYPE {
+        DType::UInt64 => Ok((
+            on.call(&ops::VIEW_DTYPE, args![&x, DType::Int64])?,
+            on.call(&ops::VIEW_DTYPE, args![&y, DType::Int64])?,
+        )),
+        DType::UInt16 | DType::UInt32 => Ok((on.cast(&x, DType::Int64)?, on.cast(&y, DType::Int64)?)),
+        _ => Ok((x, y)),
+    }
+}
+
+/// Back from the dtype that [`integers`] gave, keeping the low bits.
+fn from_integers<T: RealNumeric>(on: On<'_>, x: Tensor) -> Result<TorchArray<T>> {
+    on.array(match T::DTYPE {
+        DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
+        other => on.cast(&x, other)?,
+    })
+}
+
+/// The integer quotient of what [`integers`] gave. The divisors that a processor traps at, 0 and -1 of the smallest
+/// number, are kept from it.
+fn quotient<T: RealNumeric>(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let zero = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
+    let one = on.call(&ops::ONES_LIKE, args![y])?;
+    let q = match T::DTYPE {
+        DType::UInt64 => unsigned_quotient(on, x, &on.select(&zero, &one, y)?)?,
+        dtype if dtype.kind() == Kind::Unsigned => {
+            on.call(&ops::FLOOR_DIVIDE, args![x, &on.select(&zero, &one, y)?])?
+        }
+        _ => {
+            let minus_one = on.call(&ops::EQ, args![y, Number::of(-1_i64)])?;
+            let special = on.call(&ops::BITWISE_OR, args![&zero, &minus_one])?;
+            let q = on.call(&ops::FLOOR_DIVIDE, args![x, &on.select(&special, &one, y)?])?;
+            on.select(&minus_one, &on.call(&ops::NEG, args![x])?, &q)?
+        }
+    };
+    on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&q])?, &q)
+}
+
+/// x / y of uint64 in the bits of int64, y not 0.
+fn unsigned_quotient(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let at_least = |x: &Tensor, y: &Tensor| {
+        let [x, y] = [flip_first(on, x)?, flip_first(on, y)?];
+        on.cast(&on.call(&ops::GE, args![&x, &y])?, DType::Int64)
+    };
+    // half of x fits int64; twice its quotient is right or one too small
+    let huge = on.call(&ops::LT, args![y, Number::of(ZERO)])?;
+    let small = on.select(&huge, &on.call(&ops::ONES_LIKE, args![y])?, y)?;
+    let half = on.call(&ops::FLOOR_DIVIDE, args![&half(on, x)?, &small])?;
+    let q = on.call(&ops::SHIFT_LEFT, args![&half, Number::of(1_i64)])?;
+    let rest = on.call(&ops::SUB, args![x, &on.call(&ops::MUL, args![&q, &small])?])?;
+    let q = on.call(&ops::ADD, args![&q, &at_least(&rest, &small)?])?;
+    // a divisor over 2^63 goes into x once or not at all
+    on.select(&huge, &at_least(x, y)?, &q)
+}
+
+/// uint64 in the bits of int64, so that int64's order is theirs.
+fn flip_first(on: On<'_>, x: &Tensor) -> Result<Tensor> {
+    on.call(&ops::BITWISE_XOR, args![x, Number::of(i64::MIN)])
+}
+
+/// Half of a uint64 in the bits of int64.
+fn half(on: On<'_>, x: &Tensor) -> Result<Tensor> {
+    let shifted = on.call(&ops::SHIFT_RIGHT, args![x, Number::of(1_i64)])?;
+    on.call(&ops::BITWISE_AND, args![&shifted, Number::of(i64::MAX)])
+}
+
+/// `x1` to the power of `x2`; integers wrap.
+pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("pow");
+    match T::DTYPE {
+        DType::UInt64 => {
+            let [x, y] = on.operands(Via::Wrap, [x1, x2])?;
+            // the exponent as twice a half that fits int64, and a bit
+            let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
+            let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
+            on.leave(Via::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
+        }
+        DType::UInt16 | DType::UInt32 => {
+            let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+            let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
+            on.array(on.cast(&power, T::DTYPE)?)
+        }
+        // libtorch's complex power loses digits, of which complex128 has some to spare
+        DType::Complex64 => {
+            let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+            let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
+            on.array(on.cast(&on.call(&ops::POW, args![&x, &y])?, T::DTYPE)?)
+        }
+        _ => {
+            let [x, y] = on.operands(Via::Float32, [x1, x2])?;
+            on.leave(Via::Float32, on.call(&ops::POW, args![&x, &y])?)
+        }
+    }
+}
+
+/// `minimum(high, maximum(x, low))`
+pub fn clip<T: Ordered>(
+    b: &Torch,
+    x: Operand<'_, T>,
+    low: Operand<'_, T>,
+    high: Operand<'_, T>,
+) -> Result<TorchArray<T>> {
+    let on = b.on("clip");
+    let [x, low, high] = on.operands(Via::Order, [x, low, high])?;
+    let raised = on.call(&ops::MAXIMUM, args![&x, &low])?;
+    on.leave(Via::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
+}
+
+/// Shifted left; 0 where the shift is the width or more, or negative.
+pub fn shift_left<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("bitwise_left_shift");
+    let [x, by] = on.operands(Via::Wrap, [x1, x2])?;
+    on.leave(Via::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
+}
+
+/// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
+pub fn shift_right<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("bitwise_right_shift");
+    let (x, by) = integers(on, x1, x2)?;
+    if T::DTYPE != DType::UInt64 {
+        return from_integers(on, on.call(&ops::SHIFT_RIGHT, args![&x, &by])?);
+    }
+    // one bit first, which makes room for a sign of 0; a shift over 2^63 is negative here, and as large as one of 64
+    let less = on.call(&ops::SUB, args![&by, Number::of(1_i64)])?;
+    let shifted = on.call(&ops::SHIFT_RIGHT, args![&half(on, &x)?, &less])?;
+    let none = on.call(&ops::EQ, args![&by, Number::of(ZERO)])?;
+    from_integers(on, on.select(&none, &x, &shifted)?)
+}
+
+/// Magnitude.
+pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
+    let on = b.on("abs");
+    if is_wide_unsigned(T::DTYPE) {
+        return on.array(x.tensor().clone());
+    }
+    on.array(on.call(&ops::ABS, args![x])?)
+}
+
+/// -1, 0 or 1; `x / |x|` of complex numbers; NaN of NaN.
+pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("sign");
+    on.array(match T::DTYPE.kind() {
+        _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.truth(x)?, T::DTYPE)?,
+        Kind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
+        Kind::Complex => complex_sign(on, x.tensor())?,
+        _ => on.call(&ops::SGN, args![x])?,
+    })
+}
+
+/// NumPy's sign of complex numbers: an infinite part points along its axis, two of them nowhere.
+fn complex_sign(on: On<'_>, x: &Tensor) -> Result<Tensor> {
+    let parts = on.call(&ops::VIEW_AS_REAL, args![x])?;
+    let radius = on.call(&ops::UNSQUEEZE, args![&on.call(&ops::ABS, args![x])?, -1_i64])?;
+    let quotient = on.call(&ops::DIV, args![&parts, &radius])?;
+    // 1 along an infinite part, 0 along a finite one
+    let infinite = on.call(&ops::ISINF, args![&parts])?;
+    let direction = on.call(&ops::MUL, args![&infinite, &on.call(&ops::SGN, args![&parts])?])?;
+    let both = on.call(&ops::ALL_DIM, args![&infinite, -1_i64, true])?;
+    let direction = on.select(&both, Number::of(f32::NAN), &direction)?;
+    let sign = on.select(&on.call(&ops::ISINF, args![&radius])?, &direction, &quotient)?;
+    let zero = on.call(&ops::EQ, args![&radius, Number::of(ZERO)])?;
+    join_parts(on, on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&parts])?, &sign)?)
+}
+
+/// To the nearest integer, halves to even; each part of complex numbers.
+pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("round");
+    match T::DTYPE.kind() {
+        Kind::Real | Kind::Complex => on.leave(Via::Parts, on.call(&ops::ROUND, args![&on.enter(Via::Parts, x)?])?),
+        _ => Ok(x.clone()),
+    }
+}
+
+/// The real part.
+pub fn real<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
+    let on = b.on("real");
+    on.array(part(on, x.tensor(), T::DTYPE, 0)?)
+}
+
+/// The imaginary part; zeros of real numbers.
+pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
+    let on = b.on("imag");
+    on.array(part(on, x.tensor(), T::DTYPE, 1)?)
+}
+
+/// Part 0 or 1 of the elements.
+fn part(on: On<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
+    match (dtype.kind(), index) {
+        (Kind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
+        (_, 0) => Ok(x.clone()),
+        _ => on.call(&ops::ZEROS_LIKE, args![x]),
+    }
+}
+
+/// The complex conjugate.
+pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("conj");
+    match T::DTYPE.kind() {
+        Kind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
+        _ => Ok(x.clone()),
+    }
+}
+
+/// Angle of each number: pi of negative reals, -0.0 among them.
+pub fn angle<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
+    let on = b.on("angle");
+    let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
+    on.array(on.call(&ops::ATAN2, args![&im, &re])?)
+}
+
+/// Complex numbers from their parts.
+pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Result<TorchArray<T::Complex>> {
+    let on = b.on("complex");
+    let [re, im] = on.operands(Via::Float32, [re, im])?;
+    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
+}
+
+/// `log(1 + x)`; of complex numbers by the real logarithm of `|1 + x|`, which is accurate near 0.
+pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("log1p");
+    if T::DTYPE.kind() != Kind::Complex {
+        return on.array(on.call(&ops::LOG1P, args![x])?);
+    }
+    let one = Number::of(1_i64);
+    let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
+    let shifted = on.call(&ops::ADD, args![&re, one])?;
+    let angle = on.call(&ops::ATAN2, args![&im, &shifted])?;
+    let far = on.call(&ops::LOG, args![&on.call(&ops::HYPOT, args![&shifted, &im])?])?;
+    // |1 + x|^2 - 1 = re (2 + re) + im^2, small where x is
+    let product = on.call(&ops::MUL, args![&re, &on.call(&ops::ADD, args![&re, Number::of(2_i64)])?])?;
+    let excess = on.call(&ops::ADD, args![&product, &on.call(&ops::MUL, args![&im, &im])?])?;
+    let near = on.call(&ops::MUL, args![&on.call(&ops::LOG1P, args![&excess])?, Number::of(0.5_f32)])?;
+    let is_near = on.call(&ops::LT, args![&on.call(&ops::ABS, args![&excess])?, Number::of(0.5_f32)])?;
+    on.array(on.call(&ops::COMPLEX, args![&on.select(&is_near, &near, &far)?, &angle])?)
+}

@@ -1,0 +1,206 @@
+//! Parts of arrays: slices, gathers, scatters, masks.
+
+use super::{
+    Operand, Torch, TorchArray,
+    call::{On, args},
+    ops,
+    tensor::{Arg, Number, Tensor},
+    via::Via,
+};
+use crate::{Element, Error, Kind, Numeric, Result, Slice, shape, shape::Span};
+
+/// A part of the array: a view, unless an axis runs backwards.
+pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
+    let on = b.on("getitem");
+    let spans = shape::spans(on.op, slices, x.shape())?;
+    let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
+    on.array(on.reverse(&part, &backwards)?)
+}
+
+/// The view of these spans with all axes forward, and which axes of it run backwards.
+fn forward_part(on: On<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
+    let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
+    let mut offset = x.offset();
+    let empty = spans.iter().any(|s| s.len == 0);
+    for (span, &stride) in spans.iter().zip(x.strides()) {
+        let step = span.step.unsigned_abs();
+        // a step beyond the axis has no second element to go to; an empty part has none at all
+        let (len, step) = if span.len > 1 { (span.len, step) } else { (span.len, 1) };
+        if !empty {
+            let back = if span.step < 0 { (len - 1) * step } else { 0 };
+            offset += (span.start - back) * stride;
+        }
+        if span.drop {
+            continue;
+        }
+        if span.step < 0 && len > 1 {
+            backwards.push(lengths.len());
+        }
+        lengths.push(len);
+        strides.push(stride * step);
+    }
+    Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
+}
+
+/// A copy of the array in which a part is replaced.
+pub fn setitem<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    slices: &[Slice],
+    values: Operand<'_, T>,
+) -> Result<TorchArray<T>> {
+    let on = b.on("setitem");
+    let spans = shape::spans(on.op, slices, x.shape())?;
+    let copy = on.call(&ops::CLONE, args![&on.enter(Via::Wrap, x)?])?;
+    let (part, backwards) = forward_part(on, &copy, &spans)?;
+    let [values] = on.operands(Via::Wrap, [values])?;
+    // leading axes of length 1 may be more than the part has
+    let extra = values.ndim().saturating_sub(part.ndim());
+    if values.shape()[..extra].iter().any(|&d| d != 1) {
+        return Err(Error::shapes(on.op, part.shape(), values.shape()));
+    }
+    let values = on.reshape(&values, &values.shape()[extra..])?;
+    shape::check_broadcast_to(on.op, values.shape(), part.shape())?;
+    let values = on.call(&ops::EXPAND, args![&values, part.shape()])?;
+    let values = on.reverse(&values, &backwards)?;
+    on.call(&ops::COPY_IN_PLACE, args![&part, &values])?;
+    on.leave(Via::Wrap, copy)
+}
+
+/// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.
+fn from_zero(on: On<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
+    if indices.size() == 0 {
+        return Ok(indices.clone());
+    }
+    let (least, most) = on.pair(&ops::AMINMAX, args![indices])?;
+    let (least, most) = (on.item(&least)?, on.item(&most)?);
+    let n = len as i64;
+    match () {
+        _ if least < -n => Err(Error::Index { op: on.op, index: least, len }),
+        _ if most >= n => Err(Error::Index { op: on.op, index: most, len }),
+        _ if least >= 0 => Ok(indices.clone()),
+        _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
+    }
+}
+
+/// Elements at `indices` along one axis.
+pub fn take<T: Element>(b: &Torch, x: &TorchArray<T>, indices: &TorchArray<i64>, axis: isize) -> Result<TorchArray<T>> {
+    let on = b.on("take");
+    let axis = shape::axis(on.op, axis, x.shape().len())?;
+    let result = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
+    shape::count(on.op, &result, size_of::<T>())?;
+    let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
+    let picked = on.pick(x.tensor(), axis, &on.reshape(&indices, &[indices.size()])?)?;
+    on.array(on.reshape(&picked, &result)?)
+}
+
+/// Elements at `indices` along one axis, one index per position.
+pub fn take_along_axis<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("take_along_axis");
+    let axis = shape::axis(on.op, axis, x.shape().len())?;
+    if indices.shape().len() != x.shape().len() {
+        return Err(Error::shapes(on.op, x.shape(), indices.shape()));
+    }
+    let with = |shape: &[usize], len| {
+        let mut shape = shape.to_vec();
+        shape[axis] = len;
+        shape
+    };
+    let common = shape::broadcast(on.op, &with(x.shape(), 1), &with(indices.shape(), 1))
+        .map_err(|_| Error::shapes(on.op, x.shape(), indices.shape()))?;
+    let count = indices.shape()[axis];
+    shape::count(on.op, &with(&common, count), size_of::<T>())?;
+    let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
+    let indices = on.call(&ops::EXPAND, args![&indices, &with(&common, count)])?;
+    let x = on.call(&ops::EXPAND, args![&on.enter(Via::Wrap, x)?, &with(&common, x.shape()[axis])])?;
+    on.leave(Via::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
+}
+
+/// The axis and the indices from 0 of a scatter, whose values have the shape of x with the number of indices.
+fn places<T: Element>(
+    on: On<'_>,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<(usize, Tensor)> {
+    let axis = shape::axis(on.op, axis, x.shape().len())?;
+    let &[count] = indices.shape() else { return Err(Error::shape(on.op, indices.shape(), "indices have one axis")) };
+    let mut expected = x.shape().to_vec();
+    expected[axis] = count;
+    if values.shape() != expected {
+        return Err(Error::shapes(on.op, &expected, values.shape()));
+    }
+    Ok((axis, from_zero(on, indices.tensor(), x.shape()[axis])?))
+}
+
+/// A copy of x to which `values` are added at `indices`; equal indices add up.
+pub fn scatter_add<T: Numeric>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("scatter_add");
+    let (axis, indices) = places(on, x, indices, values, axis)?;
+    // 16-bit floats add up in float32, complex numbers by parts
+    let via = if T::DTYPE.kind() == Kind::Real { Via::Float32 } else { Via::Parts };
+    let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
+    on.leave(via, sum)
+}
+
+/// A copy of x in which elements at `indices` are replaced; of equal indices the last counts.
+pub fn scatter<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("scatter");
+    let (axis, indices) = places(on, x, indices, values, axis)?;
+    if indices.size() == 0 {
+        return on.array(on.call(&ops::CLONE, args![x])?);
+    }
+    // for each place the last of the values that go there, -1 where none does: in whatever order libtorch writes
+    let len = x.shape()[axis];
+    let none = on.full(&[len], -1_i64)?;
+    let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
+    let hit = on.call(&ops::GE, args![&last, Number::of(0_i64)])?;
+    let (x, values) = (on.enter(Via::Wrap, x)?, on.enter(Via::Wrap, values)?);
+    let replacements = on.pick(&values, axis, &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?)?;
+    let mut along = vec![1; x.ndim()];
+    along[axis] = len;
+    on.leave(Via::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
+}
+
+/// The elements, in C order, where the mask is true.
+pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
+    let on = b.on("boolean_mask");
+    if x.shape() != mask.shape() {
+        return Err(Error::shapes(on.op, x.shape(), mask.shape()));
+    }
+    on.leave(Via::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(Via::Wrap, x)?, mask])?)
+}
+
+/// Indices of the true elements, one array per axis.
+pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArray<i64>>> {
+    let on = b.on("nonzero");
+    if x.shape().is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = on.call(&ops::NONZERO, args![&on.truth(x)?])?;
+    on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
+}
+
+/// Indices of the true elements, one row each.
+pub fn argwhere<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<i64>> {
+    let on = b.on("argwhere");
+    on.array(on.call(&ops::NONZERO, args![&on.truth(x)?])?)
+}

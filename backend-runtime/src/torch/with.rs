@@ -1,0 +1,125 @@
+//! The steps that most functions of this backend are made of, by short names.
+
+use super::{
+    Operand, TorchArray,
+    call::{On, args},
+    ops,
+    tensor::{Arg, Number, Tensor},
+    via::{Detour, Via},
+};
+use crate::{DType, Element, Error, Result, shape};
+
+impl On<'_> {
+    /// The array as the detour has it.
+    pub fn enter<T: Element>(self, via: Via, x: &TorchArray<T>) -> Result<Tensor> {
+        via.detour(T::DTYPE).enter(self, x.tensor())
+    }
+
+    /// The result of an op that ran on what [`On::enter`] gave.
+    pub fn leave<T: Element>(self, via: Via, x: Tensor) -> Result<TorchArray<T>> {
+        self.array(via.detour(T::DTYPE).leave(self, x)?)
+    }
+
+    /// Operands that fit each other, as tensors of this device, each as the detour has it.
+    pub fn operands<T: Element, const N: usize>(self, via: Via, xs: [Operand<'_, T>; N]) -> Result<[Tensor; N]> {
+        let shapes = xs.iter().map(|x| if let Operand::Array(x) = x { x.shape() } else { &[] });
+        shape::broadcast_all(self.op, shapes)?;
+        let mut tensors = Vec::with_capacity(N);
+        for x in xs {
+            let tensor = match x {
+                Operand::Array(x) => x.tensor().clone(),
+                Operand::Scalar(x) => self.number(Number::of(x))?,
+            };
+            tensors.push(via.detour(T::DTYPE).enter(self, &tensor)?);
+        }
+        tensors.try_into().map_err(|_| Error::argument(self.op, "operands"))
+    }
+
+    /// A number as an array of 0 dimensions on this device.
+    pub fn number(self, x: Number) -> Result<Tensor> {
+        self.call(&ops::ALIAS, args![x])
+    }
+
+    /// In another dtype, as C converts; the same tensor if it is of this one.
+    pub fn cast(self, x: &Tensor, dtype: DType) -> Result<Tensor> {
+        if x.is(dtype) { Ok(x.clone()) } else { self.call(&ops::TO_DTYPE, args![x, dtype]) }
+    }
+
+    /// A new tensor of one value.
+    pub fn full<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
+        shape::count(self.op, shape, size_of::<T>())?;
+        let (detour, value) = (Via::Wrap.detour(T::DTYPE), Number::of(value));
+        let (value, dtype) = (detour.enter_number(value), detour.carrier(T::DTYPE));
+        detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
+    }
+
+    /// 0, 1 .. n - 1 as int64.
+    pub fn count_up(self, n: usize) -> Result<Tensor> {
+        shape::count(self.op, &[n], size_of::<i64>())?;
+        self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
+    }
+
+    /// The elements, in C order, in this shape.
+    pub fn reshape(self, x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        self.call(&ops::RESHAPE, args![x, shape])
+    }
+
+    /// The axes in this order.
+    pub fn permute(self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+        self.call(&ops::PERMUTE, args![x, axes])
+    }
+
+    /// A part of one axis.
+    pub fn narrow(self, x: &Tensor, axis: usize, start: usize, len: usize) -> Result<Tensor> {
+        self.call(&ops::NARROW, args![x, axis, start, len])
+    }
+
+    /// `x` where the condition is true, else `y`.
+    pub fn select<'a>(self, condition: &Tensor, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<Tensor> {
+        self.call(&ops::WHERE, &[condition.into(), x.into(), y.into()])
+    }
+
+    /// The elements at these int64 indices, 0 or more, along one axis.
+    pub fn pick(self, x: &Tensor, axis: usize, indices: &Tensor) -> Result<Tensor> {
+        self.on_bits(x, |x| self.call(&ops::INDEX_SELECT, args![x, axis, indices]))
+    }
+
+    /// The order reversed along axes.
+    pub fn reverse(self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+        if axes.is_empty() { Ok(x.clone()) } else { self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes])) }
+    }
+
+    /// Moves elements of any dtype with an op that lacks most unsigned integers.
+    pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+        let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
+        let detour = unsigned.map_or(Detour::None, |d| Via::Wrap.detour(d));
+        detour.leave(self, run(&detour.enter(self, x)?)?)
+    }
+
+    /// An integer or truth value of a tensor of one element; on a GPU it waits for it.
+    pub fn item(self, x: &Tensor) -> Result<i64> {
+        let x = TorchArray::<i64>::new(self.op, self.cast(x, DType::Int64)?)?;
+        super::array::to_host(x.tensor())?
+            .first()
+            .copied()
+            .ok_or_else(|| Error::shape(self.op, x.shape(), "no element"))
+    }
+
+    /// Whether a tensor of the row's dtype `T` is not 0, as bool.
+    pub fn truth<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
+        self.cast(&self.enter(Via::Wrap, x)?, DType::Bool)
+    }
+}
+
+/// The dtype that 16-bit floats are computed in; others in their own.
+pub fn computed_in(dtype: DType) -> DType {
+    match dtype {
+        DType::Float16 | DType::BFloat16 => DType::Float32,
+        other => other,
+    }
+}
+
+/// Whether it is one of the unsigned integers that libtorch hardly has: all but uint8.
+pub fn is_wide_unsigned(dtype: DType) -> bool {
+    matches!(dtype, DType::UInt16 | DType::UInt32 | DType::UInt64)
+}

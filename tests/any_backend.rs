@@ -1,0 +1,32 @@
+//! The backend chosen at run time: every row through its `match`, for one dtype of each kind, and what it refuses.
+
+use backends::prelude::*;
+
+backends::conformance! {
+    backend = AnyBackend::from(Numpyish::new()), type = AnyBackend, dtypes = ["bool", "int64", "float64", "complex128"]
+}
+
+#[test]
+fn arrays_of_another_backend_are_refused_by_name() {
+    let Ok(torch) = Torch::cpu() else { return };
+    let (numpyish, torch) = (AnyBackend::from(Numpyish::new()), AnyBackend::from(torch));
+    let (x, y) = (numpyish.zeros::<f64>([2]).unwrap(), torch.zeros::<f64>([2]).unwrap());
+    let error = numpyish.add(&x, &y).unwrap_err();
+    assert_eq!(error, Error::Backend { op: "add", expected: "numpyish", found: "torch" });
+    assert!(error.to_string().contains("to_backend"), "{error}");
+}
+
+#[test]
+fn programs_choose_at_run_time() {
+    fn norm<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T::Magnitude>>
+    where
+        T::Magnitude: Float<Magnitude = T::Magnitude>,
+    {
+        let sum = b.sum(&b.square(&b.abs(x)?)?, ..)?;
+        b.astype(&b.sqrt(&sum)?)
+    }
+    let b = AnyBackend::from(Numpyish::new());
+    let x = b.asarray([Complex::new(3.0_f64, 4.0)]).unwrap();
+    assert_eq!(b.to_ndarray(&norm(&b, &x).unwrap()).unwrap()[[]], 5.0);
+    assert_eq!(b.name(), "numpyish");
+}

@@ -1,0 +1,177 @@
+//! A small neural network, trained by gradient descent written over the ops of any backend.
+
+mod common;
+
+use backends::prelude::*;
+use common::*;
+
+/// Weights and biases of the two layers.
+struct Network<B: Backend, T: Precision> {
+    w1: B::Array<T>,
+    b1: B::Array<T>,
+    w2: B::Array<T>,
+    b2: B::Array<T>,
+}
+
+impl<B: Backend, T: Precision> Network<B, T> {
+    /// One for each of the four parameters.
+    fn map(
+        &self,
+        other: &Self,
+        f: impl Fn(&B::Array<T>, &B::Array<T>) -> Result<B::Array<T>>,
+    ) -> Result<Network<B, T>> {
+        Ok(Network {
+            w1: f(&self.w1, &other.w1)?,
+            b1: f(&self.b1, &other.b1)?,
+            w2: f(&self.w2, &other.w2)?,
+            b2: f(&self.b2, &other.b2)?,
+        })
+    }
+
+    fn named(&self) -> [(&'static str, &B::Array<T>); 4] {
+        [
+            ("W1", &self.w1),
+            ("b1", &self.b1),
+            ("W2", &self.w2),
+            ("b2", &self.b2),
+        ]
+    }
+}
+
+/// The mean binary cross entropy of the network's answers to `x`, the answers, and the loss's gradient.
+fn loss_and_gradient<B: Backend, T: Precision>(
+    b: &B,
+    network: &Network<B, T>,
+    x: &B::Array<T>,
+    y: &B::Array<T>,
+    eps: f64,
+) -> Result<(f64, B::Array<T>, Network<B, T>)> {
+    let samples = b.shape(x)[0] as f64;
+    let before = b.add(b.matmul(x, &network.w1)?, &network.b1)?;
+    let hidden = b.maximum(&before, 0.0)?;
+    let logit = b.add(b.matmul(&hidden, &network.w2)?, &network.b2)?;
+    let p = b.divide(1.0, b.add(1.0, b.exp(&b.negative(&logit)?)?)?)?;
+    let q = b.subtract(1.0, &p)?;
+    let not_y = b.subtract(1.0, y)?;
+    let (p_eps, q_eps) = (b.add(&p, eps)?, b.add(&q, eps)?);
+    let terms = b.add(
+        b.multiply(y, b.log(&p_eps)?)?,
+        b.multiply(&not_y, b.log(&q_eps)?)?,
+    )?;
+    let loss = -host(b, &b.sum(&terms, ..)?)?.sum() / samples;
+
+    let by_p = b.subtract(b.divide(&not_y, &q_eps)?, b.divide(y, &p_eps)?)?;
+    let by_logit = b.multiply(b.divide(&by_p, samples)?, b.multiply(&p, &q)?)?;
+    let by_hidden = b.matmul(&by_logit, &b.matrix_transpose(&network.w2)?)?;
+    let by_before = b.r#where(&b.greater(&before, 0.0)?, &by_hidden, 0.0)?;
+    let rows = |x: &B::Array<T>| b.sum_with(x, 0, SumOptions::new().keepdims(true));
+    let gradient = Network {
+        w1: b.matmul(&b.matrix_transpose(x)?, &by_before)?,
+        b1: rows(&by_before)?,
+        w2: b.matmul(&b.matrix_transpose(&hidden)?, &by_logit)?,
+        b2: rows(&by_logit)?,
+    };
+    Ok((loss, p, gradient))
+}
+
+struct Tolerance {
+    first: f64,
+    losses: f64,
+    weights: f64,
+}
+
+fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
+    let data = data("mlp_4_16_1");
+    let (x, y) = (
+        array::<B, T>(b, &data.get("X")?)?,
+        array(b, &data.get("Y")?)?,
+    );
+    let (rate, eps) = (data.scalar("lr")?, data.scalar("eps")?);
+    let initial = |name: &str| array::<B, T>(b, &data.get(&format!("init_{name}")).unwrap());
+    let mut network = Network {
+        w1: initial("W1")?,
+        b1: initial("b1")?,
+        w2: initial("W2")?,
+        b2: initial("b2")?,
+    };
+    let losses = data.vector("losses")?;
+    for (step, &expected) in losses.iter().enumerate() {
+        let (loss, p, gradient) = loss_and_gradient(b, &network, &x, &y, eps)?;
+        near_scalar(
+            &format!("loss {step}"),
+            loss,
+            expected,
+            if step == 0 {
+                tolerance.first
+            } else {
+                tolerance.losses
+            },
+        );
+        if step == 0 {
+            for (name, found) in gradient.named() {
+                let expected = data.get(&format!("grad0_{name}"))?;
+                near(
+                    &format!("gradient of {name}"),
+                    &host(b, found)?,
+                    &expected,
+                    tolerance.first,
+                );
+            }
+        }
+        if step + 1 < losses.len() {
+            network = network.map(&gradient, |w, g| b.subtract(w, b.multiply(g, rate)?))?;
+            continue;
+        }
+        for (name, found) in network.named() {
+            let expected = data.get(&format!("final_{name}"))?;
+            near(
+                &format!("trained {name}"),
+                &host(b, found)?,
+                &expected,
+                tolerance.weights,
+            );
+        }
+        near(
+            "answers",
+            &host(b, &p)?,
+            &data.get("prob_final")?,
+            tolerance.weights,
+        );
+        let right = b.equal(b.greater(&p, 0.5)?, b.greater(&y, 0.5)?)?;
+        let right = b.to_ndarray(&b.count_nonzero(&right, ..)?)?.sum() as f64;
+        assert_eq!(right / b.size(&y) as f64, data.scalar("accuracy")?);
+    }
+    Ok(())
+}
+
+fn float64<B: Backend>(b: &B) -> Checked {
+    train::<B, f64>(
+        b,
+        &Tolerance {
+            first: 1e-12,
+            losses: 1e-9,
+            weights: 1e-8,
+        },
+    )
+}
+
+fn float32<B: Backend>(b: &B) -> Checked {
+    train::<B, f32>(
+        b,
+        &Tolerance {
+            first: 1e-5,
+            losses: 2e-3,
+            weights: 2e-2,
+        },
+    )
+}
+
+#[test]
+fn it_learns_as_recorded() {
+    on_every_backend!(float64);
+}
+
+#[test]
+fn it_learns_in_single_precision() {
+    on_every_backend!(float32);
+}

@@ -1,0 +1,498 @@
+"""The results that the conformance tests compare with, computed by NumPy: run by `cargo xtask golden`.
+
+Reads the op table, computes every row in every dtype for every case, and writes one file per group (one in all for the table
+of another crate). Rows that promise exact results are computed in their own dtype; those that promise a tolerance in a wider
+one, rounded once, so that the tolerance is used up by nobody but the backend. bfloat16, which NumPy lacks, is computed in a
+wider dtype and rounded once.
+
+The bytes are the same on every x86-64 Linux; elsewhere the last bits may differ (`longdouble` is what the machine has).
+"""
+
+import argparse
+import ast
+import os
+import struct
+import sys
+import tomllib
+import warnings
+from pathlib import Path
+
+# NumPy picks loops by the CPU, and they differ in last bits: use the same everywhere. Has to stand before the import.
+os.environ["NPY_DISABLE_CPU_FEATURES"] = (
+    "SSSE3 SSE41 POPCNT SSE42 AVX F16C FMA3 AVX2 AVX512F AVX512CD AVX512_KNL AVX512_KNM AVX512_SKX AVX512_CLX AVX512_CNL"
+    " AVX512_ICL AVX512_SPR"
+)
+import numpy as np  # noqa: E402
+import scipy.special  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
+EXCUSED = {}
+
+# ---- dtypes ----------------------------------------------------------------------------------------------------------
+
+# In the order of the files and of `DType::ALL`.
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+WIDER = {
+    "float16": np.float64, "bfloat16": np.float64, "float32": np.float64, "float64": np.longdouble,
+    "complex64": np.complex128, "complex128": np.clongdouble,
+}  # fmt: skip
+
+
+def own(dtype):
+    """NumPy's dtype in which arrays of `dtype` are held here."""
+    return np.dtype("float32" if dtype == "bfloat16" else dtype)
+
+
+def kind(dtype):
+    return "b" if dtype == "bool" else dtype[0] if dtype[0] in "iuc" else "f"
+
+
+def real_of(dtype):
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
+def complex_of(dtype):
+    return "complex128" if dtype in ("float64", "complex128") else "complex64"
+
+
+def sum_of(dtype):
+    return {"b": "int64", "i": "int64", "u": "uint64"}.get(kind(dtype), dtype)
+
+
+def bfloat16_bits(x):
+    """x rounded to the nearest bfloat16, ties to even, as its bits."""
+    x = np.asarray(x, np.float64)
+    near = x.astype(np.float32)
+    # to float32 by rounding to odd, so that the second rounding sees what the first one dropped
+    bits = near.view(np.uint32) - (np.abs(near.astype(np.float64)) > np.abs(x)).astype(np.uint32)
+    bits |= (bits.view(np.float32).astype(np.float64) != x).astype(np.uint32)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
+
+
+def from_bfloat16_bits(bits):
+    return np.asarray(bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def rounded(x, dtype):
+    """The values of x that dtype has, in the dtype that holds them."""
+    if dtype == "bfloat16":
+        return from_bfloat16_bits(bfloat16_bits(x))
+    return np.asarray(x).astype(own(dtype))
+
+
+# ---- samples ---------------------------------------------------------------------------------------------------------
+
+SHAPES = {
+    "m": (3, 4), "n": (3, 4), "v": (4,), "u": (3,), "row": (1, 4), "col": (3, 1), "t": (2, 3, 4), "mat": (4, 5),
+    "tmat": (2, 4, 5), "col3": (3,), "e": (0, 4), "mt": (3, 4), "mstep": (3, 4), "mrev": (3, 4), "fp": (10,),
+}  # fmt: skip
+INDICES = {
+    "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]],
+}  # fmt: skip
+
+
+def noise(seed, count):
+    """Numbers in [0, 1) that look random: splitmix64."""
+    numbers = []
+    for i in range(count):
+        z = (seed * 0x632BE59BD9B4E019 + (i + 1) * 0x9E3779B97F4A7C15) % 2**64
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        numbers.append((z ^ (z >> 31)) / 2**64)
+    return np.array(numbers)
+
+
+def ordinary(name, dtype):
+    """Small numbers of both signs, as far as the dtype has them."""
+    seed, shape = 2 + 2 * list(SHAPES).index(name), SHAPES[name]
+    count = int(np.prod(shape))
+    x = noise(seed, count)
+    match kind(dtype):
+        case "b":
+            x = x < 0.5
+        case "i":
+            x = np.floor(x * 19) - 9
+        case "u":
+            x = np.floor(x * 10)
+        case "f":
+            x = x * 6 - 3
+        case "c":
+            x = x * 4 - 2 + 1j * (noise(seed + 1, count) * 4 - 2)
+    return rounded(x, dtype).reshape(shape)
+
+
+def special_values(dtype):
+    """What functions and conversions go wrong on."""
+    match kind(dtype):
+        case "b":
+            return np.array([False, True, True])
+        case "i" | "u":
+            info = np.iinfo(dtype)
+            ends = [info.min, info.max, info.min + 1, info.max - 1, info.max // 2, info.max // 2 + 1]
+            few = [0, 1, 2, 3, 7, info.bits - 1, info.bits, 100] + ([-1, -2, -3, -100] if info.min < 0 else [])
+            return np.array(ends + few, dtype)
+        case "f":
+            # bfloat16 has the exponents of float32 and 8 bits of precision
+            info = np.finfo(own(dtype))
+            largest, tiny = float(info.max), float(info.smallest_subnormal)
+            if dtype == "bfloat16":
+                largest, tiny = 2.0**127 * (2 - 2.0**-7), 2.0**-133
+            ends = [largest, -largest, float(info.smallest_normal), tiny, -tiny]
+            few = [0.5, 1.0, 1.5, 2.5, 3.0, 1000.0, -0.5, -1.0, -1.5, -2.5, -1000.0]
+            return rounded(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, *ends, *few]), dtype)
+        case "c":
+            # infinite and NaN parts are left to C99, which functions of complex numbers do not promise to follow
+            few = [0, 1, -1, 1j, 2.5, -2.5, 0.5 - 2j, -3 + 0.25j, -1.5 - 1.5j, 1e-3 + 1e-3j, 7 - 5j]
+            return np.array(few, dtype)
+
+
+def samples(dtype):
+    x = {name: ordinary(name, dtype) for name in SHAPES}
+    x["s"] = rounded(np.array(2 if kind(dtype) in "iu" else 1.5), dtype)
+    x["n"][0, 1] = x["m"][0, 1]  # so that some are equal
+    if kind(dtype) in "iuf":
+        x["n"][1, 2], x["t"][0, 1, 2] = 100, 20
+    if kind(dtype) in "if":
+        x["n"][2, 0], x["t"][1, 2, 0] = -77, -12
+
+    # each special value meets itself, its neighbours and others
+    special = special_values(dtype)
+    x["w"] = np.concatenate([special] * 4)
+    x["wt"] = np.concatenate([special, np.roll(special, 1), np.roll(special, 5), special[::-1]])
+
+    values = np.array([1, 0, -2, 3, 1, -2, 0, 5, 1, 3]) if kind(dtype) != "u" else np.array([1, 0, 2, 3, 1, 2, 0, 5, 1, 3])
+    x["dup"] = rounded(values * 0.5 if kind(dtype) in "fc" else values, dtype)
+    x["wv"] = x["dup"].copy()
+    if kind(dtype) in "fc":
+        x["wv"] = rounded([1.5, np.nan, -2, np.inf, 0.0, 1.5, -np.inf, np.nan, -0.0, 3], dtype)
+    # strictly increasing where there are enough values, some of which are in `m`
+    ramp = np.linspace(-2.4, 2.4, 8) if kind(dtype) in "fc" else values[:8]
+    x["sorted"] = np.sort(np.concatenate([x["m"][[0, 1], [0, 1]], rounded(ramp, dtype)]))
+    x["q"] = rounded([0, 0.25, 0.5, 0.9, 1] if kind(dtype) in "fc" else [0, 1, 0, 1, 1], dtype)
+    if dtype == "int64":
+        x |= {name: np.array(values, np.int64) for name, values in INDICES.items()}
+    return x
+
+
+# ---- words of the table's `golden` expressions that NumPy has not ----------------------------------------------------
+
+
+def _frombuffer(buffer, count, offset, T):
+    """Of a sample as bytes; `offset` is a multiple of the element's size."""
+    size = 2 if T == "bfloat16" else buffer.dtype.itemsize
+    return buffer.ravel()[offset // size :][:count]
+
+
+def _setitem(x, slices, values):
+    y = x.copy()
+    y[slices] = values
+    return y
+
+
+def _scatter_add(x, indices, values, axis):
+    y = x.copy()
+    np.add.at(np.moveaxis(y, axis, 0), indices, np.moveaxis(values, axis, 0))
+    return y
+
+
+def _scatter(x, indices, values, axis):
+    y = x.copy()
+    target, source = np.moveaxis(y, axis, 0), np.moveaxis(values, axis, 0)
+    for place, index in enumerate(indices):
+        target[index] = source[place]
+    return y
+
+
+def _argsort(x, axis, descending):
+    """Stable also where it descends, NaN last in both."""
+    _, rank = np.unique(x, return_inverse=True)  # all NaN have one rank, the highest
+    rank = rank.reshape(x.shape)
+    key = np.where(x != x, x.size, -rank) if descending else rank
+    return np.argsort(key, axis=axis, kind="stable")
+
+
+def _sort(x, axis, descending):
+    return np.take_along_axis(x, _argsort(x, axis, descending), axis)
+
+
+def _pow(x1, x2):
+    """NumPy refuses negative exponents of integers."""
+    if x1.dtype.kind != "i":
+        return np.power(x1, x2)
+    inverse = np.where(x1 == 1, 1, np.where(x1 == -1, 1 - 2 * (x2 % 2), 0))
+    return np.where(x2 < 0, inverse, np.power(x1, np.maximum(x2, 0))).astype(x1.dtype)
+
+
+def _astype(x, out_dtype):
+    """To integers: toward 0, saturated, NaN to 0. C, and NumPy with it, leaves this open."""
+    out_dtype = np.dtype(out_dtype)
+    if x.dtype.kind == "c" and out_dtype.kind in "iuf":
+        x = x.real
+    if x.dtype.kind != "f" or out_dtype.kind not in "iu":
+        return x.astype(out_dtype)
+    info = np.iinfo(out_dtype)
+
+    def one(value):
+        if np.isnan(value):
+            return 0
+        return int(np.clip(value, -1e30, 1e30)) if np.isfinite(value) else info.max if value > 0 else info.min
+
+    flat = [min(max(one(value), info.min), info.max) for value in x.ravel()]
+    return np.array(flat, out_dtype).reshape(x.shape)
+
+
+def _nextafter(x1, x2, T):
+    """NumPy has no bfloat16; its float16 gives x1 where C gives x2, for 0.0 and -0.0."""
+    if T not in ("float16", "bfloat16"):
+        return np.nextafter(x1, x2)
+    x1, x2 = np.broadcast_arrays(x1, x2)
+    # the bits of one sign are in the order of the values
+    bits = (bfloat16_bits(x1) if T == "bfloat16" else x1.copy().view(np.uint16)).astype(np.int64)
+    away = (x2 > x1) == (x1 > 0)
+    stepped = np.where(x1 == 0, np.where(np.signbit(x2), 0x8001, 1), np.where(away, bits + 1, bits - 1)).astype(np.uint16)
+    result = from_bfloat16_bits(stepped) if T == "bfloat16" else stepped.view(np.float16)
+    return np.where(np.isnan(x1) | np.isnan(x2), x1 + x2, np.where(x1 == x2, x2, result))
+
+
+def _special(name, x):
+    """A function of scipy.special, in float64."""
+    return getattr(scipy.special, name)(x.astype(np.float64))
+
+
+WORDS = {"np": np} | {
+    word.__name__: word
+    for word in (_frombuffer, _setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _special)
+}
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """The base table, or that of another crate on top of it."""
+
+    def __init__(self, path):
+        with open(ROOT / "ops.toml", "rb") as file:
+            base = tomllib.load(file)
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+        merged = {key: base.get(key, {}) | table.get(key, {}) for key in ("dtypes", "accuracy", "cases", "group")}
+        self.dtypes, self.accuracy, self.cases, self.group = merged.values()
+        self.rows = [Row(self, name, keys) for name, keys in table.get("op", {}).items()]
+
+    def expand(self, name):
+        """The dtypes of a set, or the dtype itself."""
+        if name not in self.dtypes:
+            return [name]
+        return [dtype for part in self.dtypes[name]["of"] for dtype in self.expand(part)]
+
+
+class Row:
+    def __init__(self, table, name, keys):
+        self.name, self.keys, self.group = name, keys, keys.get("group", "")
+        self.params = [Param(text) for text in keys.get("params", [])]
+        self.result = keys.get("result", "array")
+        self.dtypes = table.expand(keys["dtypes"])
+        self.types = table.expand(keys["types"]) if "types" in keys else [None]
+        kinds = ",".join(param.type for param in self.params if param.positional)
+        self.cases = keys.get("cases", table.cases.get(kinds))
+        accuracy = keys.get("accuracy", table.group.get(self.group, {}).get("accuracy", "exact"))
+        accuracy = table.accuracy[accuracy]
+        self.shape_only = accuracy.get("shape", False)
+        self.exact = not (self.shape_only or "rtol" in accuracy or accuracy.get("ulp", 0) or "ulp" in keys)
+        self.reference = keys.get("golden", f"np.{keys.get('numpy', name)}")
+        self.signature = f"{name}({', '.join(keys.get('params', []))}) -> {self.result} = {self.reference}"
+
+    def expression(self):
+        if "golden" in self.keys:
+            return self.reference
+        args = [param.name if param.positional else f"{param.name}={param.name}" for param in self.params]
+        if not any(param.is_array for param in self.params):
+            args.append("dtype=dtype")
+        return f"{self.reference}({', '.join(args)})"
+
+    def promised(self, dtype, to):
+        """Dtypes of the results, and whether they are a list of one dtype."""
+        of = {
+            "array": dtype, "array<real>": real_of(dtype), "array<complex>": complex_of(dtype), "array<sum>": sum_of(dtype),
+            "array<bool>": "bool", "array<int64>": "int64", "array<U>": to,
+        }  # fmt: skip
+        if self.result[0] == "[":
+            return of[self.result[1:-1]], True
+        return [of[part.strip()] for part in self.result.strip("()").split(",")], False
+
+
+class Param:
+    def __init__(self, text):
+        declared, _, default = (part.strip() for part in text.partition("="))
+        self.name, _, self.type = (part.strip() for part in declared.partition(":"))
+        self.default = default
+        self.positional = not default
+        self.is_array = self.type.startswith("array") or self.type in ("operand", "host", "bytes")
+
+    def value(self, node, dtype, hold):
+        """What a node of a case is for this parameter. `hold` gives samples and scalars in the dtype of the computation."""
+        if self.is_array and isinstance(node, ast.Name):
+            name = node.id
+            inner = self.type.partition("<")[2].rstrip(">")
+            of = {"": dtype, "real": real_of(dtype), "complex": complex_of(dtype)}.get(inner, inner)
+            return None if name == "none" else hold(SAMPLES[of][name], of)
+        if self.type == "arrays":
+            return [hold(SAMPLES[dtype][element.id], dtype) for element in node.elts]
+        if self.type in ("scalar", "operand"):
+            return hold(rounded(literal(node), dtype), dtype)[()]
+        if self.type == "slices":
+            return eval(f"np.s_[{literal(node)}]", WORDS) if literal(node) else ()
+        return literal(node)
+
+
+def literal(node):
+    """A number, a text, a tuple; a name is a choice, but for those that Python has values for."""
+    match node:
+        case ast.Name(id=name):
+            return {"all": None, "none": None, "true": True, "false": False}.get(name, name)
+        case ast.List(elts=elements):
+            return tuple(literal(element) for element in elements)
+        case _:
+            return ast.literal_eval(node)
+
+
+def arguments(row, case, dtype, hold):
+    call = ast.parse(f"f({case})", mode="eval").body
+    positional = [param for param in row.params if param.positional]
+    if len(call.args) != len(positional):
+        raise ValueError(f"{len(call.args)} arguments for {[param.name for param in positional]}")
+    nodes = {param.name: ast.parse(param.default, mode="eval").body for param in row.params if not param.positional}
+    given = dict(zip((param.name for param in positional), call.args)) | {word.arg: word.value for word in call.keywords}
+    if unknown := given.keys() - {param.name for param in row.params}:
+        raise ValueError(f"no parameter {unknown}")
+    return {param.name: param.value((nodes | given)[param.name], dtype, hold) for param in row.params}
+
+
+# ---- results ---------------------------------------------------------------------------------------------------------
+
+
+def compute(row, dtype, to, case):
+    """The results of one case: [(dtype, array)]."""
+    wide = dtype in WIDER and not row.exact and not row.shape_only
+
+    def hold(x, of):
+        return x.astype(WIDER[of]) if wide and of in WIDER else x
+
+    names = arguments(row, case, dtype, hold)
+    names |= {"T": dtype, "dtype": np.dtype(WIDER[dtype]) if wide else own(dtype)}
+    if to:
+        names["out_dtype"] = np.dtype("float64") if to == "bfloat16" else own(to)
+    results = eval(row.expression(), WORDS | names)
+    promised, is_list = row.promised(dtype, to)
+    if is_list:
+        promised = [promised] * len(results)
+    elif len(promised) == 1:
+        results = [results]
+    if len(results) != len(promised):
+        raise TypeError(f"{len(results)} results instead of {len(promised)}")
+    return [(of, fit(np.asarray(result), of, exact=row.exact and not to)) for result, of in zip(results, promised)]
+
+
+def fit(result, dtype, exact):
+    """A result in the dtype that is promised; an error where that would lose more than precision."""
+    want = own(dtype)
+    fits = result.dtype == want if exact else result.dtype.kind == want.kind or result.dtype.kind + want.kind == "fc"
+    if not fits:
+        raise TypeError(f"a {result.dtype} array where {dtype} is promised")
+    return rounded(result, dtype)
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def block(content):
+    return struct.pack("<I", len(content)) + content
+
+
+def text(string):
+    return block(string.encode())
+
+
+def packed(dtype, x, with_elements=True):
+    head = struct.pack("<BB", DTYPES.index(dtype), x.ndim) + b"".join(struct.pack("<I", length) for length in x.shape)
+    if not with_elements:
+        return head + b"\0"
+    x = bfloat16_bits(x) if dtype == "bfloat16" else x
+    # one NaN for all: which bits it has depends on the machine
+    if x.dtype.kind == "f":
+        x = np.where(np.isnan(x), np.array(np.nan, x.dtype), x)
+    elif x.dtype.kind == "c":
+        parts = np.stack([x.real, x.imag], -1)
+        x = np.where(np.isnan(parts), np.array(np.nan, parts.dtype), parts)
+    return head + b"\1" + np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<")).tobytes()
+
+
+def packed_row(row, failures):
+    blocks = []
+    for dtype in row.dtypes:
+        for to in row.types:
+            content = b""
+            for case in row.cases:
+                try:
+                    results = compute(row, dtype, to, case)
+                except Exception as why:
+                    if (row.name, dtype, case) not in EXCUSED:
+                        failures.append(f"{row.name}, {dtype}, case `{case}`: {type(why).__name__}: {why}")
+                    results = []
+                content += bytes([len(results)])
+                content += b"".join(packed(of, x, not row.shape_only) for of, x in results)
+            key = bytes([DTYPES.index(dtype), DTYPES.index(to) if to else 255])
+            blocks.append(key + block(content))
+    return text(row.signature) + bytes([len(row.cases)]) + b"".join(map(text, row.cases)) + b"".join(blocks)
+
+
+def packed_rows(rows, failures):
+    return b"backends-golden-1\n" + b"".join(block(packed_row(row, failures)) for row in rows)
+
+
+def packed_samples():
+    entries = [text(name) + packed(dtype, x) for dtype in DTYPES for name, x in SAMPLES[dtype].items()]
+    return b"backends-samples-1\n" + b"".join(entries)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="cargo xtask golden", description=__doc__.partition("\n")[0])
+    parser.add_argument("--table", type=Path, help="the table of another crate (default: ops.toml)")
+    parser.add_argument("--out", type=Path, help="the folder to write to (default: tests/golden beside the table)")
+    options = parser.parse_args()
+    table_path = options.table or ROOT / "ops.toml"
+    out = options.out or table_path.parent / "tests" / "golden"
+
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    SAMPLES.update((dtype, samples(dtype)) for dtype in DTYPES)
+    table = Table(table_path)
+
+    failures = [f"{row.name}: no cases" for row in table.rows if row.cases is None]
+    rows = [row for row in table.rows if row.cases]
+    if options.table:
+        files = {table_path.stem: packed_rows(rows, failures)}
+    else:
+        groups = {group: [row for row in rows if row.group == group] for group in table.group}
+        files = {group: packed_rows(members, failures) for group, members in groups.items()}
+        files["samples"] = packed_samples()
+    if failures:
+        print("\n".join(failures), file=sys.stderr)
+        sys.exit(f"{len(failures)} results could not be computed; nothing was written")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (out / f"{name}.golden").write_bytes(content)
+    size = sum(map(len, files.values()))
+    print(f"{len(rows)} rows, {len(files)} files, {size / 1e6:.2f} MB in {out}")
+
+
+SAMPLES = {}
+
+if __name__ == "__main__":
+    main()
