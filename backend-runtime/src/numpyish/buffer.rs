@@ -112,6 +112,9 @@ pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
 #[inline]
 pub fn chunks<T: Send>(out: &mut [T], unit: usize, grain: usize, f: impl Fn(usize, &mut [T]) + Sync) {
     let (n, unit) = (out.len(), unit.max(1));
+    if n == 0 {
+        return;
+    }
     let shared = Shared::new(out);
     parallel(n.div_ceil(unit), (grain / unit).max(1), |r| {
         let part = r.start * unit..(r.end * unit).min(n);
@@ -261,6 +264,11 @@ mod tests {
             parallel_timed(n, grain % 7, hit);
             assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 2), "{n} {grain}");
         }
+    }
+
+    #[test]
+    fn nothing_is_no_part() {
+        chunks(&mut [0_u8; 0], 1, 1, |_, _| panic!("there is nothing to write"));
     }
 
     #[test]
