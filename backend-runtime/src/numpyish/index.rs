@@ -164,8 +164,11 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
     shape::count(OP, &shape, size_of::<T>())?;
     let indices = buffer::packed(OP, indices)?;
     let (outer, inner) = around(x.shape(), axis);
-    if x.as_slice().is_none() && indices.len() < len / 2 {
+    let few = x.as_slice().is_none() && indices.len() < len / 2;
+    if few || inner != 1 || len == 0 {
         check(OP, &indices, len)?;
+    }
+    if few {
         return take_slices(OP, x, &indices, axis, &shape);
     }
     let from = buffer::packed(OP, x)?;
@@ -174,7 +177,6 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
         let slab = |row: usize| &from[row * len..][..len];
         return gather(OP, &shape, rows, slab, |_, columns| &indices[columns]);
     }
-    check(OP, &indices, len)?;
     // SAFETY: every row of every part is written.
     unsafe {
         buffer::build(OP, &shape, |out| {
