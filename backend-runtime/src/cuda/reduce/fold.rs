@@ -107,7 +107,11 @@ pub(crate) fn wide(dtype: DType) -> DType {
 /// The kernels of folds over axes.
 pub(super) static REDUCE: Program = Program {
     name: "reduce",
-    source: Source::File(concat!(include_str!("../kernels/fold.cuh"), include_str!("../kernels/reduce.cuh"))),
+    source: Source::File(concat!(
+        include_str!("../kernels/locate.cuh"),
+        include_str!("../kernels/fold.cuh"),
+        include_str!("../kernels/reduce.cuh")
+    )),
 };
 
 /// They, listed for the check.
