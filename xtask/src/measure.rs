@@ -60,7 +60,7 @@ pub fn callgrind(args: &[String]) -> Outcome {
 }
 
 /// Builds a bench, or else an example, with optimisation and names; its program.
-fn built(name: &str) -> Outcome<PathBuf> {
+pub fn built(name: &str) -> Outcome<PathBuf> {
     let of = |kind: &str| {
         root().join(kind).join(format!("{name}.rs")).exists()
             || root().join(kind).join(name).exists()

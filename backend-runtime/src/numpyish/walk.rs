@@ -28,18 +28,32 @@ unsafe impl Sync for Source<'_> {}
 impl<'a> Source<'a> {
     /// An array.
     pub fn array<T: Element>(x: &'a NdArray<T>) -> Source<'a> {
-        Source { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides().to_vec() }
+        Source {
+            start: x.as_ptr().cast(),
+            dtype: T::DTYPE,
+            shape: x.shape(),
+            strides: x.strides().to_vec(),
+        }
     }
 
     /// A scalar.
     pub fn scalar<T: Element>(x: &'a T) -> Source<'a> {
-        Source { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: Vec::new() }
+        Source {
+            start: std::ptr::from_ref(x).cast(),
+            dtype: T::DTYPE,
+            shape: &[],
+            strides: Vec::new(),
+        }
     }
 
     /// The distance along every axis of a result of `ndim` axes: 0 where the operand is repeated.
     fn repeated(&self, ndim: usize) -> Vec<isize> {
         let new = ndim - self.shape.len();
-        let own = self.shape.iter().zip(&self.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
+        let own = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .map(|(&d, &s)| if d == 1 { 0 } else { s });
         std::iter::repeat_n(0, new).chain(own).collect()
     }
 }
@@ -65,8 +79,13 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// No elements: what a walk begins with.
-    const NONE: Part<'a> =
-        Part { start: std::ptr::dangling(), dtype: DType::Bool, len: 0, scalar: false, of: PhantomData };
+    const NONE: Part<'a> = Part {
+        start: std::ptr::dangling(),
+        dtype: DType::Bool,
+        len: 0,
+        scalar: false,
+        of: PhantomData,
+    };
 
     /// The operand's elements.
     ///
@@ -78,7 +97,11 @@ impl<'a> Part<'a> {
         let start: *const T = self.start.cast();
         // SAFETY: the walk points it to `len` elements, or to one, of this dtype, which live as long as the walk.
         unsafe {
-            if self.scalar { Input::Scalar(*start) } else { Input::Slice(std::slice::from_raw_parts(start, self.len)) }
+            if self.scalar {
+                Input::Scalar(*start)
+            } else {
+                Input::Slice(std::slice::from_raw_parts(start, self.len))
+            }
         }
     }
 }
@@ -127,7 +150,11 @@ pub unsafe fn walk<U: Element>(
             plan.boxes(&sources, &|parts, range| run(parts, out.part(range)));
         })
     }?;
-    Ok(if plan.order.is_sorted() { array } else { array.permuted_axes(IxDyn(&inverse(&plan.order))) })
+    Ok(if plan.order.is_sorted() {
+        array
+    } else {
+        array.permuted_axes(IxDyn(&inverse(&plan.order)))
+    })
 }
 
 /// The permutation that undoes `order`.
@@ -177,8 +204,19 @@ impl Plan {
         let (dims, strides) = joined(&shape, &order, &full);
         let widest = sources.iter().map(|s| s.dtype.size()).max().unwrap_or(1);
         let (axis, step) = box_of(&dims, &strides, SCRATCH / widest);
-        let modes = strides.iter().map(|s| mode(&dims[axis..], &s[axis..])).collect();
-        Ok(Plan { shape, order, dims, strides, axis, step, modes })
+        let modes = strides
+            .iter()
+            .map(|s| mode(&dims[axis..], &s[axis..]))
+            .collect();
+        Ok(Plan {
+            shape,
+            order,
+            dims,
+            strides,
+            axis,
+            step,
+            modes,
+        })
     }
 
     /// Whether a box of this operand would be a long row read across memory, a cache line for each element.
@@ -189,16 +227,31 @@ impl Plan {
     }
 
     /// Copies an operand so that it lies in the order of the walk; the memory is what is returned.
-    fn reorder(&self, op: &'static str, source: &mut Source<'_>) -> Result<Vec<MaybeUninit<[u64; 2]>>> {
+    fn reorder(
+        &self,
+        op: &'static str,
+        source: &mut Source<'_>,
+    ) -> Result<Vec<MaybeUninit<[u64; 2]>>> {
         let new = self.shape.len() - source.shape.len();
-        let own: Vec<usize> = self.order.iter().filter_map(|&k| k.checked_sub(new)).collect();
+        let own: Vec<usize> = self
+            .order
+            .iter()
+            .filter_map(|&k| k.checked_sub(new))
+            .collect();
         let lengths: Vec<usize> = own.iter().map(|&k| source.shape[k]).collect();
         let n = shape::count(op, &lengths, source.dtype.size())?;
-        let mut memory: Vec<MaybeUninit<[u64; 2]>> = buffer::vec(op, (n * source.dtype.size()).div_ceil(size_of::<[u64; 2]>()))?;
+        let mut memory: Vec<MaybeUninit<[u64; 2]>> = buffer::vec(
+            op,
+            (n * source.dtype.size()).div_ceil(size_of::<[u64; 2]>()),
+        )?;
         let mut strides = source.strides.clone();
-        own.iter().zip(shape::c_strides(&lengths)).for_each(|(&k, s)| strides[k] = s);
+        own.iter()
+            .zip(shape::c_strides(&lengths))
+            .for_each(|(&k, s)| strides[k] = s);
         let axes = source.shape.iter().zip(&source.strides).zip(&strides);
-        let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
+        let axes = axes
+            .map(|((&len, &from), &to)| Axis { len, from, to })
+            .collect();
         let start: *mut u8 = memory.as_mut_ptr().cast();
         // SAFETY: the source's elements may be read; the memory has room for them, aligned for any dtype.
         unsafe { copy::bits(source.dtype, axes, source.start, start) };
@@ -244,11 +297,20 @@ impl Plan {
     ) -> Part<'a> {
         // SAFETY: as the caller promises.
         let start = unsafe { source.start.offset(offset * source.dtype.size() as isize) };
-        let part = Part { start, dtype: source.dtype, len: n, scalar: self.modes[k] == Mode::One, of: PhantomData };
+        let part = Part {
+            start,
+            dtype: source.dtype,
+            len: n,
+            scalar: self.modes[k] == Mode::One,
+            of: PhantomData,
+        };
         if self.modes[k] != Mode::Pack {
             return part;
         }
-        assert!(n * source.dtype.size() <= size_of_val(scratch), "a box fits its buffer");
+        assert!(
+            n * source.dtype.size() <= size_of_val(scratch),
+            "a box fits its buffer"
+        );
         let mut left = n;
         let mut to = n as isize;
         let mut axes = Vec::with_capacity(self.dims.len() - self.axis);
@@ -257,12 +319,19 @@ impl Plan {
             let len = left / inner;
             to /= len as isize;
             left = inner;
-            axes.push(Axis { len, from: self.strides[k][i], to });
+            axes.push(Axis {
+                len,
+                from: self.strides[k][i],
+                to,
+            });
         }
         let packed: *mut u8 = scratch.as_mut_ptr().cast();
         // SAFETY: the box's elements may be read; the buffer has room for them, as just checked.
         unsafe { copy::bits(source.dtype, axes, start, packed) };
-        Part { start: packed, ..part }
+        Part {
+            start: packed,
+            ..part
+        }
     }
 }
 
@@ -271,7 +340,13 @@ impl Plan {
 fn memory_order(strides: &[Vec<isize>], ndim: usize) -> Vec<usize> {
     let mut fullest: Vec<&Vec<isize>> = strides.iter().collect();
     fullest.sort_by_key(|s| std::cmp::Reverse(s.iter().filter(|&&s| s != 0).count()));
-    let key = |k: usize| fullest.iter().map(|s| s[k].unsigned_abs()).find(|&s| s != 0).unwrap_or(usize::MAX);
+    let key = |k: usize| {
+        fullest
+            .iter()
+            .map(|s| s[k].unsigned_abs())
+            .find(|&s| s != 0)
+            .unwrap_or(usize::MAX)
+    };
     let mut order: Vec<usize> = (0..ndim).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(key(k)));
     order
@@ -282,13 +357,21 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
     let mut strides: Vec<Vec<isize>> = vec![Vec::with_capacity(order.len()); full.len()];
     for &k in order.iter().filter(|&&k| shape[k] != 1) {
-        let joins = |(s, full): (&Vec<isize>, &Vec<isize>)| s.last() == Some(&(full[k] * shape[k] as isize));
+        let joins = |(s, full): (&Vec<isize>, &Vec<isize>)| {
+            s.last() == Some(&(full[k] * shape[k] as isize))
+        };
         if !dims.is_empty() && strides.iter().zip(full).all(joins) {
             *dims.last_mut().expect("just checked") *= shape[k];
-            strides.iter_mut().zip(full).for_each(|(s, full)| *s.last_mut().expect("as many as dims") = full[k]);
+            strides
+                .iter_mut()
+                .zip(full)
+                .for_each(|(s, full)| *s.last_mut().expect("as many as dims") = full[k]);
         } else {
             dims.push(shape[k]);
-            strides.iter_mut().zip(full).for_each(|(s, full)| s.push(full[k]));
+            strides
+                .iter_mut()
+                .zip(full)
+                .for_each(|(s, full)| s.push(full[k]));
         }
     }
     if dims.is_empty() {
@@ -316,7 +399,11 @@ fn box_of(dims: &[usize], strides: &[Vec<isize>], room: usize) -> (usize, usize)
 /// What an operand is in a box of these axes.
 fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     let mut expected = 1;
-    let dense = dims.iter().zip(strides).rev().all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
+    let dense = dims
+        .iter()
+        .zip(strides)
+        .rev()
+        .all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
     match () {
         () if strides.iter().all(|&s| s == 0) => Mode::One,
         () if dense => Mode::Whole,
@@ -342,8 +429,16 @@ impl<'a> Position<'a> {
         }
         let offset = |s: &Vec<isize>| index.iter().zip(s).map(|(&i, &s)| i as isize * s).sum();
         let mut offsets = [0; MOST];
-        offsets.iter_mut().zip(&plan.strides).for_each(|(o, s)| *o = offset(s));
-        Position { plan, row, index, offsets }
+        offsets
+            .iter_mut()
+            .zip(&plan.strides)
+            .for_each(|(o, s)| *o = offset(s));
+        Position {
+            plan,
+            row,
+            index,
+            offsets,
+        }
     }
 
     /// Moves to a row that is this one or the next.
@@ -355,8 +450,15 @@ impl<'a> Position<'a> {
         for k in (0..self.index.len()).rev() {
             self.index[k] += 1;
             let wraps = self.index[k] == self.plan.dims[k];
-            let steps = if wraps { 1 - self.plan.dims[k] as isize } else { 1 };
-            self.offsets.iter_mut().zip(&self.plan.strides).for_each(|(o, s)| *o += steps * s[k]);
+            let steps = if wraps {
+                1 - self.plan.dims[k] as isize
+            } else {
+                1
+            };
+            self.offsets
+                .iter_mut()
+                .zip(&self.plan.strides)
+                .for_each(|(o, s)| *o += steps * s[k]);
             if !wraps {
                 return;
             }

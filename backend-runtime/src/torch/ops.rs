@@ -11,7 +11,7 @@ macro_rules! ops {
 
         /// All of them.
         #[cfg(test)]
-        pub static ALL: &[&Schema] = &[$(&$name),*];
+        pub static EVERY: &[&Schema] = &[$(&$name),*];
     };
 }
 
