@@ -16,6 +16,7 @@ pub mod params;
 pub mod random;
 pub mod scalar;
 pub mod shape;
+pub mod steps;
 
 pub mod cuda;
 pub mod numpyish;

@@ -11,6 +11,14 @@ pub struct CudaArray<T> {
     element: PhantomData<T>,
 }
 
+impl<T> CudaArray<T> {
+    /// Lengths of the axes.
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        &self.raw.shape
+    }
+}
+
 impl<T> Clone for CudaArray<T> {
     fn clone(&self) -> Self {
         CudaArray {
@@ -118,6 +126,14 @@ impl Raw {
         more.shape.insert(axis, 1);
         more.strides.insert(axis, 0);
         more
+    }
+
+    /// A view of the first index of an axis, without the axis.
+    pub(crate) fn without(&self, axis: usize) -> Raw {
+        let mut fewer = self.clone();
+        fewer.shape.remove(axis);
+        fewer.strides.remove(axis);
+        fewer
     }
 
     /// A view of `to`, to which the shape broadcasts.
@@ -228,8 +244,8 @@ impl Cuda {
         Ok(host)
     }
 
-    /// Sets every byte of a contiguous array to zero.
-    pub(crate) fn clear(&self, op: &'static str, x: &Raw) -> Result<()> {
+    /// Sets every byte of a contiguous array.
+    pub(crate) fn set_bytes(&self, op: &'static str, x: &Raw, byte: u8) -> Result<()> {
         debug_assert!(x.is_contiguous());
         let bytes = x.size() * x.dtype.size();
         if bytes == 0 {
@@ -237,6 +253,7 @@ impl Cuda {
         }
         self.device.bind(op)?;
         // SAFETY: the array has `bytes` bytes.
-        unsafe { result::memset_d8_async(x.pointer(), 0, bytes, self.device.stream()) }.checked(op)
+        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }
+            .checked(op)
     }
 }

@@ -4,7 +4,7 @@ use super::{
     kernel::{EACH, Expression, Instance, PRELUDE, Program},
     nvrtc::{Compiled, Target, compile},
 };
-use crate::{DType, Result};
+use crate::{DType, Kind, OpInfo, Result};
 use std::fmt::Write;
 
 /// Kernels that are compiled together.
@@ -25,43 +25,42 @@ impl Unit {
     }
 }
 
-/// A row with an expression, and the dtypes it is there for.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// Name of the row.
-    pub name: &'static str,
-    /// Its expression.
-    pub expression: Expression,
-    /// Dtypes of the inputs, all of them one, and of the result.
-    pub dtypes: Vec<(DType, DType)>,
-}
-
-/// The kernels of rows with expressions: one unit for each dtype of the inputs.
-pub fn rows(rows: &[Row]) -> Vec<Unit> {
+/// The kernels of rows with expressions: one unit for each dtype of the inputs. For operands of other than contiguous
+/// strides the one for two axes stands for the others, which differ only in how places are found.
+pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
         let mut unit = Unit {
             name: format!("rows of {dtype}"),
             text: format!("{PRELUDE}{EACH}"),
             kernels: Vec::new(),
         };
-        for row in rows {
-            for &(_, result) in row.dtypes.iter().filter(|(input, _)| *input == dtype) {
+        for op in ops {
+            let Some(kernel) = op.kernel else { continue };
+            for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {
+                let text = if dtype.kind() == Kind::Complex {
+                    kernel.complex
+                } else {
+                    kernel.source
+                };
+                let expression = Expression {
+                    text,
+                    inputs: kernel.inputs,
+                    params: kernel.params,
+                };
                 // names of rows are also names of functions; in a namespace they do not meet
-                let place = format!("row_{}", row.name);
+                let place = format!("row_{}", op.name);
                 let _ = writeln!(
                     unit.text,
                     "namespace {place} {{ {} }}",
-                    row.expression.functor("k_row").trim_end()
+                    expression.functor("k_row").trim_end()
                 );
                 let mut dtypes = vec![result];
-                dtypes.extend(row.expression.inputs.iter().map(|_| dtype));
-                let instances =
-                    ["flat", "strided"].map(|template| Instance::new(template, "k_row", &dtypes));
-                unit.kernels.extend(instances.map(|kernel| {
-                    kernel
-                        .expression()
-                        .replace("k_row", &format!("{place}::k_row"))
-                }));
+                dtypes.extend(kernel.inputs.iter().map(|_| dtype));
+                let kernels = [("flat", "k_row"), ("strided", "2, k_row")];
+                let kernels = kernels
+                    .map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
+                unit.kernels
+                    .extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));
             }
         }
         unit
@@ -77,7 +76,16 @@ pub fn rows(rows: &[Row]) -> Vec<Unit> {
 pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 
 /// The programs that are not those of rows.
-static PROGRAMS: &[Listed] = &[super::elementwise::COPIES, super::elementwise::CASTS];
+static PROGRAMS: &[Listed] = &[
+    super::copy::COPIES,
+    super::copy::CASTS,
+    super::create::KERNELS,
+    super::index::SELECT_KERNELS,
+    super::index::KERNELS,
+    super::compact::KERNELS,
+    super::shape::KERNELS,
+    super::reduce::FOLDS,
+];
 
 /// The kernels of every other program: one unit for each.
 pub fn programs() -> Vec<Unit> {
@@ -92,7 +100,7 @@ pub fn programs() -> Vec<Unit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, cuda::testing::compiler};
+    use crate::{KernelInfo, cuda::testing::quick_compiler};
 
     fn is_in(dtype: DType, set: &str) -> bool {
         let (bool, integer) = (
@@ -148,7 +156,9 @@ mod tests {
 
     #[test]
     fn the_vocabulary_compiles_for_every_dtype() {
-        let Some(target) = compiler() else { return };
+        let Some(target) = quick_compiler() else {
+            return;
+        };
         let mut all = Vec::new();
         for &(set, operands, result, words) in WORDS {
             for word in words.split(' ') {
@@ -167,16 +177,21 @@ mod tests {
                         "complex" => (dtype, dtype.to_complex()),
                         _ => (dtype, dtype),
                     });
-                let expression = Expression {
-                    text,
-                    inputs: &["x1", "x2"][..operands],
-                    params: &[],
-                };
-                all.push(Row {
-                    name: word,
-                    expression,
-                    dtypes: dtypes.collect(),
-                });
+                let inputs = &["x1", "x2"][..operands];
+                let kernel =
+                    KernelInfo::new(text, text, inputs, &[], dtypes.collect::<Vec<_>>().leak());
+                all.push(OpInfo::new(
+                    word,
+                    "",
+                    "",
+                    "",
+                    &[],
+                    &[],
+                    "",
+                    "",
+                    "",
+                    Some(kernel),
+                ));
             }
         }
         for unit in rows(&all) {
@@ -187,7 +202,9 @@ mod tests {
 
     #[test]
     fn every_program_compiles() {
-        let Some(target) = compiler() else { return };
+        let Some(target) = quick_compiler() else {
+            return;
+        };
         for unit in programs() {
             unit.compile(&target)
                 .unwrap_or_else(|error| panic!("{}: {error}", unit.name));

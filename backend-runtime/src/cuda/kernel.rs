@@ -355,8 +355,8 @@ mod tests {
             "cast<float, complex<float>>"
         );
         assert_eq!(
-            Instance::new("each", "k_add", &[DType::Int8]).expression(),
-            "each<k_add, signed char>"
+            Instance::new("each", "2, k_row", &[DType::Int8]).expression(),
+            "each<2, k_row, signed char>"
         );
         assert_eq!(Instance::new("iota", "", &[]).expression(), "iota");
     }

@@ -7,13 +7,21 @@
 mod array;
 mod cache;
 pub mod check;
+mod compact;
+mod copy;
+pub mod create;
 mod device;
 pub mod elementwise;
 mod error;
+pub mod index;
 pub mod kernel;
 mod library;
+mod map;
 mod memory;
 pub mod nvrtc;
+pub mod reduce;
+mod scratch;
+pub mod shape;
 mod walk;
 
 pub use array::CudaArray;
@@ -90,7 +98,7 @@ impl Arrays for Cuda {
 
     fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {
         const OP: &str = "to_ndarray";
-        let elements = self.download(OP, &elementwise::contiguous(self, OP, &x.raw)?)?;
+        let elements = self.download(OP, &copy::contiguous(self, OP, &x.raw)?)?;
         let array = HostArray::from_shape_vec(x.raw.shape.clone(), elements);
         array.map_err(|error| Error::shape(OP, &x.raw.shape, error.to_string()))
     }
@@ -126,5 +134,7 @@ impl Arrays for Cuda {
     }
 }
 
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod testing;

@@ -13,6 +13,8 @@ use std::{
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.
     pub arch: String,
+    /// Whether to compile fast to slow code: for checks of the source.
+    pub quick: bool,
 }
 
 impl Target {
@@ -22,9 +24,10 @@ impl Target {
         let device = capability.0 * 10 + capability.1;
         let known = known_archs()?;
         if known.contains(&device) {
-            return Ok(Target {
-                arch: format!("{}_{device}", if ptx { "compute" } else { "sm" }),
-            });
+            return Ok(Target::named(format!(
+                "{}_{device}",
+                if ptx { "compute" } else { "sm" }
+            )));
         }
         let older = known.iter().filter(|&&arch| arch < device).max();
         let why = || {
@@ -34,13 +37,19 @@ impl Target {
             )
         };
         older
-            .map(|arch| Target {
-                arch: format!("compute_{arch}"),
-            })
+            .map(|arch| Target::named(format!("compute_{arch}")))
             .ok_or_else(|| Error::Unavailable {
                 backend: "cuda",
                 why: why(),
             })
+    }
+
+    /// For this architecture.
+    pub fn named(arch: impl Into<String>) -> Target {
+        Target {
+            arch: arch.into(),
+            quick: false,
+        }
     }
 
     fn is_ptx(&self) -> bool {
@@ -78,7 +87,7 @@ pub(crate) fn fingerprint(target: &Target) -> Result<String> {
         unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
         (major, minor)
     });
-    Ok(format!("{major}.{minor} {} {OPTIONS:?}", target.arch))
+    Ok(format!("{major}.{minor} {target:?} {OPTIONS:?}"))
 }
 
 /// The architectures the compiler knows: 90 for `sm_90`.
@@ -117,12 +126,13 @@ pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Comp
             .result()
             .checked("compile")?;
     }
-    let options: Vec<*const c_char> = OPTIONS
-        .iter()
-        .copied()
-        .chain([&*arch])
-        .map(CStr::as_ptr)
-        .collect();
+    let quick: &[&CStr] = if target.quick {
+        &[c"--Ofast-compile=max"]
+    } else {
+        &[]
+    };
+    let options = OPTIONS.iter().chain(quick).copied().chain([&*arch]);
+    let options: Vec<*const c_char> = options.map(CStr::as_ptr).collect();
     // SAFETY: the program is alive; the options are as many strings, and they outlive the call.
     let result =
         unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }
@@ -245,14 +255,7 @@ mod tests {
         assert_eq!(compiled.names.len(), 2);
         assert_ne!(compiled.names[0], compiled.names[1]);
         assert!(compiled.image.starts_with(b"\x7fELF"));
-        let ptx = compile(
-            source,
-            &["fill<int>".into()],
-            &Target {
-                arch: "compute_90".into(),
-            },
-        )
-        .unwrap();
+        let ptx = compile(source, &["fill<int>".into()], &Target::named("compute_90")).unwrap();
         assert!(String::from_utf8_lossy(&ptx.image).contains(&ptx.names[0]));
     }
 

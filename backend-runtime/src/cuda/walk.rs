@@ -4,7 +4,7 @@ use super::{array::Raw, kernel::Argument};
 use crate::{Error, Result};
 
 /// Most axes that a kernel goes over, after merging.
-const MOST: usize = 16;
+pub(super) const MOST: usize = 16;
 
 /// Shape and strides of operands, outermost axis first, without axes of length 1 and with axes merged wherever all
 /// operands allow it.
@@ -83,6 +83,20 @@ impl Merged {
         self.strides[k].iter().all(|&stride| stride == 0)
     }
 
+    /// Whether indices of all elements fit 31 bits, for which the kernels have a faster form.
+    pub(crate) fn is_small(&self) -> bool {
+        self.n < 1 << 31
+    }
+
+    /// The number of axes that a kernel's template argument `R` says: exact up to 4, else 16.
+    pub(crate) fn rank(&self) -> usize {
+        match self.shape.len() {
+            0 | 1 => 1,
+            few @ 2..=4 => few,
+            _ => MOST,
+        }
+    }
+
     /// What the kernels' `Walk` of `K` operands is made of.
     pub(crate) fn walk<const K: usize>(&self, op: &'static str) -> Result<Walk<K>> {
         debug_assert_eq!(self.strides.len(), K);
@@ -98,14 +112,13 @@ impl Merged {
             n: self.n as u64,
             // a walk over one element has one axis too
             ndim: ndim.max(1) as u32,
-            small: (self.n < 1 << 31) as u32,
             shape: [1; MOST],
             divisors: [Divisor::ONE; MOST],
             strides: [[0; MOST]; K],
         };
         for (place, axis) in (0..ndim).rev().enumerate() {
             walk.shape[place] = self.shape[axis] as u64;
-            if walk.small == 1 {
+            if self.is_small() {
                 walk.divisors[place] = Divisor::new(self.shape[axis] as u32);
             }
             for k in 0..K {
@@ -122,7 +135,6 @@ impl Merged {
 pub(crate) struct Walk<const K: usize> {
     n: u64,
     ndim: u32,
-    small: u32,
     shape: [u64; MOST],
     divisors: [Divisor; MOST],
     strides: [[i64; MOST]; K],
@@ -143,7 +155,8 @@ pub(crate) struct Divisor {
 unsafe impl Argument for Divisor {}
 
 impl Divisor {
-    const ONE: Divisor = Divisor { magic: 0, shift: 0 };
+    /// Division by 1, of a number below 2^31.
+    pub(super) const ONE: Divisor = Divisor { magic: 0, shift: 0 };
 
     /// For division by `divisor`: 1 to 2^31 - 1.
     pub(crate) fn new(divisor: u32) -> Divisor {

@@ -13,7 +13,9 @@ pub const fn is_half<T: Element>() -> bool {
 
 /// Converts a slice.
 pub fn convert<T: Element, A: Element>(from: &[T], to: &mut [A]) {
-    if let Some(from) = same::<T, f16>(from)
+    if let Some(ready) = same::<T, A>(from) {
+        to[..from.len()].copy_from_slice(ready);
+    } else if let Some(from) = same::<T, f16>(from)
         && let Some(to) = same_mut::<A, f32>(to)
     {
         from.convert_to_f32_slice(&mut to[..from.len()]);

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, shape,
+    steps::{Steps, steps},
 };
 use ndarray::{ArrayView, IxDyn};
 use std::{marker::PhantomData, mem::MaybeUninit};
@@ -113,9 +114,7 @@ fn by_index<T: Element>(
 /// Evenly spaced values, `step` apart.
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
     const OP: &str = "arange";
-    if step == T::ZERO {
-        return Err(Error::argument(OP, "a step of 0 leads nowhere"));
-    }
+    let Steps { n, from, by } = steps(OP, start, stop, step)?;
     let write = |part: &mut [MaybeUninit<T>], first: usize, value: &dyn Fn(i64) -> T| {
         part.iter_mut().enumerate().for_each(|(i, o)| _ = o.write(value((first + i) as i64)));
         if first == 0
@@ -125,36 +124,12 @@ pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Resul
         }
     };
     if T::DTYPE.kind() < Kind::Real {
-        let exact = |x: T| match T::DTYPE.kind() {
-            Kind::Unsigned => i128::from(x.cast::<u64>()),
-            _ => i128::from(x.cast::<i64>()),
-        };
-        let (distance, step_by) = (exact(stop) - exact(start), exact(step));
-        let n =
-            if (distance < 0) == (step_by < 0) { distance.unsigned_abs().div_ceil(step_by.unsigned_abs()) } else { 0 };
-        let n = usize::try_from(n).map_err(|_| Error::Memory { op: OP, bytes: usize::MAX })?;
         return by_index(OP, &[n], |first, part| write(part, first, &|i| start.plus(step.times(T::from_i64(i)))));
     }
-    let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
-    let steps = (to - from) / by;
-    // a distance too small against the step still holds the first element
-    let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
-    if n.is_nan() {
-        return Err(Error::argument(OP, "the length is not a number"));
-    }
-    if n >= isize::MAX as f64 {
-        return Err(Error::Memory { op: OP, bytes: usize::MAX });
-    }
-    // a negative length is an empty array; as in NumPy, the distance is that of the first two elements
-    let n = n.max(0.0) as usize;
-    let second = from + by;
     if T::DTYPE == DType::Float64 {
-        let by = second - from;
         return by_index(OP, &[n], |first, part| write(part, first, &|i| T::from_f64(from + i as f64 * by)));
     }
-    let second = if T::DTYPE == DType::Float16 { T::from_f64(second).cast::<f32>() } else { second as f32 };
-    let from = from as f32;
-    let by = second - from;
+    let (from, by) = (from as f32, by as f32);
     by_index(OP, &[n], |first, part| write(part, first, &|i| T::from_f64(f64::from(from + i as f32 * by))))
 }
 

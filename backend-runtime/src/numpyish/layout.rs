@@ -82,7 +82,7 @@ pub fn map_lanes<T: Element, U: Element, S>(
     axis: usize,
     out_len: usize,
     grain: usize,
-    state: impl Fn() -> S + Sync,
+    state: impl Fn() -> Result<S> + Sync,
     f: impl Fn(&mut S, &[T], &mut [U]) -> Result<()> + Sync,
 ) -> Result<NdArray<U>> {
     let mut others = dims(x);
@@ -98,7 +98,7 @@ pub fn map_lanes<T: Element, U: Element, S>(
     let target = Shared::new(&mut out);
     let source = Source { start: x.as_ptr(), lane };
     in_groups(lanes, lane.len.max(out_len), grain, |range| {
-        let mut state = state();
+        let mut state = state()?;
         let mut input = scratch::<T>(op, if source.direct() { 0 } else { GROUP * lane.len })?;
         let mut output = scratch::<U>(op, if inner == 1 { 0 } else { GROUP * out_len })?;
         let mut offsets = Offsets::at(&others, range.start * GROUP);
@@ -139,8 +139,8 @@ pub fn lanes_in_place<T: Element, S>(
     shape: &[usize],
     axis: usize,
     grain: usize,
-    state: impl Fn() -> S + Sync,
-    f: impl Fn(&mut S, &mut [T]) + Sync,
+    state: impl Fn() -> Result<S> + Sync,
+    f: impl Fn(&mut S, &mut [T]) -> Result<()> + Sync,
 ) -> Result<()> {
     let len = shape[axis];
     if x.is_empty() {
@@ -151,7 +151,7 @@ pub fn lanes_in_place<T: Element, S>(
     let target = Shared::new(x);
     let source = Source { start: target.as_ptr().cast_const(), lane: Dim { len, stride: inner as isize } };
     in_groups(lanes, len, grain, |range| {
-        let mut state = state();
+        let mut state = state()?;
         let mut buffer = scratch::<T>(op, if inner == 1 { 0 } else { GROUP * len })?;
         for group in range {
             let first = group * GROUP;
@@ -159,7 +159,7 @@ pub fn lanes_in_place<T: Element, S>(
             if inner == 1 {
                 for k in first..first + many {
                     // SAFETY: every lane belongs to one task only.
-                    f(&mut state, unsafe { target.part(k * len..(k + 1) * len) });
+                    f(&mut state, unsafe { target.part(k * len..(k + 1) * len) })?;
                 }
                 continue;
             }
@@ -168,7 +168,7 @@ pub fn lanes_in_place<T: Element, S>(
             // SAFETY: the starts are those of lanes of the buffer, each in one task only.
             unsafe {
                 source.gather(&at[..many], &mut buffer);
-                buffer.chunks_exact_mut(len).take(many).for_each(|lane| f(&mut state, lane));
+                buffer.chunks_exact_mut(len).take(many).try_for_each(|lane| f(&mut state, lane))?;
                 scatter(&buffer, len, &starts, many, inner, target.as_ptr());
             }
         }
@@ -321,7 +321,7 @@ pub(super) mod tests {
                         to.iter_mut().zip(from.iter().rev().chain(&[-1.0])).for_each(|(t, f)| *t = f * 2.0);
                         Ok(())
                     };
-                    let y = map_lanes("test", &a, axis, len + 1, 16, || (), doubled).unwrap();
+                    let y = map_lanes("test", &a, axis, len + 1, 16, || Ok(()), doubled).unwrap();
                     for (from, to) in x.lanes(Axis(axis)).into_iter().zip(y.lanes(Axis(axis))) {
                         let expected: Vec<f64> = from.iter().rev().chain(&[-1.0]).map(|f| f * 2.0).collect();
                         assert_eq!(to.to_vec(), expected);
@@ -339,7 +339,19 @@ pub(super) mod tests {
             let mut expected = x.clone();
             expected.invert_axis(Axis(axis));
             let flat = x.as_slice_mut().unwrap();
-            lanes_in_place("test", flat, &shape, axis, 1, || (), |_, lane| lane.reverse()).unwrap();
+            lanes_in_place(
+                "test",
+                flat,
+                &shape,
+                axis,
+                1,
+                || Ok(()),
+                |_, lane| {
+                    lane.reverse();
+                    Ok(())
+                },
+            )
+            .unwrap();
             assert_eq!(x, expected);
         }
     }
@@ -351,8 +363,8 @@ pub(super) mod tests {
             to.fill(from.len() as f32 + 1.0);
             Ok(())
         };
-        assert_eq!(map_lanes("test", &none, 0, 2, 1, || (), pad).unwrap(), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
-        assert_eq!(map_lanes("test", &none, 1, 2, 1, || (), pad).unwrap().shape(), [0, 2]);
-        lanes_in_place::<f32, _>("test", &mut [], &[0, 3], 0, 1, || (), |_, _| unreachable!()).unwrap();
+        assert_eq!(map_lanes("test", &none, 0, 2, 1, || Ok(()), pad).unwrap(), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
+        assert_eq!(map_lanes("test", &none, 1, 2, 1, || Ok(()), pad).unwrap().shape(), [0, 2]);
+        lanes_in_place::<f32, _>("test", &mut [], &[0, 3], 0, 1, || Ok(()), |_, _| unreachable!()).unwrap();
     }
 }

@@ -116,8 +116,8 @@ struct Matrix<T> {
 unsafe impl<T: Sync> Sync for Matrix<T> {}
 
 impl<T> Matrix<T> {
-    /// The matrix without the rows before this one.
-    fn from_row(self, row: isize) -> Matrix<T> {
+    /// The matrix from this row on.
+    fn below(self, row: isize) -> Matrix<T> {
         Matrix { start: self.start.wrapping_offset(row * self.row), ..self }
     }
 }
@@ -197,7 +197,7 @@ unsafe fn integer_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, 
         let first = (start / shape.columns) as isize;
         // SAFETY: a part of the rows of both, as the caller promises.
         unsafe {
-            let a = a.from_row(first);
+            let a = a.below(first);
             if shape.columns == 1 {
                 dots(part, a, b, shape.inner)
             } else {

@@ -7,11 +7,18 @@ use super::{
     tensor::{Arg, Number, Tensor},
     with::computed_in,
 };
-use crate::{Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, shape};
+use crate::{
+    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, numpyish, shape,
+};
 
 /// An array from one of the host: without a copy on the CPU.
 pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> {
     b.from_ndarray(x)
+}
+
+/// A 1-D array from raw bytes in native byte order.
+pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<TorchArray<T>> {
+    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?)
 }
 
 fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {

@@ -29,11 +29,13 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
     let on = b.on("remainder");
     if T::DTYPE.kind() == Kind::Real {
         let [x, y] = on.operands(Via::Float32, [x1, x2])?;
-        let rest = on.call(&ops::REMAINDER, args![&x, &y])?;
-        // a zero has the sign of the divisor, as in NumPy
+        // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
+        let rest = fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
-        let signed = on.call(&ops::COPYSIGN, args![&rest, &y])?;
-        return on.leave(Via::Float32, on.select(&zero, &signed, &rest)?);
+        let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
+        let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
+        let moved = on.select(&other_sign, &on.call(&ops::ADD, args![&rest, &y])?, &rest)?;
+        return on.leave(Via::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
     }
     let (x, y) = integers(on, x1, x2)?;
     let product = on.call(&ops::MUL, args![&quotient::<T>(on, &x, &y)?, &y])?;
@@ -41,6 +43,22 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
     let no_divisor = on.call(&ops::EQ, args![&y, Number::of(ZERO)])?;
     let zeros = on.call(&ops::ZEROS_LIKE, args![&rest])?;
     from_integers(on, on.select(&no_divisor, &zeros, &rest)?)
+}
+
+/// C's remainder. On the CPU libtorch has NaN where the quotient overflows: multiples of the divisor, which leave the same,
+/// go first; they are infinite, and leave x, where the quotient is small enough without them.
+fn fmod(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let step = |x: &Tensor, y: &Tensor| on.call(&ops::FMOD, args![x, y]);
+    if on.backend.index() >= 0 {
+        return step(x, y);
+    }
+    if x.is(DType::Float32) {
+        let rest = step(&on.cast(x, DType::Float64)?, &on.cast(y, DType::Float64)?)?;
+        return on.cast(&rest, DType::Float32);
+    }
+    let large = on.call(&ops::MUL, args![y, Number::of(2_f64.powi(950))])?;
+    let larger = on.call(&ops::MUL, args![&large, Number::of(2_f64.powi(950))])?;
+    step(&step(&step(x, &larger)?, &large)?, y)
 }
 
 /// Integer operands in a dtype that libtorch divides: uint16 and uint32 as int64, uint64 as the bits of int64.
@@ -127,6 +145,12 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
             let [x, y] = on.operands(Via::Direct, [x1, x2])?;
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.array(on.cast(&power, T::DTYPE)?)
+        }
+        // libtorch's complex power loses digits, of which complex128 has some to spare
+        DType::Complex64 => {
+            let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+            let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
+            on.array(on.cast(&on.call(&ops::POW, args![&x, &y])?, T::DTYPE)?)
         }
         _ => {
             let [x, y] = on.operands(Via::Float32, [x1, x2])?;

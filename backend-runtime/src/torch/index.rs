@@ -14,7 +14,7 @@ pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Re
     let on = b.on("getitem");
     let spans = shape::spans(on.op, slices, x.shape())?;
     let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
-    on.array(if backwards.is_empty() { part } else { on.call(&ops::FLIP, args![&part, &backwards])? })
+    on.array(on.reverse(&part, &backwards)?)
 }
 
 /// The view of these spans with all axes forward, and which axes of it run backwards.
@@ -62,7 +62,7 @@ pub fn setitem<T: Element>(
     let values = on.reshape(&values, &values.shape()[extra..])?;
     shape::check_broadcast_to(on.op, values.shape(), part.shape())?;
     let values = on.call(&ops::EXPAND, args![&values, part.shape()])?;
-    let values = if backwards.is_empty() { values } else { on.call(&ops::FLIP, args![&values, &backwards])? };
+    let values = on.reverse(&values, &backwards)?;
     on.call(&ops::COPY_IN_PLACE, args![&part, &values])?;
     on.leave(Via::Wrap, copy)
 }

@@ -284,7 +284,8 @@ pub fn quantile<T: Real>(
 /// Refuses quantiles outside [0, 1].
 fn check_quantiles<T: Real>(on: On<'_>, q: &TorchArray<T>) -> Result<()> {
     let half = Number::of(0.5_f32);
-    let distance = on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
+    let distance =
+        on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
     let inside = on.call(&ops::LE, args![&distance, half])?;
     let axes: Vec<usize> = (0..inside.ndim()).collect();
     match on.item(&on.call(&ops::ALL, args![&inside, &axes, false])?)? {

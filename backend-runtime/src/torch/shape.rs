@@ -213,14 +213,14 @@ fn rotate(on: On<'_>, x: &Tensor, shifts: &[i128], axes: &[usize]) -> Result<Ten
     if small.iter().all(|&s| s == 0) || x.size() == 0 {
         return Ok(x.clone());
     }
-    on.call(&ops::ROLL, args![x, &small[..], &moved])
+    on.on_bits(x, |x| on.call(&ops::ROLL, args![x, &small[..], &moved]))
 }
 
 /// The order reversed along axes.
 pub fn flip<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("flip");
     let axes = axis.resolve(on.op, x.shape().len())?;
-    on.array(on.call(&ops::FLIP, args![x, &axes])?)
+    on.array(on.reverse(x.tensor(), &axes)?)
 }
 
 /// The zero frequency moved to the middle.

@@ -5,7 +5,7 @@ use super::{
     call::{On, args},
     ops,
     tensor::{Arg, Number, Tensor},
-    via::Via,
+    via::{Detour, Via},
 };
 use crate::{DType, Element, Error, Result, shape};
 
@@ -81,7 +81,19 @@ impl On<'_> {
 
     /// The elements at these int64 indices, 0 or more, along one axis.
     pub fn pick(self, x: &Tensor, axis: usize, indices: &Tensor) -> Result<Tensor> {
-        self.call(&ops::INDEX_SELECT, args![x, axis, indices])
+        self.on_bits(x, |x| self.call(&ops::INDEX_SELECT, args![x, axis, indices]))
+    }
+
+    /// The order reversed along axes.
+    pub fn reverse(self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+        if axes.is_empty() { Ok(x.clone()) } else { self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes])) }
+    }
+
+    /// Moves elements of any dtype with an op that lacks most unsigned integers.
+    pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+        let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
+        let detour = unsigned.map_or(Detour::None, |d| Via::Wrap.detour(d));
+        detour.leave(self, run(&detour.enter(self, x)?)?)
     }
 
     /// An integer or truth value of a tensor of one element; on a GPU it waits for it.

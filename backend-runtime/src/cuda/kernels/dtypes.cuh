@@ -130,3 +130,6 @@ template <typename U, typename R> U cast(complex<R> x) { return From<U>::parts(x
 // 0 and 1 of every dtype.
 template <typename T> T zero() { return cast<T>(false); }
 template <typename T> T one() { return cast<T>(true); }
+
+// A number that is written in an expression, or given to it.
+template <typename T> T op_of(double x) { return cast<T>(x); }

@@ -14,17 +14,37 @@ template <typename X, int W> struct alignas(W * sizeof(X)) Pack {
 
 // An input whose value, if it is one for all elements, is fetched once.
 template <typename X> struct Reader {
-    const X* array;
+    const X* __restrict__ array;
+    bool is_array;
     X value;
-    Reader(const Input<X>& input) : array(input.kind == ARRAY ? input.array : nullptr) {
+    Reader(const Input<X>& input) : array(input.array), is_array(input.kind == ARRAY) {
         if (input.kind == VALUE) value = *(const X*)input.value;
         if (input.kind == ELEMENT) value = *input.array;
     }
-    X one(i64 i) const { return array ? array[i] : value; }
+    // What `is_array` says, but new to the compiler each time: it would make a copy of the whole loop for each
+    // combination of kinds of inputs, at several times the code and the time to compile.
+    bool asks() const {
+        u32 flag = is_array;
+        asm volatile("" : "+r"(flag));
+        return flag;
+    }
+    X one(i64 i) const { return asks() ? array[i] : value; }
     template <int W> Pack<X, W> pack(u64 i) const {
-        if (array) return ((const Pack<X, W>*)array)[i];
+        if (asks()) return ((const Pack<X, W>*)array)[i];
+        return repeated<W>();
+    }
+    // Element k of each of W places.
+    template <int W, int K> Pack<X, W> gather(const i64 (&at)[W][K], int k) const {
+        if (!asks()) return repeated<W>();
+        Pack<X, W> some;
+        for (int j = 0; j < W; j++) some.at[j] = array[at[j][k]];
+        return some;
+    }
+
+  private:
+    template <int W> Pack<X, W> repeated() const {
         Pack<X, W> all;
-        for (int k = 0; k < W; k++) all.at[k] = value;
+        for (int j = 0; j < W; j++) all.at[j] = value;
         return all;
     }
 };
@@ -59,46 +79,42 @@ __global__ void __launch_bounds__(256) flat(F f, U* out, u64 n, u32 vectors, Inp
     flat_readers<F, U, X...>(f, out, n, vectors, Reader<X>(in)...);
 }
 
-template <typename F, typename U, int K, typename... X>
-U at_places(const F& f, const i64 (&at)[K], Reader<X>... in) {
-    int k = 0;
-    // braces order the evaluation: k counts the inputs from left to right
-    struct Call {
-        U result;
-        Call(const F& f, X... x) : result(f.template apply<U>(x...)) {}
-    } call{f, in.one(at[++k])...};
-    return call.result;
-}
+// Results of W places. The gathers are in braces, which orders them: k counts the inputs from left to right.
+template <int W, typename U, typename... X> struct Gathered {
+    Pack<U, W> results;
+    template <typename F> Gathered(const F& f, Pack<X, W>... x) : results(apply<W, U>(f, x...)) {}
+};
 
-template <typename F, typename U, typename W, typename... X>
-void strided_readers(const F& f, U* __restrict__ out, const W& walk, Reader<X>... in) {
-    const int K = sizeof...(X) + 1, each = 4;
-    u64 step = gridDim.x * u64(blockDim.x) * each;
-    for (u64 base = blockIdx.x * u64(blockDim.x) * each; base < walk.n; base += step) {
-        // all loads of a thread before its stores, for several to be under way at once
-        U result[each];
-        i64 place[each];
+template <int R, typename I, typename F, typename U, int K, typename... X>
+void strided_readers(const F& f, U* __restrict__ out, const Walk<K>& walk, Reader<X>... in) {
+    // all loads of a thread before its stores, for several to be under way at once
+    const int each = 4;
+    I n = walk.n, step = I(gridDim.x) * blockDim.x * each;
+    for (I base = I(blockIdx.x) * blockDim.x * each + threadIdx.x; base < n; base += step) {
+        i64 at[each][K];
 #pragma unroll
         for (int j = 0; j < each; j++) {
-            u64 i = base + j * blockDim.x + threadIdx.x;
-            if (i < walk.n) {
-                i64 at[K];
-                walk.locate(i, at);
-                place[j] = at[0];
-                result[j] = at_places<F, U, K, X...>(f, at, in...);
-            }
+            I i = base + j * blockDim.x;
+            walk.template locate<R>(i < n ? i : base, at[j]);
         }
+        int k = 0;
+        Gathered<each, U, X...> gathered{f, in.template gather<each, K>(at, ++k)...};
 #pragma unroll
         for (int j = 0; j < each; j++) {
-            u64 i = base + j * blockDim.x + threadIdx.x;
-            if (i < walk.n) out[place[j]] = result[j];
+            // the places beyond the end are that of `base` again, with its result
+            out[at[j][0]] = gathered.results.at[j];
         }
     }
 }
 
-// Operands of any strides. Operand 0 of the walk is the result.
-template <typename F, typename U, typename... X>
-__global__ void __launch_bounds__(256)
-    strided(F f, U* out, const __grid_constant__ Walk<sizeof...(X) + 1> walk, Input<X>... in) {
-    strided_readers<F, U, Walk<sizeof...(X) + 1>, X...>(f, out, walk, Reader<X>(in)...);
+// Operands of any strides, with R axes and fewer than 2^31 elements. Operand 0 of the walk is the result.
+template <int R, typename F, typename U, typename... X>
+__global__ void __launch_bounds__(256) strided(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
+    strided_readers<R, u32, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);
+}
+
+// The same for any number of elements.
+template <int R, typename F, typename U, typename... X>
+__global__ void __launch_bounds__(256) strided_wide(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
+    strided_readers<R, u64, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);
 }

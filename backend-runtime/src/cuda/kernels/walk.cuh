@@ -6,34 +6,36 @@ struct Divisor {
     u32 divide(u32 x) const { return (__umulhi(x, magic) + x) >> shift; }
 };
 
-// Shape and strides of K operands, the innermost axis first. `small`: fewer than 2^31 elements.
+// Shape and strides of K operands, the innermost axis first. Functions over it are compiled for a number of axes, `R`:
+// with indices that are known to the compiler the struct stays in the constant memory that a launch fills. R = 16 is for
+// any number.
 template <int K> struct Walk {
     u64 n;
-    u32 ndim, small;
+    u32 ndim;
     u64 shape[16];
     Divisor divisor[16];
     i64 strides[K][16];
 
-    // Where element `i` of each operand lies, in elements from its first.
-    void locate(u64 i, i64 (&at)[K]) const {
+    // Where element `i` of each operand lies, in elements from its first: with fewer than 2^31 elements.
+    template <int R> void locate(u32 i, i64 (&at)[K]) const {
+        locate_by<R>(i, at, [&](u32 rest, int axis) { return divisor[axis].divide(rest); });
+    }
+
+    // With any number of elements.
+    template <int R> void locate(u64 i, i64 (&at)[K]) const {
+        locate_by<R>(i, at, [&](u64 rest, int axis) { return rest / shape[axis]; });
+    }
+
+  private:
+    template <int R, typename I, typename F> void locate_by(I rest, i64 (&at)[K], F divide) const {
         for (int k = 0; k < K; k++) at[k] = 0;
-        u32 last = ndim - 1;
-        if (small) {
-            u32 rest = u32(i);
-            for (u32 axis = 0; axis < last; axis++) {
-                u32 quotient = divisor[axis].divide(rest), index = rest - quotient * u32(shape[axis]);
-                for (int k = 0; k < K; k++) at[k] += i64(index) * strides[k][axis];
-                rest = quotient;
-            }
-            for (int k = 0; k < K; k++) at[k] += i64(rest) * strides[k][last];
-        } else {
-            u64 rest = i;
-            for (u32 axis = 0; axis < last; axis++) {
-                u64 quotient = rest / shape[axis], index = rest - quotient * shape[axis];
-                for (int k = 0; k < K; k++) at[k] += i64(index) * strides[k][axis];
-                rest = quotient;
-            }
-            for (int k = 0; k < K; k++) at[k] += i64(rest) * strides[k][last];
+#pragma unroll
+        for (int axis = 0; axis < R; axis++) {
+            bool is_last = axis + 1 == R || (R == 16 && axis + 1 == ndim);
+            I quotient = is_last ? 0 : divide(rest, axis), index = rest - quotient * I(shape[axis]);
+            for (int k = 0; k < K; k++) at[k] += i64(index) * strides[k][axis];
+            if (is_last) break;
+            rest = quotient;
         }
     }
 };

@@ -42,7 +42,7 @@ where
         out[0] = best as i64;
         Ok(())
     };
-    let found = layout::map_lanes(op, x, axis, 1, CHEAP, || (), find)?;
+    let found = layout::map_lanes(op, x, axis, 1, CHEAP, || Ok(()), find)?;
     Ok(if keepdims { found } else { found.index_axis_move(ndarray::Axis(axis), 0) })
 }
 

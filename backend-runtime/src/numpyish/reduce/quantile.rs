@@ -66,7 +66,7 @@ fn quantile_in<T: Real, A: Precision>(
         out.iter_mut().zip(&places).for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
         Ok(())
     };
-    let found = layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, Vec::new, find)?;
+    let found = layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, || Ok(Vec::new()), find)?;
     let mut order: Vec<usize> = vec![kept.len()];
     order.extend(0..kept.len());
     let found = found.permuted_axes(&order[..]);

@@ -38,7 +38,7 @@ fn sort_by<T: Ordered, K: Key>(x: &NdArray<T>, axis: isize, descending: bool) ->
     let op = "sort";
     let axis = shape::axis(op, axis, x.ndim())?;
     let len = x.shape()[axis];
-    let state = || (Vec::<K>::new(), Vec::new());
+    let state = || Ok((Vec::<K>::new(), Vec::new()));
     layout::map_lanes(op, x, axis, len, COSTLY, state, |(keys, spare), lane, out: &mut [T]| {
         reserve(op, keys, len)?;
         keys.extend(lane.iter().map(|&v| K::of(v, descending)));
@@ -68,7 +68,7 @@ fn argsort_by<T: Ordered, K: Key, I: Index>(x: &NdArray<T>, axis: isize, descend
     let op = "argsort";
     let axis = shape::axis(op, axis, x.ndim())?;
     let len = x.shape()[axis];
-    let state = || (Vec::<Indexed<K, I>>::new(), Vec::new());
+    let state = || Ok((Vec::<Indexed<K, I>>::new(), Vec::new()));
     layout::map_lanes(op, x, axis, len, COSTLY, state, |(records, spare), lane, out: &mut [i64]| {
         reserve(op, records, len)?;
         records.extend(lane.iter().enumerate().map(|(i, &v)| Indexed::new(K::of(v, descending), i)));

@@ -1,0 +1,301 @@
+//! A scalar expression over the elements of arrays: one of two kernels, for contiguous and for other operands.
+
+use super::{
+    Cuda, Operand,
+    array::Raw,
+    copy::mover,
+    kernel::{Argument, Grid, Instance, Program},
+    walk::Merged,
+};
+use crate::{DType, Element, Error, Result, shape};
+use std::cmp::Reverse;
+
+/// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
+/// struct of the expression.
+pub(super) const FLAT: &str = "k_row";
+const STRIDED: [(usize, &str); 5] = [
+    (1, "1, k_row"),
+    (2, "2, k_row"),
+    (3, "3, k_row"),
+    (4, "4, k_row"),
+    (16, "16, k_row"),
+];
+
+/// Most scalar parameters of a row.
+const PARAMS: usize = 8;
+
+/// An operand of an elementwise op.
+#[derive(Clone, Copy)]
+pub(crate) enum Input<'a> {
+    /// An array.
+    Array(&'a Raw),
+    /// One value for all elements.
+    Value(DType, Bytes),
+}
+
+impl Input<'_> {
+    /// One value for all elements.
+    pub(crate) fn value<T: Element>(x: T) -> Input<'static> {
+        Input::Value(T::DTYPE, Bytes::of(x))
+    }
+
+    /// One value for all elements, as one that is only moved.
+    pub(crate) fn moved<T: Element>(x: T) -> Input<'static> {
+        Input::Value(mover(T::DTYPE), Bytes::of(x))
+    }
+
+    fn dtype(&self) -> DType {
+        match self {
+            Input::Array(array) => array.dtype,
+            Input::Value(dtype, _) => *dtype,
+        }
+    }
+
+    fn shape(&self) -> &[usize] {
+        match self {
+            Input::Array(array) => &array.shape,
+            Input::Value(..) => &[],
+        }
+    }
+}
+
+/// The bytes of an element, and zeros; as a kernel's argument, the element.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct Bytes([u8; 16]);
+
+// SAFETY: a parameter of the element's type takes the first bytes.
+unsafe impl Argument for Bytes {}
+
+impl Bytes {
+    const NONE: Bytes = Bytes([0; 16]);
+
+    pub(super) fn of<T: Element>(x: T) -> Bytes {
+        let mut bytes = [0; 16];
+        // SAFETY: an element is at most 16 bytes and has no padding.
+        unsafe {
+            std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>())
+        };
+        Bytes(bytes)
+    }
+}
+
+impl<'a, T: Element> From<Operand<'a, T>> for Input<'a> {
+    fn from(operand: Operand<'a, T>) -> Input<'a> {
+        match operand {
+            Operand::Array(array) => Input::Array(&array.raw),
+            Operand::Scalar(x) => Input::value(x),
+        }
+    }
+}
+
+/// The kernels' `Input`.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct KernelInput {
+    array: u64,
+    kind: u32,
+    value: Bytes,
+}
+
+// SAFETY: the C++ struct has the same members in the same order, with the same alignment.
+unsafe impl Argument for KernelInput {}
+
+const ARRAY: u32 = 0;
+const VALUE: u32 = 1;
+const ELEMENT: u32 = 2;
+
+/// A new array: `program`'s expression of the inputs, broadcast.
+pub(crate) fn map(
+    b: &Cuda,
+    op: &'static str,
+    program: &Program,
+    params: &[f64],
+    inputs: &[Input],
+    dtype: DType,
+) -> Result<Raw> {
+    let shape = shape::broadcast_all(op, inputs.iter().map(Input::shape))?;
+    let order = memory_order(&shape, inputs);
+    let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let out = b.uninit_raw(op, dtype, &in_order)?;
+    let mut back = vec![0; order.len()];
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(place, &axis)| back[axis] = place);
+    let out = out.permuted(&back);
+    map_into(b, op, program, params, inputs, &out)?;
+    Ok(out)
+}
+
+/// The axes from the one with the largest stride on, after the first input that has an element for each of the result:
+/// the result is laid out as that input is, so that both are gone over as they lie in memory.
+fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
+    let full = inputs.iter().find_map(|input| match input {
+        Input::Array(x) if x.shape == shape && is_without_repetition(x) => Some(*x),
+        _ => None,
+    });
+    order_of(shape.len(), full)
+}
+
+fn is_without_repetition(x: &Raw) -> bool {
+    x.shape
+        .iter()
+        .zip(&x.strides)
+        .all(|(&len, &stride)| len == 1 || stride != 0)
+}
+
+fn order_of(ndim: usize, of: Option<&Raw>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ndim).collect();
+    if let Some(x) = of.filter(|x| !x.is_contiguous()) {
+        // an axis of length 1 has any stride: it stays where it is, outermost among equals
+        order.sort_by_key(|&axis| {
+            Reverse(if x.shape[axis] == 1 {
+                isize::MAX
+            } else {
+                x.strides[axis].abs()
+            })
+        });
+    }
+    order
+}
+
+/// As [`map`], into an array that is there: the shape of the inputs broadcasts to its shape. It shares no memory with an
+/// input, unless element for element.
+pub(crate) fn map_into(
+    b: &Cuda,
+    op: &'static str,
+    program: &Program,
+    params: &[f64],
+    inputs: &[Input],
+    out: &Raw,
+) -> Result<()> {
+    b.check(op, out)?;
+    let order = order_of(out.shape.len(), Some(out));
+    let out_in_order = out.permuted(&order);
+    let mut arrays = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        arrays.push(match input {
+            Input::Array(x) => {
+                b.check(op, x)?;
+                x.broadcast(op, &out.shape)?.permuted(&order)
+            }
+            // its strides are all 0, and its place is never read
+            Input::Value(..) => out.view(out_in_order.shape.clone(), vec![0; order.len()], 0),
+        });
+    }
+    let operands: Vec<&Raw> = std::iter::once(&out_in_order).chain(&arrays).collect();
+    let merged = Merged::new(&operands);
+    if merged.n() == 0 {
+        return Ok(());
+    }
+    let mut functor = [0.0; PARAMS];
+    if params.len() > PARAMS {
+        return Err(Error::argument(
+            op,
+            format!("more than {PARAMS} scalar parameters"),
+        ));
+    }
+    functor[..params.len()].copy_from_slice(params);
+    let flat =
+        merged.is_flat(0) && (1..operands.len()).all(|k| merged.is_flat(k) || merged.is_one(k));
+    let kernel_inputs: Vec<KernelInput> = inputs
+        .iter()
+        .enumerate()
+        .map(|(k, input)| match input {
+            Input::Value(_, value) => KernelInput {
+                array: 0,
+                kind: VALUE,
+                value: *value,
+            },
+            Input::Array(_) => {
+                let kind = if merged.is_one(k + 1) { ELEMENT } else { ARRAY };
+                KernelInput {
+                    array: arrays[k].pointer(),
+                    kind,
+                    value: Bytes::NONE,
+                }
+            }
+        })
+        .collect();
+    let mut dtypes = vec![out.dtype];
+    dtypes.extend(inputs.iter().map(Input::dtype));
+    let instance = if flat {
+        Instance::new("flat", FLAT, &dtypes)
+    } else {
+        strided_instance(&merged, &dtypes)
+    };
+    let kernel = b.kernel(op, program, instance)?;
+    let pointer = out.pointer();
+    let inputs = kernel_inputs.iter().map(|input| input as &dyn Argument);
+    if flat {
+        let width = dtypes.iter().map(|dtype| dtype.size()).max().unwrap_or(1);
+        let per_pack = 16 / width;
+        let aligned =
+            |address: u64, dtype: DType| address.is_multiple_of((per_pack * dtype.size()) as u64);
+        let arrays_aligned = kernel_inputs
+            .iter()
+            .zip(&dtypes[1..])
+            .all(|(input, &dtype)| input.kind != ARRAY || aligned(input.array, dtype));
+        let vectors = aligned(pointer, out.dtype) && arrays_aligned;
+        let n = merged.n();
+        let grid = Grid::over(if vectors { n.div_ceil(per_pack) } else { n });
+        let (n, vectors) = (n as u64, vectors as u32);
+        let arguments: Vec<&dyn Argument> = [&functor as &dyn Argument, &pointer, &n, &vectors]
+            .into_iter()
+            .chain(inputs)
+            .collect();
+        // SAFETY: the arguments are `flat`'s. Every operand has `n` elements from its pointer on, or is one element,
+        // or a value; packs are only read where every pointer is aligned for them.
+        return unsafe { b.launch(op, kernel, grid, &arguments) };
+    }
+    let grid = Grid::over(merged.n().div_ceil(4));
+    macro_rules! launch {
+        ($k:literal) => {{
+            let walk = merged.walk::<$k>(op)?;
+            let arguments: Vec<&dyn Argument> =
+                [&functor as &dyn Argument, &pointer, &walk].into_iter().chain(inputs).collect();
+            // SAFETY: the arguments are `strided`'s; shape and strides of every operand stay within its memory.
+            unsafe { b.launch(op, kernel, grid, &arguments) }
+        }};
+    }
+    match operands.len() {
+        1 => launch!(1),
+        2 => launch!(2),
+        3 => launch!(3),
+        4 => launch!(4),
+        more => Err(Error::argument(
+            op,
+            format!("{} inputs of one expression", more - 1),
+        )),
+    }
+}
+
+/// The kernel for operands that are not all contiguous.
+fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
+    let tag = STRIDED
+        .iter()
+        .find(|(rank, _)| *rank == merged.rank())
+        .map_or("", |(_, tag)| tag);
+    Instance::new(
+        if merged.is_small() {
+            "strided"
+        } else {
+            "strided_wide"
+        },
+        tag,
+        dtypes,
+    )
+}
+
+/// Every kernel of an expression for these dtypes, for the check.
+pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
+    let strided = |name| {
+        STRIDED
+            .iter()
+            .map(move |(_, tag)| Instance::new(name, tag, dtypes))
+    };
+    std::iter::once(Instance::new("flat", FLAT, dtypes))
+        .chain(strided("strided"))
+        .chain(strided("strided_wide"))
+}
