@@ -23,15 +23,30 @@ pub fn select<T: Element>(
     x2: Operand<'_, T>,
 ) -> Result<NdArray<T>> {
     const OP: &str = "where";
-    if let (Some(c), Some(x), Some(y)) = (condition.as_slice(), whole(&x1, condition), whole(&x2, condition)) {
+    if let (Some(c), Some(x), Some(y)) = (
+        condition.as_slice(),
+        whole(&x1, condition),
+        whole(&x2, condition),
+    ) {
         return elementwise::like(OP, condition, c.len(), |r, out| {
-            pick_each(Input::Slice(&c[r.clone()]), x.part(r.clone()), y.part(r), out);
+            pick_each(
+                Input::Slice(&c[r.clone()]),
+                x.part(r.clone()),
+                y.part(r),
+                out,
+            );
         });
     }
-    let sources = [Source::array(condition), elementwise::source(&x1), elementwise::source(&x2)];
+    let sources = [
+        Source::array(condition),
+        elementwise::source(&x1),
+        elementwise::source(&x2),
+    ];
     // SAFETY: every element is written.
     unsafe {
-        walk::walk(OP, &sources, &|parts, out| pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out))
+        walk::walk(OP, &sources, &|parts, out| {
+            pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out)
+        })
     }
 }
 
@@ -44,11 +59,21 @@ fn whole<'a, T: Element>(x: &'a Operand<'_, T>, condition: &NdArray<bool>) -> Op
     }
 }
 
-fn pick_each<T: Element>(c: Input<'_, bool>, x: Input<'_, T>, y: Input<'_, T>, out: &mut [MaybeUninit<T>]) {
+fn pick_each<T: Element>(
+    c: Input<'_, bool>,
+    x: Input<'_, T>,
+    y: Input<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) {
     let (cs, xs, ys) = (c.spread(), x.spread(), y.spread());
     for (i, out) in out.chunks_mut(STEP).enumerate() {
         let range = i * STEP..i * STEP + out.len();
-        pick(c.slice(&cs, range.clone()), x.slice(&xs, range.clone()), y.slice(&ys, range), out);
+        pick(
+            c.slice(&cs, range.clone()),
+            x.slice(&xs, range.clone()),
+            y.slice(&ys, range),
+            out,
+        );
     }
 }
 
@@ -96,10 +121,16 @@ pub fn setitem<T: Element>(
     const OP: &str = "setitem";
     let spans = shape::spans(OP, slices, x.shape())?;
     let whole = shape::c_strides(x.shape());
-    let start: usize = spans.iter().zip(&whole).map(|(span, &stride)| span.start * stride as usize).sum();
+    let start: usize = spans
+        .iter()
+        .zip(&whole)
+        .map(|(span, &stride)| span.start * stride as usize)
+        .sum();
     let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
     let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
-    let strides: Vec<isize> = kept().map(|(span, &s)| if span.len > 1 { span.step * s } else { s }).collect();
+    let strides: Vec<isize> = kept()
+        .map(|(span, &s)| if span.len > 1 { span.step * s } else { s })
+        .collect();
     let mut values = match &values {
         Operand::Array(v) => v.view(),
         Operand::Scalar(v) => ndarray::aview0(v).into_dyn(),
@@ -125,14 +156,17 @@ fn widen<'a, T: Element>(
     x: &'a ArrayView<'_, T, IxDyn>,
     shape: &[usize],
 ) -> Result<ArrayView<'a, T, IxDyn>> {
-    x.broadcast(IxDyn(shape)).ok_or_else(|| Error::shapes(op, x.shape(), shape))
+    x.broadcast(IxDyn(shape))
+        .ok_or_else(|| Error::shapes(op, x.shape(), shape))
 }
 
 /// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
 fn inside(indices: &[i64], len: usize) -> bool {
     let n = len as i64;
-    indices.iter().fold(0, |bad, &i| bad | i.wrapping_add(n) | (n - 1).wrapping_sub(i)) >= 0
+    indices.iter().fold(0, |bad, &i| {
+        bad | i.wrapping_add(n) | (n - 1).wrapping_sub(i)
+    }) >= 0
 }
 
 /// An error that names the first index outside an axis.
@@ -140,7 +174,11 @@ fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
     if inside(indices, len) {
         return Ok(());
     }
-    let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
+    let index = indices
+        .iter()
+        .copied()
+        .find(|&i| !inside(&[i], len))
+        .unwrap_or_default();
     Err(Error::Index { op, index, len })
 }
 
@@ -152,11 +190,19 @@ fn from_start(index: i64, len: usize) -> usize {
 
 /// The sizes of what is before and behind an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
-    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
+    (
+        shape[..axis].iter().product(),
+        shape[axis + 1..].iter().product(),
+    )
 }
 
 /// Elements at indices along one axis.
-pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
+pub fn take<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    axis: isize,
+) -> Result<NdArray<T>> {
     const OP: &str = "take";
     let axis = shape::axis(OP, axis, x.ndim())?;
     let len = x.shape()[axis];
@@ -173,7 +219,12 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
     }
     let from = buffer::packed(OP, x)?;
     if inner == 1 {
-        let rows = Rows { count: outer, width: indices.len(), len, inner };
+        let rows = Rows {
+            count: outer,
+            width: indices.len(),
+            len,
+            inner,
+        };
         let slab = |row: usize| &from[row * len..][..len];
         return gather(OP, &shape, rows, slab, |_, columns| &indices[columns]);
     }
@@ -183,7 +234,9 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
             buffer::chunks(out, inner, CHEAP, |start, part| {
                 for (row, to) in (start / inner..).zip(part.chunks_exact_mut(inner)) {
                     let (outer, k) = (row / indices.len(), row % indices.len());
-                    to.write_copy_of_slice(&from[(outer * len + from_start(indices[k], len)) * inner..][..inner]);
+                    to.write_copy_of_slice(
+                        &from[(outer * len + from_start(indices[k], len)) * inner..][..inner],
+                    );
                 }
             });
         })
@@ -206,7 +259,9 @@ fn take_slices<T: Element>(
     unsafe {
         buffer::build(op, shape, |out| {
             for (k, &index) in indices.iter().enumerate() {
-                let slice = x.view().index_axis_move(Axis(axis), from_start(index, x.shape()[axis]));
+                let slice = x
+                    .view()
+                    .index_axis_move(Axis(axis), from_start(index, x.shape()[axis]));
                 copy::place(out, k * step, &strides, slice);
             }
         })
@@ -227,8 +282,10 @@ pub fn take_along_axis<T: Element>(
         return Err(refused(()));
     }
     let (len, many) = (x.shape()[axis], indices.shape()[axis]);
-    let with = |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
-    let others = shape::broadcast(OP, &with(x.shape(), 1), &with(indices.shape(), 1)).map_err(|_| refused(()))?;
+    let with =
+        |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
+    let others = shape::broadcast(OP, &with(x.shape(), 1), &with(indices.shape(), 1))
+        .map_err(|_| refused(()))?;
     let (x_shape, shape) = (with(&others, len), with(&others, many));
     shape::count(OP, &x_shape, size_of::<T>())?;
     shape::count(OP, &shape, size_of::<T>().max(size_of::<i64>()))?;
@@ -238,10 +295,23 @@ pub fn take_along_axis<T: Element>(
     let indices = buffer::packed(OP, &indices)?;
     let (outer, inner) = around(&shape, axis);
     // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
-    let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
-    let rows = Rows { count, width, len, inner };
-    let slab = |row: usize| &from[if inner == 1 { row } else { row / many } * len * inner..][..len * inner];
-    gather(OP, &shape, rows, slab, |row, columns| &indices[row * width..][columns])
+    let (count, width) = if inner == 1 {
+        (outer, many)
+    } else {
+        (outer * many, inner)
+    };
+    let rows = Rows {
+        count,
+        width,
+        len,
+        inner,
+    };
+    let slab = |row: usize| {
+        &from[if inner == 1 { row } else { row / many } * len * inner..][..len * inner]
+    };
+    gather(OP, &shape, rows, slab, |row, columns| {
+        &indices[row * width..][columns]
+    })
 }
 
 /// The array broadcast to a shape that it fits; written out only where that changes it.
@@ -270,27 +340,36 @@ fn gather<'a, T: Element>(
 ) -> Result<NdArray<T>> {
     /// Indices of one task: checked and then read again while they are in the cache.
     const COLUMNS: usize = 1 << 12;
-    let Rows { count, width, len, inner } = rows;
+    let Rows {
+        count,
+        width,
+        len,
+        inner,
+    } = rows;
     let segments = width.div_ceil(COLUMNS);
     let outside = AtomicBool::new(false);
     // SAFETY: every segment of every row is written, with anything where an index is outside.
     let array = unsafe {
         buffer::build(op, shape, |out: &mut [MaybeUninit<T>]| {
             let out = Shared::new(out);
-            buffer::parallel(count * segments, (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)), |tasks| {
-                for task in tasks {
-                    let (row, first) = (task / segments, task % segments * COLUMNS);
-                    let columns = first..width.min(first + COLUMNS);
-                    let out = out.part(row * width + columns.start..row * width + columns.end);
-                    let indices = indices(row, columns);
-                    if inside(indices, len) {
-                        gather_row(slab(row), len, inner, first, indices, out);
-                    } else {
-                        out.fill(MaybeUninit::new(T::default()));
-                        outside.store(true, Ordering::Relaxed);
+            buffer::parallel(
+                count * segments,
+                (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)),
+                |tasks| {
+                    for task in tasks {
+                        let (row, first) = (task / segments, task % segments * COLUMNS);
+                        let columns = first..width.min(first + COLUMNS);
+                        let out = out.part(row * width + columns.start..row * width + columns.end);
+                        let indices = indices(row, columns);
+                        if inside(indices, len) {
+                            gather_row(slab(row), len, inner, first, indices, out);
+                        } else {
+                            out.fill(MaybeUninit::new(T::default()));
+                            outside.store(true, Ordering::Relaxed);
+                        }
                     }
-                }
-            });
+                },
+            );
         })
     }?;
     if outside.into_inner() {
@@ -308,7 +387,11 @@ fn gather_row<T: Element>(
     indices: &[i64],
     out: &mut [MaybeUninit<T>],
 ) {
-    assert_eq!(slab.len(), len * inner, "a slab is one index of what is before the axis");
+    assert_eq!(
+        slab.len(),
+        len * inner,
+        "a slab is one index of what is before the axis"
+    );
     if inner == 1 {
         for (o, &i) in out.iter_mut().zip(indices) {
             // SAFETY: the index lies in the axis, which is the slab.
@@ -329,7 +412,9 @@ pub fn scatter_add<T: Numeric>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    scattered("scatter_add", x, indices, values, axis, |to, from| *to = to.plus(from))
+    scattered("scatter_add", x, indices, values, axis, |to, from| {
+        *to = to.plus(from)
+    })
 }
 
 /// A copy of x in which elements at indices along one axis are replaced by values.
@@ -380,7 +465,10 @@ fn scattered<T: Element>(
                 // SAFETY: tasks write to different indices of what is before the axis.
                 let slab = unsafe { all.part(o * len..(o + 1) * len) };
                 let from = &from[o * indices.len()..][..indices.len()];
-                indices.iter().zip(from).for_each(|(&i, &from)| put(&mut slab[from_start(i, len)], from));
+                indices
+                    .iter()
+                    .zip(from)
+                    .for_each(|(&i, &from)| put(&mut slab[from_start(i, len)], from));
                 continue;
             }
             for (k, &index) in indices.iter().enumerate() {
@@ -388,7 +476,9 @@ fn scattered<T: Element>(
                 // SAFETY: columns of different tasks are different, and so are their elements.
                 let to = unsafe { all.part(at..at + width) };
                 let from = &from[(o * indices.len() + k) * inner + first..][..width];
-                to.iter_mut().zip(from).for_each(|(to, &from)| put(to, from));
+                to.iter_mut()
+                    .zip(from)
+                    .for_each(|(to, &from)| put(to, from));
             }
         }
     });
@@ -399,7 +489,11 @@ fn scattered<T: Element>(
 const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, where a mask of the same shape is true.
-pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
+pub fn boolean_mask<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    mask: &NdArray<bool>,
+) -> Result<NdArray<T>> {
     const OP: &str = "boolean_mask";
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
@@ -419,7 +513,11 @@ pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<boo
                 for i in blocks {
                     let out = out.part(if i == 0 { 0 } else { ends[i - 1] }..ends[i]);
                     let range = i * BLOCK..mask.len().min((i + 1) * BLOCK);
-                    compress(x[range.clone()].iter().copied(), mask[range].iter().copied(), out);
+                    compress(
+                        x[range.clone()].iter().copied(),
+                        mask[range].iter().copied(),
+                        out,
+                    );
                 }
             });
         })
@@ -429,7 +527,11 @@ pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<boo
 /// Writes the elements whose mask is true. Every element is written where the next one goes, and stays if its mask is
 /// true: no branch to predict.
 #[inline]
-fn compress<T>(x: impl Iterator<Item = T>, mask: impl Iterator<Item = bool>, out: &mut [MaybeUninit<T>]) {
+fn compress<T>(
+    x: impl Iterator<Item = T>,
+    mask: impl Iterator<Item = bool>,
+    out: &mut [MaybeUninit<T>],
+) {
     let mut next = 0;
     for (x, m) in x.zip(mask) {
         let Some(o) = out.get_mut(next) else { return };
@@ -442,7 +544,10 @@ fn compress<T>(x: impl Iterator<Item = T>, mask: impl Iterator<Item = bool>, out
 pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
     const OP: &str = "nonzero";
     let (n, places) = places(OP, x)?;
-    places.into_iter().map(|v| buffer::array(OP, &[n], v)).collect()
+    places
+        .into_iter()
+        .map(|v| buffer::array(OP, &[n], v))
+        .collect()
 }
 
 /// Indices of the true elements, one row each.
@@ -453,7 +558,12 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
     unsafe {
         buffer::build(OP, &[n, x.ndim()], |out| {
             for (k, column) in places.iter().enumerate() {
-                copy::place(out, k, &[x.ndim() as isize], ArrayView::from(column).into_dyn());
+                copy::place(
+                    out,
+                    k,
+                    &[x.ndim() as isize],
+                    ArrayView::from(column).into_dyn(),
+                );
             }
         })
     }
@@ -463,8 +573,12 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
 fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Vec<i64>>)> {
     let elements = buffer::packed(op, x)?;
     let n = elements.iter().filter(|x| x.truth()).count();
-    let mut places = (0..x.ndim()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
-    let Some((last, outer)) = places.split_last_mut() else { return Ok((n, places)) };
+    let mut places = (0..x.ndim())
+        .map(|_| buffer::vec(op, n))
+        .collect::<Result<Vec<Vec<i64>>>>()?;
+    let Some((last, outer)) = places.split_last_mut() else {
+        return Ok((n, places));
+    };
     let mut index = vec![0; outer.len()];
     // a row at a time: the outer indices change only between rows, and nothing is divided
     for row in elements.chunks(x.shape()[outer.len()].max(1)) {
@@ -473,7 +587,10 @@ fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Ve
         compress(0.., row.iter().map(|x| x.truth()), room);
         // SAFETY: as many places as are true have just been written.
         unsafe { last.set_len(last.len() + found) };
-        outer.iter_mut().zip(&index).for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
+        outer
+            .iter_mut()
+            .zip(&index)
+            .for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
         for (i, &d) in index.iter_mut().zip(x.shape()).rev() {
             *i += 1;
             if *i < d as i64 {
@@ -519,7 +636,13 @@ mod tests {
     #[test]
     fn replacing_a_part_leaves_the_original() {
         let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::ALL, Slice::ALL.step(-2)], Operand::Scalar(9)).unwrap();
+        let y = setitem(
+            &B,
+            &x,
+            &[Slice::ALL, Slice::ALL.step(-2)],
+            Operand::Scalar(9),
+        )
+        .unwrap();
         assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
         assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
         let column = counting(&[2, 1]);
@@ -533,10 +656,17 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad, len: 3 };
+            let error = Error::Index {
+                op: "take",
+                index: bad,
+                len: 3,
+            };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
-        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
+        assert_eq!(
+            list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()),
+            [2, 0, 5, 3]
+        );
         assert_eq!(take(&B, &x, &counting(&[0]), 0).unwrap().shape(), [0, 3]);
         assert!(take(&B, &x, &counting(&[1]), 2).is_err());
     }
@@ -546,7 +676,10 @@ mod tests {
         let (x, i) = (counting(&[3]), [1_i64, 1, -1].into_host().unwrap());
         let values = [10_i64, 20, 30].into_host().unwrap();
         assert_eq!(list(&scatter(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
-        assert_eq!(list(&scatter_add(&B, &x, &i, &values, 0).unwrap()), [0, 31, 32]);
+        assert_eq!(
+            list(&scatter_add(&B, &x, &i, &values, 0).unwrap()),
+            [0, 31, 32]
+        );
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
     }
@@ -557,7 +690,14 @@ mod tests {
         let mask = [[true, false], [true, true]].into_host().unwrap();
         assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), [0, 2, 3]);
         assert!(boolean_mask(&B, &x, &[true].into_host().unwrap()).is_err());
-        assert_eq!(nonzero(&B, &mask).unwrap().iter().map(list).collect::<Vec<_>>(), [[0, 1, 1], [0, 0, 1]]);
+        assert_eq!(
+            nonzero(&B, &mask)
+                .unwrap()
+                .iter()
+                .map(list)
+                .collect::<Vec<_>>(),
+            [[0, 1, 1], [0, 0, 1]]
+        );
         let of_scalar = argwhere(&B, &1_i64.into_host().unwrap()).unwrap();
         assert_eq!(of_scalar.shape(), [1, 0]);
     }
@@ -565,10 +705,24 @@ mod tests {
     #[test]
     fn selection_broadcasts() {
         let condition = [[true], [false]].into_host().unwrap();
-        let y = select(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
+        let y = select(
+            &B,
+            &condition,
+            Operand::Array(&counting(&[3])),
+            Operand::Scalar(7),
+        )
+        .unwrap();
         assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
         let x = counting(&[4]);
-        assert!(select(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
+        assert!(
+            select(
+                &B,
+                &condition,
+                Operand::Array(&x),
+                Operand::Array(&counting(&[3]))
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -584,14 +738,18 @@ mod tests {
     /// Index arrays that count from both ends.
     fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
         let places: NdArray<i64> = dice.layout_of(shape);
-        places.map(|_| dice.below(2 * len) as i64 - len as i64).into_shared()
+        places
+            .map(|_| dice.below(2 * len) as i64 - len as i64)
+            .into_shared()
     }
 
     #[test]
     fn gathers_and_scatters_of_any_layout() {
         let mut dice = Dice(3);
         for round in 0..60 {
-            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| 1 + dice.below([6, 30][round % 2])).collect();
+            let shape: Vec<usize> = (0..1 + dice.below(3))
+                .map(|_| 1 + dice.below([6, 30][round % 2]))
+                .collect();
             let x: NdArray<i64> = dice.layout_of(&shape);
             let axis = dice.below(shape.len());
             let len = shape[axis];
@@ -621,7 +779,10 @@ mod tests {
                 row += &from;
                 last.index_axis_mut(Axis(axis), to).assign(&from);
             }
-            assert_eq!(scatter_add(&B, &x, &i, &values, axis as isize).unwrap(), sums);
+            assert_eq!(
+                scatter_add(&B, &x, &i, &values, axis as isize).unwrap(),
+                sums
+            );
             assert_eq!(scatter(&B, &x, &i, &values, axis as isize).unwrap(), last);
         }
     }
@@ -631,10 +792,19 @@ mod tests {
         let mut dice = Dice(5);
         for round in 0..60 {
             let longest = [4, 70][round % 2];
-            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| dice.below(longest)).collect();
+            let shape: Vec<usize> = (0..1 + dice.below(3))
+                .map(|_| dice.below(longest))
+                .collect();
             let x: NdArray<i64> = dice.layout_of(&shape);
-            let mask = dice.layout_of::<i64>(&shape).map(|&v| v % 3 == 0).into_shared();
-            let true_at: Vec<IxDyn> = mask.indexed_iter().filter(|(_, m)| **m).map(|(at, _)| at).collect();
+            let mask = dice
+                .layout_of::<i64>(&shape)
+                .map(|&v| v % 3 == 0)
+                .into_shared();
+            let true_at: Vec<IxDyn> = mask
+                .indexed_iter()
+                .filter(|(_, m)| **m)
+                .map(|(at, _)| at)
+                .collect();
             let naive: Vec<i64> = true_at.iter().map(|at| x[at]).collect();
             assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), naive);
             let rows = argwhere(&B, &mask).unwrap();
@@ -647,9 +817,17 @@ mod tests {
             }
             let (low, y) = (dice.layout_of::<i64>(&shape), dice.below(9) as i64);
             let chosen = select(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
-            assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { x[&at] } else { y }));
+            assert!(
+                chosen
+                    .indexed_iter()
+                    .all(|(at, &v)| v == if mask[&at] { x[&at] } else { y })
+            );
             let chosen = select(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
-            assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] }));
+            assert!(
+                chosen
+                    .indexed_iter()
+                    .all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] })
+            );
         }
     }
 
@@ -659,17 +837,47 @@ mod tests {
         let x = buffer::array("zeros", &[1 << 40, 0], none).unwrap();
         assert_eq!(argwhere(&B, &x).unwrap().shape(), [0, 2]);
         assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
-        assert_eq!(scatter(&B, &x, &counting(&[0]), &buffer::array("x", &[0, 0], vec![]).unwrap(), 0).unwrap(), x);
-        assert!(matches!(take(&B, &x, &counting(&[1]), 1), Err(Error::Index { len: 0, .. })));
+        assert_eq!(
+            scatter(
+                &B,
+                &x,
+                &counting(&[0]),
+                &buffer::array("x", &[0, 0], vec![]).unwrap(),
+                0
+            )
+            .unwrap(),
+            x
+        );
+        assert!(matches!(
+            take(&B, &x, &counting(&[1]), 1),
+            Err(Error::Index { len: 0, .. })
+        ));
     }
 
     #[test]
     fn values_may_have_more_leading_axes_than_the_part() {
         let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::at(1)], Operand::Array(&counting(&[1, 1, 3]))).unwrap();
+        let y = setitem(
+            &B,
+            &x,
+            &[Slice::at(1)],
+            Operand::Array(&counting(&[1, 1, 3])),
+        )
+        .unwrap();
         assert_eq!(list(&y), [0, 1, 2, 0, 1, 2]);
-        let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
-        assert_eq!(list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()), [0, 1, 2, 3, 9, 5]);
-        assert_eq!(list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()), [5]);
+        let far = Slice {
+            start: Some(1),
+            stop: None,
+            step: isize::MAX,
+            drop: false,
+        };
+        assert_eq!(
+            list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()),
+            [0, 1, 2, 3, 9, 5]
+        );
+        assert_eq!(
+            list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()),
+            [5]
+        );
     }
 }
