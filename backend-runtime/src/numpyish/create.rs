@@ -133,32 +133,31 @@ fn by_index<T: Element>(
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
     const OP: &str = "arange";
     let Steps { n, from, by } = steps(OP, start, stop, step)?;
-    let write = |part: &mut [MaybeUninit<T>], first: usize, value: &dyn Fn(i64) -> T| {
-        part.iter_mut()
-            .enumerate()
-            .for_each(|(i, o)| _ = o.write(value((first + i) as i64)));
+    by_index(OP, &[n], |first, part| {
+        if T::DTYPE.kind() < Kind::Real {
+            counted(part, first, |i| start.plus(step.times(T::from_i64(i))));
+        } else if T::DTYPE == DType::Float64 {
+            counted(part, first, |i| T::from_f64(from + i as f64 * by));
+        } else {
+            let (from, by) = (from as f32, by as f32);
+            counted(part, first, |i| {
+                T::from_f64(f64::from(from + i as f32 * by))
+            });
+        }
         if first == 0
             && let Some(o) = part.first_mut()
         {
             o.write(start); // an infinite step times 0 is none
         }
-    };
-    if T::DTYPE.kind() < Kind::Real {
-        return by_index(OP, &[n], |first, part| {
-            write(part, first, &|i| start.plus(step.times(T::from_i64(i))))
-        });
-    }
-    if T::DTYPE == DType::Float64 {
-        return by_index(OP, &[n], |first, part| {
-            write(part, first, &|i| T::from_f64(from + i as f64 * by))
-        });
-    }
-    let (from, by) = (from as f32, by as f32);
-    by_index(OP, &[n], |first, part| {
-        write(part, first, &|i| {
-            T::from_f64(f64::from(from + i as f32 * by))
-        })
     })
+}
+
+/// Writes the values of the indices from `first` on.
+#[inline]
+fn counted<T>(part: &mut [MaybeUninit<T>], first: usize, value: impl Fn(i64) -> T) {
+    for (o, i) in part.iter_mut().zip(first as i64..) {
+        o.write(value(i));
+    }
 }
 
 /// `num` evenly spaced values from start to stop.
@@ -172,19 +171,31 @@ pub fn linspace<T: Float>(
     let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
     let [from, to] = [start, stop].map(|x| x.cast::<Complex<f64>>());
     let distance = to - from;
-    // as NumPy: where the step underflows, the division comes last
     let step = distance / intervals;
-    let underflows = intervals > 0.0 && step == Complex::ZERO;
-    let value = |i: usize| match i as f64 {
-        _ if endpoint && num > 1 && i == num - 1 => stop,
-        _ if intervals == 0.0 => T::from_complex(distance * 0.0 + from),
-        i if underflows => T::from_complex(distance * (i / intervals) + from),
-        i => T::from_complex(step * i + from),
+    // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
+    let divided = intervals == 0.0 || step == Complex::ZERO;
+    let (factor, divisor) = if divided {
+        (distance, intervals.max(1.0))
+    } else {
+        (step, 1.0)
     };
     by_index("linspace", &[num], |first, part| {
-        part.iter_mut()
-            .enumerate()
-            .for_each(|(i, o)| _ = o.write(value(first + i)));
+        if T::DTYPE.kind() == Kind::Complex {
+            counted(part, first, |i| {
+                T::from_complex(factor * (i as f64 / divisor) + from)
+            });
+        } else {
+            counted(part, first, |i| {
+                T::from_f64(factor.re * (i as f64 / divisor) + from.re)
+            });
+        }
+        if endpoint
+            && num > 1
+            && first + part.len() == num
+            && let Some(last) = part.last_mut()
+        {
+            last.write(stop);
+        }
     })
 }
 

@@ -8,7 +8,7 @@ use crate::{
     },
 };
 use multiversion::multiversion;
-use std::mem::MaybeUninit;
+use std::{hint::select_unpredictable, mem::MaybeUninit};
 
 /// x1 where the condition is true, x2 elsewhere.
 pub fn select<T: Element>(
@@ -72,11 +72,11 @@ fn pick_each<T: Element>(
     }
 }
 
-/// Both elements are read before the choice, which leaves no branch to predict.
+/// Both elements are read before the choice. Without the hint it is a branch, which a random condition mispredicts.
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
 fn pick<T: Element>(c: &[bool], x: &[T], y: &[T], out: &mut [MaybeUninit<T>]) {
     for (((o, &c), &x), &y) in out.iter_mut().zip(c).zip(x).zip(y) {
-        o.write(if c { x } else { y });
+        o.write(select_unpredictable(c, x, y));
     }
 }
 
