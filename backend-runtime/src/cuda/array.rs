@@ -128,6 +128,14 @@ impl Raw {
         more
     }
 
+    /// A view of the first index of an axis, without the axis.
+    pub(crate) fn without(&self, axis: usize) -> Raw {
+        let mut fewer = self.clone();
+        fewer.shape.remove(axis);
+        fewer.strides.remove(axis);
+        fewer
+    }
+
     /// A view of `to`, to which the shape broadcasts.
     pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Raw> {
         shape::check_broadcast_to(op, &self.shape, to)?;
@@ -236,8 +244,8 @@ impl Cuda {
         Ok(host)
     }
 
-    /// Sets every byte of a contiguous array to zero.
-    pub(crate) fn clear(&self, op: &'static str, x: &Raw) -> Result<()> {
+    /// Sets every byte of a contiguous array.
+    pub(crate) fn set_bytes(&self, op: &'static str, x: &Raw, byte: u8) -> Result<()> {
         debug_assert!(x.is_contiguous());
         let bytes = x.size() * x.dtype.size();
         if bytes == 0 {
@@ -245,6 +253,7 @@ impl Cuda {
         }
         self.device.bind(op)?;
         // SAFETY: the array has `bytes` bytes.
-        unsafe { result::memset_d8_async(x.pointer(), 0, bytes, self.device.stream()) }.checked(op)
+        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }
+            .checked(op)
     }
 }

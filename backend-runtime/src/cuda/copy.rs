@@ -1,11 +1,11 @@
 //! Copies: of one layout into another, into another dtype, and of one value into all places.
 
 use super::{
-    Cuda,
+    Cuda, CudaArray,
     array::Raw,
     check::Listed,
     kernel::{Instance, Program},
-    map::{FLAT, Input, bytes_of, instances, map_into},
+    map::{FLAT, Input, instances, map, map_into},
 };
 use crate::{DType, Element, Result};
 
@@ -16,7 +16,7 @@ static COPY: Program = Program::each("copy", "x", &["x"]);
 static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 
 /// A dtype of the same size, for kernels that only move elements.
-const fn mover(dtype: DType) -> DType {
+pub(super) const fn mover(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::UInt8,
         2 => DType::UInt16,
@@ -62,7 +62,8 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw) -> Resul
     map_into(b, op, &COPY, &[], &[Input::Array(&moved(x))], &moved(out))
 }
 
-fn moved(x: &Raw) -> Raw {
+/// The same memory as elements that are only moved.
+pub(super) fn moved(x: &Raw) -> Raw {
     Raw {
         dtype: mover(x.dtype),
         ..x.clone()
@@ -72,8 +73,35 @@ fn moved(x: &Raw) -> Raw {
 /// Sets every element of `out` to one value of its dtype.
 pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &Raw) -> Result<()> {
     debug_assert_eq!(out.dtype, T::DTYPE);
-    let value = Input::Value(mover(T::DTYPE), bytes_of(value));
-    map_into(b, op, &COPY, &[], &[value], &moved(out))
+    map_into(b, op, &COPY, &[], &[Input::moved(value)], &moved(out))
+}
+
+/// A new array of another dtype, laid out as `x` is.
+pub(crate) fn cast<U: Element>(b: &Cuda, x: &Raw) -> Result<CudaArray<U>> {
+    Ok(CudaArray::of(map(
+        b,
+        "astype",
+        &CAST,
+        &[],
+        &[Input::Array(x)],
+        U::DTYPE,
+    )?))
+}
+
+/// A new array with the elements of `x`, laid out as that is.
+pub(crate) fn like(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+    let out = map(
+        b,
+        op,
+        &COPY,
+        &[],
+        &[Input::Array(&moved(x))],
+        mover(x.dtype),
+    )?;
+    Ok(Raw {
+        dtype: x.dtype,
+        ..out
+    })
 }
 
 /// A new array in C order with the elements of `x`.

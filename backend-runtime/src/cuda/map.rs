@@ -3,6 +3,7 @@
 use super::{
     Cuda, Operand,
     array::Raw,
+    copy::mover,
     kernel::{Argument, Grid, Instance, Program},
     walk::Merged,
 };
@@ -29,13 +30,18 @@ pub(crate) enum Input<'a> {
     /// An array.
     Array(&'a Raw),
     /// One value for all elements.
-    Value(DType, [u8; 16]),
+    Value(DType, Bytes),
 }
 
 impl Input<'_> {
     /// One value for all elements.
     pub(crate) fn value<T: Element>(x: T) -> Input<'static> {
-        Input::Value(T::DTYPE, bytes_of(x))
+        Input::Value(T::DTYPE, Bytes::of(x))
+    }
+
+    /// One value for all elements, as one that is only moved.
+    pub(crate) fn moved<T: Element>(x: T) -> Input<'static> {
+        Input::Value(mover(T::DTYPE), Bytes::of(x))
     }
 
     fn dtype(&self) -> DType {
@@ -53,14 +59,25 @@ impl Input<'_> {
     }
 }
 
-/// The bytes of an element, and zeros.
-pub(super) fn bytes_of<T: Element>(x: T) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    // SAFETY: an element is at most 16 bytes and has no padding.
-    unsafe {
-        std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>())
-    };
-    bytes
+/// The bytes of an element, and zeros; as a kernel's argument, the element.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct Bytes([u8; 16]);
+
+// SAFETY: a parameter of the element's type takes the first bytes.
+unsafe impl Argument for Bytes {}
+
+impl Bytes {
+    const NONE: Bytes = Bytes([0; 16]);
+
+    pub(super) fn of<T: Element>(x: T) -> Bytes {
+        let mut bytes = [0; 16];
+        // SAFETY: an element is at most 16 bytes and has no padding.
+        unsafe {
+            std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>())
+        };
+        Bytes(bytes)
+    }
 }
 
 impl<'a, T: Element> From<Operand<'a, T>> for Input<'a> {
@@ -78,12 +95,8 @@ impl<'a, T: Element> From<Operand<'a, T>> for Input<'a> {
 struct KernelInput {
     array: u64,
     kind: u32,
-    value: KernelValue,
+    value: Bytes,
 }
-
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct KernelValue([u8; 16]);
 
 // SAFETY: the C++ struct has the same members in the same order, with the same alignment.
 unsafe impl Argument for KernelInput {}
@@ -193,14 +206,14 @@ pub(crate) fn map_into(
             Input::Value(_, value) => KernelInput {
                 array: 0,
                 kind: VALUE,
-                value: KernelValue(*value),
+                value: *value,
             },
             Input::Array(_) => {
                 let kind = if merged.is_one(k + 1) { ELEMENT } else { ARRAY };
                 KernelInput {
                     array: arrays[k].pointer(),
                     kind,
-                    value: KernelValue([0; 16]),
+                    value: Bytes::NONE,
                 }
             }
         })

@@ -7,15 +7,21 @@
 mod array;
 mod cache;
 pub mod check;
+mod compact;
 mod copy;
+pub mod create;
 mod device;
 pub mod elementwise;
 mod error;
+pub mod index;
 pub mod kernel;
 mod library;
 mod map;
 mod memory;
 pub mod nvrtc;
+pub mod reduce;
+mod scratch;
+pub mod shape;
 mod walk;
 
 pub use array::CudaArray;
@@ -128,5 +134,7 @@ impl Arrays for Cuda {
     }
 }
 
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod testing;

@@ -1,17 +1,34 @@
-//! Words of `f64`.
-//!
-//! The functions are polynomials, selects and arithmetic on bits: a loop around them vectorises inside a function that
-//! has AVX2 and FMA (or NEON). They need `mul_add` to round once, which is true everywhere: without FMA in the target it is
-//! a call, slower and with the same result.
+//! Words of `f64`: the formulas of `real`, with the constants of this precision.
 
+/// The precision.
+type F = f64;
+/// Its bits.
+type Bits = u64;
+/// Bits of a mantissa, without the leading one.
+const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
+/// What is added to an exponent.
+const BIAS: Bits = F::MAX_EXP as Bits - 1;
+
+mod constants;
+#[path = "../real/division.rs"]
 mod division;
+#[path = "../real/error_function.rs"]
 mod error_function;
+#[path = "../real/exact.rs"]
 mod exact;
+#[path = "../real/exp.rs"]
 mod exp;
+#[path = "../real/hyperbolic.rs"]
 mod hyperbolic;
+#[path = "../real/inverse_trig.rs"]
 mod inverse_trig;
+#[path = "../real/log.rs"]
 mod log;
+#[path = "../real/power.rs"]
 mod power;
+#[path = "../real/simple.rs"]
+mod simple;
+#[path = "../real/trig.rs"]
 mod trig;
 
 pub use division::{floor_divide, remainder};
@@ -21,55 +38,7 @@ pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
 pub use power::{hypot, pow};
-pub use trig::{FAR, cos, is_far, sin, tan};
-
-macro_rules! std_words {
-    ($($word:ident = $std:ident),*) => {$(
-        #[doc = concat!("`f64::", stringify!($std), "`.")]
-        #[inline(always)]
-        pub fn $word(x: f64) -> f64 {
-            x.$std()
-        }
-    )*};
-}
-std_words!(abs = abs, ceil = ceil, floor = floor, trunc = trunc, round = round_ties_even, sqrt = sqrt);
-
-/// The nearest value of an integer.
-#[inline(always)]
-pub fn from_i64(x: i64) -> f64 {
-    x as f64
-}
-
-/// The nearest value of an unsigned integer.
-#[inline(always)]
-pub fn from_u64(x: u64) -> f64 {
-    x as f64
-}
-
-/// The larger; NaN if either is NaN; the second of two zeros.
-#[inline(always)]
-pub fn maximum(x: f64, y: f64) -> f64 {
-    if (x > y) | x.is_nan() { x } else { y }
-}
-
-/// The smaller; NaN if either is NaN; the second of two zeros.
-#[inline(always)]
-pub fn minimum(x: f64, y: f64) -> f64 {
-    if (x < y) | x.is_nan() { x } else { y }
-}
-
-/// -1, 0 or 1 with NaN kept.
-#[inline(always)]
-pub fn sign(x: f64) -> f64 {
-    // an integer, for that 0 is +0
-    let sign = (x > 0.0) as i8 - (x < 0.0) as i8;
-    if x.is_nan() { x } else { sign as f64 }
-}
-
-/// The next value from `x` toward `y`.
-#[inline(always)]
-pub fn nextafter(x: f64, y: f64) -> f64 {
-    let next = if y > x { x.next_up() } else { x.next_down() };
-    let next = if x == y { y } else { next };
-    if x.is_nan() | y.is_nan() { f64::NAN } else { next }
-}
+pub use simple::{
+    abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc,
+};
+pub use trig::{cos, is_far, sin, tan};
