@@ -134,3 +134,5 @@ impl Arrays for Cuda {
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
