@@ -22,6 +22,8 @@ pub struct Input {
     pub overlay: bool,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
+    /// Libraries of the table that are left out.
+    pub without: Vec<String>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
     /// Its type.
@@ -44,6 +46,7 @@ impl Parse for Input {
             table: None,
             overlay: false,
             extension: None,
+            without: Vec::new(),
             backend: None,
             backend_type: None,
             groups: Vec::new(),
@@ -70,6 +73,7 @@ impl Parse for Input {
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
+                "without" => it.without = strings(input)?,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 other => {

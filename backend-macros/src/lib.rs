@@ -57,6 +57,7 @@ fn base_model(input: &Input, report: &mut Report) -> Model {
             text: base.value(),
         };
         parse::parse(&source, Role::Context, &mut model, report);
+        model.backends.retain(|b| !input.without.contains(&b.name));
     }
     model
 }
@@ -88,6 +89,7 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         Role::Own
     };
     parse::parse(source, role, &mut model, &mut report);
+    model.backends.retain(|b| !input.without.contains(&b.name));
     let column = model
         .backends
         .iter()
@@ -120,7 +122,10 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         (_, Some(column)) => expand.overlay(column),
         _ => expand.extension(),
     };
-    let macros = input.base.is_none().then(|| exported_macros(&source.text));
+    let macros = input
+        .base
+        .is_none()
+        .then(|| exported_macros(&source.text, &input.without));
     // the expansion holds the table, so that an edit of it rebuilds
     Ok(quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros })
 }
@@ -163,7 +168,7 @@ fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mu
 }
 
 /// The macros by which other crates reach the base table: it travels as text, no file of another crate is read.
-fn exported_macros(base: &str) -> TokenStream {
+fn exported_macros(base: &str, without: &[String]) -> TokenStream {
     quote! {
         /// Your own ops on every backend, or a backend of your own, from a table of yours.
         ///
@@ -173,7 +178,7 @@ fn exported_macros(base: &str) -> TokenStream {
         /// (`partial = true` where it has only some).
         #[macro_export]
         macro_rules! backend {
-            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };
+            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, without = [#(#without),*], $($t)* } };
         }
 
         /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
@@ -184,7 +189,7 @@ fn exported_macros(base: &str) -> TokenStream {
         #[cfg(feature = "conformance")]
         #[macro_export]
         macro_rules! conformance {
-            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, $($t)* } };
+            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, without = [#(#without),*], $($t)* } };
         }
     }
 }

@@ -22,9 +22,17 @@ impl Npz {
     /// Opens an `.npz` file, or a folder with `.npy` files.
     pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
         let path = path.as_ref();
-        let members = if path.is_dir() { folder(path) } else { archive(path) };
-        let members = members.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
-        Ok(Npz { path: path.to_owned(), members })
+        let members = if path.is_dir() {
+            folder(path)
+        } else {
+            archive(path)
+        };
+        let members =
+            members.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        Ok(Npz {
+            path: path.to_owned(),
+            members,
+        })
     }
 
     /// Where the arrays come from.
@@ -39,8 +47,13 @@ impl Npz {
 
     /// An array of real numbers of any dtype, as `f64`.
     pub fn get(&self, name: &str) -> Result<ArrayD<f64>> {
-        let refuse = |kind, why: &dyn std::fmt::Display| Error::new(kind, format!("{}: `{name}`: {why}", self.path.display()));
-        let bytes = self.members.get(name).ok_or_else(|| refuse(ErrorKind::NotFound, &"there is no such array"))?;
+        let refuse = |kind, why: &dyn std::fmt::Display| {
+            Error::new(kind, format!("{}: `{name}`: {why}", self.path.display()))
+        };
+        let bytes = self
+            .members
+            .get(name)
+            .ok_or_else(|| refuse(ErrorKind::NotFound, &"there is no such array"))?;
         decode(bytes).map_err(|e| refuse(e.kind(), &e))
     }
 
@@ -48,7 +61,9 @@ impl Npz {
     pub fn vector(&self, name: &str) -> Result<Vec<f64>> {
         let array = self.get(name)?;
         let shape = array.shape().to_vec();
-        let vector = array.into_dimensionality::<Ix1>().map_err(|_| self.rank(name, &shape, 1))?;
+        let vector = array
+            .into_dimensionality::<Ix1>()
+            .map_err(|_| self.rank(name, &shape, 1))?;
         Ok(vector.iter().copied().collect())
     }
 
@@ -56,18 +71,27 @@ impl Npz {
     pub fn rows(&self, name: &str) -> Result<Vec<Vec<f64>>> {
         let array = self.get(name)?;
         let shape = array.shape().to_vec();
-        let matrix = array.into_dimensionality::<Ix2>().map_err(|_| self.rank(name, &shape, 2))?;
+        let matrix = array
+            .into_dimensionality::<Ix2>()
+            .map_err(|_| self.rank(name, &shape, 2))?;
         Ok(matrix.rows().into_iter().map(|row| row.to_vec()).collect())
     }
 
     /// An array of one element, of any shape.
     pub fn scalar(&self, name: &str) -> Result<f64> {
         let array = self.get(name)?;
-        if array.len() == 1 { Ok(array.sum()) } else { Err(self.rank(name, array.shape(), 0)) }
+        if array.len() == 1 {
+            Ok(array.sum())
+        } else {
+            Err(self.rank(name, array.shape(), 0))
+        }
     }
 
     fn rank(&self, name: &str, shape: &[usize], rank: usize) -> Error {
-        let why = format!("{}: `{name}` has the shape {shape:?}, not {rank} axes", self.path.display());
+        let why = format!(
+            "{}: `{name}` has the shape {shape:?}, not {rank} axes",
+            self.path.display()
+        );
         Error::new(ErrorKind::InvalidData, why)
     }
 }
@@ -89,7 +113,9 @@ fn folder(path: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut members = BTreeMap::new();
     for entry in fs::read_dir(path)? {
         let file = entry?.path();
-        if file.extension().is_some_and(|e| e == "npy") && let Some(name) = file.file_stem().and_then(|n| n.to_str()) {
+        if file.extension().is_some_and(|e| e == "npy")
+            && let Some(name) = file.file_stem().and_then(|n| n.to_str())
+        {
             members.insert(name.to_owned(), fs::read(&file)?);
         }
     }

@@ -1,2 +1,55 @@
 //! Project tasks: `cargo xtask <task>`.
-fn main() {}
+
+mod golden;
+mod measure;
+mod run;
+mod setup;
+mod test;
+#[cfg(test)]
+mod tidy;
+mod zero_cost;
+
+use run::Outcome;
+use std::{env, process::ExitCode};
+
+const HELP: &str = "\
+cargo xtask <task>
+
+  setup [--torch VERSION]     fetches libtorch into libtorch/ and NVRTC into cuda/, builds the torch shim
+  test [ARGS]                 setup, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
+                              with CI in the environment nothing that can be had may be missing
+  golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
+  miri [FILTER]               the tests of the code that runs on the CPU, under miri
+  bench [ARGS]                `cargo bench`
+  callgrind BENCH [ARGS]      instructions of a bench or example, by function
+  zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
+
+`setup` and `golden` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
+";
+
+fn main() -> ExitCode {
+    let mut args = env::args().skip(1);
+    let task = args.next().unwrap_or_default();
+    let args: Vec<String> = args.collect();
+    let done: Outcome = match task.as_str() {
+        "setup" => setup::task(&args),
+        "test" => test::task(&args),
+        "golden" => golden::task(&args),
+        "miri" => measure::miri(&args),
+        "bench" => measure::bench(&args),
+        "callgrind" => measure::callgrind(&args),
+        "zero-cost" => zero_cost::task(),
+        "" | "help" | "-h" | "--help" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => Err(format!("there is no task `{other}`\n\n{HELP}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -84,6 +84,7 @@ static PROGRAMS: &[Listed] = &[
     super::index::KERNELS,
     super::compact::KERNELS,
     super::shape::KERNELS,
+    super::reduce::FOLDS,
 ];
 
 /// The kernels of every other program: one unit for each.

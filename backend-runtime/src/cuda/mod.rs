@@ -19,6 +19,8 @@ mod library;
 mod map;
 mod memory;
 pub mod nvrtc;
+pub mod reduce;
+mod scratch;
 pub mod shape;
 mod walk;
 
@@ -132,6 +134,8 @@ impl Arrays for Cuda {
     }
 }
 
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -233,7 +233,7 @@ unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, 
 /// Lengths of the blocks of a transposing copy: few enough for all their cache lines to stay in the first-level cache.
 const BLOCK: (usize, usize) = (32, 64);
 
-/// Side of the squares that are transposed in registers.
+/// Side of the squares that are transposed at once.
 const SIDE: usize = 4;
 
 /// A transposing copy in blocks.
@@ -253,32 +253,79 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
 unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let squares = i.from == 1 && j.to == 1;
     let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
-    let one = |i0: usize, j0: usize| {
-        let (i0, j0) = (i0 as isize, j0 as isize);
-        // SAFETY: the caller's indices are those of both axes.
-        unsafe { *to.offset(i0 * i.to + j0 * j.to) = *from.offset(i0 * i.from + j0 * j.from) }
-    };
-    for i0 in (0..whole_i).step_by(SIDE) {
-        for j0 in (0..whole_j).step_by(SIDE) {
-            // SAFETY: a whole square lies in the block; runs of the source and of the target are contiguous.
-            unsafe {
-                let from = from.offset(i0 as isize + j0 as isize * j.from);
-                let to = to.offset(i0 as isize * i.to + j0 as isize);
-                let read: [[U; SIDE]; SIDE] =
-                    std::array::from_fn(|r| from.offset(r as isize * j.from).cast::<[U; SIDE]>().read());
-                #[allow(clippy::needless_range_loop)] // the column is what is read by index
-                for c in 0..SIDE {
-                    let column: [U; SIDE] = std::array::from_fn(|r| read[r][c]);
-                    to.offset(c as isize * i.to).cast::<[U; SIDE]>().write(column);
+    // cache lines are used up one after the other: with a power of two between rows, few of them stay
+    let line = (64 / size_of::<U>()).max(SIDE);
+    for i0 in (0..whole_i).step_by(line) {
+        for j0 in (0..whole_j).step_by(line) {
+            for i1 in (i0..whole_i.min(i0 + line)).step_by(SIDE) {
+                for j1 in (j0..whole_j.min(j0 + line)).step_by(SIDE) {
+                    let (i1, j1) = (i1 as isize, j1 as isize);
+                    // SAFETY: a whole square lies in the block; runs of the source and of the target are contiguous.
+                    unsafe { square(from.offset(i1 + j1 * j.from), j.from, to.offset(i1 * i.to + j1), i.to) }
                 }
             }
         }
-        for k in i0..i0 + SIDE {
-            (whole_j..j.len).for_each(|j0| one(k, j0));
+    }
+    let one = |i0: usize, j0: usize| {
+        let (i0, j0) = (i0 as isize, j0 as isize);
+        // SAFETY: the indices are those of both axes.
+        unsafe { *to.offset(i0 * i.to + j0 * j.to) = *from.offset(i0 * i.from + j0 * j.from) }
+    };
+    for i0 in 0..i.len {
+        let done = if i0 < whole_i { whole_j } else { 0 };
+        (done..j.len).for_each(|j0| one(i0, j0));
+    }
+}
+
+/// Transposes a square: `from` and `to` are its corners, with the distances of their rows.
+#[inline(always)]
+unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: isize) {
+    // SAFETY: the caller's square has `SIDE` rows of `SIDE` elements on both sides.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        match size_of::<U>() {
+            4 => return square_of_4_bytes(from.cast(), from_row, to.cast(), to_row),
+            8 => return square_of_8_bytes(from.cast(), from_row, to.cast(), to_row),
+            _ => {}
+        }
+        for c in 0..SIDE as isize {
+            for r in 0..SIDE as isize {
+                *to.offset(c * to_row + r) = *from.offset(r * from_row + c);
+            }
         }
     }
-    for i0 in whole_i..i.len {
-        (0..j.len).for_each(|j0| one(i0, j0));
+}
+
+/// [`square`] in registers, by the instructions that every x86-64 has: the compiler does not find them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8; 4], to_row: isize) {
+    use std::arch::x86_64::*;
+    // SAFETY: as for `square`; the loads and stores are those that need no alignment.
+    unsafe {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|r| _mm_loadu_si128(from.offset(r * from_row).cast()));
+        let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+        let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
+        _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(ab, cd));
+        _mm_storeu_si128(to.offset(to_row).cast(), _mm_unpackhi_epi64(ab, cd));
+        _mm_storeu_si128(to.offset(2 * to_row).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
+        _mm_storeu_si128(to.offset(3 * to_row).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
+    }
+}
+
+/// As [`square_of_4_bytes`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8; 8], to_row: isize) {
+    use std::arch::x86_64::*;
+    for (r, c) in [(0, 0), (0, 2), (2, 0), (2, 2)] {
+        // SAFETY: as for `square`; the loads and stores are those that need no alignment.
+        unsafe {
+            let a = _mm_loadu_si128(from.offset(r * from_row + c).cast());
+            let b = _mm_loadu_si128(from.offset((r + 1) * from_row + c).cast());
+            _mm_storeu_si128(to.offset(c * to_row + r).cast(), _mm_unpacklo_epi64(a, b));
+            _mm_storeu_si128(to.offset((c + 1) * to_row + r).cast(), _mm_unpackhi_epi64(a, b));
+        }
     }
 }
 

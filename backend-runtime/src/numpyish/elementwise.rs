@@ -25,7 +25,7 @@ where
         return like(F::NAME, x, s.len(), |range, out| loop1(f, &s[range], out));
     }
     // SAFETY: the loop writes every element.
-    unsafe { walk::walk(F::NAME, vec![source(&x)], &|parts, out| run1(f, parts[0].input(), out)) }
+    unsafe { walk::walk(F::NAME, &[source(&x)], &|parts, out| run1(f, parts[0].input(), out)) }
 }
 
 /// One op over two operands, broadcast to one shape.
@@ -52,9 +52,9 @@ where
         }
         (Operand::Scalar(_), Operand::Scalar(_)) => {}
     }
-    let sources = vec![source(&x1), source(&x2)];
+    let sources = [source(&x1), source(&x2)];
     // SAFETY: the loops write every element.
-    unsafe { walk::walk(F::NAME, sources, &|parts, out| run2(f, parts[0].input(), parts[1].input(), out)) }
+    unsafe { walk::walk(F::NAME, &sources, &|parts, out| run2(f, parts[0].input(), parts[1].input(), out)) }
 }
 
 /// One op over three operands, broadcast to one shape.
@@ -75,9 +75,9 @@ where
     {
         return like(F::NAME, x, s.len(), |r, out| loop3_right(f, &s[r], b, c, out));
     }
-    let sources = vec![source(&x1), source(&x2), source(&x3)];
+    let sources = [source(&x1), source(&x2), source(&x3)];
     // SAFETY: the loops write every element.
-    unsafe { walk::walk(F::NAME, sources, &|parts, out| run3(f, parts, out)) }
+    unsafe { walk::walk(F::NAME, &sources, &|parts, out| run3(f, parts, out)) }
 }
 
 fn source<'a, T: Element>(x: &'a Operand<'_, T>) -> Source<'a> {

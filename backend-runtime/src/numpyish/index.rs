@@ -24,14 +24,21 @@ pub fn select<T: Element>(
     });
     let shape = shape::broadcast_all(OP, [condition.shape(), x1.shape(), x2.shape()])?;
     let n = shape::count(OP, &shape, size_of::<T>())?;
-    let (condition, x1, x2) = (widen(condition, &shape), widen(&x1, &shape), widen(&x2, &shape));
+    let (condition, x1, x2) = (
+        widen(condition, &shape),
+        widen(&x1, &shape),
+        widen(&x2, &shape),
+    );
     let (condition, x1, x2) = (flat(OP, condition)?, flat(OP, x1)?, flat(OP, x2)?);
     // SAFETY: every element of every part is written; the three inputs have `n` elements.
     let v = unsafe {
         buffer::filled(OP, n, |out| {
             buffer::chunks(out, 1, CHEAP, |start, part| {
                 let end = start + part.len();
-                let inputs = condition[start..end].iter().zip(&x1[start..end]).zip(&x2[start..end]);
+                let inputs = condition[start..end]
+                    .iter()
+                    .zip(&x1[start..end])
+                    .zip(&x2[start..end]);
                 for (to, ((&c, &a), &b)) in part.iter_mut().zip(inputs) {
                     to.write(if c { a } else { b });
                 }
@@ -42,11 +49,15 @@ pub fn select<T: Element>(
 }
 
 fn widen<'a, T: Element>(x: &'a NdArray<T>, shape: &[usize]) -> ArrayView<'a, T, IxDyn> {
-    x.broadcast(IxDyn(shape)).expect("a shape that was broadcast")
+    x.broadcast(IxDyn(shape))
+        .expect("a shape that was broadcast")
 }
 
 /// The elements of a view in C order, copied only where they lie otherwise.
-fn flat<'a, T: Element>(op: &'static str, x: ArrayView<'a, T, IxDyn>) -> Result<std::borrow::Cow<'a, [T]>> {
+fn flat<'a, T: Element>(
+    op: &'static str,
+    x: ArrayView<'a, T, IxDyn>,
+) -> Result<std::borrow::Cow<'a, [T]>> {
     match x.to_slice() {
         Some(slice) => Ok(slice.into()),
         None => Ok(copy::to_vec(op, x)?.into()),
@@ -113,7 +124,11 @@ fn owned<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<NdArray<T>> {
 fn resolve(op: &'static str, indices: &NdArray<i64>, len: usize) -> Result<Vec<usize>> {
     let mut found = buffer::vec::<usize>(op, indices.len())?;
     for &index in buffer::packed(op, indices)?.iter() {
-        let from_start = if index < 0 { index.wrapping_add(len as i64) } else { index };
+        let from_start = if index < 0 {
+            index.wrapping_add(len as i64)
+        } else {
+            index
+        };
         if from_start < 0 || from_start as u64 >= len as u64 {
             return Err(Error::Index { op, index, len });
         }
@@ -124,11 +139,19 @@ fn resolve(op: &'static str, indices: &NdArray<i64>, len: usize) -> Result<Vec<u
 
 /// The sizes of what is before and behind an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
-    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
+    (
+        shape[..axis].iter().product(),
+        shape[axis + 1..].iter().product(),
+    )
 }
 
 /// Elements at indices along one axis.
-pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
+pub fn take<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    axis: isize,
+) -> Result<NdArray<T>> {
     const OP: &str = "take";
     let axis = shape::axis(OP, axis, x.ndim())?;
     let rows = resolve(OP, indices, x.shape()[axis])?;
@@ -179,14 +202,18 @@ pub fn take_along_axis<T: Element>(
     let (len, many) = (x.shape()[axis], indices.shape()[axis]);
     let (mut x_shape, mut i_shape) = (x.shape().to_vec(), indices.shape().to_vec());
     (x_shape[axis], i_shape[axis]) = (1, 1);
-    let mut shape =
-        shape::broadcast(OP, &x_shape, &i_shape).map_err(|_| Error::shapes(OP, x.shape(), indices.shape()))?;
+    let mut shape = shape::broadcast(OP, &x_shape, &i_shape)
+        .map_err(|_| Error::shapes(OP, x.shape(), indices.shape()))?;
     shape[axis] = len;
     let source = widen(x, &shape);
     let from = flat(OP, source)?;
     shape[axis] = many;
     let n = shape::count(OP, &shape, size_of::<T>())?;
-    let at = resolve(OP, &buffer::array(OP, &shape, copy::to_vec(OP, widen(indices, &shape))?)?, len)?;
+    let at = resolve(
+        OP,
+        &buffer::array(OP, &shape, copy::to_vec(OP, widen(indices, &shape))?)?,
+        len,
+    )?;
     let (_, inner) = around(&shape, axis);
     let mut v = buffer::vec::<T>(OP, n)?;
     v.extend(at.iter().enumerate().map(|(i, &k)| {
@@ -204,7 +231,9 @@ pub fn scatter_add<T: Numeric>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    scattered("scatter_add", x, indices, values, axis, |to, from| *to = to.plus(from))
+    scattered("scatter_add", x, indices, values, axis, |to, from| {
+        *to = to.plus(from)
+    })
 }
 
 /// A copy of x in which elements at indices along one axis are replaced by values.
@@ -246,14 +275,20 @@ fn scattered<T: Element>(
         for (k, &row) in rows.iter().enumerate() {
             let from = &from[(o * rows.len() + k) * inner..][..inner];
             let to = &mut to[(o * len + row) * inner..][..inner];
-            to.iter_mut().zip(from).for_each(|(to, &from)| put(to, from));
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(to, &from)| put(to, from));
         }
     }
     buffer::array(op, x.shape(), to)
 }
 
 /// The elements, in C order, where a mask of the same shape is true.
-pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
+pub fn boolean_mask<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    mask: &NdArray<bool>,
+) -> Result<NdArray<T>> {
     const OP: &str = "boolean_mask";
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
@@ -277,7 +312,12 @@ pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<boo
 fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<Vec<usize>> {
     let x = buffer::packed(op, x)?;
     let mut found = buffer::vec::<usize>(op, x.iter().filter(|v| v.truth()).count())?;
-    found.extend(x.iter().enumerate().filter(|(_, v)| v.truth()).map(|(i, _)| i));
+    found.extend(
+        x.iter()
+            .enumerate()
+            .filter(|(_, v)| v.truth())
+            .map(|(i, _)| i),
+    );
     Ok(found)
 }
 
@@ -303,7 +343,12 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
     let shape = [found.len(), x.ndim()];
     let mut v = buffer::vec::<i64>(OP, shape::count(OP, &shape, size_of::<i64>())?)?;
     for i in &found {
-        v.extend(x.shape().iter().zip(&strides).map(|(&len, &stride)| (i / stride as usize % len) as i64));
+        v.extend(
+            x.shape()
+                .iter()
+                .zip(&strides)
+                .map(|(&len, &stride)| (i / stride as usize % len) as i64),
+        );
     }
     buffer::array(OP, &shape, v)
 }
@@ -331,7 +376,10 @@ mod tests {
         assert_eq!(list(&part), [7, 5, 11, 9]);
         assert_eq!(part.as_ptr(), x.as_ptr().wrapping_add(7));
         assert_eq!(getitem(&B, &x, &[Slice::at(-1)]).unwrap().shape(), [4]);
-        assert_eq!(getitem(&B, &x, &[Slice::from(2..1)]).unwrap().shape(), [0, 4]);
+        assert_eq!(
+            getitem(&B, &x, &[Slice::from(2..1)]).unwrap().shape(),
+            [0, 4]
+        );
         assert!(getitem(&B, &x, &[Slice::at(3)]).is_err());
         assert!(getitem(&B, &x, &[Slice::ALL; 3]).is_err());
     }
@@ -339,7 +387,13 @@ mod tests {
     #[test]
     fn replacing_a_part_leaves_the_original() {
         let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::ALL, Slice::ALL.step(-2)], Operand::Scalar(9)).unwrap();
+        let y = setitem(
+            &B,
+            &x,
+            &[Slice::ALL, Slice::ALL.step(-2)],
+            Operand::Scalar(9),
+        )
+        .unwrap();
         assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
         assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
         let column = counting(&[2, 1]);
@@ -353,10 +407,17 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad, len: 3 };
+            let error = Error::Index {
+                op: "take",
+                index: bad,
+                len: 3,
+            };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
-        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
+        assert_eq!(
+            list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()),
+            [2, 0, 5, 3]
+        );
         assert_eq!(take(&B, &x, &counting(&[0]), 0).unwrap().shape(), [0, 3]);
         assert!(take(&B, &x, &counting(&[1]), 2).is_err());
     }
@@ -366,7 +427,10 @@ mod tests {
         let (x, i) = (counting(&[3]), [1_i64, 1, -1].into_host().unwrap());
         let values = [10_i64, 20, 30].into_host().unwrap();
         assert_eq!(list(&scatter(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
-        assert_eq!(list(&scatter_add(&B, &x, &i, &values, 0).unwrap()), [0, 31, 32]);
+        assert_eq!(
+            list(&scatter_add(&B, &x, &i, &values, 0).unwrap()),
+            [0, 31, 32]
+        );
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
     }
@@ -377,7 +441,14 @@ mod tests {
         let mask = [[true, false], [true, true]].into_host().unwrap();
         assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), [0, 2, 3]);
         assert!(boolean_mask(&B, &x, &[true].into_host().unwrap()).is_err());
-        assert_eq!(nonzero(&B, &mask).unwrap().iter().map(list).collect::<Vec<_>>(), [[0, 1, 1], [0, 0, 1]]);
+        assert_eq!(
+            nonzero(&B, &mask)
+                .unwrap()
+                .iter()
+                .map(list)
+                .collect::<Vec<_>>(),
+            [[0, 1, 1], [0, 0, 1]]
+        );
         let of_scalar = argwhere(&B, &1_i64.into_host().unwrap()).unwrap();
         assert_eq!(of_scalar.shape(), [1, 0]);
     }
@@ -385,10 +456,24 @@ mod tests {
     #[test]
     fn selection_broadcasts() {
         let condition = [[true], [false]].into_host().unwrap();
-        let y = select(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
+        let y = select(
+            &B,
+            &condition,
+            Operand::Array(&counting(&[3])),
+            Operand::Scalar(7),
+        )
+        .unwrap();
         assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
         let x = counting(&[4]);
-        assert!(select(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
+        assert!(
+            select(
+                &B,
+                &condition,
+                Operand::Array(&x),
+                Operand::Array(&counting(&[3]))
+            )
+            .is_err()
+        );
     }
 
     #[test]

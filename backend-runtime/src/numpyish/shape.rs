@@ -44,7 +44,11 @@ pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Res
     const OP: &str = "permute_dims";
     let axes = axes.resolve(OP, x.ndim())?;
     if axes.len() != x.ndim() {
-        return Err(Error::shape(OP, x.shape(), format!("{axes:?} does not name every axis")));
+        return Err(Error::shape(
+            OP,
+            x.shape(),
+            format!("{axes:?} does not name every axis"),
+        ));
     }
     Ok(x.clone().permuted_axes(axes))
 }
@@ -58,7 +62,11 @@ pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>>
 pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     let n = x.ndim();
     if n < 2 {
-        return Err(Error::shape("matrix_transpose", x.shape(), "a matrix has two axes"));
+        return Err(Error::shape(
+            "matrix_transpose",
+            x.shape(),
+            "a matrix has two axes",
+        ));
     }
     let mut view = x.clone();
     view.swap_axes(n - 2, n - 1);
@@ -66,7 +74,12 @@ pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdAr
 }
 
 /// Axes moved to other places; the rest keep their order.
-pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
+pub fn moveaxis<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    source: Axes,
+    destination: Axes,
+) -> Result<NdArray<T>> {
     let order = shape::moved("moveaxis", source, destination, x.ndim())?;
     Ok(x.clone().permuted_axes(order))
 }
@@ -74,13 +87,18 @@ pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destinat
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     let axes = shape::new_axes("expand_dims", axis, x.ndim())?;
-    Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    Ok(axes
+        .into_iter()
+        .fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
 }
 
 /// Without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     let axes = shape::single_axes("squeeze", axis, x.shape())?;
-    Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
+    Ok(axes
+        .into_iter()
+        .rev()
+        .fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
 }
 
 /// Repeated along new and length-1 axes, as a view.
@@ -93,7 +111,9 @@ pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> R
 /// A view with axes of stride 0. Writing to it would be a copy first: its memory is shared.
 fn widened<T: Element>(op: &'static str, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     shape::count(op, to, size_of::<T>())?;
-    let view = x.broadcast(IxDyn(to)).ok_or_else(|| Error::shapes(op, x.shape(), to))?;
+    let view = x
+        .broadcast(IxDyn(to))
+        .ok_or_else(|| Error::shapes(op, x.shape(), to))?;
     if view.shape() == x.shape() {
         return Ok(x.clone());
     }
@@ -140,13 +160,20 @@ pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Resul
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
     let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
-    joined(OP, &shape, axis, xs.iter().map(|x| x.view().insert_axis(Axis(axis))))
+    joined(
+        OP,
+        &shape,
+        axis,
+        xs.iter().map(|x| x.view().insert_axis(Axis(axis))),
+    )
 }
 
 /// The slices along one axis, as views.
 pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
     let axis = shape::axis("unstack", axis, x.ndim())?;
-    Ok((0..x.shape()[axis]).map(|i| x.clone().index_axis_move(Axis(axis), i)).collect())
+    Ok((0..x.shape()[axis])
+        .map(|i| x.clone().index_axis_move(Axis(axis), i))
+        .collect())
 }
 
 /// The array repeated along each axis.
@@ -158,12 +185,21 @@ pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> 
     let shape = shape::products(OP, &lengths, &times)?;
     // an axis of `times` times `length` elements is two: one repeats, one runs
     let pairs = |list: &[usize]| list.iter().flat_map(|&l| [1, l]).collect::<Vec<_>>();
-    let target: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
+    let target: Vec<usize> = times
+        .iter()
+        .zip(&lengths)
+        .flat_map(|(&t, &l)| [t, l])
+        .collect();
     repeated(OP, x, &pairs(&lengths), &target, &shape)
 }
 
 /// Every element repeated along one axis.
-pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: isize) -> Result<NdArray<T>> {
+pub fn repeat<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    repeats: usize,
+    axis: isize,
+) -> Result<NdArray<T>> {
     const OP: &str = "repeat";
     let axis = shape::axis(OP, axis, x.ndim())?;
     let mut times = vec![1; x.ndim()];
@@ -184,16 +220,27 @@ fn repeated<T: Element>(
     shape: &[usize],
 ) -> Result<NdArray<T>> {
     let x = reshaped(op, x, split)?;
-    let view = x.broadcast(IxDyn(target)).ok_or_else(|| Error::shapes(op, x.shape(), target))?;
+    let view = x
+        .broadcast(IxDyn(target))
+        .ok_or_else(|| Error::shapes(op, x.shape(), target))?;
     buffer::array(op, shape, copy::to_vec(op, view)?)
 }
 
 /// Elements shifted along axes, round the end.
-pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
+pub fn roll<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    shift: &[isize],
+    axis: Axes,
+) -> Result<NdArray<T>> {
     const OP: &str = "roll";
     if axis == Axes::All && x.ndim() != 1 {
         // without axes the elements are shifted as one row, as NumPy does
-        let row = rolled(OP, &reshaped(OP, x, &[x.len()])?, &shape::shifts(OP, shift, Axes::All, &[x.len()])?)?;
+        let row = rolled(
+            OP,
+            &reshaped(OP, x, &[x.len()])?,
+            &shape::shifts(OP, shift, Axes::All, &[x.len()])?,
+        )?;
         return reshaped(OP, &row, x.shape());
     }
     rolled(OP, x, &shape::shifts(OP, shift, axis, x.shape())?)
@@ -214,7 +261,11 @@ fn rolled<T: Element>(op: &'static str, x: &NdArray<T>, shifts: &[usize]) -> Res
                 for (bit, &axis) in moved.iter().enumerate() {
                     let (len, shift) = (x.shape()[axis], shifts[axis]);
                     let seam = (len - shift) as isize;
-                    let range = if corner >> bit & 1 == 0 { (0, seam) } else { (seam, len as isize) };
+                    let range = if corner >> bit & 1 == 0 {
+                        (0, seam)
+                    } else {
+                        (seam, len as isize)
+                    };
                     part.slice_axis_inplace(Axis(axis), Slice::new(range.0, Some(range.1), 1));
                     start += (range.0 as usize + shift) % len * strides[axis] as usize;
                 }
@@ -233,7 +284,11 @@ pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<
 /// Inverse of fftshift.
 pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
     const OP: &str = "ifftshift";
-    rolled(OP, x, &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?)
+    rolled(
+        OP,
+        x,
+        &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?,
+    )
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -259,9 +314,16 @@ pub fn pad<T: Element>(
         let mut v = buffer::vec::<T>(OP, shape::count(OP, &shape, size_of::<T>())?)?;
         v.resize(v.capacity().min(shape.iter().product()), T::from_f64(value));
         let strides = shape::c_strides(&shape);
-        let start: usize = widths.iter().step_by(2).zip(&strides).map(|(&w, &s)| w * s as usize).sum();
+        let start: usize = widths
+            .iter()
+            .step_by(2)
+            .zip(&strides)
+            .map(|(&w, &s)| w * s as usize)
+            .sum();
         // SAFETY: initialised elements may be written again as if they were not.
-        let out = unsafe { std::slice::from_raw_parts_mut(v.as_mut_ptr().cast::<MaybeUninit<T>>(), v.len()) };
+        let out = unsafe {
+            std::slice::from_raw_parts_mut(v.as_mut_ptr().cast::<MaybeUninit<T>>(), v.len())
+        };
         copy::place(out, start, &strides, x.view());
         return buffer::array(OP, &shape, v);
     }
@@ -279,7 +341,12 @@ pub fn pad<T: Element>(
 }
 
 /// The slices at `from` along an axis.
-fn gathered<T: Element>(op: &'static str, x: &NdArray<T>, axis: usize, from: &[usize]) -> Result<NdArray<T>> {
+fn gathered<T: Element>(
+    op: &'static str,
+    x: &NdArray<T>,
+    axis: usize,
+    from: &[usize],
+) -> Result<NdArray<T>> {
     let mut shape = x.shape().to_vec();
     shape[axis] = from.len();
     // SAFETY: every index along the axis is written, with all other axes.
@@ -287,7 +354,10 @@ fn gathered<T: Element>(op: &'static str, x: &NdArray<T>, axis: usize, from: &[u
         written(op, &shape, |out, strides| {
             for (to, &at) in from.iter().enumerate() {
                 let mut slice = x.view();
-                slice.slice_axis_inplace(Axis(axis), Slice::new(at as isize, Some(at as isize + 1), 1));
+                slice.slice_axis_inplace(
+                    Axis(axis),
+                    Slice::new(at as isize, Some(at as isize + 1), 1),
+                );
                 copy::place(out, to * strides[axis] as usize, strides, slice);
             }
         })
@@ -318,8 +388,14 @@ mod tests {
         assert!(same(permute_dims(&B, &x, [2, 0, 1].into()).unwrap()));
         assert!(same(expand_dims(&B, &x, [0, -1].into()).unwrap()));
         assert!(same(unstack(&B, &x, 1).unwrap().remove(0)));
-        assert_eq!(flip(&B, &x, Axes::All).unwrap().as_ptr(), x.as_ptr().wrapping_add(23));
-        assert_eq!(B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()), [3, 4, 2]);
+        assert_eq!(
+            flip(&B, &x, Axes::All).unwrap().as_ptr(),
+            x.as_ptr().wrapping_add(23)
+        );
+        assert_eq!(
+            B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()),
+            [3, 4, 2]
+        );
     }
 
     #[test]
@@ -347,16 +423,34 @@ mod tests {
         assert!(repeat(&B, &x, usize::MAX, 0).is_err());
         assert!(broadcast_to(&B, &counting(&[1]), &[usize::MAX]).is_err());
         assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, 0.0).is_err());
-        assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, 0.0).is_err());
+        assert!(
+            pad(
+                &B,
+                &counting(&[0, 3]),
+                &[usize::MAX, 1, 0, 0],
+                PadMode::Constant,
+                0.0
+            )
+            .is_err()
+        );
     }
 
     #[test]
     fn rolling_and_shifting() {
         let x = counting(&[5]);
-        assert_eq!(list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(), 5);
-        assert_eq!(list(&roll(&B, &x, &[-1], 0.into()).unwrap()), [1, 2, 3, 4, 0]);
+        assert_eq!(
+            list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(),
+            5
+        );
+        assert_eq!(
+            list(&roll(&B, &x, &[-1], 0.into()).unwrap()),
+            [1, 2, 3, 4, 0]
+        );
         assert_eq!(list(&fftshift(&B, &x, Axes::All).unwrap()), [3, 4, 0, 1, 2]);
-        assert_eq!(list(&ifftshift(&B, &x, Axes::All).unwrap()), [2, 3, 4, 0, 1]);
+        assert_eq!(
+            list(&ifftshift(&B, &x, Axes::All).unwrap()),
+            [2, 3, 4, 0, 1]
+        );
         let rows = roll(&B, &counting(&[2, 2]), &[1], Axes::All).unwrap();
         assert_eq!(list(&rows), [3, 0, 1, 2]);
     }
@@ -366,8 +460,14 @@ mod tests {
         let x = counting(&[3]);
         let padded = |mode| list(&pad(&B, &x, &[4, 5], mode, 0.0).unwrap());
         assert_eq!(padded(PadMode::Wrap), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
-        assert_eq!(padded(PadMode::Reflect), [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
-        assert_eq!(padded(PadMode::Symmetric), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
+        assert_eq!(
+            padded(PadMode::Reflect),
+            [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]
+        );
+        assert_eq!(
+            padded(PadMode::Symmetric),
+            [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]
+        );
         assert_eq!(padded(PadMode::Edge), [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
         assert_eq!(padded(PadMode::Constant)[..5], [0; 5]);
     }

@@ -11,7 +11,7 @@ macro_rules! ops {
 
         /// All of them.
         #[cfg(test)]
-        pub static ALL: &[&Schema] = &[$(&$name),*];
+        pub static EVERY: &[&Schema] = &[$(&$name),*];
     };
 }
 
@@ -54,6 +54,7 @@ ops! {
     FLIP = "flip";
     FLOOR = "floor";
     FLOOR_DIVIDE = "floor_divide";
+    FMOD = "fmod"."Tensor";
     FULL = "full";
     GATHER = "gather";
     GE = "ge"."Tensor";

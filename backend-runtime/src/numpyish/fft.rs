@@ -1,1 +1,0 @@
-//! The `fft` functions of the CPU backend.

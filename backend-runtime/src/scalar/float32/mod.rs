@@ -1,0 +1,44 @@
+//! Words of `f32`: the formulas of `real`, with the constants of this precision.
+
+/// The precision.
+type F = f32;
+/// Its bits.
+type Bits = u32;
+/// Bits of a mantissa, without the leading one.
+const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
+/// What is added to an exponent.
+const BIAS: Bits = F::MAX_EXP as Bits - 1;
+
+mod constants;
+#[path = "../real/division.rs"]
+mod division;
+#[path = "../real/error_function.rs"]
+mod error_function;
+#[path = "../real/exact.rs"]
+mod exact;
+#[path = "../real/exp.rs"]
+mod exp;
+#[path = "../real/hyperbolic.rs"]
+mod hyperbolic;
+#[path = "../real/inverse_trig.rs"]
+mod inverse_trig;
+#[path = "../real/log.rs"]
+mod log;
+#[path = "../real/power.rs"]
+mod power;
+#[path = "../real/simple.rs"]
+mod simple;
+#[path = "../real/trig.rs"]
+mod trig;
+
+pub use division::{floor_divide, remainder};
+pub use error_function::{erf, erfc};
+pub use exp::{exp, expm1};
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
+pub use inverse_trig::{acos, asin, atan, atan2};
+pub use log::{log, log1p, log2, log10, logaddexp};
+pub use power::{hypot, pow};
+pub use simple::{
+    abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc,
+};
+pub use trig::{cos, is_far, sin, tan};

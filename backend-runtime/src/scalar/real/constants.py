@@ -1,0 +1,193 @@
+"""Writes ../float32/constants.rs and ../float64/constants.rs: minimax polynomials and numbers in two or three words.
+
+Run it (with mpmath and numpy installed) after a change here; rustfmt the results.
+"""
+
+import os
+import struct
+import sys
+
+import mpmath as mp
+import numpy as np
+
+mp.mp.dps = 60
+
+
+def solve(f, weight, xs, degree):
+    """The polynomial whose weighted error alternates over xs, and that error."""
+    n = degree + 2
+    a, b = mp.matrix(n, n), mp.matrix(n, 1)
+    for i, x in enumerate(xs):
+        for j in range(degree + 1):
+            a[i, j] = x**j
+        a[i, degree + 1] = (-1) ** i / weight(x)
+        b[i] = f(x)
+    s = mp.lu_solve(a, b)
+    return [s[j] for j in range(degree + 1)]
+
+
+def remez(f, weight, low, high, degree):
+    """Minimises max |weight (p - f)| over [low, high]; returns the coefficients, lowest first, and the error."""
+    low, high, n = mp.mpf(low), mp.mpf(high), degree + 2
+    points = 40 * n
+    chebyshev = lambda i, n: (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * i / n)
+    xs = [chebyshev(i, n - 1) for i in range(n)]
+    grid = [chebyshev(i, points) for i in range(points + 1)]
+    values, weights = [f(x) for x in grid], [weight(x) for x in grid]
+    for _ in range(12):
+        c = solve(f, weight, xs, degree)
+        errors = [w * (mp.polyval(c[::-1], x) - v) for x, v, w in zip(grid, values, weights)]
+        # the extremes between changes of sign
+        extremes, i = [], 0
+        while i < len(grid):
+            j = best = i
+            while j < len(grid) and (errors[j] >= 0) == (errors[i] >= 0):
+                best = j if abs(errors[j]) > abs(errors[best]) else best
+                j += 1
+            extremes.append(best)
+            i = j
+        while len(extremes) > n:
+            extremes.pop(0 if abs(errors[extremes[0]]) < abs(errors[extremes[-1]]) else -1)
+        sizes = [abs(errors[i]) for i in extremes]
+        if len(extremes) < n or max(sizes) < min(sizes) * mp.mpf("1.02"):
+            break
+        xs = [grid[i] for i in extremes]
+    return c, max(abs(e) for e in errors)
+
+
+class Format:
+    def __init__(self, name, digits, exponent):
+        self.name, self.digits, self.exponent, self.lines = name, digits, exponent, []
+
+    def round(self, x):
+        """The nearest number of the format (of normal size)."""
+        if x == 0:
+            return mp.mpf(0)
+        with mp.workprec(self.digits):
+            return +mp.mpf(x)
+
+    def text(self, x):
+        return repr(float(x)) if self.digits == 53 else str(np.float32(float(x)))
+
+    def poly(self, name, doc, f, weight, low, high, degree, fixed=0, words=1):
+        """A polynomial whose `fixed` lowest coefficients are rounded before the others are fitted.
+
+        With `words` = 2 the first one is a constant of its own, in two words.
+        """
+        done = []
+        for k in range(fixed + 1):
+            rest = lambda x: (f(x) - mp.polyval(done[::-1], x) if done else f(x)) / x ** len(done)
+            c, e = remez(rest, lambda x: weight(x) * x ** len(done), low or high * mp.mpf("1e-9"), high, degree - k)
+            if k < fixed:
+                done.append(self.round(c[0]))
+        c = done + [v if words == 2 and i == 0 else self.round(v) for i, v in enumerate(c)]
+        print(f"{self.name} {name}: 2^{float(mp.log(e, 2)):.1f}", file=sys.stderr)
+        if words == 2:
+            self.words(f"{name}_FIRST {name}_FIRST_LOW", doc + " The first coefficient.", c[0])
+            c, doc = [self.round(v) for v in c[1:]], doc + " The other coefficients."
+        body = "".join(f"    {self.text(v)},\n" for v in c)
+        self.lines.append(f"/// {doc}\npub const {name}: [{self.name}; {len(c)}] = [\n{body}];\n")
+
+    def number(self, name, doc, x):
+        self.lines.append(f"/// {doc}\npub const {name}: {self.name} = {self.text(x)};\n")
+
+    def words(self, names, doc, x, bits=None):
+        """x as a sum of numbers, one a name: the first has only `bits` bits."""
+        for i, name in enumerate(names.split()):
+            word = self.round(x)
+            if i == 0 and bits:
+                with mp.workprec(bits):
+                    word = +mp.mpf(x)
+            self.number(name, doc if i == 0 else "What is missing there.", word)
+            x -= word
+
+    def bits(self, name, doc, x):
+        code, kind = (("<d", "<Q"), "u64") if self.digits == 53 else (("<f", "<I"), "u32")
+        (value,) = struct.unpack(code[1], struct.pack(code[0], float(x)))
+        self.lines.append(f"/// {doc}\npub const {name}: {kind} = {value:#x};\n")
+
+
+def odd(f, first):
+    """(f(x) - x) / x^3 as a function of z = x^2; `first` is what it is at 0."""
+    return lambda z: (f(mp.sqrt(z)) - mp.sqrt(z)) / mp.sqrt(z) ** 3 if z > 1e-16 else mp.mpf(first)
+
+
+def write(t, degrees):
+    d64 = t.digits == 53
+    small = mp.mpf("1e-10")
+    by_z, by_z2 = (lambda z: z + small), (lambda z: z * z + small)
+    ln2 = mp.log(2)
+    # exponentials
+    t.number("ROUNDER", "Added and taken away again, it rounds to an integer, which is in the low bits between.", 1.5 * 2 ** (t.digits - 1))
+    t.words("LN_2_HIGH LN_2_LOW", "ln 2 in so few bits that its product with any exponent is exact.", ln2, t.digits - 11 if d64 else t.digits - 9)
+    t.number("EXP_MIN", "From here down the exponential is 0.", -746 if d64 else -104)
+    t.number("EXP_MAX", "From here up the exponential is infinite.", 710 if d64 else 89)
+    t.number("SINH_MAX", "From here up half the exponential is infinite.", 711 if d64 else 90)
+    t.poly("EXP", "`(e^r - 1 - r - r^2 / 2) / r^3` for `|r| <= ln(2) / 2`.",
+        lambda r: (mp.exp(r) - 1 - r - r * r / 2) / r**3 if abs(r) > 1e-8 else mp.mpf(1) / 6,
+        lambda r: r * r + small, -ln2 / 2 * 1.001, ln2 / 2 * 1.001, degrees["EXP"])
+    t.poly("SINH", "`(sinh(x) - x) / x^3` by powers of `x^2`, for `|x| <= 1`.", odd(mp.sinh, "1/6"), by_z, 0, 1, degrees["SINH"], 2)
+    # logarithms
+    zmax = (mp.sqrt(2) - 1) ** 2 / (mp.sqrt(2) + 1) ** 2 * 1.001
+    series = lambda z: (mp.log1p(mp.sqrt(z)) - mp.log1p(-mp.sqrt(z)) - 2 * mp.sqrt(z)) / mp.sqrt(z) ** 3 if z > 1e-16 else mp.mpf(2) / 3
+    t.bits("HALF_ROOT", "The bits of sqrt(1/2), the least mantissa of a logarithm.", mp.sqrt(mp.mpf(1) / 2))
+    t.poly("LOG", "`(log((1 + s) / (1 - s)) - 2 s) / s^3` by powers of `s^2`, for `(1 + s) / (1 - s)` in [sqrt(1/2), sqrt(2)].", series, by_z, 0, zmax, degrees["LOG"], 2)
+    t.poly("LOG_NEXT", "The same less 2/3, divided by `s^2`: for logarithms in two words.",
+        lambda z: (series(z) - mp.mpf(2) / 3) / z if z > 1e-10 else mp.mpf(2) / 5, lambda z: z * z + mp.mpf("1e-14"), 0, zmax, degrees["LOG_NEXT"])
+    t.words("TWO_THIRDS TWO_THIRDS_LOW", "2/3.", mp.mpf(2) / 3)
+    t.number("LOG2_E_LOW", "What `LOG2_E` lacks.", 1 / ln2 - t.round(1 / ln2))
+    t.number("LOG10_E_LOW", "What `LOG10_E` lacks.", 1 / mp.log(10) - t.round(1 / mp.log(10)))
+    t.words("LOG10_2_HIGH LOG10_2_LOW", "log10(2) in so few bits that its product with any exponent is exact.", mp.log10(2), t.digits - 11 if d64 else t.digits - 9)
+    # circular functions
+    t.number("FAR", "Magnitude from which sines need more of pi/2 than three words.", 2**30 if d64 else 2**17)
+    t.number("FRAC_PI_2_LOW", "What `FRAC_PI_2` lacks.", mp.pi / 2 - t.round(mp.pi / 2))
+    rest = mp.pi / 2 - t.round(mp.pi / 2)
+    t.number("FRAC_PI_2_LOWEST", "What is missing there.", rest - t.round(rest))
+    t.number("PI_LOW", "What `PI` lacks.", 2 * rest)
+    quarter = (mp.pi / 4 * mp.mpf("1.01")) ** 2
+    t.poly("SIN", "`(sin(r) - r) / r^3` by powers of `r^2`, for `|r| <= pi/4`.", odd(mp.sin, "-1/6"), by_z, 0, quarter, degrees["SIN"], 2)
+    t.poly("COS", "`(cos(r) - 1 + r^2 / 2) / r^4` by powers of `r^2`, for `|r| <= pi/4`.",
+        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2 if z > 1e-12 else mp.mpf(1) / 24, by_z2, 0, quarter, degrees["COS"], 2)
+    t.poly("ASIN", "`(asin(x) - x) / x^3` by powers of `x^2`, for `|x| <= 1/2`.", odd(mp.asin, "1/6"), by_z, 0, mp.mpf("0.2501"), degrees["ASIN"], 2)
+    t.poly("ATAN", "`(atan(t) - t) / t^3` by powers of `t^2`, for `|t| <= 7/16`.", odd(mp.atan, "-1/3"), by_z, 0, mp.mpf("0.1915"), degrees["ATAN"], 2)
+    t.words("ATAN_1_2 ATAN_1_2_LOW", "atan(1/2).", mp.atan(mp.mpf(1) / 2))
+    t.words("ATAN_3_2 ATAN_3_2_LOW", "atan(3/2).", mp.atan(mp.mpf(3) / 2))
+    # the error function
+    scaled = lambda x: mp.exp(x * x) * mp.erfc(x)
+    root = lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) if z > 1e-20 else 2 / mp.sqrt(mp.pi)
+    t.poly("ERF", "`erf(x) / x - 1` by powers of `x^2`, for `|x| <= 1`.", lambda z: root(z) - 1, lambda z: 1 / root(z), 0, 1, degrees["ERF"])
+    one, t.erf_max = mp.mpf(1), 6 if d64 else 4
+    middle = mp.mpf("2.5") if d64 else mp.mpf(2)
+    at = lambda u, middle: middle * (1 + u) / (1 - u)
+    t.number("ERF_MAX", "From here up the error function is 1.", t.erf_max)
+    t.number("ERF_MIDDLE", "The M of `ERF_TAIL`.", middle)
+    t.poly("ERF_TAIL", "`exp(x^2) erfc(x) (x + M)` by powers of `(x - M) / (x + M)`, from 1 on: the better the smaller `erfc(x)`.",
+        lambda u: scaled(at(u, middle)) * (at(u, middle) + middle), lambda u: mp.exp(-at(u, middle) ** 2) / (at(u, middle) + middle),
+        (one - middle) / (one + middle), (t.erf_max - middle) / (t.erf_max + middle), degrees["ERF_TAIL"])
+    top = mp.mpf(28) if d64 else mp.mpf("10.5")
+    wide = mp.mpf(4) if d64 else mp.mpf(3)
+    t.number("ERFC_MAX", "From here up `erfc` is 0.", mp.mpf("27.3") if d64 else mp.mpf("10.15"))
+    t.number("ERFC_MIDDLE", "The M of `ERFC`.", wide)
+    low = (mp.mpf("0.49") - wide) / (mp.mpf("0.49") + wide)
+    f = lambda u: scaled(at(u, wide)) * (2 * at(u, wide) + 1)
+    t.poly("ERFC", "`exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - M) / (x + M)`, from 1/2 to `ERFC_MAX`.", f, lambda u: 1 / f(u), low, (top - wide) / (top + wide), degrees["ERFC"], words=2)
+    # powers of 2 that keep squares and products in range
+    t.number("SQUARE_HUGE", "Squares of two larger numbers may overflow.", mp.mpf(2) ** (510 if d64 else 62))
+    t.number("SQUARE_DOWN", "What they are multiplied by.", mp.mpf(2) ** (-600 if d64 else -70))
+    t.number("SQUARE_TINY", "Squares of smaller numbers lose bits.", mp.mpf(2) ** (-450 if d64 else -50))
+    t.number("SQUARE_UP", "What they are multiplied by.", mp.mpf(2) ** (600 if d64 else 100))
+    t.number("ANGLE_HUGE", "A multiple of a larger number may overflow.", mp.mpf(2) ** (1000 if d64 else 120))
+    t.number("ANGLE_DOWN", "What it is multiplied by: if the other coordinate loses bits, the angle is 0.", mp.mpf(2) ** (-100 if d64 else -24))
+    t.number("ANGLE_TINY", "A multiple of a smaller number may lose bits.", mp.mpf(2) ** (-900 if d64 else -90))
+    t.number("ANGLE_UP", "What it is multiplied by.", mp.mpf(2) ** (100 if d64 else 60))
+
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "float" + t.name[1:], "constants.rs")
+    with open(path, "w") as file:
+        file.write(f"//! The numbers of the formulas in `real`, for `{t.name}`. Written by `real/constants.py`.\n\n")
+        file.write(f"pub use std::{t.name}::consts::{{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, PI}};\n\n")
+        file.write("\n".join(t.lines))
+
+
+if __name__ == "__main__":
+    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "LOG": 6, "LOG_NEXT": 7, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
+    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "LOG": 2, "LOG_NEXT": 2, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})

@@ -1,0 +1,66 @@
+//! `floor_divide` and `remainder`.
+
+use super::F;
+
+/// `x % y`, exactly: without the call where the quotient has no more bits than a mantissa.
+#[inline(always)]
+fn truncated_remainder(x: F, y: F) -> F {
+    let quotient = (x / y).trunc();
+    if !((quotient.abs() < 1.0 / F::EPSILON) & (y.abs() < F::INFINITY)) {
+        return long_remainder(x, y);
+    }
+    // exact: a multiple of the last bits of both, and below y in magnitude
+    let rest = quotient.mul_add(-y, x);
+    // the division may have rounded up to a whole number
+    if (rest < 0.0) & (x > 0.0) | (rest > 0.0) & (x < 0.0) {
+        rest + y.abs().copysign(x)
+    } else {
+        rest
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn long_remainder(x: F, y: F) -> F {
+    x % y
+}
+
+/// NumPy's floored quotient: computed from the exact remainder, so that it fits it.
+#[inline(always)]
+pub fn floor_divide(x: F, y: F) -> F {
+    let rest = truncated_remainder(x, y);
+    let quotient = (x - rest) / y;
+    let quotient = if (rest != 0.0) & ((rest < 0.0) != (y < 0.0)) {
+        quotient - 1.0
+    } else {
+        quotient
+    };
+    let floor = quotient.floor();
+    let nearest = if quotient - floor > 0.5 {
+        floor + 1.0
+    } else {
+        floor
+    };
+    let value = if quotient == 0.0 {
+        F::copysign(0.0, x / y)
+    } else {
+        nearest
+    };
+    if y == 0.0 { x / y } else { value }
+}
+
+/// The remainder with the sign of `y`; zero has the sign of `y` too.
+#[inline(always)]
+pub fn remainder(x: F, y: F) -> F {
+    let rest = truncated_remainder(x, y);
+    let value = if (rest < 0.0) != (y < 0.0) {
+        rest + y
+    } else {
+        rest
+    };
+    if rest == 0.0 {
+        F::copysign(0.0, y)
+    } else {
+        value
+    }
+}

@@ -1,0 +1,99 @@
+//! The hyperbolic functions and their inverses.
+
+use super::F;
+use super::constants::{LN_2, SINH, SINH_MAX};
+use super::exact::{polynomial, quotient, sum, sum_ordered};
+use super::exp::{Parts, between, parts, powers, scale};
+use super::log::log1p_of;
+
+/// `e^x / 2` and `e^-x / 2` for `x >= 0`: `2^(n - 1)` times `high + low` and times `inverse`.
+#[inline(always)]
+fn both_exponentials(x: F) -> (F, F, F, F) {
+    let Parts { n, high, low } = parts(between(0.0, SINH_MAX, x));
+    let (high, lost) = sum_ordered(1.0, high);
+    let (first, second) = powers(-n);
+    let power = first * second;
+    (n, high, lost + low, power * power / high)
+}
+
+/// Hyperbolic sine. Within 1 ulp.
+#[inline(always)]
+pub fn sinh(x: F) -> F {
+    let size = x.abs();
+    let z = size * size;
+    let small = size.mul_add(z * polynomial(z, &SINH), size);
+    let (n, high, low, inverse) = both_exponentials(size);
+    let large = scale(high + (low - inverse), n - 1.0);
+    (if size < 1.0 { small } else { large }).copysign(x)
+}
+
+/// Hyperbolic cosine. Within 2 ulp.
+#[inline(always)]
+pub fn cosh(x: F) -> F {
+    let (n, high, low, inverse) = both_exponentials(x.abs());
+    scale(high + (low + inverse), n - 1.0)
+}
+
+/// Hyperbolic tangent. Within 1 ulp.
+#[inline(always)]
+pub fn tanh(x: F) -> F {
+    // (e^2x - 1) / (e^2x + 1); from 20 on that is 1
+    let Parts { n, high, low } = parts(2.0 * between(0.0, 20.0, x.abs()));
+    let (first, second) = powers(n);
+    let power = first * second;
+    let (above, above_low) = sum(power - 1.0, power * high);
+    let above_low = above_low + power * low;
+    let (below, below_low) = sum(above, 2.0);
+    let (ratio, lost) = quotient(above, above_low, below, below_low + above_low);
+    (ratio + lost).copysign(x)
+}
+
+/// Inverse hyperbolic sine. Within 2 ulp.
+#[inline(always)]
+pub fn asinh(x: F) -> F {
+    // log(x + sqrt(x^2 + 1)), which is log(2 x) where x is large
+    let size = x.abs();
+    let large = size > LARGE;
+    let square = size * size;
+    let (sum, lost) = sum_ordered(size, square / (1.0 + (1.0 + square).sqrt()));
+    log1p_doubled(
+        if large { size } else { sum },
+        if large { 0.0 } else { lost },
+        large,
+    )
+    .copysign(x)
+}
+
+/// Inverse hyperbolic cosine; NaN below 1. Within 2 ulp.
+#[inline(always)]
+pub fn acosh(x: F) -> F {
+    // log(x + sqrt(x^2 - 1)), which is log(2 x) where x is large
+    let large = x > LARGE;
+    let over = x - 1.0;
+    let (sum, lost) = sum(over, over.mul_add(over, 2.0 * over).sqrt());
+    let value = log1p_doubled(
+        if large { x } else { sum },
+        if large { 0.0 } else { lost },
+        large,
+    );
+    if x >= 1.0 { value } else { F::NAN }
+}
+
+/// Inverse hyperbolic tangent; NaN beyond 1. Within 2 ulp.
+#[inline(always)]
+pub fn atanh(x: F) -> F {
+    let size = x.abs();
+    let (below, below_low) = sum_ordered(1.0, -size);
+    let (ratio, lost) = quotient(2.0 * size, 0.0, below, below_low);
+    let ratio = if size == 1.0 { F::INFINITY } else { ratio };
+    (0.5 * log1p_of(ratio, lost)).copysign(x)
+}
+
+/// From here on `x + 1` is `x`, and `x^2` does not overflow below it.
+const LARGE: F = 1e18;
+
+/// `log(1 + x + rest)`, of twice the sum if `double`.
+#[inline(always)]
+fn log1p_doubled(x: F, rest: F, double: bool) -> F {
+    log1p_of(x, rest) + if double { LN_2 } else { 0.0 }
+}

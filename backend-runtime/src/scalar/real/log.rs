@@ -1,0 +1,144 @@
+//! Logarithms.
+
+use super::constants::{
+    HALF_ROOT, LN_2, LN_2_HIGH, LN_2_LOW, LOG, LOG2_E, LOG2_E_LOW, LOG10_2_HIGH, LOG10_2_LOW,
+    LOG10_E, LOG10_E_LOW,
+};
+use super::exact::{polynomial, sum_ordered};
+use super::{BIAS, Bits, F, MANTISSA};
+
+const ONE: Bits = BIAS << MANTISSA;
+const EXPONENT: Bits = F::INFINITY.to_bits();
+
+/// A positive number as `2^k m` with `m` in [sqrt(1/2), sqrt(2)).
+#[derive(Clone, Copy)]
+pub(super) struct Split {
+    pub k: F,
+    pub m: F,
+    /// The bits of `2^k`.
+    power: Bits,
+}
+
+/// Splits a positive normal number.
+#[inline(always)]
+fn split_normal(x: F) -> Split {
+    let bits = x.to_bits().wrapping_add(ONE - HALF_ROOT);
+    let power = bits & EXPONENT;
+    // an exponent in the low bits of 2^MANTISSA adds that whole number to it
+    let whole = ((1 as Bits) << MANTISSA) as F;
+    let k = F::from_bits((power >> MANTISSA) | whole.to_bits()) - (whole + BIAS as F);
+    Split {
+        k,
+        m: F::from_bits((bits & !EXPONENT).wrapping_add(HALF_ROOT)),
+        power,
+    }
+}
+
+/// Splits a positive number.
+#[inline(always)]
+pub(super) fn split(x: F) -> Split {
+    let subnormal = x < F::MIN_POSITIVE;
+    let s = split_normal(if subnormal {
+        x * ((2 as Bits) << MANTISSA) as F
+    } else {
+        x
+    });
+    Split {
+        k: if subnormal {
+            s.k - (MANTISSA + 1) as F
+        } else {
+            s.k
+        },
+        ..s
+    }
+}
+
+/// `log(1 + f)` is `f - (half_square - rest)`: the latter two.
+#[inline(always)]
+fn series(f: F) -> (F, F) {
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let half_square = 0.5 * f * f;
+    (half_square, s * z.mul_add(polynomial(z, &LOG), half_square))
+}
+
+/// `k ln(2) + log(1 + f)`
+#[inline(always)]
+fn join(k: F, f: F) -> F {
+    let (half_square, rest) = series(f);
+    k.mul_add(LN_2_HIGH, f - (half_square - k.mul_add(LN_2_LOW, rest)))
+}
+
+/// `k + log(1 + f) / ln(base)`, where `k` has a low part and 1 / ln(base) too: exact where the result is whole.
+#[inline(always)]
+fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
+    let (half_square, rest) = series(f);
+    let (high, lost) = sum_ordered(f, -half_square);
+    let low = lost + rest;
+    let scaled = high * scale.0;
+    let error = high.mul_add(scale.0, -scaled) + high.mul_add(scale.1, low.mul_add(scale.0, k.1));
+    let (sum, lost) = sum_ordered(k.0, scaled);
+    sum + (lost + error)
+}
+
+/// `value`, the logarithm of `x`, or what it is of 0, infinity, NaN and negative numbers.
+#[inline(always)]
+fn with_limits(x: F, value: F) -> F {
+    let value = if x == F::INFINITY { x } else { value };
+    let value = if x == 0.0 { F::NEG_INFINITY } else { value };
+    if x >= 0.0 { value } else { F::NAN }
+}
+
+/// Natural logarithm. Within 1 ulp.
+#[inline(always)]
+pub fn log(x: F) -> F {
+    let s = split(x);
+    with_limits(x, join(s.k, s.m - 1.0))
+}
+
+/// Logarithm to base 2, exact for powers of 2. Within 1 ulp.
+#[inline(always)]
+pub fn log2(x: F) -> F {
+    let s = split(x);
+    with_limits(x, join_scaled((s.k, 0.0), s.m - 1.0, (LOG2_E, LOG2_E_LOW)))
+}
+
+/// Logarithm to base 10. Within 1 ulp.
+#[inline(always)]
+pub fn log10(x: F) -> F {
+    let s = split(x);
+    let k = (s.k * LOG10_2_HIGH, s.k * LOG10_2_LOW);
+    with_limits(x, join_scaled(k, s.m - 1.0, (LOG10_E, LOG10_E_LOW)))
+}
+
+/// `log(1 + x)`, accurate near 0. Within 2 ulp.
+#[inline(always)]
+pub fn log1p(x: F) -> F {
+    log1p_of(x, 0.0)
+}
+
+/// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`.
+#[inline(always)]
+pub(super) fn log1p_of(x: F, rest: F) -> F {
+    let u = 1.0 + x;
+    let dropped = if x >= 1.0 {
+        1.0 - (u - x)
+    } else {
+        x - (u - 1.0)
+    };
+    let s = split_normal(u);
+    // 2^-k, by way of 2^(1 - k), which is 0 where 2^-k would be subnormal
+    let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
+    let f = (s.m - 1.0) + (dropped + rest) * inverse;
+    // the sign is that of x also for -0
+    with_limits(u, join(s.k, f)).copysign(x)
+}
+
+/// `log(exp(x) + exp(y))` without overflow between, by NumPy's formula: within 2 ulp of the larger of the two terms
+/// `maximum(x, y)` and `log(1 + exp(-|x - y|))`, between which bits may cancel.
+#[inline(always)]
+pub fn logaddexp(x: F, y: F) -> F {
+    let apart = super::maximum(x, y) + log1p(super::exp(-(x - y).abs()));
+    // also where both are the same infinity, whose difference is NaN
+    if x == y { x + LN_2 } else { apart }
+}

@@ -1,0 +1,65 @@
+//! What the standard library or a comparison gives.
+
+use super::F;
+
+macro_rules! std_words {
+    ($($word:ident = $std:ident),*) => {$(
+        #[doc = concat!("`", stringify!($std), "` of the standard library.")]
+        #[inline(always)]
+        pub fn $word(x: F) -> F {
+            x.$std()
+        }
+    )*};
+}
+std_words!(
+    abs = abs,
+    ceil = ceil,
+    floor = floor,
+    trunc = trunc,
+    round = round_ties_even,
+    sqrt = sqrt
+);
+
+/// The nearest value of an integer.
+#[inline(always)]
+pub fn from_i64(x: i64) -> F {
+    x as F
+}
+
+/// The nearest value of an unsigned integer.
+#[inline(always)]
+pub fn from_u64(x: u64) -> F {
+    x as F
+}
+
+/// The larger; NaN if either is NaN; the second of two zeros.
+#[inline(always)]
+pub fn maximum(x: F, y: F) -> F {
+    if (x > y) | x.is_nan() { x } else { y }
+}
+
+/// The smaller; NaN if either is NaN; the second of two zeros.
+#[inline(always)]
+pub fn minimum(x: F, y: F) -> F {
+    if (x < y) | x.is_nan() { x } else { y }
+}
+
+/// -1, 0 or 1 with NaN kept.
+#[inline(always)]
+pub fn sign(x: F) -> F {
+    // an integer, for that 0 is +0
+    let sign = (x > 0.0) as i8 - (x < 0.0) as i8;
+    if x.is_nan() { x } else { sign as F }
+}
+
+/// The next value from `x` toward `y`.
+#[inline(always)]
+pub fn nextafter(x: F, y: F) -> F {
+    let next = if y > x { x.next_up() } else { x.next_down() };
+    let next = if x == y { y } else { next };
+    if x.is_nan() | y.is_nan() {
+        F::NAN
+    } else {
+        next
+    }
+}

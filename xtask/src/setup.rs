@@ -1,0 +1,118 @@
+//! Fetches what the tests of the Torch and Cuda backends need: libtorch, and NVIDIA's run-time compiler.
+//!
+//! Both come as Python packages, of which only the libraries and headers are used; Python itself plays no part at run time.
+
+use crate::run::{Outcome, python, root, run};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process,
+};
+
+/// The libtorch that is tested.
+const TORCH: &str = "2.11.0";
+
+/// The run-time compiler of CUDA 13.0: what it compiles runs with every driver since 580.
+const NVRTC: &str = "nvidia-cuda-nvrtc==13.0.88";
+
+/// Written last into a fetched folder: what was fetched.
+const MARK: &str = ".packages";
+
+/// `setup [--torch VERSION]`
+pub fn task(args: &[String]) -> Outcome {
+    let version = match args {
+        [] => TORCH,
+        [flag, version] if flag == "--torch" => version,
+        _ => return Err("usage: cargo xtask setup [--torch VERSION]".into()),
+    };
+    fetch("libtorch", &libtorch(version))?;
+    if linux_x86() {
+        fetch("cuda", &[NVRTC.into()])?;
+    } else {
+        println!("cuda: NVRTC is fetched on x86-64 Linux only");
+    }
+    let shim = backend_runtime::torch::build_shim(&root().join("libtorch/torch"))
+        .map_err(|why| why.to_string())?;
+    println!("torch shim: {}", shim.display());
+    Ok(())
+}
+
+/// The packages of libtorch. On x86-64 Linux its CPU library is linked to two of NVIDIA's.
+fn libtorch(version: &str) -> Vec<String> {
+    let torch = format!("torch=={version}");
+    match (linux_x86(), version) {
+        (false, _) => vec![torch],
+        (true, TORCH) => {
+            vec![
+                torch,
+                "nvidia-cuda-runtime==13.0.96".into(),
+                "nvidia-cuda-cupti==13.0.85".into(),
+            ]
+        }
+        (true, _) => vec![
+            torch,
+            "nvidia-cuda-runtime==13.*".into(),
+            "nvidia-cuda-cupti==13.*".into(),
+        ],
+    }
+}
+
+fn linux_x86() -> bool {
+    cfg!(all(target_os = "linux", target_arch = "x86_64"))
+}
+
+/// Packages, without what they depend on, into a folder of the repository; nothing if they are there already.
+fn fetch(folder: &str, packages: &[String]) -> Outcome {
+    let target = root().join(folder);
+    let mark = packages.join("\n");
+    if fs::read_to_string(target.join(MARK)).is_ok_and(|there| there == mark) {
+        println!("{folder}: is there");
+        return Ok(());
+    }
+    println!("{folder}: fetching {}", packages.join(", "));
+    // under another name until it is whole: a set-up that was interrupted leaves nothing that looks finished
+    let part = Part::new(&root(), folder)?;
+    let pip = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--root-user-action=ignore",
+        "--no-deps",
+    ];
+    run(python()
+        .args(pip)
+        .arg("--target")
+        .arg(&part.0)
+        .args(packages))?;
+    fs::write(part.0.join(MARK), mark).map_err(|why| failed(&part.0, &why))?;
+    if target.exists() {
+        fs::remove_dir_all(&target).map_err(|why| failed(&target, &why))?;
+    }
+    fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
+}
+
+/// A folder that goes again unless it is renamed.
+struct Part(PathBuf);
+
+impl Part {
+    fn new(root: &Path, folder: &str) -> Outcome<Part> {
+        let path = root
+            .join("target")
+            .join(format!("{folder}.{}", process::id()));
+        fs::create_dir_all(&path).map_err(|why| failed(&path, &why))?;
+        Ok(Part(path))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn failed(path: &Path, why: &std::io::Error) -> String {
+    format!("{}: {why}", path.display())
+}
