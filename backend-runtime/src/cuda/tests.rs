@@ -4,8 +4,8 @@ use super::{
     Cuda, CudaArray, Operand, create, elementwise, index, shape as shapes, testing::device,
 };
 use crate::{
-    Arrays, Axes, DType, Each, EachSource, Element, Error, HostArray, Numeric, PadMode, Slice,
-    dispatch,
+    Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Numeric, PadMode,
+    Slice, dispatch,
     numpyish::{self, Numpyish},
 };
 use ndarray::IxDyn;
@@ -199,6 +199,40 @@ fn copies<T: Element>(b: &Cuda) {
             "triu",
             &create::triu(b, &d, -1).unwrap(),
             &numpyish::create::triu(&HOST, &h, -1).unwrap(),
+        );
+    }
+}
+
+#[test]
+fn matrices_are_transposed_in_tiles() {
+    let Some(b) = device() else { return };
+    for (shape, order) in [
+        (&[33, 70][..], &[1, 0][..]),
+        (&[3, 40, 17], &[0, 2, 1]),
+        (&[40, 3, 17], &[2, 1, 0]),
+        (&[2, 16, 3, 5, 31], &[4, 2, 1, 0, 3]),
+        (&[2, 3, 2, 3, 2, 18, 20], &[4, 2, 1, 6, 0, 3, 5]),
+    ] {
+        let axes: Vec<usize> = order.to_vec();
+        let (h8, h16) = (values::<i8>(shape), values::<Complex<f64>>(shape));
+        let (d8, d16) = (
+            b.from_ndarray(h8.clone()).unwrap(),
+            b.from_ndarray(h16.clone()).unwrap(),
+        );
+        let turn = |axes: &[usize]| Axes::from(axes);
+        let want = numpyish::shape::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
+        same(
+            &b,
+            "permute_dims",
+            &shapes::permute_dims(&b, &d8, turn(&axes)).unwrap(),
+            &want,
+        );
+        let want = numpyish::shape::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
+        same(
+            &b,
+            "permute_dims",
+            &shapes::permute_dims(&b, &d16, turn(&axes)).unwrap(),
+            &want,
         );
     }
 }
