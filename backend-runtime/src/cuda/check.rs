@@ -79,6 +79,7 @@ pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 static PROGRAMS: &[Listed] = &[
     super::copy::COPIES,
     super::copy::CASTS,
+    super::copy::TRANSPOSITIONS,
     super::create::KERNELS,
     super::index::SELECT_KERNELS,
     super::index::KERNELS,

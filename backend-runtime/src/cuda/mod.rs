@@ -138,3 +138,5 @@ impl Arrays for Cuda {
 mod compare;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
