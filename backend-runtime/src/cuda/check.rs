@@ -85,6 +85,7 @@ static PROGRAMS: &[Listed] = &[
     super::compact::KERNELS,
     super::shape::KERNELS,
     super::reduce::FOLDS,
+    super::linalg::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.
