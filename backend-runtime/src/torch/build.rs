@@ -12,6 +12,9 @@ use std::{
 
 const SOURCE: &str = include_str!("shim.cpp");
 
+/// The newest headers are in C++20, and the oldest take it too.
+const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w"];
+
 /// Where headers with the version are, oldest layout last.
 const VERSION_HEADERS: [&str; 2] = [
     "torch/headeronly/version.h",
@@ -69,18 +72,8 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
         // `CXX` may hold options: "ccache g++"
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("g++"));
-        command.args(words).args([
-            "-std=c++17",
-            "-O2",
-            "-fPIC",
-            "-shared",
-            "-fvisibility=hidden",
-            "-w",
-        ]);
-        command.arg(format!(
-            "-D_GLIBCXX_USE_CXX11_ABI={}",
-            u8::from(!has_old_strings(libtorch))
-        ));
+        command.args(words).args(FLAGS);
+        command.arg(format!("-D_GLIBCXX_USE_CXX11_ABI={}", u8::from(!has_old_strings(libtorch))));
         if cfg!(target_os = "macos") {
             command.args(["-undefined", "dynamic_lookup"]);
         }
@@ -106,10 +99,7 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
             Err(_) => {}
         }
     }
-    Err(unavailable(format!(
-        "no C++17 compiler: tried {}; CXX names another",
-        compilers.join(", ")
-    )))
+    Err(unavailable(format!("no C++20 compiler: tried {}; CXX names another", compilers.join(", "))))
 }
 
 /// Whether libtorch was built with the strings from before C++11, as its older wheels were.
@@ -142,11 +132,8 @@ fn version(headers: &Path) -> Option<String> {
 /// What the shim depends on besides the version: its source, and which build of libtorch it is.
 fn key(libtorch: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (SOURCE, libtorch, env::var_os("CXX")).hash(&mut hasher);
-    fs::metadata(library(libtorch, "c10"))
-        .map(|m| m.len())
-        .unwrap_or(0)
-        .hash(&mut hasher);
+    (SOURCE, FLAGS, libtorch, env::var_os("CXX")).hash(&mut hasher);
+    fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).hash(&mut hasher);
     hasher.finish()
 }
 

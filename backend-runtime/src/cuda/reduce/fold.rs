@@ -111,6 +111,7 @@ pub(crate) fn wide(dtype: DType) -> DType {
 pub(super) static REDUCE: Program = Program {
     name: "reduce",
     source: Source::File(concat!(
+        include_str!("../kernels/locate.cuh"),
         include_str!("../kernels/fold.cuh"),
         include_str!("../kernels/reduce.cuh")
     )),

@@ -12,11 +12,11 @@ pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{
     NdArray, Numpyish, buffer,
-    convert::{convert, convert_each, converted, is_half},
+    convert::{converted, is_half},
 };
 use crate::{Axes, Element, Error, Float, Numeric, Ordered, Real, Result};
 use fold::{Fold, Max, Min, Product, Spread, Sum};
-use plan::{Converted, Plan};
+use plan::Plan;
 
 /// Sum over axes.
 pub fn sum<T: Element>(
@@ -39,15 +39,8 @@ pub fn prod<T: Element>(
 }
 
 /// How many elements are true, over axes.
-pub fn count_nonzero<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<i64>> {
-    let source = Converted::new(x, |from: &[T], to: &mut [i64]| {
-        convert_each(from, to, |x| x.truth() as i64)
-    });
+pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
+    let source = plan::mapped(x, |x: T| x.truth() as i64);
     let plan = plan("count_nonzero", x, axis, keepdims)?;
     let counts = if plan.inputs() == 0 {
         zeros(&plan, 0)?
@@ -160,10 +153,10 @@ where
     if plan.inputs() == 0 {
         plan.array(zeros(&plan, of_none)?)
     } else if is_half::<T>() {
-        let wide = plan.fold::<f32, F>(&Converted::new(x, convert::<T, f32>), &[])?;
+        let wide = plan.fold::<f32, F>(&plan::cast::<T, f32>(x), &[])?;
         plan.array(converted(op, wide)?)
     } else {
-        plan.array(plan.fold::<T::Sum, F>(&Converted::new(x, convert::<T, T::Sum>), &[])?)
+        plan.array(plan.fold::<T::Sum, F>(&plan::cast::<T, T::Sum>(x), &[])?)
     }
 }
 
@@ -181,9 +174,7 @@ where
     if plan.inputs() == 0 {
         return plan.array(zeros(&plan, of_none)?);
     }
-    let source = Converted::new(x, |from: &[T], to: &mut [u8]| {
-        convert_each(from, to, |x| x.truth() as u8)
-    });
+    let source = plan::mapped(x, |x: T| x.truth() as u8);
     plan.array(converted(op, plan.fold::<u8, F>(&source, &[])?)?)
 }
 
@@ -208,10 +199,10 @@ where
         ));
     }
     if is_half::<T>() {
-        let wide = plan.fold::<f32, F>(&Converted::new(x, convert::<T, f32>), &[])?;
+        let wide = plan.fold::<f32, F>(&plan::cast::<T, f32>(x), &[])?;
         plan.array(converted(op, wide)?)
     } else {
-        plan.array(plan.fold::<T, F>(&Converted::new(x, convert::<T, T>), &[])?)
+        plan.array(plan.fold::<T, F>(&plan::cast::<T, T>(x), &[])?)
     }
 }
 
@@ -220,7 +211,7 @@ fn means<T: Element, A: Float>(plan: &Plan, x: &NdArray<T>) -> Result<Vec<A>> {
     if plan.inputs() == 0 {
         return zeros(plan, A::from_f64(f64::NAN));
     }
-    let mut sums = plan.fold::<A, Sum>(&Converted::new(x, convert::<T, A>), &[])?;
+    let mut sums = plan.fold::<A, Sum>(&plan::cast::<T, A>(x), &[])?;
     let n = A::from_f64(plan.inputs() as f64);
     sums.iter_mut().for_each(|s| *s = s.over(n));
     Ok(sums)
@@ -253,10 +244,7 @@ fn finish_spread<T: Float, A: Float>(
     let squares = if plan.inputs() == 0 {
         zeros(plan, A::Real::ZERO)?
     } else {
-        plan.fold::<A, Spread>(
-            &Converted::new(x, convert::<T, A>),
-            &means::<T, A>(plan, x)?,
-        )?
+        plan.fold::<A, Spread>(&plan::cast::<T, A>(x), &means::<T, A>(plan, x)?)?
     };
     let mut out = buffer::vec(plan.op(), squares.len())?;
     out.extend(squares.iter().map(|s| T::Real::of(last(s.to_f64() / over))));
@@ -482,6 +470,16 @@ mod tests {
                 .iter()
                 .all(|&s| s == bf16::ZERO)
         );
+    }
+
+    /// Dtypes that truth is counted in have values other than 0 and 1.
+    #[test]
+    fn truth_is_not_value() {
+        let x = counting::<i64>(&[3, 50]).mapv(|i| i - 2).into_shared();
+        assert_eq!(count_nonzero(&B, &x, Axes::All, false).unwrap()[[]], 149);
+        assert_eq!(count_nonzero(&B, &x, Axes::from(0), false).unwrap()[[2]], 2);
+        let bytes = ArrayD::from_elem(IxDyn(&[40]), 2_u8).into_shared();
+        assert!(all(&B, &bytes, Axes::All, false).unwrap()[[]]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{
     super::{
         NdArray,
         buffer::{self, CHEAP, Shared},
+        convert::{convert, convert_each},
         layout::{self, Dim, Offsets},
     },
     fold::{self, BLOCK, Fold, Pairwise},
@@ -34,26 +35,28 @@ pub trait Source<A>: Sync {
 pub struct Converted<T, C> {
     start: *const T,
     convert: C,
+    /// Whether elements that are of the right type stay as they are.
+    keeps: bool,
 }
 
 // SAFETY: it only reads, and what it reads may be shared.
 unsafe impl<T: Sync, C: Sync> Sync for Converted<T, C> {}
 
-impl<T: Element, C> Converted<T, C> {
-    /// The elements of `x`, which must outlive this.
-    pub fn new(x: &NdArray<T>, convert: C) -> Converted<T, C> {
-        Converted {
-            start: x.as_ptr(),
-            convert,
-        }
-    }
+/// The elements of `x`, which must outlive the source, as another dtype.
+pub fn cast<T: Element, A: Element>(x: &NdArray<T>) -> impl Source<A> {
+    Converted { start: x.as_ptr(), convert: convert::<T, A>, keeps: true }
+}
+
+/// What `f` makes of the elements of `x`, which must outlive the source.
+pub fn mapped<T: Element, A: Element>(x: &NdArray<T>, f: impl Fn(T) -> A + Sync) -> impl Source<A> {
+    Converted { start: x.as_ptr(), convert: move |from: &[T], to: &mut [A]| convert_each(from, to, &f), keeps: false }
 }
 
 impl<T: Element, A: Element, C: Fn(&[T], &mut [A]) + Sync> Source<A> for Converted<T, C> {
     fn direct(&self) -> Option<*const A> {
         // SAFETY: no element is read: the slice is empty.
         let start = unsafe { std::slice::from_raw_parts(self.start, 0) };
-        same::<T, A>(start).map(<[A]>::as_ptr)
+        same::<T, A>(start).filter(|_| self.keeps).map(<[A]>::as_ptr)
     }
 
     unsafe fn load<'a>(
@@ -66,7 +69,7 @@ impl<T: Element, A: Element, C: Fn(&[T], &mut [A]) + Sync> Source<A> for Convert
         if stride == 1 {
             // SAFETY: the caller's promise.
             let from = unsafe { std::slice::from_raw_parts(self.start.offset(offset), len) };
-            if let Some(ready) = same::<T, A>(from) {
+            if let Some(ready) = same::<T, A>(from).filter(|_| self.keeps) {
                 return ready;
             }
             (self.convert)(from, &mut scratch[..len]);
