@@ -86,6 +86,7 @@ static PROGRAMS: &[Listed] = &[
     super::compact::KERNELS,
     super::shape::KERNELS,
     super::reduce::FOLDS,
+    super::fft::KERNELS,
     super::linalg::KERNELS,
 ];
 

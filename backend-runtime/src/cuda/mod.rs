@@ -13,6 +13,7 @@ pub mod create;
 mod device;
 pub mod elementwise;
 mod error;
+pub mod fft;
 pub mod index;
 pub mod kernel;
 mod library;
