@@ -19,6 +19,7 @@
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
 //! | permutation | | the stable order of such 64-bit numbers, one for each element |
 
+use crate::Precision;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -37,13 +38,20 @@ struct State {
 impl Stream {
     /// A stream that starts at its beginning.
     pub fn new(seed: u64) -> Stream {
-        Stream(Arc::new(State { key: AtomicU64::new(seed), next: AtomicU64::new(0) }))
+        Stream(Arc::new(State {
+            key: AtomicU64::new(seed),
+            next: AtomicU64::new(0),
+        }))
     }
 
     /// A stream that no other run has: seeded by the hasher's own randomness.
     pub fn from_entropy() -> Stream {
         use std::hash::{BuildHasher, Hasher};
-        Stream::new(std::collections::hash_map::RandomState::new().build_hasher().finish())
+        Stream::new(
+            std::collections::hash_map::RandomState::new()
+                .build_hasher()
+                .finish(),
+        )
     }
 
     /// Starts again, from `seed`.
@@ -59,21 +67,56 @@ impl Stream {
     }
 }
 
+const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+const LOW: u64 = u32::MAX as u64;
+
 /// Block `counter` of the stream of `key`: four independent uniform 32-bit words.
 #[inline(always)]
 pub fn philox(key: u64, counter: u64) -> [u32; 4] {
-    const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
     let mut x = [counter as u32, (counter >> 32) as u32, 0, 0];
     let mut k = [key as u32, (key >> 32) as u32];
     for round in 0..10 {
         if round > 0 {
             k = [k[0].wrapping_add(WEYL[0]), k[1].wrapping_add(WEYL[1])];
         }
-        let (a, b) = (MULTIPLIERS[0] as u64 * x[0] as u64, MULTIPLIERS[1] as u64 * x[2] as u64);
-        x = [(b >> 32) as u32 ^ x[1] ^ k[0], b as u32, (a >> 32) as u32 ^ x[3] ^ k[1], a as u32];
+        let (a, b) = (
+            MULTIPLIERS[0] as u64 * x[0] as u64,
+            MULTIPLIERS[1] as u64 * x[2] as u64,
+        );
+        x = [
+            (b >> 32) as u32 ^ x[1] ^ k[0],
+            b as u32,
+            (a >> 32) as u32 ^ x[3] ^ k[1],
+            a as u32,
+        ];
     }
     x
+}
+
+/// Blocks `first .. first + N` of the stream of `key`: `[w][i]` is word w of block `first + i`. As [`philox`], in a form
+/// that compilers turn into vector instructions.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // four arrays in lockstep
+pub fn philox_many<const N: usize>(key: u64, first: u64) -> [[u32; N]; 4] {
+    let mut x = [[0_u64; N]; 4];
+    for i in 0..N {
+        let counter = first.wrapping_add(i as u64);
+        (x[0][i], x[1][i]) = (counter & LOW, counter >> 32);
+    }
+    let mut k = [key & LOW, key >> 32];
+    for _ in 0..10 {
+        for i in 0..N {
+            let (a, b) = (
+                MULTIPLIERS[0] as u64 * x[0][i],
+                MULTIPLIERS[1] as u64 * x[2][i],
+            );
+            (x[0][i], x[1][i]) = ((b >> 32) ^ x[1][i] ^ k[0], b & LOW);
+            (x[2][i], x[3][i]) = ((a >> 32) ^ x[3][i] ^ k[1], a & LOW);
+        }
+        k = [(k[0] + WEYL[0] as u64) & LOW, (k[1] + WEYL[1] as u64) & LOW];
+    }
+    x.map(|w| w.map(|v| v as u32))
 }
 
 /// A double in [0, 1) with 53 random bits, from two words.
@@ -91,22 +134,24 @@ pub fn unit_f32(word: u32) -> f32 {
 /// Two normally distributed doubles, by Box and Muller's formula.
 #[inline(always)]
 pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
-    // 1 - u is in (0, 1]: its logarithm is finite
-    let radius = (-2.0 * (1.0 - unit_f64(block[0], block[1])).ln()).sqrt();
-    let (sin, cos) = (std::f64::consts::TAU * unit_f64(block[2], block[3])).sin_cos();
-    [radius * cos, radius * sin]
+    box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
 }
 
 /// Four normally distributed floats, by Box and Muller's formula, of words 0 and 1, and 2 and 3.
 #[inline(always)]
 pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
-    let pair = |a: u32, b: u32| {
-        let radius = (-2.0 * (1.0 - unit_f32(a)).ln()).sqrt();
-        let (sin, cos) = (std::f32::consts::TAU * unit_f32(b)).sin_cos();
-        [radius * cos, radius * sin]
-    };
-    let ([a, b], [c, d]) = (pair(block[0], block[1]), pair(block[2], block[3]));
+    let [a, b] = box_muller(unit_f32(block[0]), unit_f32(block[1]));
+    let [c, d] = box_muller(unit_f32(block[2]), unit_f32(block[3]));
     [a, b, c, d]
+}
+
+/// Two normal numbers from two uniform ones: the first gives the radius, the second the angle.
+#[inline(always)]
+pub fn box_muller<R: Precision>(u: R, v: R) -> [R; 2] {
+    // 1 - u is in (0, 1]: its logarithm is finite
+    let radius = (R::of(-2.0) * (R::ONE - u).log()).sqrt();
+    let angle = R::of(std::f64::consts::TAU) * v;
+    [radius * angle.cos(), radius * angle.sin()]
 }
 
 /// A number in `0..n` of 64 random bits: the high half of their product with `n`, biased by less than `n / 2^64`.
@@ -128,7 +173,25 @@ mod tests {
     /// The known answers published with the generator (Random123, kat_vectors).
     #[test]
     fn known_answers() {
-        assert_eq!(philox(0, 0), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        assert_eq!(
+            philox(0, 0),
+            [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+        );
+    }
+
+    #[test]
+    fn many_blocks_are_those_made_one_by_one() {
+        for (key, first) in [
+            (0, 0),
+            (0x0123_4567_89AB_CDEF, u64::from(u32::MAX) - 3),
+            (u64::MAX, u64::MAX - 2),
+        ] {
+            let many = philox_many::<8>(key, first);
+            for i in 0..8 {
+                let one = philox(key, first.wrapping_add(i as u64));
+                assert_eq!(one, many.map(|w| w[i]));
+            }
+        }
     }
 
     #[test]

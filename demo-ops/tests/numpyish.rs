@@ -1,7 +1,7 @@
 //! The rows of `my_ops.toml` on the CPU, against NumPy.
 
 use backends::prelude::*;
-use demo_ops::MyOps;
+use demo_ops::*;
 
 backends::conformance! {
     table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",

@@ -31,7 +31,8 @@ impl Kernel {
             ));
         }
         let digits = -eps.max(finest).log10();
-        let width = (digits.ceil() as usize + 1).clamp(2, WIDEST);
+        // the error is about 10^(1 - width); one point more makes it a bound
+        let width = (digits.ceil() as usize + 2).clamp(2, WIDEST);
         let beta_per_width = match width {
             2 => 2.20,
             3 => 2.26,

@@ -7,6 +7,7 @@ mod setup;
 mod test;
 #[cfg(test)]
 mod tidy;
+mod zero_cost;
 
 use run::Outcome;
 use std::{env, process::ExitCode};
@@ -21,6 +22,7 @@ cargo xtask <task>
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [ARGS]                `cargo bench`
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
+  zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
 `setup` and `golden` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
 ";
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
         "callgrind" => measure::callgrind(&args),
+        "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");
             Ok(())

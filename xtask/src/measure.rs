@@ -8,6 +8,14 @@ use std::{
 
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
+    run(Command::new("rustup").args([
+        "component",
+        "add",
+        "--toolchain",
+        "nightly",
+        "miri",
+        "rust-src",
+    ]))?;
     // not `cargo()`: that is the toolchain this runs under, and only nightly has miri
     let mut command = Command::new("cargo");
     command
@@ -52,7 +60,7 @@ pub fn callgrind(args: &[String]) -> Outcome {
 }
 
 /// Builds a bench, or else an example, with optimisation and names; its program.
-fn built(name: &str) -> Outcome<PathBuf> {
+pub fn built(name: &str) -> Outcome<PathBuf> {
     let of = |kind: &str| {
         root().join(kind).join(format!("{name}.rs")).exists()
             || root().join(kind).join(name).exists()

@@ -64,6 +64,11 @@ impl Raw {
         self.shape.iter().product()
     }
 
+    /// Whether it is one element.
+    pub(crate) fn is_one(&self) -> bool {
+        self.shape.iter().all(|&len| len == 1)
+    }
+
     /// Address of the first element.
     pub(crate) fn pointer(&self) -> u64 {
         self.memory.pointer() + (self.offset * self.dtype.size()) as u64
@@ -126,6 +131,14 @@ impl Raw {
         more.shape.insert(axis, 1);
         more.strides.insert(axis, 0);
         more
+    }
+
+    /// A view of the first index of an axis, without the axis.
+    pub(crate) fn without(&self, axis: usize) -> Raw {
+        let mut fewer = self.clone();
+        fewer.shape.remove(axis);
+        fewer.strides.remove(axis);
+        fewer
     }
 
     /// A view of `to`, to which the shape broadcasts.
@@ -236,8 +249,8 @@ impl Cuda {
         Ok(host)
     }
 
-    /// Sets every byte of a contiguous array to zero.
-    pub(crate) fn clear(&self, op: &'static str, x: &Raw) -> Result<()> {
+    /// Sets every byte of a contiguous array.
+    pub(crate) fn set_bytes(&self, op: &'static str, x: &Raw, byte: u8) -> Result<()> {
         debug_assert!(x.is_contiguous());
         let bytes = x.size() * x.dtype.size();
         if bytes == 0 {
@@ -245,6 +258,7 @@ impl Cuda {
         }
         self.device.bind(op)?;
         // SAFETY: the array has `bytes` bytes.
-        unsafe { result::memset_d8_async(x.pointer(), 0, bytes, self.device.stream()) }.checked(op)
+        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }
+            .checked(op)
     }
 }

@@ -76,7 +76,18 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
 pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 
 /// The programs that are not those of rows.
-static PROGRAMS: &[Listed] = &[super::copy::COPIES, super::copy::CASTS];
+static PROGRAMS: &[Listed] = &[
+    super::copy::COPIES,
+    super::copy::CASTS,
+    super::copy::TRANSPOSITIONS,
+    super::create::KERNELS,
+    super::index::SELECT_KERNELS,
+    super::index::KERNELS,
+    super::compact::KERNELS,
+    super::shape::KERNELS,
+    super::reduce::FOLDS,
+    super::linalg::KERNELS,
+];
 
 /// The kernels of every other program: one unit for each.
 pub fn programs() -> Vec<Unit> {

@@ -7,15 +7,22 @@
 mod array;
 mod cache;
 pub mod check;
+mod compact;
 mod copy;
+pub mod create;
 mod device;
 pub mod elementwise;
 mod error;
+pub mod index;
 pub mod kernel;
 mod library;
+pub mod linalg;
 mod map;
 mod memory;
 pub mod nvrtc;
+pub mod reduce;
+mod scratch;
+pub mod shape;
 mod walk;
 
 pub use array::CudaArray;
@@ -129,4 +136,8 @@ impl Arrays for Cuda {
 }
 
 #[cfg(test)]
+mod compare;
+#[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use super::{array::Raw, kernel::Argument};
 use crate::{Error, Result};
 
 /// Most axes that a kernel goes over, after merging.
-const MOST: usize = 16;
+pub(super) const MOST: usize = 16;
 
 /// Shape and strides of operands, outermost axis first, without axes of length 1 and with axes merged wherever all
 /// operands allow it.
@@ -71,6 +71,24 @@ impl Merged {
     /// The strides of operand `k`.
     pub(crate) fn strides(&self, k: usize) -> &[isize] {
         &self.strides[k]
+    }
+
+    /// The same without some of the axes.
+    pub(crate) fn without(&self, axes: &[usize]) -> Merged {
+        let kept: Vec<usize> = (0..self.shape.len())
+            .filter(|axis| !axes.contains(axis))
+            .collect();
+        let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();
+        let strides = self
+            .strides
+            .iter()
+            .map(|all| kept.iter().map(|&axis| all[axis]).collect())
+            .collect();
+        Merged {
+            n: shape.iter().product(),
+            shape,
+            strides,
+        }
     }
 
     /// Whether the elements of operand `k` follow each other.
@@ -155,7 +173,8 @@ pub(crate) struct Divisor {
 unsafe impl Argument for Divisor {}
 
 impl Divisor {
-    const ONE: Divisor = Divisor { magic: 0, shift: 0 };
+    /// Division by 1, of a number below 2^31.
+    pub(super) const ONE: Divisor = Divisor { magic: 0, shift: 0 };
 
     /// For division by `divisor`: 1 to 2^31 - 1.
     pub(crate) fn new(divisor: u32) -> Divisor {

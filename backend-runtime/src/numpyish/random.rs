@@ -1,199 +1,446 @@
-//! Random numbers, by the recipe of [`crate::random`].
+//! Random numbers, by the recipe of [`crate::random`]: they do not depend on the number of threads.
 
 use super::{
     NdArray, Numpyish,
     buffer::{self, COSTLY},
+    convert::convert_each,
+    sort,
 };
-use crate::{DType, Element, Error, Float, Integer, Real, Result, random, shape};
+use crate::{
+    DType, Element, Error, Float, Integer, Kind, Numeric, Precision, Real, Result,
+    random::{below, bits, box_muller, philox_many, unit_f32, unit_f64},
+    shape,
+};
+use multiversion::multiversion;
 
-/// Uniform in [low, high).
+/// Uniform random numbers in [low, high).
 pub fn uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
-    const OP: &str = "random_uniform";
-    finite(OP, "low", low)?;
-    finite(OP, "high", high)?;
-    let (from, to) = (<T::Real as Element>::from_f64(low), <T::Real as Element>::from_f64(high));
-    // what rounding would carry to `high` is the value below it
-    let inside = move |x: T::Real| if x == to && from != to { to.nextafter(from) } else { x };
-    if <T::Real as Element>::DTYPE == DType::Float64 {
-        filled(b, OP, shape, move |block| {
-            [0, 1].map(|i| random::unit_f64(block[2 * i], block[2 * i + 1])).map(|u| inside(Real::of(low + u * (high - low))))
-        })
+    if T::Real::DTYPE == DType::Float64 {
+        uniform_in::<T, f64>(b, shape, low, high)
     } else {
-        let (low, high) = (low as f32, high as f32);
-        filled(b, OP, shape, move |block| {
-            block.map(random::unit_f32).map(|u| inside(Real::of((low + u * (high - low)).into())))
-        })
+        uniform_in::<T, f32>(b, shape, low, high)
     }
 }
 
-/// Normally distributed.
+fn uniform_in<T: Float, R: Generator>(
+    b: &Numpyish,
+    shape: &[usize],
+    low: f64,
+    high: f64,
+) -> Result<NdArray<T>> {
+    let op = "random_uniform";
+    let start = R::of(low);
+    let length = R::of(high) - start;
+    let (from, to) = (T::Real::of(low), T::Real::of(high));
+    if !(length.is_finite() && from.is_finite() && to.is_finite()) {
+        return Err(Error::argument(
+            op,
+            format!(
+                "{low} .. {high} is no range of finite length in {}",
+                T::DTYPE
+            ),
+        ));
+    }
+    // what rounding carries to `high`
+    let below = if from == to { to } else { to.nextafter(from) };
+    make::<T, R>(b, op, shape, R::uniform, |u| {
+        let x: T::Real = (start + length * u).cast();
+        if x == to { below } else { x }
+    })
+}
+
+/// Normally distributed random numbers.
 pub fn normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
-    const OP: &str = "random_normal";
-    finite(OP, "mean", mean)?;
-    finite(OP, "std", std)?;
-    if std < 0.0 {
-        return Err(Error::argument(OP, format!("std is {std}; it is not negative")));
-    }
-    if <T::Real as Element>::DTYPE == DType::Float64 {
-        filled(b, OP, shape, move |block| random::normal_f64(block).map(|z| Real::of(mean + std * z)))
+    if T::Real::DTYPE == DType::Float64 {
+        normal_in::<T, f64>(b, shape, mean, std)
     } else {
-        let (mean, std) = (mean as f32, std as f32);
-        filled(b, OP, shape, move |block| random::normal_f32(block).map(|z| Real::of((mean + std * z).into())))
+        normal_in::<T, f32>(b, shape, mean, std)
     }
 }
 
-/// Uniform integers in [low, high).
+fn normal_in<T: Float, R: Generator>(
+    b: &Numpyish,
+    shape: &[usize],
+    mean: f64,
+    std: f64,
+) -> Result<NdArray<T>> {
+    let op = "random_normal";
+    if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
+        return Err(Error::argument(
+            op,
+            format!("mean is {mean}, std is {std}; both are finite, std is not negative"),
+        ));
+    }
+    let (mean, std) = (R::of(mean), R::of(std));
+    make::<T, R>(b, op, shape, R::normal, |z| (mean + std * z).cast())
+}
+
+/// Uniform random integers in `low .. high`.
 pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
-    const OP: &str = "random_integers";
+    let op = "random_integers";
     if low >= high {
-        return Err(Error::argument(OP, format!("low is {low} and high {high}; low is below high")));
+        return Err(Error::argument(
+            op,
+            format!("low is {low}, high is {high}; low has to be less"),
+        ));
     }
-    // the difference of two integers of at most 64 bits, wrapped, is their distance
-    let (low, high): (u64, u64) = (low.cast(), high.cast());
-    let distance = high.wrapping_sub(low);
-    let n = shape::count(OP, shape, size_of::<T>())?;
-    let v = blocks(b, OP, n, move |block| {
-        [0, 1].map(|i| T::from_u64(low.wrapping_add(random::below(distance, random::bits(block, i)))))
-    })?;
-    buffer::array(OP, shape, v)
+    // differences and sums modulo 2^64 are right for signed dtypes too
+    let first = low.cast::<u64>();
+    let range = high.cast::<u64>().wrapping_sub(first);
+    let mut out = buffer::zeroed::<T>(op, shape::count(op, shape, size_of::<T>())?)?;
+    fill(b, &mut out, 2, |key, block, part| {
+        let mut words = [0; PART];
+        random_bits(key, block, &mut words[..part.len()]);
+        part.iter_mut()
+            .zip(words)
+            .for_each(|(o, w)| *o = T::from_u64(first.wrapping_add(below(range, w))));
+    });
+    buffer::array(op, shape, out)
 }
 
-/// A random order of 0 .. n - 1.
+/// A random order of 0 .. n - 1: that of random keys.
 pub fn permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
-    const OP: &str = "random_permutation";
-    let largest: u64 = T::MAX.cast();
-    if n > 0 && (n - 1) as u64 > largest {
-        return Err(Error::argument(OP, format!("{n} numbers do not fit {}", T::DTYPE)));
+    let op = "random_permutation";
+    if n > 0 && (n - 1) as u64 > T::MAX.cast::<u64>() {
+        return Err(Error::argument(
+            op,
+            format!("{n} numbers do not fit {}", T::DTYPE),
+        ));
     }
-    shape::count(OP, &[n], size_of::<(u64, T)>())?;
-    let keys = blocks(b, OP, n, |block| [0, 1].map(|i| random::bits(block, i)))?;
-    let mut pairs = buffer::vec::<(u64, T)>(OP, n)?;
-    pairs.extend(keys.into_iter().zip(0..).map(|(key, i)| (key, T::from_u64(i))));
-    pairs.sort_by_key(|(key, _)| *key);
-    let mut order = buffer::vec::<T>(OP, n)?;
-    order.extend(pairs.into_iter().map(|(_, i)| i));
-    buffer::array(OP, &[n], order)
+    let mut keys = buffer::zeroed::<u64>(op, shape::count(op, &[n], size_of::<u64>())?)?;
+    fill(b, &mut keys, 2, random_bits);
+    let order = sort::argsort(b, &buffer::array(op, &[n], keys)?, 0, false)?;
+    let mut out = buffer::vec(op, n)?;
+    out.extend(order.iter().map(|&i| T::from_i64(i)));
+    buffer::array(op, &[n], out)
 }
 
-fn finite(op: &'static str, name: &str, value: f64) -> Result<()> {
-    if value.is_finite() { Ok(()) } else { Err(Error::argument(op, format!("{name} is {value}; it is finite"))) }
+/// Elements that are made at once: they stay in the first-level cache.
+const PART: usize = 1024;
+
+/// Fills `out` from as many blocks as it takes. `f` gets the key, the first block of a part, and the part, of `PART`
+/// elements or less.
+fn fill<V: Send>(
+    b: &Numpyish,
+    out: &mut [V],
+    per_block: usize,
+    f: impl Fn(u64, u64, &mut [V]) + Sync,
+) {
+    let (key, first) = b.stream().take(out.len().div_ceil(per_block) as u64);
+    buffer::chunks(out, PART, COSTLY, |start, out| {
+        for (k, part) in out.chunks_mut(PART).enumerate() {
+            f(
+                key,
+                first.wrapping_add(((start + k * PART) / per_block) as u64),
+                part,
+            );
+        }
+    });
 }
 
-/// An array of reals, or of complex numbers whose parts are taken as twice as many reals.
-fn filled<T: Float, const N: usize>(
+/// An array of numbers made in `R`, each of which `last` turns into an element, or a part of a complex one.
+fn make<T: Float, R: Generator>(
     b: &Numpyish,
     op: &'static str,
     shape: &[usize],
-    make: impl Fn([u32; 4]) -> [T::Real; N] + Sync,
+    numbers: fn(u64, u64, &mut [R]),
+    last: impl Fn(R) -> T::Real + Sync,
 ) -> Result<NdArray<T>> {
-    let parts = size_of::<T>() / size_of::<T::Real>();
-    let n = shape::count(op, shape, size_of::<T>())?;
-    let v = blocks(b, op, n * parts, make)?;
-    if parts == 1 {
-        let mut same = buffer::vec::<T>(op, n)?;
-        same.extend(v.into_iter().map(T::from_real));
-        return buffer::array(op, shape, same);
-    }
-    let mut pairs = buffer::vec::<T>(op, n)?;
-    let (reals, _) = v.as_chunks::<2>();
-    pairs.extend(reals.iter().map(|&[re, im]| T::from_complex(num_complex::Complex::new(re.to_f64(), im.to_f64()))));
-    buffer::array(op, shape, pairs)
+    let mut out = buffer::zeroed::<T>(op, shape::count(op, shape, size_of::<T>())?)?;
+    fill(b, reals(&mut out), R::PER_BLOCK, |key, block, part| {
+        let mut made = [R::ZERO; PART];
+        numbers(key, block, &mut made[..part.len()]);
+        convert_each(&made[..part.len()], part, &last);
+    });
+    buffer::array(op, shape, out)
 }
 
-/// `n` elements, `N` of each block.
-fn blocks<R: Element, const N: usize>(
-    b: &Numpyish,
-    op: &'static str,
-    n: usize,
-    make: impl Fn([u32; 4]) -> [R; N] + Sync,
-) -> Result<Vec<R>> {
-    let (key, first) = b.stream().take(n.div_ceil(N) as u64);
-    let mut v = buffer::zeroed::<R>(op, n)?;
-    buffer::chunks(&mut v, N, COSTLY, |start, part| {
-        let block = first.wrapping_add((start / N) as u64);
-        for (i, group) in part.chunks_mut(N).enumerate() {
-            let made = make(random::philox(key, block.wrapping_add(i as u64)));
-            group.copy_from_slice(&made[..group.len()]);
+/// The real numbers that elements consist of: themselves, or their two parts.
+fn reals<T: Float>(x: &mut [T]) -> &mut [T::Real] {
+    let parts = if T::DTYPE.kind() == Kind::Complex {
+        2
+    } else {
+        1
+    };
+    assert_eq!(size_of::<T>(), parts * size_of::<T::Real>());
+    // SAFETY: a complex number is its two parts, one after the other; any other float is its own real dtype.
+    unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len() * parts) }
+}
+
+/// `f32` and `f64`: what random numbers are made in. Both functions fill a slice from a block on.
+trait Generator: Precision {
+    /// How many numbers come from a block.
+    const PER_BLOCK: usize;
+
+    fn uniform(key: u64, block: u64, out: &mut [Self]);
+    fn normal(key: u64, block: u64, out: &mut [Self]);
+}
+
+/// Blocks made side by side, in vector registers.
+const SIDE_BY_SIDE: usize = 8;
+
+/// A loop over groups of blocks: `$from` makes the numbers of block `i` of a group of its words `w`.
+macro_rules! from_blocks {
+    ($name:ident: $t:ty, $per:literal, |$w:ident, $i:ident| $from:expr) => {
+        #[multiversion(targets("x86_64+avx2+fma"))]
+        fn $name(key: u64, block: u64, out: &mut [$t]) {
+            let mut group = [<$t>::default(); $per * SIDE_BY_SIDE];
+            for (k, part) in out.chunks_mut(group.len()).enumerate() {
+                let $w =
+                    philox_many::<SIDE_BY_SIDE>(key, block.wrapping_add((k * SIDE_BY_SIDE) as u64));
+                for $i in 0..SIDE_BY_SIDE {
+                    group[$per * $i..$per * ($i + 1)].copy_from_slice(&$from);
+                }
+                part.copy_from_slice(&group[..part.len()]);
+            }
         }
-    });
-    Ok(v)
+    };
+}
+from_blocks!(random_bits: u64, 2, |w, i| [bits([w[0][i], w[1][i], w[2][i], w[3][i]], 0), bits([w[0][i], w[1][i], w[2][i], w[3][i]], 1)]);
+from_blocks!(uniform_f64: f64, 2, |w, i| [unit_f64(w[0][i], w[1][i]), unit_f64(w[2][i], w[3][i])]);
+from_blocks!(uniform_f32: f32, 4, |w, i| [unit_f32(w[0][i]), unit_f32(w[1][i]), unit_f32(w[2][i]), unit_f32(w[3][i])]);
+
+/// Turns pairs of uniform numbers into pairs of normal ones.
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn normal_pairs<R: Precision>(x: &mut [R]) {
+    for pair in x.as_chunks_mut::<2>().0 {
+        *pair = box_muller(pair[0], pair[1]);
+    }
+}
+
+macro_rules! generator {
+    ($($r:ident $per:literal $uniform:ident;)*) => {$(
+        impl Generator for $r {
+            const PER_BLOCK: usize = $per;
+
+            fn uniform(key: u64, block: u64, out: &mut [$r]) {
+                $uniform(key, block, out);
+            }
+
+            fn normal(key: u64, block: u64, out: &mut [$r]) {
+                let whole = out.len().next_multiple_of(2);
+                let mut made = [0.0; PART];
+                $uniform(key, block, &mut made[..whole]);
+                normal_pairs(&mut made[..whole]);
+                out.copy_from_slice(&made[..out.len()]);
+            }
+        }
+    )*};
+}
+generator! {
+    f32 4 uniform_f32;
+    f64 2 uniform_f64;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use num_complex::Complex;
+    use crate::{
+        Complex, bf16, f16,
+        random::{normal_f32, normal_f64, philox},
+    };
 
-    fn moments(x: &NdArray<f64>) -> (f64, f64) {
-        let mean = x.iter().sum::<f64>() / x.len() as f64;
-        (mean, x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / x.len() as f64)
+    fn seeded() -> Numpyish {
+        Numpyish::seeded(42)
+    }
+
+    /// Elements made one at a time, by the recipe.
+    #[test]
+    fn elements_follow_the_recipe() {
+        const N: usize = 20_003;
+        let double: NdArray<f64> = uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
+        let single: NdArray<f32> = uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
+        let half: NdArray<f16> = uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
+        let normals: NdArray<f64> = normal(&seeded(), &[N], 5.0, 2.0).unwrap();
+        let brains: NdArray<bf16> = normal(&seeded(), &[N], 5.0, 2.0).unwrap();
+        let whole: NdArray<i16> = integers(&seeded(), &[N], -30_000, 30_000).unwrap();
+        for i in 0..N {
+            let (two, four) = (philox(42, i as u64 / 2), philox(42, i as u64 / 4));
+            let (k, word) = (i % 2 * 2, four[i % 4]);
+            assert_eq!(double[i], -1.0 + 4.0 * unit_f64(two[k], two[k + 1]));
+            assert_eq!(single[i], -1.0 + 4.0 * unit_f32(word));
+            let nearest = f16::from_f32(-1.0 + 4.0 * unit_f32(word));
+            assert_eq!(
+                half[i],
+                if nearest.to_f32() == 3.0 {
+                    f16::from_bits(nearest.to_bits() - 1)
+                } else {
+                    nearest
+                }
+            );
+            assert!((normals[i] - (5.0 + 2.0 * normal_f64(two)[i % 2])).abs() < 1e-14);
+            assert!((brains[i].to_f32() - (5.0 + 2.0 * normal_f32(four)[i % 4])).abs() < 0.05);
+            assert_eq!(
+                whole[i] as i64,
+                below(60_000, bits(two, i % 2)) as i64 - 30_000
+            );
+        }
     }
 
     #[test]
-    fn uniform_fills_its_range() {
-        let x = uniform::<f64>(&Numpyish::seeded(1), &[100_000], -1.0, 3.0).unwrap();
-        assert!(x.iter().all(|v| (-1.0..3.0).contains(v)));
-        let (mean, var) = moments(&x);
-        assert!((mean - 1.0).abs() < 0.02 && (var - 16.0 / 12.0).abs() < 0.02, "{mean} {var}");
+    fn complex_numbers_are_pairs_of_reals() {
+        let z: NdArray<Complex<f32>> = normal(&seeded(), &[7, 5], 0.0, 1.0).unwrap();
+        let x: NdArray<f32> = normal(&seeded(), &[70], 0.0, 1.0).unwrap();
+        assert!(z.iter().flat_map(|z| [z.re, z.im]).eq(x.iter().copied()));
+        let z: NdArray<Complex<f64>> = uniform(&seeded(), &[3], 1.0, 2.0).unwrap();
+        assert!(z.iter().all(|z| z.re >= 1.0
+            && z.im >= 1.0
+            && z.re < 2.0
+            && z.im < 2.0
+            && z.re != z.im));
     }
 
     #[test]
-    fn narrow_dtypes_stay_below_high() {
-        let x = uniform::<half::f16>(&Numpyish::seeded(1), &[100_000], 0.0, 1.0).unwrap();
-        assert!(x.iter().all(|v| v.to_f32() < 1.0));
-        assert!(x.iter().any(|v| v.to_f32() > 0.999));
+    fn a_stream_goes_on() {
+        let b = seeded();
+        let first: NdArray<f64> = uniform(&b, &[3], 0.0, 1.0).unwrap();
+        let second: NdArray<f64> = uniform(&b, &[2], 0.0, 1.0).unwrap();
+        let whole: NdArray<f64> = uniform(&seeded(), &[6], 0.0, 1.0).unwrap();
+        assert_eq!(first.as_slice().unwrap(), &whole.as_slice().unwrap()[..3]);
+        assert_eq!(
+            second.as_slice().unwrap(),
+            &whole.as_slice().unwrap()[4..],
+            "a block is never used twice"
+        );
     }
 
     #[test]
-    fn normal_has_its_moments() {
-        let x = normal::<f64>(&Numpyish::seeded(1), &[100_000], 5.0, 2.0).unwrap();
-        let (mean, var) = moments(&x);
-        assert!((mean - 5.0).abs() < 0.05 && (var - 4.0).abs() < 0.1, "{mean} {var}");
-        let tail = x.iter().filter(|v| (*v - 5.0).abs() > 4.0).count() as f64 / 100_000.0;
-        assert!((tail - 0.0455).abs() < 0.005, "{tail} beyond two standard deviations");
+    fn moments() {
+        const N: usize = 200_000;
+        fn check(x: impl Iterator<Item = f64>, mean: f64, std: f64, kurtosis: f64) {
+            let x: Vec<f64> = x.collect();
+            let of = |p: i32, m: f64| x.iter().map(|v| (v - m).powi(p)).sum::<f64>() / N as f64;
+            let (m, s) = (of(1, 0.0), of(2, mean).sqrt());
+            assert!((m - mean).abs() < 5.0 * std / (N as f64).sqrt(), "mean {m}");
+            assert!((s / std - 1.0).abs() < 0.01, "std {s}");
+            assert!((of(4, mean) / s.powi(4) - kurtosis).abs() < 0.1, "kurtosis");
+        }
+        let twelfth = (1.0_f64 / 12.0).sqrt();
+        check(
+            uniform::<f64>(&seeded(), &[N], 0.0, 1.0)
+                .unwrap()
+                .iter()
+                .copied(),
+            0.5,
+            twelfth,
+            1.8,
+        );
+        check(
+            uniform::<f32>(&seeded(), &[N], 0.0, 1.0)
+                .unwrap()
+                .iter()
+                .map(|v| v.to_f64()),
+            0.5,
+            twelfth,
+            1.8,
+        );
+        check(
+            normal::<f64>(&seeded(), &[N], 3.0, 2.0)
+                .unwrap()
+                .iter()
+                .copied(),
+            3.0,
+            2.0,
+            3.0,
+        );
+        check(
+            normal::<f32>(&seeded(), &[N], 3.0, 2.0)
+                .unwrap()
+                .iter()
+                .map(|v| v.to_f64()),
+            3.0,
+            2.0,
+            3.0,
+        );
+        let dice = integers::<u8>(&seeded(), &[N], 1, 7).unwrap();
+        for face in 1..7 {
+            let share = dice.iter().filter(|&&d| d == face).count() as f64 / N as f64;
+            assert!((share - 1.0 / 6.0).abs() < 0.005);
+        }
     }
 
     #[test]
-    fn one_seed_gives_one_stream_however_it_is_taken() {
-        let (a, b) = (Numpyish::seeded(3), Numpyish::seeded(3));
-        let whole = uniform::<f64>(&a, &[40_000], 0.0, 1.0).unwrap();
-        let (first, second) =
-            (uniform::<f64>(&b, &[10_000], 0.0, 1.0).unwrap(), uniform::<f64>(&b, &[30_000], 0.0, 1.0).unwrap());
-        assert!(whole.iter().eq(first.iter().chain(second.iter())));
-        b.stream().reseed(3);
-        let complex = uniform::<Complex<f64>>(&b, &[20_000], 0.0, 1.0).unwrap();
-        assert!(whole.iter().eq(complex.iter().flat_map(|z| [&z.re, &z.im])));
-        assert!(whole != uniform::<f64>(&Numpyish::seeded(4), &[40_000], 0.0, 1.0).unwrap());
+    fn bounds_hold_in_every_dtype() {
+        let small: NdArray<f16> = uniform(&seeded(), &[50_000], 0.0, 1.0).unwrap();
+        assert!(small.iter().all(|&v| v >= f16::ZERO && v < f16::ONE));
+        let brain: NdArray<bf16> = uniform(&seeded(), &[50_000], 1.0, 2.0).unwrap();
+        assert!(brain.iter().all(|&v| v >= bf16::ONE && v.to_f32() < 2.0));
+        let tight: NdArray<f32> = uniform(&seeded(), &[50_000], 1.0, 1.0 + 3e-7).unwrap();
+        assert!(tight.iter().all(|&v| (1.0..1.0 + 3e-7_f32).contains(&v)));
+        let every: NdArray<i64> = integers(&seeded(), &[100], i64::MIN, i64::MAX).unwrap();
+        assert!(every.iter().any(|&v| v < 0) && every.iter().any(|&v| v > 0));
+        assert!(
+            integers::<u8>(&seeded(), &[100], 254, 255)
+                .unwrap()
+                .iter()
+                .all(|&v| v == 254)
+        );
     }
 
     #[test]
-    fn integers_stay_in_range_of_any_dtype() {
-        let b = Numpyish::seeded(5);
-        let x = integers::<i8>(&b, &[10_000], -128, 127).unwrap();
-        assert!(x.iter().any(|&v| v == -128) && x.iter().any(|&v| v == 126) && x.iter().all(|&v| v < 127));
-        let x = integers::<u64>(&b, &[1000], 1, u64::MAX).unwrap();
-        assert!(x.iter().any(|&v| v > u64::MAX / 2));
-        let x = integers::<i64>(&b, &[1000], i64::MIN, i64::MAX).unwrap();
-        assert!(x.iter().any(|&v| v < 0) && x.iter().any(|&v| v > 0));
-        assert!(integers::<i32>(&b, &[1], 2, 2).is_err());
+    fn permutations() {
+        for n in [0, 1, 2, 100, 5000] {
+            let p: NdArray<i32> = permutation(&seeded(), n).unwrap();
+            let mut sorted: Vec<i32> = p.iter().copied().collect();
+            assert!(n < 100 || !sorted.is_sorted());
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..n as i32));
+        }
+        assert_eq!(permutation::<u8>(&seeded(), 256).unwrap().len(), 256);
+        assert!(matches!(
+            permutation::<u8>(&seeded(), 257),
+            Err(Error::Argument {
+                op: "random_permutation",
+                ..
+            })
+        ));
+        assert!(matches!(
+            permutation::<i64>(&seeded(), usize::MAX / 2),
+            Err(Error::Memory { .. })
+        ));
     }
 
     #[test]
-    fn permutations_hold_every_number() {
-        let mut x = permutation::<i64>(&Numpyish::seeded(6), 1000).unwrap().into_iter().collect::<Vec<_>>();
-        assert!(x.windows(2).any(|w| w[0] > w[1]));
-        x.sort_unstable();
-        assert!(x.into_iter().eq(0..1000));
-        assert_eq!(permutation::<u8>(&Numpyish::new(), 256).unwrap().len(), 256);
-        assert!(permutation::<u8>(&Numpyish::new(), 257).is_err());
-        assert!(permutation::<i64>(&Numpyish::new(), usize::MAX).is_err());
-    }
-
-    #[test]
-    fn bad_arguments_are_errors() {
-        let b = Numpyish::new();
-        assert!(uniform::<f32>(&b, &[2], f64::NAN, 1.0).is_err());
-        assert!(normal::<f32>(&b, &[2], 0.0, -1.0).is_err());
-        assert!(normal::<f32>(&b, &[usize::MAX, 2], 0.0, 1.0).is_err());
+    fn what_is_refused() {
+        for (low, high) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
+            let r = uniform::<f64>(&seeded(), &[2], low, high);
+            assert!(
+                matches!(
+                    r,
+                    Err(Error::Argument {
+                        op: "random_uniform",
+                        ..
+                    })
+                ),
+                "{low} {high}"
+            );
+        }
+        assert!(
+            uniform::<f32>(&seeded(), &[2], 0.0, 1e300).is_err(),
+            "infinite as f32"
+        );
+        assert!(matches!(
+            normal::<f32>(&seeded(), &[2], 0.0, -1.0),
+            Err(Error::Argument {
+                op: "random_normal",
+                ..
+            })
+        ));
+        assert!(matches!(
+            integers(&seeded(), &[2], 3, 3),
+            Err(Error::Argument {
+                op: "random_integers",
+                ..
+            })
+        ));
+        assert!(matches!(
+            uniform::<f32>(&seeded(), &[usize::MAX, 2], 0.0, 1.0),
+            Err(Error::Memory { .. })
+        ));
+        assert_eq!(
+            normal::<f64>(&seeded(), &[0, 3], 0.0, 1.0).unwrap().shape(),
+            [0, 3]
+        );
+        assert_eq!(uniform::<f64>(&seeded(), &[], 2.0, 2.0).unwrap()[[]], 2.0);
     }
 }

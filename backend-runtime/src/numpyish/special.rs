@@ -4,9 +4,11 @@ use super::{
     NdArray, Numpyish,
     buffer::{self, COSTLY},
 };
-use crate::{Error, Precision, Result};
+use crate::{Error, Precision, Result, shape};
 
-/// Linear interpolation of the points (xp, fp) at x.
+/// Linear interpolation of the points (xp, fp), xp increasing, at x; `left` and `right` beyond the ends.
+///
+/// Computed in `f64`, as NumPy does, and rounded once.
 pub fn interp<T: Precision>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -15,84 +17,154 @@ pub fn interp<T: Precision>(
     left: Option<f64>,
     right: Option<f64>,
 ) -> Result<NdArray<T>> {
-    const OP: &str = "interp";
-    if xp.ndim() != 1 || fp.ndim() != 1 || xp.len() != fp.len() {
-        return Err(Error::shapes(OP, xp.shape(), fp.shape()));
+    let op = "interp";
+    if xp.ndim() != 1 || xp.shape() != fp.shape() {
+        return Err(Error::shapes(op, xp.shape(), fp.shape()));
     }
-    let (xp, fp, at) = (buffer::packed(OP, xp)?, buffer::packed(OP, fp)?, buffer::packed(OP, x)?);
-    let (Some(&first), Some(&last)) = (fp.first(), fp.last()) else {
-        return Err(Error::shape(OP, &[0], "there are no points to interpolate"));
+    let (at, values) = (buffer::packed(op, xp)?, buffer::packed(op, fp)?);
+    let (Some(first), Some(last)) = (values.first(), values.last()) else {
+        return Err(Error::shape(op, xp.shape(), "has no point to interpolate"));
     };
-    let (left, right) = (left.map_or(first, T::of), right.map_or(last, T::of));
-    let mut y = buffer::vec::<T>(OP, at.len())?;
-    y.resize(at.len(), T::ZERO);
-    buffer::chunks(&mut y, 1, COSTLY, |start, part| {
-        for (y, &x) in part.iter_mut().zip(&at[start..]) {
-            *y = point(x, &xp, &fp, left, right);
+    let left = left.unwrap_or(first.to_f64());
+    let right = right.unwrap_or(last.to_f64());
+    let from = buffer::packed(op, x)?;
+    let mut out = buffer::zeroed::<T>(op, shape::count(op, x.shape(), size_of::<T>())?)?;
+    buffer::chunks(&mut out, 1, COSTLY, |start, part| {
+        for (o, x) in part.iter_mut().zip(&from[start..]) {
+            *o = T::of(at_point(x.to_f64(), &at, &values, left, right));
         }
     });
-    buffer::array(OP, x.shape(), y)
+    buffer::array(op, x.shape(), out)
 }
 
-/// One point, with NumPy's care: the end points are exact, and a slope that makes NaN is taken from the other end.
-fn point<T: Precision>(x: T, xp: &[T], fp: &[T], left: T, right: T) -> T {
+fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    let n = xp.len();
     // the number of points at or before x
-    let after = xp.partition_point(|&p| p <= x);
-    if after == 0 {
+    let n = xp.partition_point(|p| p.to_f64() <= x);
+    if n == 0 {
         return left;
     }
-    let j = after - 1;
-    if j == n - 1 {
-        return if x == xp[j] { fp[j] } else { right };
+    let (x0, f0) = (xp[n - 1].to_f64(), fp[n - 1].to_f64());
+    if n == xp.len() {
+        return if x > x0 { right } else { f0 };
     }
-    if x == xp[j] {
-        return fp[j];
+    if x == x0 {
+        return f0; // also where the slope is not finite
     }
-    let slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]);
-    let y = slope * (x - xp[j]) + fp[j];
-    if !y.is_nan() {
-        return y;
+    let (x1, f1) = (xp[n].to_f64(), fp[n].to_f64());
+    let slope = (f1 - f0) / (x1 - x0);
+    let from_left = slope * (x - x0) + f0;
+    if !from_left.is_nan() {
+        return from_left;
     }
-    let y = slope * (x - xp[j + 1]) + fp[j + 1];
-    if y.is_nan() && fp[j] == fp[j + 1] { fp[j] } else { y }
+    let from_right = slope * (x - x1) + f1;
+    if from_right.is_nan() && f0 == f1 {
+        f0
+    } else {
+        from_right
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::{arr0, arr1, arr2};
+    use crate::numpyish::layout::tests::layouts;
+    use ndarray::{ArrayD, IxDyn, arr1};
 
-    fn at(x: f64, xp: &[f64], fp: &[f64], left: Option<f64>) -> Result<f64> {
-        let b = Numpyish::new();
-        let dynamic = |v: &[f64]| arr1(v).into_dyn().into_shared();
-        interp(&b, &arr0(x).into_dyn().into_shared(), &dynamic(xp), &dynamic(fp), left, None).map(|y| y[[]])
+    const B: Numpyish = Numpyish::new();
+
+    fn a(values: &[f64]) -> NdArray<f64> {
+        arr1(values).into_dyn().into_shared()
+    }
+
+    fn run(x: &[f64], xp: &[f64], fp: &[f64], left: Option<f64>, right: Option<f64>) -> Vec<f64> {
+        interp(&B, &a(x), &a(xp), &a(fp), left, right)
+            .unwrap()
+            .iter()
+            .copied()
+            .collect()
     }
 
     #[test]
-    fn ends_and_between() {
-        let (xp, fp) = ([1.0, 2.0, 4.0], [10.0, 20.0, 0.0]);
-        for (x, y) in [(0.0, 10.0), (1.0, 10.0), (1.5, 15.0), (2.0, 20.0), (3.0, 10.0), (4.0, 0.0), (9.0, 0.0)] {
-            assert_eq!(at(x, &xp, &fp, None), Ok(y), "{x}");
+    fn between_points_and_beyond_them() {
+        let (xp, fp) = ([0.0, 1.0, 3.0], [10.0, 20.0, 0.0]);
+        assert_eq!(
+            run(&[-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0], &xp, &fp, None, None),
+            [10.0, 10.0, 15.0, 20.0, 10.0, 0.0, 0.0]
+        );
+        assert_eq!(
+            run(&[-1.0, 3.0, 4.0], &xp, &fp, Some(-7.0), Some(7.0)),
+            [-7.0, 0.0, 7.0]
+        );
+        assert_eq!(
+            run(&[0.0, 1.0, 2.0], &[1.0], &[5.0], Some(1.0), Some(9.0)),
+            [1.0, 5.0, 9.0]
+        );
+        assert!(run(&[f64::NAN], &xp, &fp, None, None)[0].is_nan());
+    }
+
+    /// The values NumPy gives.
+    #[test]
+    fn infinite_points() {
+        let x = [f64::INFINITY, f64::NEG_INFINITY, 0.0, 2.0, 1.5];
+        let got = run(&x, &[0.0, 1.0, 2.0], &[1.0, f64::INFINITY, 3.0], None, None);
+        assert_eq!(got, [3.0, 1.0, 1.0, 3.0, f64::INFINITY]);
+        assert_eq!(
+            run(&[0.5], &[0.0, f64::INFINITY], &[2.0, 2.0], None, None),
+            [2.0]
+        );
+    }
+
+    #[test]
+    fn every_layout_and_many_points() {
+        let x = ArrayD::from_shape_fn(IxDyn(&[70, 300]), |i| {
+            ((i[0] * 300 + i[1]) % 977) as f64 / 100.0
+        });
+        let expected = x.mapv(|v| 3.0 * v - 1.0);
+        let xp: Vec<f64> = (0..=100).map(f64::from).collect();
+        let fp: Vec<f64> = xp.iter().map(|v| 3.0 * v - 1.0).collect();
+        for x in layouts(&x) {
+            let got = interp(&B, &x, &a(&xp), &a(&fp), None, None).unwrap();
+            assert!(
+                got.iter()
+                    .zip(&expected)
+                    .all(|(g, e)| (g - e).abs() < 1e-12)
+            );
         }
-        assert_eq!(at(0.0, &xp, &fp, Some(-1.0)), Ok(-1.0));
-        assert!(at(f64::NAN, &xp, &fp, None).unwrap().is_nan());
-        assert_eq!(at(5.0, &[1.0], &[7.0], None), Ok(7.0));
     }
 
     #[test]
-    fn infinite_values_do_not_make_nan_where_numpy_has_none() {
-        assert_eq!(at(1.5, &[1.0, 2.0], &[f64::INFINITY, f64::INFINITY], None), Ok(f64::INFINITY));
-    }
-
-    #[test]
-    fn bad_points_are_errors() {
-        assert!(at(0.0, &[], &[], None).is_err());
-        assert!(at(0.0, &[1.0], &[1.0, 2.0], None).is_err());
-        let (b, m) = (Numpyish::new(), arr2(&[[1.0]]).into_dyn().into_shared());
-        assert!(interp(&b, &m, &m, &m, None, None).is_err());
+    fn what_is_refused() {
+        let none = a(&[]);
+        let two = ArrayD::<f64>::zeros(IxDyn(&[2, 1])).into_shared();
+        assert!(matches!(
+            interp(&B, &none, &none, &none, None, None),
+            Err(Error::Shape { op: "interp", .. })
+        ));
+        assert!(matches!(
+            interp(&B, &none, &two, &two, None, None),
+            Err(Error::Shapes { op: "interp", .. })
+        ));
+        assert!(interp(&B, &none, &a(&[1.0]), &a(&[1.0, 2.0]), None, None).is_err());
+        assert_eq!(
+            interp(&B, &none, &a(&[1.0]), &a(&[1.0]), None, None)
+                .unwrap()
+                .shape(),
+            [0]
+        );
+        // points out of order give some number, and no panic
+        assert_eq!(
+            run(
+                &[0.5, 5.0],
+                &[3.0, f64::NAN, 1.0],
+                &[1.0, 2.0, 3.0],
+                None,
+                None
+            )
+            .len(),
+            2
+        );
     }
 }

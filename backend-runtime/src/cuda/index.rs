@@ -1,0 +1,423 @@
+//! Parts of arrays: slices, gathers, scatters and masks.
+
+use super::{
+    Cuda, CudaArray, Operand,
+    array::Raw,
+    check::Listed,
+    compact::{compacted, places},
+    copy::{MOVERS, contiguous, copied, copy_into, fill, moved, mover},
+    kernel::{Argument, Grid, Instance, Program, Source},
+    map::{Input, instances, map},
+    walk::Merged,
+};
+use crate::{DType, Element, Error, Numeric, Result, Slice, shape};
+
+static SELECT: Program = Program::each("where", "condition ? x1 : x2", &["condition", "x1", "x2"]);
+
+/// The kernels of `where`, listed for the check.
+pub(super) const SELECT_KERNELS: Listed = (&SELECT, || {
+    let of = |&dtype: &DType| instances(&[dtype, DType::Bool, dtype, dtype]).collect::<Vec<_>>();
+    MOVERS.iter().flat_map(of).collect()
+});
+
+static PROGRAM: Program = Program {
+    name: "index",
+    source: Source::File(include_str!("kernels/index.cuh")),
+};
+
+/// The kernels of this file, listed for the check.
+pub(super) const KERNELS: Listed = (&PROGRAM, || {
+    let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
+    let along = RANKS
+        .iter()
+        .flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
+    let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
+    [
+        Instance::new("find_outside", "", &[]),
+        Instance::new("last_of", "", &[]),
+    ]
+    .into_iter()
+    .chain(moving("take"))
+    .chain(moving("scatter"))
+    .chain(along)
+    .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
+    .collect()
+});
+
+/// x1 where the condition is true, x2 elsewhere.
+pub fn select<T: Element>(
+    b: &Cuda,
+    condition: &CudaArray<bool>,
+    x1: Operand<'_, T>,
+    x2: Operand<'_, T>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "where";
+    let views = [x1, x2].map(|x| match x {
+        Operand::Array(x) => Ok(moved(&x.raw)),
+        Operand::Scalar(x) => Err(Input::moved(x)),
+    });
+    let [x1, x2] = views
+        .each_ref()
+        .map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
+    let inputs = [Input::Array(&condition.raw), x1, x2];
+    let out = map(b, OP, &SELECT, &[], &inputs, mover(T::DTYPE))?;
+    Ok(CudaArray::of(Raw {
+        dtype: T::DTYPE,
+        ..out
+    }))
+}
+
+/// A part of the array, sharing its memory.
+pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Result<CudaArray<T>> {
+    part("getitem", &x.raw, slices).map(CudaArray::of)
+}
+
+fn part(op: &'static str, x: &Raw, slices: &[Slice]) -> Result<Raw> {
+    let spans = shape::spans(op, slices, &x.shape)?;
+    let cut = |x: Raw, (axis, span): (usize, &shape::Span)| {
+        x.sliced(axis, span.start, span.len, span.step)
+    };
+    let cut = spans.iter().enumerate().fold(x.clone(), cut);
+    let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
+    Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
+}
+
+/// A copy of the array in which a part is replaced by values, broadcast to it.
+pub fn setitem<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    slices: &[Slice],
+    values: Operand<'_, T>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "setitem";
+    let place = part(OP, &x.raw, slices)?;
+    if let Operand::Array(values) = values {
+        shape::check_broadcast_to(OP, &values.raw.shape, &place.shape)?;
+    }
+    let whole = copied(b, OP, &x.raw)?;
+    let place = part(OP, &whole, slices)?;
+    match values {
+        Operand::Scalar(value) => fill(b, OP, value, &place)?,
+        Operand::Array(values) => copy_into(b, OP, &values.raw, &place)?,
+    }
+    Ok(CudaArray::of(whole))
+}
+
+/// A look at indices that is under way on the device. The kernels that use them pass over those outside, so that they can
+/// be launched before it is known that there are none.
+struct Look {
+    /// The first place of an index outside, or all bits set.
+    found: Raw,
+    indices: Raw,
+    len: usize,
+}
+
+impl Look {
+    /// `indices` are contiguous.
+    fn at(b: &Cuda, op: &'static str, indices: &Raw, len: usize) -> Result<Look> {
+        let found = b.uninit_raw(op, DType::UInt64, &[1])?;
+        b.set_bytes(op, &found, u8::MAX)?;
+        let n = indices.size();
+        if n > 0 {
+            let kernel = b.kernel(op, &PROGRAM, Instance::new("find_outside", "", &[]))?;
+            let arguments: [&dyn Argument; 4] = [
+                &found.pointer(),
+                &indices.pointer(),
+                &(n as u64),
+                &(len as i64),
+            ];
+            // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
+            unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
+        }
+        Ok(Look {
+            found,
+            indices: indices.clone(),
+            len,
+        })
+    }
+
+    /// An error if there was an index outside; waits for the device.
+    fn result(self, b: &Cuda, op: &'static str) -> Result<()> {
+        if self.indices.size() == 0 {
+            return Ok(());
+        }
+        let place = b.download::<u64>(op, &self.found)?[0];
+        if place == u64::MAX {
+            return Ok(());
+        }
+        let flat = self
+            .indices
+            .view(vec![self.indices.size()], vec![1], self.indices.offset);
+        let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
+        Err(Error::Index {
+            op,
+            index,
+            len: self.len,
+        })
+    }
+}
+
+/// The sizes of what is before and behind an axis.
+fn around(shape: &[usize], axis: usize) -> (usize, usize) {
+    (
+        shape[..axis].iter().product(),
+        shape[axis + 1..].iter().product(),
+    )
+}
+
+/// The elements behind an axis as fewer, wider ones: their dtype, and how many.
+fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
+    let bytes = inner * dtype.size();
+    let fits = |wide: &&DType| {
+        let size = wide.size();
+        size > dtype.size()
+            && bytes.is_multiple_of(size)
+            && pointers.iter().all(|p| p.is_multiple_of(size as u64))
+    };
+    match MOVERS.iter().rev().find(fits) {
+        Some(&wide) => (wide, bytes / wide.size()),
+        None => (mover(dtype), inner),
+    }
+}
+
+/// Elements at indices along one axis.
+pub fn take<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "take";
+    let axis = shape::axis(OP, axis, x.shape().len())?;
+    let len = x.shape()[axis];
+    let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
+    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    let (x, indices) = (contiguous(b, OP, &x.raw)?, contiguous(b, OP, &indices.raw)?);
+    let look = Look::at(b, OP, &indices, len)?;
+    if out.size() > 0 {
+        let (outer, inner) = around(&x.shape, axis);
+        let (dtype, inner) = widest(inner, T::DTYPE, &[x.pointer(), out.pointer()]);
+        let many = indices.size();
+        let n = outer * many * inner;
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("take", "", &[dtype]))?;
+        let sizes = [n, len, many, inner].map(|size| size as u64);
+        let arguments: [&dyn Argument; 4] =
+            [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
+        // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
+        unsafe { b.launch(OP, kernel, Grid::over(n), &arguments)? };
+    }
+    look.result(b, OP)?;
+    Ok(CudaArray::of(out))
+}
+
+/// The template argument for the number of axes of `take_along`, for fewer than 2^31 elements and for more.
+const RANKS: [(usize, &str); 5] = [
+    (1, "1, u32"),
+    (2, "2, u32"),
+    (3, "3, u32"),
+    (4, "4, u32"),
+    (16, "16, u64"),
+];
+
+/// Elements at indices along one axis, one index per position; the other axes broadcast.
+pub fn take_along_axis<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "take_along_axis";
+    let refused = || Error::shapes(OP, x.shape(), indices.shape());
+    let axis = shape::axis(OP, axis, x.shape().len())?;
+    if indices.shape().len() != x.shape().len() {
+        return Err(refused());
+    }
+    let (len, many) = (x.shape()[axis], indices.shape()[axis]);
+    let (mut x_shape, mut i_shape) = (x.shape().to_vec(), indices.shape().to_vec());
+    (x_shape[axis], i_shape[axis]) = (1, 1);
+    let mut shape = shape::broadcast(OP, &x_shape, &i_shape).map_err(|_| refused())?;
+    shape[axis] = many;
+    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    b.check(OP, &x.raw)?;
+    let packed = contiguous(b, OP, &indices.raw)?;
+    let look = Look::at(b, OP, &packed, len)?;
+    if out.size() > 0 && len > 0 {
+        // along the axis every position begins at index 0: the kernel adds the index's own distance
+        let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
+        let merged = Merged::new(&[&out, &begin, &packed.broadcast(OP, &shape)?]);
+        let rank = if merged.is_small() { merged.rank() } else { 16 };
+        let tag = RANKS
+            .iter()
+            .find(|(known, _)| *known == rank)
+            .map_or("", |(_, tag)| tag);
+        let kernel = b.kernel(
+            OP,
+            &PROGRAM,
+            Instance::new("take_along", tag, &[mover(T::DTYPE)]),
+        )?;
+        let walk = merged.walk::<3>(OP)?;
+        let (length, stride) = (len as i64, x.raw.strides[axis] as i64);
+        let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
+        let arguments: [&dyn Argument; 6] = [
+            &pointers[0],
+            &pointers[1],
+            &pointers[2],
+            &walk,
+            &length,
+            &stride,
+        ];
+        // SAFETY: the arguments are those of `take_along`; the walk stays within all three arrays, and an index within
+        // the length, times the axis's stride, within the second.
+        unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
+    }
+    look.result(b, OP)?;
+    Ok(CudaArray::of(out))
+}
+
+/// A copy of x to which values are added at indices along one axis.
+pub fn scatter_add<T: Numeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "scatter_add";
+    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+    if given.n > 0 {
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter_add", "", &[T::DTYPE]))?;
+        let arguments: [&dyn Argument; 4] = [
+            &given.out.pointer(),
+            &given.indices.pointer(),
+            &given.values.pointer(),
+            &given.sizes(given.inner),
+        ];
+        // SAFETY: the arguments are those of `scatter_add`, of arrays of those sizes.
+        unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
+    }
+    given.finish(b, OP).map(CudaArray::of)
+}
+
+/// A copy of x in which elements at indices along one axis are replaced by values; of equal indices the last counts.
+pub fn scatter<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "scatter";
+    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+    if given.n > 0 {
+        // which index is the last for each place: -1 where there is none
+        let last = b.uninit_raw(OP, DType::Int64, &[given.len])?;
+        b.set_bytes(OP, &last, u8::MAX)?;
+        let many = given.indices.size();
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("last_of", "", &[]))?;
+        let lengths = [many as u64, given.len as u64];
+        let arguments: [&dyn Argument; 3] = [&last.pointer(), &given.indices.pointer(), &lengths];
+        // SAFETY: the arguments are those of `last_of`: a place for each of the axis, and `many` indices.
+        unsafe { b.launch(OP, kernel, Grid::over(many), &arguments)? };
+        let pointers = [given.out.pointer(), given.values.pointer()];
+        let (dtype, inner) = widest(given.inner, T::DTYPE, &pointers);
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter", "", &[dtype]))?;
+        let sizes = given.sizes(inner);
+        let arguments: [&dyn Argument; 5] = [
+            &pointers[0],
+            &given.indices.pointer(),
+            &pointers[1],
+            &last.pointer(),
+            &sizes,
+        ];
+        // SAFETY: the arguments are those of `scatter`, of arrays of those sizes.
+        unsafe { b.launch(OP, kernel, Grid::over(sizes[0] as usize), &arguments)? };
+    }
+    given.finish(b, OP).map(CudaArray::of)
+}
+
+/// What both scatters begin with: values of (outer, many, inner) elements for places in (outer, len, inner).
+struct Scatter {
+    out: Raw,
+    indices: Raw,
+    values: Raw,
+    look: Look,
+    /// Elements of the values.
+    n: usize,
+    len: usize,
+    inner: usize,
+}
+
+impl Scatter {
+    fn new(
+        b: &Cuda,
+        op: &'static str,
+        x: &Raw,
+        indices: &Raw,
+        values: &Raw,
+        axis: isize,
+    ) -> Result<Scatter> {
+        let axis = shape::axis(op, axis, x.shape.len())?;
+        if indices.shape.len() != 1 {
+            return Err(Error::shape(op, &indices.shape, "indices have one axis"));
+        }
+        let mut wanted = x.shape.clone();
+        wanted[axis] = indices.size();
+        if values.shape != wanted {
+            return Err(Error::shapes(op, &wanted, &values.shape));
+        }
+        let len = x.shape[axis];
+        let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
+        let look = Look::at(b, op, &indices, len)?;
+        let n = if len == 0 { 0 } else { values.size() };
+        let (_, inner) = around(&x.shape, axis);
+        Ok(Scatter {
+            out: copied(b, op, x)?,
+            indices,
+            values,
+            look,
+            n,
+            len,
+            inner,
+        })
+    }
+
+    /// The kernels' `Sizes`, with `inner` elements behind the axis.
+    fn sizes(&self, inner: usize) -> [u64; 4] {
+        let n = self.n / self.inner.max(1) * inner;
+        [n, self.len, self.indices.size(), inner].map(|size| size as u64)
+    }
+
+    fn finish(self, b: &Cuda, op: &'static str) -> Result<Raw> {
+        self.look.result(b, op)?;
+        Ok(self.out)
+    }
+}
+
+/// The elements, in C order, where a mask of the same shape is true.
+pub fn boolean_mask<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    mask: &CudaArray<bool>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "boolean_mask";
+    if x.shape() != mask.shape() {
+        return Err(Error::shapes(OP, x.shape(), mask.shape()));
+    }
+    compacted(b, OP, &x.raw, &mask.raw).map(CudaArray::of)
+}
+
+/// Indices of the true elements, one array per axis.
+pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i64>>> {
+    if x.shape().is_empty() {
+        return Ok(Vec::new());
+    }
+    let places = places(b, "nonzero", &x.raw, false)?;
+    Ok((0..x.shape().len())
+        .map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0)))
+        .collect())
+}
+
+/// Indices of the true elements, one row each.
+pub fn argwhere<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<i64>> {
+    places(b, "argwhere", &x.raw, true).map(CudaArray::of)
+}

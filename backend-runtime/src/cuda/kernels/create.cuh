@@ -1,0 +1,41 @@
+// New arrays whose elements follow from their index.
+
+#define FOR_EACH(i, n)                                                                                                 \
+    for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
+
+// Integers, wrapping.
+template <typename T> __global__ void __launch_bounds__(256) counted(T* out, u64 n, T start, T step) {
+    FOR_EACH(i, n) out[i] = op_plus(start, op_times(step, cast<T>(i)));
+}
+
+// Reals, counted in R. An infinite step times 0 is none.
+template <typename R, typename T>
+__global__ void __launch_bounds__(256) stepped(T* out, u64 n, T start, double from, double by) {
+    FOR_EACH(i, n) out[i] = i == 0 ? start : cast<T>(R(from) + R(i) * R(by));
+}
+
+struct Line {
+    double re, im, step_re, step_im, divisor;
+};
+
+// Points of a line; with `ends`, the last of them is given.
+template <typename T>
+__global__ void __launch_bounds__(256) spaced(T* out, u64 n, Line line, T last, u32 ends) {
+    FOR_EACH(i, n) {
+        double at = double(i) / line.divisor;
+        T x = From<T>::parts(line.step_re * at + line.re, line.step_im * at + line.im);
+        out[i] = ends && i == n - 1 ? last : x;
+    }
+}
+
+// The lower or the upper triangle of each matrix, zeros elsewhere.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    triangle(T* out, u64 n, const T* x, u64 rows, u64 columns, i64 k, u32 lower) {
+    FOR_EACH(i, n) {
+        i64 column = i % columns, row = i / columns % rows;
+        // both are far below half the range of i64, so that a k near its ends cannot overflow their difference
+        bool kept = lower ? column - row <= k : column - row >= k;
+        out[i] = kept ? x[i] : T();
+    }
+}

@@ -1,0 +1,120 @@
+// Gathers and scatters along one axis. Arrays are (outer, axis, inner); indices count from the end where negative.
+
+struct Sizes {
+    // elements gone over; length of the axis; number of indices; elements behind the axis
+    u64 n, len, many, inner;
+};
+
+#define FOR_EACH(i, n)                                                                                                 \
+    for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
+
+// From the start of the axis; `len` for an index outside.
+inline i64 resolved(i64 index, i64 len) {
+    i64 at = index < 0 ? index + len : index;
+    return at < 0 || at >= len ? len : at;
+}
+
+// The first place of an index outside.
+__global__ void __launch_bounds__(256) find_outside(u64* found, const i64* indices, u64 n, i64 len) {
+    FOR_EACH(i, n) {
+        if (resolved(indices[i], len) == len) atomicMin(found, i);
+    }
+}
+
+// Indices and sizes of what is gone over, in 32-bit arithmetic where that is enough: it divides much faster.
+struct Place {
+    u64 outer, k, inner;
+    Place(u64 i, const Sizes& sizes) {
+        if (sizes.n < u64(1) << 32) {
+            u32 row = u32(i) / u32(sizes.inner);
+            inner = u32(i) - row * u32(sizes.inner);
+            outer = row / u32(sizes.many);
+            k = row - u32(outer) * u32(sizes.many);
+        } else {
+            u64 row = i / sizes.inner;
+            inner = i - row * sizes.inner;
+            outer = row / sizes.many;
+            k = row - outer * sizes.many;
+        }
+    }
+    u64 at(i64 index, const Sizes& sizes) const { return (outer * sizes.len + index) * sizes.inner + inner; }
+};
+
+template <typename T>
+__global__ void __launch_bounds__(256) take(T* out, const T* x, const i64* indices, Sizes sizes) {
+    FOR_EACH(i, sizes.n) {
+        Place place(i, sizes);
+        i64 index = resolved(indices[place.k], sizes.len);
+        if (index < i64(sizes.len)) out[i] = x[place.at(index, sizes)];
+    }
+}
+
+// Walk: the result, `x` at index 0 of the axis, the indices.
+template <int R, typename I, typename T>
+__global__ void __launch_bounds__(256)
+    take_along(T* out, const T* x, const i64* indices, Walk<3> walk, i64 len, i64 stride) {
+    I n = walk.n, step = I(gridDim.x) * blockDim.x;
+    for (I i = I(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+        i64 at[3];
+        walk.template locate<R>(i, at);
+        i64 index = resolved(indices[at[2]], len);
+        if (index < len) out[at[0]] = x[at[1] + index * stride];
+    }
+}
+
+// The largest position among equal indices.
+__global__ void __launch_bounds__(256) last_of(i64* last, const i64* indices, ulonglong2 lengths) {
+    FOR_EACH(k, lengths.x) {
+        i64 index = resolved(indices[k], lengths.y);
+        if (index < i64(lengths.y)) atomicMax(last + index, i64(k));
+    }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(256)
+    scatter(T* out, const i64* indices, const T* values, const i64* last, Sizes sizes) {
+    FOR_EACH(i, sizes.n) {
+        Place place(i, sizes);
+        i64 index = resolved(indices[place.k], sizes.len);
+        if (index < i64(sizes.len) && last[index] == i64(place.k)) out[place.at(index, sizes)] = values[i];
+    }
+}
+
+// ---- additions that other threads' additions cannot get in between of ----
+
+inline void atomic_add(float* to, float x) { atomicAdd(to, x); }
+inline void atomic_add(double* to, double x) { atomicAdd(to, x); }
+inline void atomic_add(int* to, int x) { atomicAdd(to, x); }
+inline void atomic_add(u32* to, u32 x) { atomicAdd(to, x); }
+inline void atomic_add(u64* to, u64 x) { atomicAdd(to, x); }
+inline void atomic_add(i64* to, i64 x) { atomicAdd((u64*)to, u64(x)); }
+template <typename R> void atomic_add(complex<R>* to, complex<R> x) {
+    atomicAdd(&to->re, x.re);
+    atomicAdd(&to->im, x.im);
+}
+
+// Narrow dtypes: within the 32 bits around them.
+template <typename T> void atomic_add(T* to, T x) {
+    u64 address = (u64)to;
+    u32* word = (u32*)(address & ~u64(3));
+    const u32 shift = (address & 3) * 8, mask = (u32(1) << (8 * sizeof(T))) - 1;
+    u32 old = *(volatile u32*)word, seen;
+    do {
+        seen = old;
+        T current;
+        for (int k = 0; k < sizeof(T); k++) ((u8*)&current)[k] = u8(seen >> (shift + 8 * k));
+        T sum = op_plus(current, x);
+        u32 bits = 0;
+        for (int k = 0; k < sizeof(T); k++) bits |= u32(((u8*)&sum)[k]) << (8 * k);
+        old = atomicCAS(word, seen, (seen & ~(mask << shift)) | bits << shift);
+    } while (old != seen);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(256) scatter_add(T* out, const i64* indices, const T* values, Sizes sizes) {
+    FOR_EACH(i, sizes.n) {
+        Place place(i, sizes);
+        i64 index = resolved(indices[place.k], sizes.len);
+        if (index < i64(sizes.len)) atomic_add(out + place.at(index, sizes), values[i]);
+    }
+}

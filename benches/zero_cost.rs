@@ -1,0 +1,140 @@
+//! What the abstraction costs on the CPU: the same expressions against the functions of the library, generic over
+//! `B: Backend`, and through `AnyBackend`.
+//!
+//! `cargo bench --bench zero_cost` times them; `cargo xtask zero-cost` counts their instructions, by running
+//! `zero_cost count NAME CALLS` under callgrind, and fails where the promise is broken.
+
+use backends::{
+    __each, AnyArray,
+    prelude::*,
+    runtime::{Operand, numpyish::elementwise::each2},
+};
+use criterion::Criterion;
+use std::hint::black_box;
+
+/// One op, written against the library's function.
+#[inline(never)]
+fn add_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
+    each2(b, &__each::Add {}, Operand::Array(x), Operand::Array(y))
+}
+
+/// The same over any backend.
+#[inline(never)]
+fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
+    b.add(x, y)
+}
+
+/// Three ops, written against the library's functions: `(x + y) * x - y`.
+#[inline(never)]
+fn expression_by_hand(
+    b: &Numpyish,
+    x: &HostArray<f64>,
+    y: &HostArray<f64>,
+) -> Result<HostArray<f64>> {
+    let sum = each2(b, &__each::Add {}, Operand::Array(x), Operand::Array(y))?;
+    let product = each2(
+        b,
+        &__each::Multiply {},
+        Operand::Array(&sum),
+        Operand::Array(x),
+    )?;
+    each2(
+        b,
+        &__each::Subtract {},
+        Operand::Array(&product),
+        Operand::Array(y),
+    )
+}
+
+/// The same over any backend.
+#[inline(never)]
+fn expression_generic<B: Backend>(
+    b: &B,
+    x: &B::Array<f64>,
+    y: &B::Array<f64>,
+) -> Result<B::Array<f64>> {
+    let product = b.multiply(b.add(x, y)?, x)?;
+    b.subtract(&product, y)
+}
+
+struct Inputs {
+    b: Numpyish,
+    any: AnyBackend,
+    x: HostArray<f64>,
+    y: HostArray<f64>,
+    any_x: AnyArray<f64>,
+    any_y: AnyArray<f64>,
+}
+
+impl Inputs {
+    fn new(n: usize) -> Result<Inputs> {
+        let b = Numpyish::new();
+        let any = AnyBackend::from(b.clone());
+        let (x, y) = (b.linspace(0.0, 1.0, n)?, b.linspace(1.0, 2.0, n)?);
+        let (any_x, any_y) = (AnyArray::Numpyish(x.clone()), AnyArray::Numpyish(y.clone()));
+        Ok(Inputs {
+            b,
+            any,
+            x,
+            y,
+            any_x,
+            any_y,
+        })
+    }
+
+    /// Every way to call, by name.
+    fn call(&self, name: &str) -> Result<()> {
+        let Inputs {
+            b,
+            any,
+            x,
+            y,
+            any_x,
+            any_y,
+        } = black_box(self);
+        match name {
+            "add_by_hand" => drop(black_box(add_by_hand(b, x, y)?)),
+            "add_generic" => drop(black_box(add_generic(b, x, y)?)),
+            "add_any" => drop(black_box(add_generic(any, any_x, any_y)?)),
+            "expression_by_hand" => drop(black_box(expression_by_hand(b, x, y)?)),
+            "expression_generic" => drop(black_box(expression_generic(b, x, y)?)),
+            "expression_any" => drop(black_box(expression_generic(any, any_x, any_y)?)),
+            other => return Err(Error::argument("zero_cost", format!("no bench `{other}`"))),
+        }
+        Ok(())
+    }
+}
+
+const NAMES: [&str; 6] = [
+    "add_by_hand",
+    "add_generic",
+    "add_any",
+    "expression_by_hand",
+    "expression_generic",
+    "expression_any",
+];
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, count, name, elements, calls] = &args[..]
+        && count == "count"
+    {
+        let parse = |text: &String| {
+            text.parse()
+                .map_err(|e| Error::argument("zero_cost", format!("`{text}`: {e}")))
+        };
+        let inputs = Inputs::new(parse(elements)?)?;
+        return (0..parse(calls)?).try_for_each(|_| inputs.call(name));
+    }
+    let mut criterion = Criterion::default().configure_from_args();
+    for n in [10, 1_000_000] {
+        let inputs = Inputs::new(n)?;
+        let mut group = criterion.benchmark_group(format!("zero_cost/{n}"));
+        for name in NAMES {
+            group.bench_function(name, |bench| bench.iter(|| inputs.call(name)));
+        }
+        group.finish();
+    }
+    criterion.final_summary();
+    Ok(())
+}
