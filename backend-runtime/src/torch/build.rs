@@ -13,7 +13,14 @@ use std::{
 const SOURCE: &str = include_str!("shim.cpp");
 
 /// The newest headers are in C++20, and the oldest take it too.
-const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w"];
+const FLAGS: [&str; 6] = [
+    "-std=c++20",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-w",
+];
 
 /// Where headers with the version are, oldest layout last.
 const VERSION_HEADERS: [&str; 2] = [
@@ -25,6 +32,9 @@ const VERSION_HEADERS: [&str; 2] = [
 ///
 /// It is done by itself at first use; calling it before moves the wait to a set-up step.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
+    let libtorch = &libtorch
+        .canonicalize()
+        .unwrap_or_else(|_| libtorch.to_path_buf());
     let headers = libtorch.join("include");
     let version = version(&headers).ok_or_else(|| {
         unavailable(format!(
@@ -73,7 +83,10 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("g++"));
         command.args(words).args(FLAGS);
-        command.arg(format!("-D_GLIBCXX_USE_CXX11_ABI={}", u8::from(!has_old_strings(libtorch))));
+        command.arg(format!(
+            "-D_GLIBCXX_USE_CXX11_ABI={}",
+            u8::from(!has_old_strings(libtorch))
+        ));
         if cfg!(target_os = "macos") {
             command.args(["-undefined", "dynamic_lookup"]);
         }
@@ -99,7 +112,10 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
             Err(_) => {}
         }
     }
-    Err(unavailable(format!("no C++20 compiler: tried {}; CXX names another", compilers.join(", "))))
+    Err(unavailable(format!(
+        "no C++20 compiler: tried {}; CXX names another",
+        compilers.join(", ")
+    )))
 }
 
 /// Whether libtorch was built with the strings from before C++11, as its older wheels were.
@@ -133,7 +149,10 @@ fn version(headers: &Path) -> Option<String> {
 fn key(libtorch: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     (SOURCE, FLAGS, libtorch, env::var_os("CXX")).hash(&mut hasher);
-    fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).hash(&mut hasher);
+    fs::metadata(library(libtorch, "c10"))
+        .map(|m| m.len())
+        .unwrap_or(0)
+        .hash(&mut hasher);
     hasher.finish()
 }
 
