@@ -56,12 +56,8 @@ impl Torch {
         let index = device_index(device)?;
         let shim = ffi::load()?;
         // SAFETY: it counts, and changes nothing.
-        let count = if index < 0 {
-            0
-        } else {
-            unsafe { (shim.device_count)() }
-        };
-        if index >= count {
+        let count = unsafe { (shim.device_count)() };
+        if index >= count.max(0) {
             let why = if count == 0 {
                 "libtorch finds no GPU".into()
             } else {
