@@ -16,11 +16,8 @@ impl<B: Arrays> Suite<B> {
     /// If the op does, or if an error names no op.
     pub fn answers(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         let Some(b) = self.backend() else { return };
-        let mut chance = Chance(
-            row.name
-                .bytes()
-                .fold(1, |seed, byte| seed * 31 + u64::from(byte)),
-        );
+        let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
+        let mut chance = Chance(row.name.bytes().fold(1, seed));
         for _ in 0..CALLS {
             let text = arguments(row.params, &mut chance);
             let case = Case::new(b, row.name, row.params, &text)

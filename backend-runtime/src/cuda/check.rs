@@ -86,6 +86,8 @@ static PROGRAMS: &[Listed] = &[
     super::compact::KERNELS,
     super::shape::KERNELS,
     super::reduce::FOLDS,
+    super::fft::KERNELS,
+    super::linalg::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.

@@ -129,6 +129,9 @@ pub fn chunks<T: Send>(
     f: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let (n, unit) = (out.len(), unit.max(1));
+    if n == 0 {
+        return;
+    }
     let shared = Shared::new(out);
     parallel(n.div_ceil(unit), (grain / unit).max(1), |r| {
         let part = r.start * unit..(r.end * unit).min(n);
@@ -321,6 +324,13 @@ mod tests {
                 "{n} {grain}"
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_no_part() {
+        chunks(&mut [0_u8; 0], 1, 1, |_, _| {
+            panic!("there is nothing to write")
+        });
     }
 
     #[test]

@@ -213,8 +213,16 @@ mod tests {
     fn widening_is_exact() {
         for bits in 0..=u16::MAX {
             let (f, b) = (f16::from_bits(bits), bf16::from_bits(bits));
-            assert_eq!(widen_f16(bits).to_bits() | quiet(f.is_nan()), f.to_f32_const().to_bits(), "{bits:#x}");
-            assert_eq!(widen_bf16(bits).to_bits() | quiet(b.is_nan()), b.to_f32_const().to_bits(), "{bits:#x}");
+            assert_eq!(
+                widen_f16(bits).to_bits() | quiet(f.is_nan()),
+                f.to_f32_const().to_bits(),
+                "{bits:#x}"
+            );
+            assert_eq!(
+                widen_bf16(bits).to_bits() | quiet(b.is_nan()),
+                b.to_f32_const().to_bits(),
+                "{bits:#x}"
+            );
             if !f.is_nan() {
                 assert_eq!(narrow_f16(widen_f16(bits)), bits);
             }
@@ -274,11 +282,23 @@ mod tests {
     #[test]
     fn doubles_and_integers_round_once() {
         // just above the middle of two neighbours: rounded to f32 first, it would be the middle
-        assert_eq!(narrow_f16(shorten(1.0 + 2f64.powi(-11) + 2f64.powi(-40))), 0x3c01);
+        assert_eq!(
+            narrow_f16(shorten(1.0 + 2f64.powi(-11) + 2f64.powi(-40))),
+            0x3c01
+        );
         assert_eq!(narrow_f16(shorten(1.0 + 2f64.powi(-11))), 0x3c00);
-        assert_eq!(narrow_f16(shorten(-(1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40)))), 0xbc01);
-        assert_eq!(narrow_f16(shorten(2f64.powi(-25) * (1.0 + 2f64.powi(-30)))), 1);
-        assert_eq!(narrow_bf16(shorten(1.0 + 2f64.powi(-8) + 2f64.powi(-40))), 0x3f81);
+        assert_eq!(
+            narrow_f16(shorten(-(1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40)))),
+            0xbc01
+        );
+        assert_eq!(
+            narrow_f16(shorten(2f64.powi(-25) * (1.0 + 2f64.powi(-30)))),
+            1
+        );
+        assert_eq!(
+            narrow_bf16(shorten(1.0 + 2f64.powi(-8) + 2f64.powi(-40))),
+            0x3f81
+        );
         assert_eq!(narrow_f16(shorten(1e300)), 0x7c00);
         assert_eq!(narrow_bf16(shorten(-1e300)), 0xff80);
         assert_eq!(narrow_bf16(shorten(-1e-300)), 0x8000);

@@ -13,7 +13,14 @@ use std::{
 const SOURCE: &str = include_str!("shim.cpp");
 
 /// The newest headers are in C++20, and the oldest take it too.
-const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w"];
+const FLAGS: [&str; 6] = [
+    "-std=c++20",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-w",
+];
 
 /// Where headers with the version are, oldest layout last.
 const VERSION_HEADERS: [&str; 2] = [
@@ -73,7 +80,10 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("g++"));
         command.args(words).args(FLAGS);
-        command.arg(format!("-D_GLIBCXX_USE_CXX11_ABI={}", u8::from(!has_old_strings(libtorch))));
+        command.arg(format!(
+            "-D_GLIBCXX_USE_CXX11_ABI={}",
+            u8::from(!has_old_strings(libtorch))
+        ));
         if cfg!(target_os = "macos") {
             command.args(["-undefined", "dynamic_lookup"]);
         }
@@ -99,7 +109,10 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
             Err(_) => {}
         }
     }
-    Err(unavailable(format!("no C++20 compiler: tried {}; CXX names another", compilers.join(", "))))
+    Err(unavailable(format!(
+        "no C++20 compiler: tried {}; CXX names another",
+        compilers.join(", ")
+    )))
 }
 
 /// Whether libtorch was built with the strings from before C++11, as its older wheels were.
@@ -133,7 +146,10 @@ fn version(headers: &Path) -> Option<String> {
 fn key(libtorch: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     (SOURCE, FLAGS, libtorch, env::var_os("CXX")).hash(&mut hasher);
-    fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).hash(&mut hasher);
+    fs::metadata(library(libtorch, "c10"))
+        .map(|m| m.len())
+        .unwrap_or(0)
+        .hash(&mut hasher);
     hasher.finish()
 }
 

@@ -174,6 +174,11 @@ fn reduced(
     Ok(plan.shaped(values, keepdims))
 }
 
+/// The sum over axis 0, integers in 64 bits.
+pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+    reduced(b, op, x, &[0], false, Fold::Sum)
+}
+
 /// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits.
 fn spread<T: Float>(
     b: &Cuda,

@@ -39,7 +39,12 @@ pub fn prod<T: Element>(
 }
 
 /// How many elements are true, over axes.
-pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
+pub fn count_nonzero<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<NdArray<i64>> {
     let source = plan::mapped(x, |x: T| x.truth() as i64);
     let plan = plan("count_nonzero", x, axis, keepdims)?;
     let counts = if plan.inputs() == 0 {

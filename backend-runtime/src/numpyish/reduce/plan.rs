@@ -44,19 +44,29 @@ unsafe impl<T: Sync, C: Sync> Sync for Converted<T, C> {}
 
 /// The elements of `x`, which must outlive the source, as another dtype.
 pub fn cast<T: Element, A: Element>(x: &NdArray<T>) -> impl Source<A> {
-    Converted { start: x.as_ptr(), convert: convert::<T, A>, keeps: true }
+    Converted {
+        start: x.as_ptr(),
+        convert: convert::<T, A>,
+        keeps: true,
+    }
 }
 
 /// What `f` makes of the elements of `x`, which must outlive the source.
 pub fn mapped<T: Element, A: Element>(x: &NdArray<T>, f: impl Fn(T) -> A + Sync) -> impl Source<A> {
-    Converted { start: x.as_ptr(), convert: move |from: &[T], to: &mut [A]| convert_each(from, to, &f), keeps: false }
+    Converted {
+        start: x.as_ptr(),
+        convert: move |from: &[T], to: &mut [A]| convert_each(from, to, &f),
+        keeps: false,
+    }
 }
 
 impl<T: Element, A: Element, C: Fn(&[T], &mut [A]) + Sync> Source<A> for Converted<T, C> {
     fn direct(&self) -> Option<*const A> {
         // SAFETY: no element is read: the slice is empty.
         let start = unsafe { std::slice::from_raw_parts(self.start, 0) };
-        same::<T, A>(start).filter(|_| self.keeps).map(<[A]>::as_ptr)
+        same::<T, A>(start)
+            .filter(|_| self.keeps)
+            .map(<[A]>::as_ptr)
     }
 
     unsafe fn load<'a>(
