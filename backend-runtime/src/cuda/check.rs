@@ -86,6 +86,11 @@ static PROGRAMS: &[Listed] = &[
     super::shape::KERNELS,
     super::reduce::FOLDS,
     super::linalg::KERNELS,
+    super::random::KERNELS,
+    super::reduce::SCANS,
+    super::reduce::DIFFS,
+    super::sort::KERNELS,
+    super::special::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.
