@@ -88,6 +88,11 @@ static PROGRAMS: &[Listed] = &[
     super::reduce::FOLDS,
     super::fft::KERNELS,
     super::linalg::KERNELS,
+    super::random::KERNELS,
+    super::reduce::SCANS,
+    super::reduce::DIFFS,
+    super::sort::KERNELS,
+    super::special::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.

@@ -21,9 +21,12 @@ pub mod linalg;
 mod map;
 mod memory;
 pub mod nvrtc;
+pub mod random;
 pub mod reduce;
 mod scratch;
 pub mod shape;
+pub mod sort;
+pub mod special;
 mod walk;
 
 pub use array::CudaArray;
