@@ -80,6 +80,7 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStr
         .iter()
         .filter(wanted)
         .map(|dtype| check(op, model, dtype, root, ty));
+    let answers = answers(op, model, root, ty);
     let module = id(name);
     Some(quote! {
         mod #module {
@@ -98,6 +99,7 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStr
             #call
 
             #(#checks)*
+            #answers
         }
     })
 }
@@ -123,21 +125,42 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
 }
 
+/// The Rust type of a dtype.
+fn rust_type(name: &str, model: &Model, root: &TokenStream) -> TokenStream {
+    let text = model
+        .dtypes
+        .iter()
+        .find(|d| d.name == name)
+        .map_or("", |d| d.rust.as_str());
+    let path: TokenStream = text.parse().unwrap_or_default();
+    let of_another_crate = text.contains("f16") || text.contains('<');
+    if of_another_crate {
+        quote!(#root::runtime::#path)
+    } else {
+        path
+    }
+}
+
+/// The test that the row answers any arguments, in one dtype.
+fn answers(op: &Op, model: &Model, root: &TokenStream, ty: &syn::Type) -> TokenStream {
+    let dtypes = model.dtypes_of(&op.set);
+    let usual = ["float64", "int64"]
+        .iter()
+        .find(|d| dtypes.iter().any(|other| other == *d));
+    let Some(name) = usual.copied().or(dtypes.first().map(String::as_str)) else {
+        return quote!();
+    };
+    let (d, t) = (dtype(name), rust_type(name, model, root));
+    let second = op.second.as_ref().map(|_| quote!(f64,));
+    quote! {
+        #[test]
+        fn arguments() { SUITE.answers(&ROW, #d, call::<#ty, #second #t>); }
+    }
+}
+
 /// One test: a row for one dtype (and, where it has a second one, for all of those).
 fn check(op: &Op, model: &Model, name: &str, root: &TokenStream, ty: &syn::Type) -> TokenStream {
-    let rust = |name: &str| {
-        let text = model
-            .dtypes
-            .iter()
-            .find(|d| d.name == name)
-            .map_or("", |d| d.rust.as_str());
-        let path: TokenStream = text.parse().unwrap_or_default();
-        if text.contains("16") && text.contains('f') || text.contains('<') {
-            quote!(#root::runtime::#path)
-        } else {
-            path
-        }
-    };
+    let rust = |name: &str| rust_type(name, model, root);
     let (test, d, t) = (id(name), dtype(name), rust(name));
     let body = match &op.second_set {
         None => quote!(SUITE.check(&ROW, #d, call::<#ty, #t>);),
@@ -274,7 +297,12 @@ fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
             let t = id(t);
             quote!(#root::runtime::#t)
         }
-        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
+        Kind::Array(_)
+        | Kind::Operand(_)
+        | Kind::Arrays(_)
+        | Kind::Host
+        | Kind::Bytes
+        | Kind::Scalar => {
             unreachable!("read by dtype")
         }
     }

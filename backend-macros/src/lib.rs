@@ -122,7 +122,10 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         (_, Some(column)) => expand.overlay(column),
         _ => expand.extension(),
     };
-    let macros = input.base.is_none().then(|| exported_macros(&source.text, &input.without));
+    let macros = input
+        .base
+        .is_none()
+        .then(|| exported_macros(&source.text, &input.without));
     // the expansion holds the table, so that an edit of it rebuilds
     Ok(quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros })
 }

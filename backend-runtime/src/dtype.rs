@@ -208,7 +208,13 @@ mod tests {
         for d in DType::ALL {
             assert_eq!(d.name().parse::<DType>().unwrap(), d);
         }
-        assert!("float128".parse::<DType>().unwrap_err().to_string().contains("float128"));
+        assert!(
+            "float128"
+                .parse::<DType>()
+                .unwrap_err()
+                .to_string()
+                .contains("float128")
+        );
     }
 
     #[test]
@@ -217,7 +223,14 @@ mod tests {
         for d in DType::ALL {
             assert_eq!(size(d).unwrap(), d.size());
         }
-        let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
-        assert_eq!(limited, Err(Error::DType { op: "dispatch", dtype: DType::Int8 }));
+        let limited: Result<usize, Error> =
+            dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
+        assert_eq!(
+            limited,
+            Err(Error::DType {
+                op: "dispatch",
+                dtype: DType::Int8
+            })
+        );
     }
 }

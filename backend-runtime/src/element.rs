@@ -19,7 +19,16 @@ pub(crate) mod sealed {
     note = "the dtypes are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>"
 )]
 pub trait Element:
-    sealed::Sealed + Copy + Default + PartialEq + Debug + Display + Send + Sync + Into<Scalar<Self>> + 'static
+    sealed::Sealed
+    + Copy
+    + Default
+    + PartialEq
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + Into<Scalar<Self>>
+    + 'static
 {
     /// The dtype at run time.
     const DTYPE: DType;
@@ -66,7 +75,9 @@ pub trait Ordered: Element + PartialOrd {
 }
 
 /// `bool` and the integers: what has bits.
-#[diagnostic::on_unimplemented(message = "this op needs bool or an integer dtype, and `{Self}` is neither")]
+#[diagnostic::on_unimplemented(
+    message = "this op needs bool or an integer dtype, and `{Self}` is neither"
+)]
 pub trait Bits: Ordered + Eq {
     /// `self & other`
     fn bit_and(self, other: Self) -> Self;
@@ -155,7 +166,9 @@ pub trait Numeric: Element {
 }
 
 /// Integers and reals.
-#[diagnostic::on_unimplemented(message = "this op needs an integer or real dtype, and `{Self}` is neither")]
+#[diagnostic::on_unimplemented(
+    message = "this op needs an integer or real dtype, and `{Self}` is neither"
+)]
 pub trait RealNumeric: Numeric<Magnitude = Self> + Ordered {
     /// The quotient rounded toward minus infinity; an integer divided by 0 gives 0.
     fn floor_divide(self, other: Self) -> Self;
@@ -199,7 +212,9 @@ pub trait Integer: RealNumeric + Bits + Ord {
 }
 
 /// Real or complex floating point.
-#[diagnostic::on_unimplemented(message = "this op needs a floating-point dtype (real or complex), and `{Self}` is not one")]
+#[diagnostic::on_unimplemented(
+    message = "this op needs a floating-point dtype (real or complex), and `{Self}` is not one"
+)]
 pub trait Float:
     Numeric<Magnitude = <Self as Float>::Real, Sum = Self>
     + std::ops::Add<Output = Self>
@@ -269,11 +284,16 @@ pub trait Float:
     fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self;
 
     /// Runs the real or the complex form of a scalar op with a real result.
-    fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: [Self; N]) -> <Self as Float>::Real;
+    fn float_to_real<const N: usize, F: FloatToRealOp<N>>(
+        f: &F,
+        x: [Self; N],
+    ) -> <Self as Float>::Real;
 }
 
 /// Real floating point.
-#[diagnostic::on_unimplemented(message = "this op needs a real floating-point dtype, and `{Self}` is not one")]
+#[diagnostic::on_unimplemented(
+    message = "this op needs a real floating-point dtype, and `{Self}` is not one"
+)]
 pub trait Real: Float<Real = Self> + RealNumeric {
     /// The nearest value of an `f64`.
     fn of(x: f64) -> Self {
@@ -360,8 +380,16 @@ mod impls {
         };
     }
 
-    element!(bool, Bool, i64, cast(x) = U::from_u64(x as u64), i64 = |x: i64| x != 0, u64 = |x: u64| x != 0,
-        f64 = |x: f64| x != 0.0, complex = |x: Complex<f64>| x != Complex::new(0.0, 0.0));
+    element!(
+        bool,
+        Bool,
+        i64,
+        cast(x) = U::from_u64(x as u64),
+        i64 = |x: i64| x != 0,
+        u64 = |x: u64| x != 0,
+        f64 = |x: f64| x != 0.0,
+        complex = |x: Complex<f64>| x != Complex::new(0.0, 0.0)
+    );
 
     impl Ordered for bool {
         #[inline(always)]
@@ -531,8 +559,26 @@ mod impls {
             }
         };
     }
-    real!(f64, float64, Float64, Complex<f64>, zero = 0.0, one = 1.0, to_f64 = |x: f64| x, of = |x: f64| x);
-    real!(f32, float32, Float32, Complex<f32>, zero = 0.0, one = 1.0, to_f64 = |x: f32| x as f64, of = |x: f64| x as f32);
+    real!(
+        f64,
+        float64,
+        Float64,
+        Complex<f64>,
+        zero = 0.0,
+        one = 1.0,
+        to_f64 = |x: f64| x,
+        of = |x: f64| x
+    );
+    real!(
+        f32,
+        float32,
+        Float32,
+        Complex<f32>,
+        zero = 0.0,
+        one = 1.0,
+        to_f64 = |x: f32| x as f64,
+        of = |x: f64| x as f32
+    );
 
     mod float16 {
         super::narrow::words!(half::f16);
@@ -540,8 +586,26 @@ mod impls {
     mod bfloat16 {
         super::narrow::words!(half::bf16);
     }
-    real!(f16, float16, Float16, Complex<f32>, zero = f16::ZERO, one = f16::ONE, to_f64 = f16::to_f64, of = f16::from_f64);
-    real!(bf16, bfloat16, BFloat16, Complex<f32>, zero = bf16::ZERO, one = bf16::ONE, to_f64 = bf16::to_f64, of = bf16::from_f64);
+    real!(
+        f16,
+        float16,
+        Float16,
+        Complex<f32>,
+        zero = f16::ZERO,
+        one = f16::ONE,
+        to_f64 = f16::to_f64,
+        of = f16::from_f64
+    );
+    real!(
+        bf16,
+        bfloat16,
+        BFloat16,
+        Complex<f32>,
+        zero = bf16::ZERO,
+        one = bf16::ONE,
+        to_f64 = bf16::to_f64,
+        of = bf16::from_f64
+    );
 
     macro_rules! complex_float {
         ($r:ident, $dtype:ident) => {

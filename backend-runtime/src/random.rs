@@ -38,13 +38,20 @@ struct State {
 impl Stream {
     /// A stream that starts at its beginning.
     pub fn new(seed: u64) -> Stream {
-        Stream(Arc::new(State { key: AtomicU64::new(seed), next: AtomicU64::new(0) }))
+        Stream(Arc::new(State {
+            key: AtomicU64::new(seed),
+            next: AtomicU64::new(0),
+        }))
     }
 
     /// A stream that no other run has: seeded by the hasher's own randomness.
     pub fn from_entropy() -> Stream {
         use std::hash::{BuildHasher, Hasher};
-        Stream::new(std::collections::hash_map::RandomState::new().build_hasher().finish())
+        Stream::new(
+            std::collections::hash_map::RandomState::new()
+                .build_hasher()
+                .finish(),
+        )
     }
 
     /// Starts again, from `seed`.
@@ -73,8 +80,16 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
         if round > 0 {
             k = [k[0].wrapping_add(WEYL[0]), k[1].wrapping_add(WEYL[1])];
         }
-        let (a, b) = (MULTIPLIERS[0] as u64 * x[0] as u64, MULTIPLIERS[1] as u64 * x[2] as u64);
-        x = [(b >> 32) as u32 ^ x[1] ^ k[0], b as u32, (a >> 32) as u32 ^ x[3] ^ k[1], a as u32];
+        let (a, b) = (
+            MULTIPLIERS[0] as u64 * x[0] as u64,
+            MULTIPLIERS[1] as u64 * x[2] as u64,
+        );
+        x = [
+            (b >> 32) as u32 ^ x[1] ^ k[0],
+            b as u32,
+            (a >> 32) as u32 ^ x[3] ^ k[1],
+            a as u32,
+        ];
     }
     x
 }
@@ -92,7 +107,10 @@ pub fn philox_many<const N: usize>(key: u64, first: u64) -> [[u32; N]; 4] {
     let mut k = [key & LOW, key >> 32];
     for _ in 0..10 {
         for i in 0..N {
-            let (a, b) = (MULTIPLIERS[0] as u64 * x[0][i], MULTIPLIERS[1] as u64 * x[2][i]);
+            let (a, b) = (
+                MULTIPLIERS[0] as u64 * x[0][i],
+                MULTIPLIERS[1] as u64 * x[2][i],
+            );
             (x[0][i], x[1][i]) = ((b >> 32) ^ x[1][i] ^ k[0], b & LOW);
             (x[2][i], x[3][i]) = ((a >> 32) ^ x[3][i] ^ k[1], a & LOW);
         }
@@ -155,12 +173,19 @@ mod tests {
     /// The known answers published with the generator (Random123, kat_vectors).
     #[test]
     fn known_answers() {
-        assert_eq!(philox(0, 0), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        assert_eq!(
+            philox(0, 0),
+            [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+        );
     }
 
     #[test]
     fn many_blocks_are_those_made_one_by_one() {
-        for (key, first) in [(0, 0), (0x0123_4567_89AB_CDEF, u64::from(u32::MAX) - 3), (u64::MAX, u64::MAX - 2)] {
+        for (key, first) in [
+            (0, 0),
+            (0x0123_4567_89AB_CDEF, u64::from(u32::MAX) - 3),
+            (u64::MAX, u64::MAX - 2),
+        ] {
             let many = philox_many::<8>(key, first);
             for i in 0..8 {
                 let one = philox(key, first.wrapping_add(i as u64));

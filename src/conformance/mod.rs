@@ -59,6 +59,9 @@
 //! `r.iter().map(|x| case.read(x)).collect()` of a list. A row with `types` has one call per second dtype:
 //! `SUITE.check_to(&ROW, DType::Float64, DType::Bool, call::<Numpyish, bool, f64>)`. The accuracy of a row is that of its
 //! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`. A row without cases has no tests.
+//! Beside these every row has a test `arguments`, `SUITE.answers(&ROW, DType::Float64, call::<Numpyish, f64>)`: whatever it
+//! is called with, it answers with a result or an error.
+//!
 //! A table of another crate has its results in one file, named like the table:
 //!
 //! ```ignore
@@ -74,6 +77,7 @@
 //! answer [`Error::Unsupported`](backend_runtime::Error::Unsupported) are skipped.
 
 mod accuracy;
+mod arguments;
 mod case;
 mod compare;
 mod data;

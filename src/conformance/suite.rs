@@ -106,6 +106,10 @@ impl<B: Arrays> Suite<B> {
         self
     }
 
+    pub(super) fn is_partial(&self) -> bool {
+        self.partial
+    }
+
     /// The backend; `None`, said once on stderr, where it cannot be had here and the environment does not require it.
     ///
     /// # Panics
@@ -218,7 +222,7 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-fn message(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message")

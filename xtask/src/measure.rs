@@ -8,6 +8,14 @@ use std::{
 
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
+    run(Command::new("rustup").args([
+        "component",
+        "add",
+        "--toolchain",
+        "nightly",
+        "miri",
+        "rust-src",
+    ]))?;
     // not `cargo()`: that is the toolchain this runs under, and only nightly has miri
     let mut command = Command::new("cargo");
     command

@@ -79,6 +79,7 @@ fn fetch(folder: &str, packages: &[String]) -> Outcome {
         "--quiet",
         "--disable-pip-version-check",
         "--no-input",
+        "--root-user-action=ignore",
         "--no-deps",
     ];
     run(python()

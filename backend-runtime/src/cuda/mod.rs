@@ -16,6 +16,7 @@ mod error;
 pub mod index;
 pub mod kernel;
 mod library;
+pub mod linalg;
 mod map;
 mod memory;
 pub mod nvrtc;
@@ -138,3 +139,5 @@ impl Arrays for Cuda {
 mod compare;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;

@@ -2,12 +2,18 @@
 
 use super::{
     NdArray, Numpyish, Operand,
-    buffer::{self, CHEAP},
-    copy,
+    buffer::{self, CHEAP, COSTLY, Shared},
+    copy, elementwise,
+    walk::{self, Input, STEP, Source},
 };
 use crate::{Element, Error, Numeric, Result, Slice, shape};
+use multiversion::multiversion;
 use ndarray::{ArrayView, Axis, IxDyn, Slice as Part};
-use std::mem::MaybeUninit;
+use std::{
+    mem::MaybeUninit,
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// x1 where the condition is true, x2 elsewhere.
 pub fn select<T: Element>(
@@ -17,39 +23,65 @@ pub fn select<T: Element>(
     x2: Operand<'_, T>,
 ) -> Result<NdArray<T>> {
     const OP: &str = "where";
-    let scalar = |s: T| ndarray::arr0(s).into_dyn().into_shared();
-    let [x1, x2] = [x1, x2].map(|x| match x {
-        Operand::Array(x) => x.clone(),
-        Operand::Scalar(s) => scalar(s),
-    });
-    let shape = shape::broadcast_all(OP, [condition.shape(), x1.shape(), x2.shape()])?;
-    let n = shape::count(OP, &shape, size_of::<T>())?;
-    let (condition, x1, x2) = (widen(condition, &shape), widen(&x1, &shape), widen(&x2, &shape));
-    let (condition, x1, x2) = (flat(OP, condition)?, flat(OP, x1)?, flat(OP, x2)?);
-    // SAFETY: every element of every part is written; the three inputs have `n` elements.
-    let v = unsafe {
-        buffer::filled(OP, n, |out| {
-            buffer::chunks(out, 1, CHEAP, |start, part| {
-                let end = start + part.len();
-                let inputs = condition[start..end].iter().zip(&x1[start..end]).zip(&x2[start..end]);
-                for (to, ((&c, &a), &b)) in part.iter_mut().zip(inputs) {
-                    to.write(if c { a } else { b });
-                }
-            });
+    if let (Some(c), Some(x), Some(y)) = (
+        condition.as_slice(),
+        whole(&x1, condition),
+        whole(&x2, condition),
+    ) {
+        return elementwise::like(OP, condition, c.len(), |r, out| {
+            pick_each(
+                Input::Slice(&c[r.clone()]),
+                x.part(r.clone()),
+                y.part(r),
+                out,
+            );
+        });
+    }
+    let sources = [
+        Source::array(condition),
+        elementwise::source(&x1),
+        elementwise::source(&x2),
+    ];
+    // SAFETY: every element is written.
+    unsafe {
+        walk::walk(OP, &sources, &|parts, out| {
+            pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out)
         })
-    }?;
-    buffer::array(OP, &shape, v)
+    }
 }
 
-fn widen<'a, T: Element>(x: &'a NdArray<T>, shape: &[usize]) -> ArrayView<'a, T, IxDyn> {
-    x.broadcast(IxDyn(shape)).expect("a shape that was broadcast")
+/// A scalar, or the elements of an array that has the condition's shape and lies in C order.
+fn whole<'a, T: Element>(x: &'a Operand<'_, T>, condition: &NdArray<bool>) -> Option<Input<'a, T>> {
+    match x {
+        Operand::Scalar(x) => Some(Input::Scalar(*x)),
+        Operand::Array(x) if x.shape() == condition.shape() => x.as_slice().map(Input::Slice),
+        Operand::Array(_) => None,
+    }
 }
 
-/// The elements of a view in C order, copied only where they lie otherwise.
-fn flat<'a, T: Element>(op: &'static str, x: ArrayView<'a, T, IxDyn>) -> Result<std::borrow::Cow<'a, [T]>> {
-    match x.to_slice() {
-        Some(slice) => Ok(slice.into()),
-        None => Ok(copy::to_vec(op, x)?.into()),
+fn pick_each<T: Element>(
+    c: Input<'_, bool>,
+    x: Input<'_, T>,
+    y: Input<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) {
+    let (cs, xs, ys) = (c.spread(), x.spread(), y.spread());
+    for (i, out) in out.chunks_mut(STEP).enumerate() {
+        let range = i * STEP..i * STEP + out.len();
+        pick(
+            c.slice(&cs, range.clone()),
+            x.slice(&xs, range.clone()),
+            y.slice(&ys, range),
+            out,
+        );
+    }
+}
+
+/// Both elements are read before the choice, which leaves no branch to predict.
+#[multiversion(targets("x86_64+avx2+fma+f16c"))]
+fn pick<T: Element>(c: &[bool], x: &[T], y: &[T], out: &mut [MaybeUninit<T>]) {
+    for (((o, &c), &x), &y) in out.iter_mut().zip(c).zip(x).zip(y) {
+        o.write(if c { x } else { y });
     }
 }
 
@@ -68,12 +100,15 @@ pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Re
 
 /// The same part in ndarray's words: there a negative step begins at the last index of the range.
 fn ndarray_slice(span: &shape::Span) -> Part {
-    let (first, len) = (span.start as isize, span.len as isize);
-    if len == 0 {
-        return Part::new(0, Some(0), 1);
+    let first = span.start as isize;
+    match span.len as isize {
+        0 => Part::new(0, Some(0), 1),
+        1 => Part::new(first, Some(first + 1), 1),
+        len => {
+            let last = first + (len - 1) * span.step;
+            Part::new(first.min(last), Some(first.max(last) + 1), span.step)
+        }
     }
-    let last = first + (len - 1) * span.step;
-    Part::new(first.min(last), Some(first.max(last) + 1), span.step)
 }
 
 /// A copy of the array in which a part is replaced by values, broadcast to it.
@@ -85,82 +120,151 @@ pub fn setitem<T: Element>(
 ) -> Result<NdArray<T>> {
     const OP: &str = "setitem";
     let spans = shape::spans(OP, slices, x.shape())?;
-    let mut whole = owned(OP, x)?;
-    let mut part = whole.view_mut();
-    for (axis, span) in spans.iter().enumerate() {
-        part.slice_axis_inplace(Axis(axis), ndarray_slice(span));
+    let whole = shape::c_strides(x.shape());
+    let start: usize = spans
+        .iter()
+        .zip(&whole)
+        .map(|(span, &stride)| span.start * stride as usize)
+        .sum();
+    let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
+    let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
+    let strides: Vec<isize> = kept()
+        .map(|(span, &s)| if span.len > 1 { span.step * s } else { s })
+        .collect();
+    let mut values = match &values {
+        Operand::Array(v) => v.view(),
+        Operand::Scalar(v) => ndarray::aview0(v).into_dyn(),
+    };
+    // as in NumPy, leading axes of length 1 may be more than those of the part
+    while values.ndim() > lengths.len() && values.shape()[0] == 1 {
+        values.index_axis_inplace(Axis(0), 0);
     }
-    for (axis, _) in spans.iter().enumerate().rev().filter(|(_, span)| span.drop) {
-        part = part.index_axis_move(Axis(axis), 0);
+    shape::check_broadcast_to(OP, values.shape(), &lengths)?;
+    let values = widen(OP, &values, &lengths)?;
+    // SAFETY: the copy writes every element.
+    unsafe {
+        buffer::build(OP, x.shape(), |out| {
+            copy::place(out, 0, &whole, x.view());
+            copy::place(out, start, &strides, values);
+        })
     }
-    match values {
-        Operand::Scalar(s) => part.fill(s),
-        Operand::Array(v) => {
-            let shape = part.shape().to_vec();
-            shape::check_broadcast_to(OP, v.shape(), &shape)?;
-            part.assign(&widen(v, &shape));
-        }
-    }
-    Ok(whole)
 }
 
-/// A copy in C order that nobody else holds.
-fn owned<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<NdArray<T>> {
-    buffer::array(op, x.shape(), copy::to_vec(op, x.view())?)
+/// A view broadcast to a shape that it fits.
+fn widen<'a, T: Element>(
+    op: &'static str,
+    x: &'a ArrayView<'_, T, IxDyn>,
+    shape: &[usize],
+) -> Result<ArrayView<'a, T, IxDyn>> {
+    x.broadcast(IxDyn(shape))
+        .ok_or_else(|| Error::shapes(op, x.shape(), shape))
 }
 
-/// Indices into an axis of length `len`, from its start; one outside is an error.
-fn resolve(op: &'static str, indices: &NdArray<i64>, len: usize) -> Result<Vec<usize>> {
-    let mut found = buffer::vec::<usize>(op, indices.len())?;
-    for &index in buffer::packed(op, indices)?.iter() {
-        let from_start = if index < 0 { index.wrapping_add(len as i64) } else { index };
-        if from_start < 0 || from_start as u64 >= len as u64 {
-            return Err(Error::Index { op, index, len });
-        }
-        found.push(from_start as usize);
+/// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
+#[multiversion(targets("x86_64+avx2+fma+f16c"))]
+fn inside(indices: &[i64], len: usize) -> bool {
+    let n = len as i64;
+    indices.iter().fold(0, |bad, &i| {
+        bad | i.wrapping_add(n) | (n - 1).wrapping_sub(i)
+    }) >= 0
+}
+
+/// An error that names the first index outside an axis.
+fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
+    if inside(indices, len) {
+        return Ok(());
     }
-    Ok(found)
+    let index = indices
+        .iter()
+        .copied()
+        .find(|&i| !inside(&[i], len))
+        .unwrap_or_default();
+    Err(Error::Index { op, index, len })
+}
+
+/// An index that lies in an axis, from its start.
+#[inline(always)]
+fn from_start(index: i64, len: usize) -> usize {
+    (index + ((index >> 63) & len as i64)) as usize
 }
 
 /// The sizes of what is before and behind an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
-    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
+    (
+        shape[..axis].iter().product(),
+        shape[axis + 1..].iter().product(),
+    )
 }
 
 /// Elements at indices along one axis.
-pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
+pub fn take<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    axis: isize,
+) -> Result<NdArray<T>> {
     const OP: &str = "take";
     let axis = shape::axis(OP, axis, x.ndim())?;
-    let rows = resolve(OP, indices, x.shape()[axis])?;
+    let len = x.shape()[axis];
     let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
-    let n = shape::count(OP, &shape, size_of::<T>())?;
+    shape::count(OP, &shape, size_of::<T>())?;
+    let indices = buffer::packed(OP, indices)?;
+    let (outer, inner) = around(x.shape(), axis);
+    let few = x.as_slice().is_none() && indices.len() < len / 2;
+    if few || inner != 1 || len == 0 {
+        check(OP, &indices, len)?;
+    }
+    if few {
+        return take_slices(OP, x, &indices, axis, &shape);
+    }
     let from = buffer::packed(OP, x)?;
-    let (len, (_, inner)) = (x.shape()[axis], around(x.shape(), axis));
+    if inner == 1 {
+        let rows = Rows {
+            count: outer,
+            width: indices.len(),
+            len,
+            inner,
+        };
+        let slab = |row: usize| &from[row * len..][..len];
+        return gather(OP, &shape, rows, slab, |_, columns| &indices[columns]);
+    }
     // SAFETY: every row of every part is written.
-    let v = unsafe {
-        buffer::filled(OP, n, |out| {
+    unsafe {
+        buffer::build(OP, &shape, |out| {
             buffer::chunks(out, inner, CHEAP, |start, part| {
-                if inner == 1 {
-                    for (i, to) in part.iter_mut().enumerate() {
-                        let (outer, k) = ((start + i) / rows.len(), (start + i) % rows.len());
-                        to.write(from[outer * len + rows[k]]);
-                    }
-                    return;
-                }
                 for (row, to) in (start / inner..).zip(part.chunks_exact_mut(inner)) {
-                    let (outer, k) = (row / rows.len(), row % rows.len());
-                    write(to, &from[(outer * len + rows[k]) * inner..][..inner]);
+                    let (outer, k) = (row / indices.len(), row % indices.len());
+                    to.write_copy_of_slice(
+                        &from[(outer * len + from_start(indices[k], len)) * inner..][..inner],
+                    );
                 }
             });
         })
-    }?;
-    buffer::array(OP, &shape, v)
+    }
 }
 
-/// Copies a slice to memory that is not initialised yet.
-fn write<T: Copy>(to: &mut [MaybeUninit<T>], from: &[T]) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        to.write(from);
+/// [`take`] of a few slices, without reading the rest.
+fn take_slices<T: Element>(
+    op: &'static str,
+    x: &NdArray<T>,
+    indices: &[i64],
+    axis: usize,
+    shape: &[usize],
+) -> Result<NdArray<T>> {
+    let mut flat = x.shape().to_vec();
+    flat[axis] = indices.len();
+    let mut strides = shape::c_strides(&flat);
+    let step = strides.remove(axis) as usize;
+    // SAFETY: the slices are all there is along the axis.
+    unsafe {
+        buffer::build(op, shape, |out| {
+            for (k, &index) in indices.iter().enumerate() {
+                let slice = x
+                    .view()
+                    .index_axis_move(Axis(axis), from_start(index, x.shape()[axis]));
+                copy::place(out, k * step, &strides, slice);
+            }
+        })
     }
 }
 
@@ -173,27 +277,131 @@ pub fn take_along_axis<T: Element>(
 ) -> Result<NdArray<T>> {
     const OP: &str = "take_along_axis";
     let axis = shape::axis(OP, axis, x.ndim())?;
+    let refused = |_| Error::shapes(OP, x.shape(), indices.shape());
     if indices.ndim() != x.ndim() {
-        return Err(Error::shapes(OP, x.shape(), indices.shape()));
+        return Err(refused(()));
     }
     let (len, many) = (x.shape()[axis], indices.shape()[axis]);
-    let (mut x_shape, mut i_shape) = (x.shape().to_vec(), indices.shape().to_vec());
-    (x_shape[axis], i_shape[axis]) = (1, 1);
-    let mut shape =
-        shape::broadcast(OP, &x_shape, &i_shape).map_err(|_| Error::shapes(OP, x.shape(), indices.shape()))?;
-    shape[axis] = len;
-    let source = widen(x, &shape);
-    let from = flat(OP, source)?;
-    shape[axis] = many;
-    let n = shape::count(OP, &shape, size_of::<T>())?;
-    let at = resolve(OP, &buffer::array(OP, &shape, copy::to_vec(OP, widen(indices, &shape))?)?, len)?;
-    let (_, inner) = around(&shape, axis);
-    let mut v = buffer::vec::<T>(OP, n)?;
-    v.extend(at.iter().enumerate().map(|(i, &k)| {
-        let (outer, column) = (i / (many * inner), i % inner);
-        from[(outer * len + k) * inner + column]
-    }));
-    buffer::array(OP, &shape, v)
+    let with =
+        |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
+    let others = shape::broadcast(OP, &with(x.shape(), 1), &with(indices.shape(), 1))
+        .map_err(|_| refused(()))?;
+    let (x_shape, shape) = (with(&others, len), with(&others, many));
+    shape::count(OP, &x_shape, size_of::<T>())?;
+    shape::count(OP, &shape, size_of::<T>().max(size_of::<i64>()))?;
+    let from = broadcast(OP, x, &x_shape)?;
+    let from = buffer::packed(OP, &from)?;
+    let indices = broadcast(OP, indices, &shape)?;
+    let indices = buffer::packed(OP, &indices)?;
+    let (outer, inner) = around(&shape, axis);
+    // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
+    let (count, width) = if inner == 1 {
+        (outer, many)
+    } else {
+        (outer * many, inner)
+    };
+    let rows = Rows {
+        count,
+        width,
+        len,
+        inner,
+    };
+    let slab = |row: usize| {
+        &from[if inner == 1 { row } else { row / many } * len * inner..][..len * inner]
+    };
+    gather(OP, &shape, rows, slab, |row, columns| {
+        &indices[row * width..][columns]
+    })
+}
+
+/// The array broadcast to a shape that it fits; written out only where that changes it.
+fn broadcast<T: Element>(op: &'static str, x: &NdArray<T>, shape: &[usize]) -> Result<NdArray<T>> {
+    if x.shape() == shape {
+        return Ok(x.clone());
+    }
+    buffer::array(op, shape, copy::to_vec(op, widen(op, &x.view(), shape)?)?)
+}
+
+/// The rows of a gather: `width` elements each, chosen from a slab of `len` times `inner` elements.
+struct Rows {
+    count: usize,
+    width: usize,
+    len: usize,
+    inner: usize,
+}
+
+/// Rows of elements at indices. `indices` gives those of some columns of a row.
+fn gather<'a, T: Element>(
+    op: &'static str,
+    shape: &[usize],
+    rows: Rows,
+    slab: impl Fn(usize) -> &'a [T] + Sync,
+    indices: impl Fn(usize, Range<usize>) -> &'a [i64] + Sync,
+) -> Result<NdArray<T>> {
+    /// Indices of one task: checked and then read again while they are in the cache.
+    const COLUMNS: usize = 1 << 12;
+    let Rows {
+        count,
+        width,
+        len,
+        inner,
+    } = rows;
+    let segments = width.div_ceil(COLUMNS);
+    let outside = AtomicBool::new(false);
+    // SAFETY: every segment of every row is written, with anything where an index is outside.
+    let array = unsafe {
+        buffer::build(op, shape, |out: &mut [MaybeUninit<T>]| {
+            let out = Shared::new(out);
+            buffer::parallel(
+                count * segments,
+                (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)),
+                |tasks| {
+                    for task in tasks {
+                        let (row, first) = (task / segments, task % segments * COLUMNS);
+                        let columns = first..width.min(first + COLUMNS);
+                        let out = out.part(row * width + columns.start..row * width + columns.end);
+                        let indices = indices(row, columns);
+                        if inside(indices, len) {
+                            gather_row(slab(row), len, inner, first, indices, out);
+                        } else {
+                            out.fill(MaybeUninit::new(T::default()));
+                            outside.store(true, Ordering::Relaxed);
+                        }
+                    }
+                },
+            );
+        })
+    }?;
+    if outside.into_inner() {
+        (0..count).try_for_each(|row| check(op, indices(row, 0..width), len))?;
+    }
+    Ok(array)
+}
+
+/// Elements at indices that lie in the axis, of one column each from `first` on where there are several.
+fn gather_row<T: Element>(
+    slab: &[T],
+    len: usize,
+    inner: usize,
+    first: usize,
+    indices: &[i64],
+    out: &mut [MaybeUninit<T>],
+) {
+    assert_eq!(
+        slab.len(),
+        len * inner,
+        "a slab is one index of what is before the axis"
+    );
+    if inner == 1 {
+        for (o, &i) in out.iter_mut().zip(indices) {
+            // SAFETY: the index lies in the axis, which is the slab.
+            o.write(unsafe { *slab.get_unchecked(from_start(i, len)) });
+        }
+    } else {
+        for ((o, &i), column) in out.iter_mut().zip(indices).zip(first..) {
+            o.write(slab[from_start(i, len) * inner + column]);
+        }
+    }
 }
 
 /// A copy of x to which values are added at indices along one axis.
@@ -204,7 +412,9 @@ pub fn scatter_add<T: Numeric>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    scattered("scatter_add", x, indices, values, axis, |to, from| *to = to.plus(from))
+    scattered("scatter_add", x, indices, values, axis, |to, from| {
+        *to = to.plus(from)
+    })
 }
 
 /// A copy of x in which elements at indices along one axis are replaced by values.
@@ -219,15 +429,16 @@ pub fn scatter<T: Element>(
 }
 
 /// In the order of the indices, so that sums do not depend on threads and the last of equal indices counts.
-#[inline]
 fn scattered<T: Element>(
     op: &'static str,
     x: &NdArray<T>,
     indices: &NdArray<i64>,
     values: &NdArray<T>,
     axis: isize,
-    put: impl Fn(&mut T, T),
+    put: impl Fn(&mut T, T) + Sync,
 ) -> Result<NdArray<T>> {
+    /// Columns of one task, where there are many.
+    const COLUMNS: usize = 1 << 9;
     let axis = shape::axis(op, axis, x.ndim())?;
     if indices.ndim() != 1 {
         return Err(Error::shape(op, indices.shape(), "indices have one axis"));
@@ -238,78 +449,162 @@ fn scattered<T: Element>(
         return Err(Error::shapes(op, &wanted, values.shape()));
     }
     let len = x.shape()[axis];
-    let rows = resolve(op, indices, len)?;
+    let indices = buffer::packed(op, indices)?;
+    check(op, &indices, len)?;
     let from = buffer::packed(op, values)?;
     let mut to = copy::to_vec(op, x.view())?;
     let (outer, inner) = around(x.shape(), axis);
-    for o in 0..outer {
-        for (k, &row) in rows.iter().enumerate() {
-            let from = &from[(o * rows.len() + k) * inner..][..inner];
-            let to = &mut to[(o * len + row) * inner..][..inner];
-            to.iter_mut().zip(from).for_each(|(to, &from)| put(to, from));
+    let segments = inner.div_ceil(COLUMNS);
+    let all = Shared::new(&mut to);
+    let work = indices.len().saturating_mul(inner.min(COLUMNS));
+    buffer::parallel(outer * segments, (CHEAP / work.max(1)).max(1), |tasks| {
+        for task in tasks {
+            let (o, first) = (task / segments, task % segments * COLUMNS);
+            let width = COLUMNS.min(inner - first);
+            if inner == 1 {
+                // SAFETY: tasks write to different indices of what is before the axis.
+                let slab = unsafe { all.part(o * len..(o + 1) * len) };
+                let from = &from[o * indices.len()..][..indices.len()];
+                indices
+                    .iter()
+                    .zip(from)
+                    .for_each(|(&i, &from)| put(&mut slab[from_start(i, len)], from));
+                continue;
+            }
+            for (k, &index) in indices.iter().enumerate() {
+                let at = (o * len + from_start(index, len)) * inner + first;
+                // SAFETY: columns of different tasks are different, and so are their elements.
+                let to = unsafe { all.part(at..at + width) };
+                let from = &from[(o * indices.len() + k) * inner + first..][..width];
+                to.iter_mut()
+                    .zip(from)
+                    .for_each(|(to, &from)| put(to, from));
+            }
         }
-    }
+    });
     buffer::array(op, x.shape(), to)
 }
 
+/// Elements that one task looks through for true ones.
+const BLOCK: usize = 1 << 14;
+
 /// The elements, in C order, where a mask of the same shape is true.
-pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
+pub fn boolean_mask<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    mask: &NdArray<bool>,
+) -> Result<NdArray<T>> {
     const OP: &str = "boolean_mask";
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
     }
     let (x, mask) = (buffer::packed(OP, x)?, buffer::packed(OP, mask)?);
-    let n = mask.iter().filter(|&&m| m).count();
-    let mut v = buffer::vec::<T>(OP, n + 1)?;
-    // every element is written where the next one goes, and stays if its mask is true: no branch to predict
-    let room = v.spare_capacity_mut();
-    let mut next = 0;
-    for (&x, &m) in x.iter().zip(mask.iter()) {
-        room[next].write(x);
-        next += usize::from(m);
+    let mut ends = buffer::vec::<usize>(OP, mask.len().div_ceil(BLOCK))?;
+    let mut n = 0;
+    for block in mask.chunks(BLOCK) {
+        n += block.iter().map(|&m| usize::from(m)).sum::<usize>();
+        ends.push(n);
     }
-    // SAFETY: the first `n` places were written: `next` passed each of them after a write.
-    unsafe { v.set_len(n) };
-    buffer::array(OP, &[n], v)
+    // SAFETY: the blocks cover the result, and each is written by as many elements as it has.
+    unsafe {
+        buffer::build(OP, &[n], |out: &mut [MaybeUninit<T>]| {
+            let out = Shared::new(out);
+            buffer::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
+                for i in blocks {
+                    let out = out.part(if i == 0 { 0 } else { ends[i - 1] }..ends[i]);
+                    let range = i * BLOCK..mask.len().min((i + 1) * BLOCK);
+                    compress(
+                        x[range.clone()].iter().copied(),
+                        mask[range].iter().copied(),
+                        out,
+                    );
+                }
+            });
+        })
+    }
 }
 
-/// Places of the true elements, counted in C order.
-fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<Vec<usize>> {
-    let x = buffer::packed(op, x)?;
-    let mut found = buffer::vec::<usize>(op, x.iter().filter(|v| v.truth()).count())?;
-    found.extend(x.iter().enumerate().filter(|(_, v)| v.truth()).map(|(i, _)| i));
-    Ok(found)
+/// Writes the elements whose mask is true. Every element is written where the next one goes, and stays if its mask is
+/// true: no branch to predict.
+#[inline]
+fn compress<T>(
+    x: impl Iterator<Item = T>,
+    mask: impl Iterator<Item = bool>,
+    out: &mut [MaybeUninit<T>],
+) {
+    let mut next = 0;
+    for (x, m) in x.zip(mask) {
+        let Some(o) = out.get_mut(next) else { return };
+        o.write(x);
+        next += usize::from(m);
+    }
 }
 
 /// Indices of the true elements, one array per axis.
 pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
     const OP: &str = "nonzero";
-    let found = places(OP, x)?;
-    let strides = shape::c_strides(x.shape());
-    let axes = x.shape().iter().zip(&strides);
-    axes.map(|(&len, &stride)| {
-        let mut v = buffer::vec::<i64>(OP, found.len())?;
-        v.extend(found.iter().map(|&i| (i / stride as usize % len) as i64));
-        buffer::array(OP, &[found.len()], v)
-    })
-    .collect()
+    let (n, places) = places(OP, x)?;
+    places
+        .into_iter()
+        .map(|v| buffer::array(OP, &[n], v))
+        .collect()
 }
 
 /// Indices of the true elements, one row each.
 pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>> {
     const OP: &str = "argwhere";
-    let found = places(OP, x)?;
-    let strides = shape::c_strides(x.shape());
-    let shape = [found.len(), x.ndim()];
-    let mut v = buffer::vec::<i64>(OP, shape::count(OP, &shape, size_of::<i64>())?)?;
-    for i in &found {
-        v.extend(x.shape().iter().zip(&strides).map(|(&len, &stride)| (i / stride as usize % len) as i64));
+    let (n, places) = places(OP, x)?;
+    // SAFETY: the columns are the result.
+    unsafe {
+        buffer::build(OP, &[n, x.ndim()], |out| {
+            for (k, column) in places.iter().enumerate() {
+                copy::place(
+                    out,
+                    k,
+                    &[x.ndim() as isize],
+                    ArrayView::from(column).into_dyn(),
+                );
+            }
+        })
     }
-    buffer::array(OP, &shape, v)
+}
+
+/// How many elements are true, and their indices along each axis, in C order.
+fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Vec<i64>>)> {
+    let elements = buffer::packed(op, x)?;
+    let n = elements.iter().filter(|x| x.truth()).count();
+    let mut places = (0..x.ndim())
+        .map(|_| buffer::vec(op, n))
+        .collect::<Result<Vec<Vec<i64>>>>()?;
+    let Some((last, outer)) = places.split_last_mut() else {
+        return Ok((n, places));
+    };
+    let mut index = vec![0; outer.len()];
+    // a row at a time: the outer indices change only between rows, and nothing is divided
+    for row in elements.chunks(x.shape()[outer.len()].max(1)) {
+        let found = row.iter().filter(|x| x.truth()).count();
+        let room = &mut last.spare_capacity_mut()[..found];
+        compress(0.., row.iter().map(|x| x.truth()), room);
+        // SAFETY: as many places as are true have just been written.
+        unsafe { last.set_len(last.len() + found) };
+        outer
+            .iter_mut()
+            .zip(&index)
+            .for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
+        for (i, &d) in index.iter_mut().zip(x.shape()).rev() {
+            *i += 1;
+            if *i < d as i64 {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    Ok((n, places))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::copy::tests::Dice;
     use super::*;
     use crate::IntoHost;
 
@@ -331,7 +626,9 @@ mod tests {
         assert_eq!(list(&part), [7, 5, 11, 9]);
         assert_eq!(part.as_ptr(), x.as_ptr().wrapping_add(7));
         assert_eq!(getitem(&B, &x, &[Slice::at(-1)]).unwrap().shape(), [4]);
-        assert_eq!(getitem(&B, &x, &[Slice::from(2..1)]).unwrap().shape(), [0, 4]);
+        #[allow(clippy::reversed_empty_ranges)] // the part is empty, as in Python
+        let none = Slice::from(2..1);
+        assert_eq!(getitem(&B, &x, &[none]).unwrap().shape(), [0, 4]);
         assert!(getitem(&B, &x, &[Slice::at(3)]).is_err());
         assert!(getitem(&B, &x, &[Slice::ALL; 3]).is_err());
     }
@@ -339,7 +636,13 @@ mod tests {
     #[test]
     fn replacing_a_part_leaves_the_original() {
         let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::ALL, Slice::ALL.step(-2)], Operand::Scalar(9)).unwrap();
+        let y = setitem(
+            &B,
+            &x,
+            &[Slice::ALL, Slice::ALL.step(-2)],
+            Operand::Scalar(9),
+        )
+        .unwrap();
         assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
         assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
         let column = counting(&[2, 1]);
@@ -353,10 +656,17 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad, len: 3 };
+            let error = Error::Index {
+                op: "take",
+                index: bad,
+                len: 3,
+            };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
-        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
+        assert_eq!(
+            list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()),
+            [2, 0, 5, 3]
+        );
         assert_eq!(take(&B, &x, &counting(&[0]), 0).unwrap().shape(), [0, 3]);
         assert!(take(&B, &x, &counting(&[1]), 2).is_err());
     }
@@ -366,7 +676,10 @@ mod tests {
         let (x, i) = (counting(&[3]), [1_i64, 1, -1].into_host().unwrap());
         let values = [10_i64, 20, 30].into_host().unwrap();
         assert_eq!(list(&scatter(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
-        assert_eq!(list(&scatter_add(&B, &x, &i, &values, 0).unwrap()), [0, 31, 32]);
+        assert_eq!(
+            list(&scatter_add(&B, &x, &i, &values, 0).unwrap()),
+            [0, 31, 32]
+        );
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
     }
@@ -377,7 +690,14 @@ mod tests {
         let mask = [[true, false], [true, true]].into_host().unwrap();
         assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), [0, 2, 3]);
         assert!(boolean_mask(&B, &x, &[true].into_host().unwrap()).is_err());
-        assert_eq!(nonzero(&B, &mask).unwrap().iter().map(list).collect::<Vec<_>>(), [[0, 1, 1], [0, 0, 1]]);
+        assert_eq!(
+            nonzero(&B, &mask)
+                .unwrap()
+                .iter()
+                .map(list)
+                .collect::<Vec<_>>(),
+            [[0, 1, 1], [0, 0, 1]]
+        );
         let of_scalar = argwhere(&B, &1_i64.into_host().unwrap()).unwrap();
         assert_eq!(of_scalar.shape(), [1, 0]);
     }
@@ -385,10 +705,24 @@ mod tests {
     #[test]
     fn selection_broadcasts() {
         let condition = [[true], [false]].into_host().unwrap();
-        let y = select(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
+        let y = select(
+            &B,
+            &condition,
+            Operand::Array(&counting(&[3])),
+            Operand::Scalar(7),
+        )
+        .unwrap();
         assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
         let x = counting(&[4]);
-        assert!(select(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
+        assert!(
+            select(
+                &B,
+                &condition,
+                Operand::Array(&x),
+                Operand::Array(&counting(&[3]))
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -399,5 +733,151 @@ mod tests {
         let i = [[1_i64, 0, 1]].into_host().unwrap();
         assert_eq!(list(&take_along_axis(&B, &x, &i, 0).unwrap()), [3, 1, 5]);
         assert!(take_along_axis(&B, &x, &counting(&[3]), 0).is_err());
+    }
+
+    /// Index arrays that count from both ends.
+    fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
+        let places: NdArray<i64> = dice.layout_of(shape);
+        places
+            .map(|_| dice.below(2 * len) as i64 - len as i64)
+            .into_shared()
+    }
+
+    #[test]
+    fn gathers_and_scatters_of_any_layout() {
+        let mut dice = Dice(3);
+        for round in 0..60 {
+            let shape: Vec<usize> = (0..1 + dice.below(3))
+                .map(|_| 1 + dice.below([6, 30][round % 2]))
+                .collect();
+            let x: NdArray<i64> = dice.layout_of(&shape);
+            let axis = dice.below(shape.len());
+            let len = shape[axis];
+            let many = [1, len, 3 * len][dice.below(3)];
+            let i = some_indices(&mut dice, &[many], len);
+            let start = |i: i64| if i < 0 { i + len as i64 } else { i } as usize;
+
+            let taken = take(&B, &x, &i, axis as isize).unwrap();
+            let naive: Vec<usize> = i.iter().map(|&i| start(i)).collect();
+            assert_eq!(taken, x.select(Axis(axis), &naive), "{shape:?} {axis}");
+
+            let mut along_shape = shape.clone();
+            along_shape[axis] = many;
+            let along = some_indices(&mut dice, &along_shape, len);
+            let found = take_along_axis(&B, &x, &along, axis as isize).unwrap();
+            for (at, &value) in found.indexed_iter() {
+                let mut from = at.clone();
+                from[axis] = start(along[&at]);
+                assert_eq!(value, x[&from]);
+            }
+
+            let values: NdArray<i64> = dice.layout_of(&along_shape);
+            let (mut sums, mut last) = (x.to_owned(), x.to_owned());
+            for (k, &to) in naive.iter().enumerate() {
+                let from = values.index_axis(Axis(axis), k);
+                let mut row = sums.index_axis_mut(Axis(axis), to);
+                row += &from;
+                last.index_axis_mut(Axis(axis), to).assign(&from);
+            }
+            assert_eq!(
+                scatter_add(&B, &x, &i, &values, axis as isize).unwrap(),
+                sums
+            );
+            assert_eq!(scatter(&B, &x, &i, &values, axis as isize).unwrap(), last);
+        }
+    }
+
+    #[test]
+    fn masks_and_places_of_any_layout() {
+        let mut dice = Dice(5);
+        for round in 0..60 {
+            let longest = [4, 70][round % 2];
+            let shape: Vec<usize> = (0..1 + dice.below(3))
+                .map(|_| dice.below(longest))
+                .collect();
+            let x: NdArray<i64> = dice.layout_of(&shape);
+            let mask = dice
+                .layout_of::<i64>(&shape)
+                .map(|&v| v % 3 == 0)
+                .into_shared();
+            let true_at: Vec<IxDyn> = mask
+                .indexed_iter()
+                .filter(|(_, m)| **m)
+                .map(|(at, _)| at)
+                .collect();
+            let naive: Vec<i64> = true_at.iter().map(|at| x[at]).collect();
+            assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), naive);
+            let rows = argwhere(&B, &mask).unwrap();
+            assert_eq!(rows.shape(), [true_at.len(), shape.len()]);
+            let columns = nonzero(&B, &mask).unwrap();
+            for (n, at) in true_at.iter().enumerate() {
+                for k in 0..shape.len() {
+                    assert_eq!((rows[[n, k]], columns[k][n]), (at[k] as i64, at[k] as i64));
+                }
+            }
+            let (low, y) = (dice.layout_of::<i64>(&shape), dice.below(9) as i64);
+            let chosen = select(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
+            assert!(
+                chosen
+                    .indexed_iter()
+                    .all(|(at, &v)| v == if mask[&at] { x[&at] } else { y })
+            );
+            let chosen = select(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
+            assert!(
+                chosen
+                    .indexed_iter()
+                    .all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] })
+            );
+        }
+    }
+
+    #[test]
+    fn huge_shapes_of_nothing_are_looked_through_at_once() {
+        let none = buffer::zeroed::<i64>("zeros", 0).unwrap();
+        let x = buffer::array("zeros", &[1 << 40, 0], none).unwrap();
+        assert_eq!(argwhere(&B, &x).unwrap().shape(), [0, 2]);
+        assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
+        assert_eq!(
+            scatter(
+                &B,
+                &x,
+                &counting(&[0]),
+                &buffer::array("x", &[0, 0], vec![]).unwrap(),
+                0
+            )
+            .unwrap(),
+            x
+        );
+        assert!(matches!(
+            take(&B, &x, &counting(&[1]), 1),
+            Err(Error::Index { len: 0, .. })
+        ));
+    }
+
+    #[test]
+    fn values_may_have_more_leading_axes_than_the_part() {
+        let x = counting(&[2, 3]);
+        let y = setitem(
+            &B,
+            &x,
+            &[Slice::at(1)],
+            Operand::Array(&counting(&[1, 1, 3])),
+        )
+        .unwrap();
+        assert_eq!(list(&y), [0, 1, 2, 0, 1, 2]);
+        let far = Slice {
+            start: Some(1),
+            stop: None,
+            step: isize::MAX,
+            drop: false,
+        };
+        assert_eq!(
+            list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()),
+            [0, 1, 2, 3, 9, 5]
+        );
+        assert_eq!(
+            list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()),
+            [5]
+        );
     }
 }

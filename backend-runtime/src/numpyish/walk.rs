@@ -28,18 +28,32 @@ unsafe impl Sync for Source<'_> {}
 impl<'a> Source<'a> {
     /// An array.
     pub fn array<T: Element>(x: &'a NdArray<T>) -> Source<'a> {
-        Source { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides().to_vec() }
+        Source {
+            start: x.as_ptr().cast(),
+            dtype: T::DTYPE,
+            shape: x.shape(),
+            strides: x.strides().to_vec(),
+        }
     }
 
     /// A scalar.
     pub fn scalar<T: Element>(x: &'a T) -> Source<'a> {
-        Source { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: Vec::new() }
+        Source {
+            start: std::ptr::from_ref(x).cast(),
+            dtype: T::DTYPE,
+            shape: &[],
+            strides: Vec::new(),
+        }
     }
 
     /// The distance along every axis of a result of `ndim` axes: 0 where the operand is repeated.
     fn repeated(&self, ndim: usize) -> Vec<isize> {
         let new = ndim - self.shape.len();
-        let own = self.shape.iter().zip(&self.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
+        let own = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .map(|(&d, &s)| if d == 1 { 0 } else { s });
         std::iter::repeat_n(0, new).chain(own).collect()
     }
 }
@@ -51,6 +65,38 @@ pub enum Input<'a, T> {
     Slice(&'a [T]),
     /// One element for all.
     Scalar(T),
+}
+
+/// How many elements loops that know only slices take at a time: see [`Input::spread`].
+pub const STEP: usize = 256;
+
+impl<'a, T: Element> Input<'a, T> {
+    /// A part of it.
+    #[inline]
+    pub fn part(self, range: Range<usize>) -> Input<'a, T> {
+        match self {
+            Input::Slice(x) => Input::Slice(&x[range]),
+            scalar => scalar,
+        }
+    }
+
+    /// Copies of a scalar, for [`Input::slice`].
+    #[inline]
+    pub fn spread(self) -> [T; STEP] {
+        match self {
+            Input::Slice(_) => [T::default(); STEP],
+            Input::Scalar(x) => [x; STEP],
+        }
+    }
+
+    /// A part as a slice, of at most [`STEP`] elements.
+    #[inline]
+    pub fn slice<'s>(&'s self, spread: &'s [T; STEP], range: Range<usize>) -> &'s [T] {
+        match self {
+            Input::Slice(x) => &x[range],
+            Input::Scalar(_) => &spread[..range.len()],
+        }
+    }
 }
 
 /// An operand in one box, before its dtype is named.
@@ -65,8 +111,13 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// No elements: what a walk begins with.
-    const NONE: Part<'a> =
-        Part { start: std::ptr::dangling(), dtype: DType::Bool, len: 0, scalar: false, of: PhantomData };
+    const NONE: Part<'a> = Part {
+        start: std::ptr::dangling(),
+        dtype: DType::Bool,
+        len: 0,
+        scalar: false,
+        of: PhantomData,
+    };
 
     /// The operand's elements.
     ///
@@ -78,7 +129,11 @@ impl<'a> Part<'a> {
         let start: *const T = self.start.cast();
         // SAFETY: the walk points it to `len` elements, or to one, of this dtype, which live as long as the walk.
         unsafe {
-            if self.scalar { Input::Scalar(*start) } else { Input::Slice(std::slice::from_raw_parts(start, self.len)) }
+            if self.scalar {
+                Input::Scalar(*start)
+            } else {
+                Input::Slice(std::slice::from_raw_parts(start, self.len))
+            }
         }
     }
 }
@@ -90,13 +145,16 @@ pub type Run<'r, U> = dyn Fn(&[Part<'_>], &mut [MaybeUninit<U>]) + Sync + 'r;
 const MOST: usize = 3;
 
 /// Bytes of a buffer for one packed operand. Three of them lie on the stack.
-const SCRATCH: usize = 1 << 15;
+const SCRATCH: usize = 1 << 14;
 
 /// Rows of this length or more are worth a call each.
 const LONG_ROW: usize = 128;
 
 /// Elements of a box in which nothing is packed.
 const SEGMENT: usize = 1 << 14;
+
+/// Rows of a box across which an operand lies: enough to use the whole of a cache line.
+const TALL: usize = 32;
 
 /// The result of `run` over boxes of the broadcast operands: it gets the operands in the box, and where the result goes.
 /// The layout of the result follows that of the operands, as NumPy's does.
@@ -105,17 +163,10 @@ const SEGMENT: usize = 1 << 14;
 /// `run` writes every element of the slice it is given.
 pub unsafe fn walk<U: Element>(
     op: &'static str,
-    mut sources: Vec<Source<'_>>,
+    sources: &[Source<'_>],
     run: &Run<'_, U>,
 ) -> Result<NdArray<U>> {
-    let mut plan = Plan::new(op, &sources)?;
-    let mut held = Vec::new();
-    for i in 0..sources.len() {
-        if plan.transposes_long_rows(i) {
-            held.push(plan.reorder(op, &mut sources[i])?);
-            plan = Plan::new(op, &sources)?;
-        }
-    }
+    let plan = Plan::new(op, sources)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
     // SAFETY: the boxes cover the result, and `run` writes each.
     let array = unsafe {
@@ -124,10 +175,14 @@ pub unsafe fn walk<U: Element>(
                 return;
             }
             let out = Shared::new(out);
-            plan.boxes(&sources, &|parts, range| run(parts, out.part(range)));
+            plan.boxes(sources, &|parts, range| run(parts, out.part(range)));
         })
     }?;
-    Ok(if plan.order.is_sorted() { array } else { array.permuted_axes(IxDyn(&inverse(&plan.order))) })
+    Ok(if plan.order.is_sorted() {
+        array
+    } else {
+        array.permuted_axes(IxDyn(&inverse(&plan.order)))
+    })
 }
 
 /// The permutation that undoes `order`.
@@ -158,10 +213,17 @@ struct Plan {
     dims: Vec<usize>,
     /// Distances of each operand along the walk's axes.
     strides: Vec<Vec<isize>>,
-    /// A box is `step` indices of this axis, and all of the axes after it.
+    boxes: Boxes,
+    modes: Vec<Mode>,
+}
+
+/// How a walk is cut into boxes. A row of a box is contiguous in the result.
+struct Boxes {
+    /// A row is `step` indices of this axis, and all of the axes after it.
     axis: usize,
     step: usize,
-    modes: Vec<Mode>,
+    /// An axis before it of which a box has several indices, and how many: one along which an operand is contiguous.
+    tall: Option<(usize, usize)>,
 }
 
 impl Plan {
@@ -173,64 +235,73 @@ impl Plan {
         // all sums and products below are of indices and lengths inside this size
         shape::count(op, &shape, 1)?;
         let full: Vec<Vec<isize>> = sources.iter().map(|s| s.repeated(shape.len())).collect();
-        let order = memory_order(&full, shape.len());
+        let order = memory_order(&shape, &full);
         let (dims, strides) = joined(&shape, &order, &full);
         let widest = sources.iter().map(|s| s.dtype.size()).max().unwrap_or(1);
-        let (axis, step) = box_of(&dims, &strides, SCRATCH / widest);
-        let modes = strides.iter().map(|s| mode(&dims[axis..], &s[axis..])).collect();
-        Ok(Plan { shape, order, dims, strides, axis, step, modes })
+        let boxes = Boxes::new(&dims, &strides, SCRATCH / widest);
+        let modes = strides
+            .iter()
+            .map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..]))
+            .collect();
+        Ok(Plan {
+            shape,
+            order,
+            dims,
+            strides,
+            boxes,
+            modes,
+        })
     }
 
-    /// Whether a box of this operand would be a long row read across memory, a cache line for each element.
-    fn transposes_long_rows(&self, source: usize) -> bool {
-        let (inner, strides) = (self.dims.len() - 1, &self.strides[source]);
-        let nearer = |&s: &isize| s != 0 && s.unsigned_abs() < strides[inner].unsigned_abs();
-        self.axis == inner && self.modes[source] == Mode::Pack && strides.iter().any(nearer)
-    }
-
-    /// Copies an operand so that it lies in the order of the walk; the memory is what is returned.
-    fn reorder(&self, op: &'static str, source: &mut Source<'_>) -> Result<Vec<MaybeUninit<[u64; 2]>>> {
-        let new = self.shape.len() - source.shape.len();
-        let own: Vec<usize> = self.order.iter().filter_map(|&k| k.checked_sub(new)).collect();
-        let lengths: Vec<usize> = own.iter().map(|&k| source.shape[k]).collect();
-        let n = shape::count(op, &lengths, source.dtype.size())?;
-        let mut memory: Vec<MaybeUninit<[u64; 2]>> = buffer::vec(op, (n * source.dtype.size()).div_ceil(size_of::<[u64; 2]>()))?;
-        let mut strides = source.strides.clone();
-        own.iter().zip(shape::c_strides(&lengths)).for_each(|(&k, s)| strides[k] = s);
-        let axes = source.shape.iter().zip(&source.strides).zip(&strides);
-        let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
-        let start: *mut u8 = memory.as_mut_ptr().cast();
-        // SAFETY: the source's elements may be read; the memory has room for them, aligned for any dtype.
-        unsafe { copy::bits(source.dtype, axes, source.start, start) };
-        (source.start, source.strides) = (start, strides);
-        Ok(memory)
-    }
-
-    /// Calls `run` for every box, on several threads where that pays.
+    /// Calls `run` for every row of every box, on several threads where that pays.
     fn boxes(&self, sources: &[Source<'_>], run: &(dyn Fn(&[Part<'_>], Range<usize>) + Sync)) {
-        let segments = self.dims[self.axis].div_ceil(self.step);
-        let outer: usize = self.dims[..self.axis].iter().product();
-        let rest: usize = self.dims[self.axis + 1..].iter().product();
-        buffer::parallel_timed(outer * segments, self.step * rest, |range| {
-            let mut scratch = [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
-            let mut at = Position::new(self, range.start / segments);
-            for i in range {
-                let (row, first) = (i / segments, i % segments * self.step);
-                at.advance_to(row);
-                let len = self.step.min(self.dims[self.axis] - first);
-                let begin = (row * self.dims[self.axis] + first) * rest;
-                let mut parts = [Part::NONE; MOST];
-                for (k, scratch) in scratch.iter_mut().enumerate().take(sources.len()) {
-                    let offset = at.offsets[k] + first as isize * self.strides[k][self.axis];
-                    // SAFETY: the offset is that of an index of the walk.
-                    parts[k] = unsafe { self.part(&sources[k], k, offset, len * rest, scratch) };
+        let Boxes { axis, step, tall } = self.boxes;
+        let rest: usize = self.dims[axis + 1..].iter().product();
+        let segments = self.dims[axis].div_ceil(step);
+        let outer = Outer::new(self);
+        let height = tall.map_or(1, |(_, height)| height);
+        buffer::parallel_timed(
+            outer.lens.iter().product::<usize>() * segments,
+            height * step * rest,
+            |range| {
+                let mut scratch =
+                    [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
+                let mut at = Position::new(&outer, range.start / segments);
+                for i in range {
+                    at.advance_to(i / segments);
+                    let first = i % segments * step;
+                    let n = step.min(self.dims[axis] - first) * rest;
+                    let rows = tall.map_or(1, |(k, height)| {
+                        height.min(self.dims[k] - at.index[k] * height)
+                    });
+                    let mut parts = [Part::NONE; MOST];
+                    let mut next_row = [0; MOST];
+                    for (k, scratch) in scratch.iter_mut().enumerate().take(sources.len()) {
+                        let offset = at.offsets[k] + first as isize * self.strides[k][axis];
+                        // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
+                        (parts[k], next_row[k]) =
+                            unsafe { self.part(&sources[k], k, offset, n, rows, scratch) };
+                    }
+                    let begin = at.offsets[MOST] as usize + first * rest;
+                    let row_length = outer.row_length(self);
+                    for row in 0..rows {
+                        run(
+                            &parts[..sources.len()],
+                            begin + row * row_length..begin + row * row_length + n,
+                        );
+                        // the last move may leave the operand, which is not read after it
+                        parts
+                            .iter_mut()
+                            .zip(next_row)
+                            .for_each(|(p, bytes)| p.start = p.start.wrapping_offset(bytes));
+                    }
                 }
-                run(&parts[..sources.len()], begin..begin + len * rest);
-            }
-        });
+            },
+        );
     }
 
-    /// An operand in the box of `n` elements that begins `offset` elements from its start.
+    /// An operand in the first row of the box of `rows` rows of `n` elements that begins `offset` elements from its
+    /// start, and the distance to the next row in bytes.
     ///
     /// # Safety
     /// The offset is that of an index of the walk, and the box lies in the result.
@@ -240,40 +311,113 @@ impl Plan {
         k: usize,
         offset: isize,
         n: usize,
+        rows: usize,
         scratch: &'a mut [MaybeUninit<[u64; 2]>],
-    ) -> Part<'a> {
+    ) -> (Part<'a>, isize) {
+        let size = source.dtype.size() as isize;
         // SAFETY: as the caller promises.
-        let start = unsafe { source.start.offset(offset * source.dtype.size() as isize) };
-        let part = Part { start, dtype: source.dtype, len: n, scalar: self.modes[k] == Mode::One, of: PhantomData };
+        let start = unsafe { source.start.offset(offset * size) };
+        let part = Part {
+            start,
+            dtype: source.dtype,
+            len: n,
+            scalar: self.modes[k] == Mode::One,
+            of: PhantomData,
+        };
+        let strides = &self.strides[k];
+        let row_stride = self.boxes.tall.map_or(0, |(axis, _)| strides[axis]);
         if self.modes[k] != Mode::Pack {
-            return part;
+            return (part, row_stride * size);
         }
-        assert!(n * source.dtype.size() <= size_of_val(scratch), "a box fits its buffer");
-        let mut left = n;
-        let mut to = n as isize;
-        let mut axes = Vec::with_capacity(self.dims.len() - self.axis);
-        for i in self.axis..self.dims.len() {
+        assert!(
+            rows * n * size as usize <= size_of_val(scratch),
+            "a box fits its buffer"
+        );
+        let mut axes = vec![Axis {
+            len: rows,
+            from: row_stride,
+            to: n as isize,
+        }];
+        let mut row = n;
+        for (i, &from) in strides.iter().enumerate().skip(self.boxes.axis) {
             let inner: usize = self.dims[i + 1..].iter().product();
-            let len = left / inner;
-            to /= len as isize;
-            left = inner;
-            axes.push(Axis { len, from: self.strides[k][i], to });
+            axes.push(Axis {
+                len: row / inner,
+                from,
+                to: inner as isize,
+            });
+            row = inner;
         }
         let packed: *mut u8 = scratch.as_mut_ptr().cast();
         // SAFETY: the box's elements may be read; the buffer has room for them, as just checked.
         unsafe { copy::bits(source.dtype, axes, start, packed) };
-        Part { start: packed, ..part }
+        (
+            Part {
+                start: packed,
+                ..part
+            },
+            n as isize * size,
+        )
+    }
+}
+
+impl Boxes {
+    /// Boxes of at most `room` elements where operands are packed.
+    fn new(dims: &[usize], strides: &[Vec<isize>], room: usize) -> Boxes {
+        let inner = dims.len() - 1;
+        let long_rows = inner == 0 || dims[inner] >= LONG_ROW;
+        if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
+            return Boxes {
+                axis: inner,
+                step: dims[inner].clamp(1, SEGMENT),
+                tall: None,
+            };
+        }
+        let (mut axis, mut rest) = (inner, 1);
+        while axis > 0 && rest * dims[axis] <= room {
+            rest *= dims[axis];
+            axis -= 1;
+        }
+        let step = (room / rest.max(1)).clamp(1, dims[axis].max(1));
+        // whole rows of an operand that lies across them would take a part of every cache line
+        let across = |s: &Vec<isize>| {
+            let nearest = (0..inner)
+                .filter(|&k| s[k] != 0)
+                .min_by_key(|&k| s[k].unsigned_abs())?;
+            (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
+        };
+        match strides.iter().find_map(across) {
+            Some(k) if long_rows && (axis > k || step < TALL) => Boxes {
+                axis: inner,
+                step: (room / TALL).clamp(1, dims[inner]),
+                tall: Some((k, TALL)),
+            },
+            _ => Boxes {
+                axis,
+                step,
+                tall: None,
+            },
+        }
     }
 }
 
 /// The axes in the order in which the operands lie in memory: those of the operand with most axes first, C order where
 /// nothing decides.
-fn memory_order(strides: &[Vec<isize>], ndim: usize) -> Vec<usize> {
+fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     let mut fullest: Vec<&Vec<isize>> = strides.iter().collect();
     fullest.sort_by_key(|s| std::cmp::Reverse(s.iter().filter(|&&s| s != 0).count()));
-    let key = |k: usize| fullest.iter().map(|s| s[k].unsigned_abs()).find(|&s| s != 0).unwrap_or(usize::MAX);
-    let mut order: Vec<usize> = (0..ndim).collect();
+    let key = |k: usize| {
+        fullest
+            .iter()
+            .map(|s| s[k].unsigned_abs())
+            .find(|&s| s != 0)
+            .unwrap_or(usize::MAX)
+    };
+    let mut order: Vec<usize> = (0..shape.len()).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(key(k)));
+    if order.iter().filter(|&&k| shape[k] != 1).is_sorted() {
+        order.sort_unstable();
+    }
     order
 }
 
@@ -282,13 +426,21 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
     let mut strides: Vec<Vec<isize>> = vec![Vec::with_capacity(order.len()); full.len()];
     for &k in order.iter().filter(|&&k| shape[k] != 1) {
-        let joins = |(s, full): (&Vec<isize>, &Vec<isize>)| s.last() == Some(&(full[k] * shape[k] as isize));
+        let joins = |(s, full): (&Vec<isize>, &Vec<isize>)| {
+            s.last() == Some(&(full[k] * shape[k] as isize))
+        };
         if !dims.is_empty() && strides.iter().zip(full).all(joins) {
             *dims.last_mut().expect("just checked") *= shape[k];
-            strides.iter_mut().zip(full).for_each(|(s, full)| *s.last_mut().expect("as many as dims") = full[k]);
+            strides
+                .iter_mut()
+                .zip(full)
+                .for_each(|(s, full)| *s.last_mut().expect("as many as dims") = full[k]);
         } else {
             dims.push(shape[k]);
-            strides.iter_mut().zip(full).for_each(|(s, full)| s.push(full[k]));
+            strides
+                .iter_mut()
+                .zip(full)
+                .for_each(|(s, full)| s.push(full[k]));
         }
     }
     if dims.is_empty() {
@@ -298,25 +450,14 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     (dims, strides)
 }
 
-/// Which axis is cut into boxes, and how many of its indices are in one: at most `room` elements where operands are packed.
-fn box_of(dims: &[usize], strides: &[Vec<isize>], room: usize) -> (usize, usize) {
-    let mut axis = dims.len() - 1;
-    let long_rows = dims.len() == 1 || dims[axis] >= LONG_ROW;
-    if long_rows && strides.iter().all(|s| matches!(s[axis], 0 | 1)) {
-        return (axis, dims[axis].clamp(1, SEGMENT));
-    }
-    let mut rest = 1;
-    while axis > 0 && rest * dims[axis] <= room {
-        rest *= dims[axis];
-        axis -= 1;
-    }
-    (axis, (room / rest.max(1)).clamp(1, dims[axis].max(1)))
-}
-
 /// What an operand is in a box of these axes.
 fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     let mut expected = 1;
-    let dense = dims.iter().zip(strides).rev().all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
+    let dense = dims
+        .iter()
+        .zip(strides)
+        .rev()
+        .all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
     match () {
         () if strides.iter().all(|&s| s == 0) => Mode::One,
         () if dense => Mode::Whole,
@@ -324,26 +465,64 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     }
 }
 
-/// Where a walk is: the index of the axes outside the boxes, as one number and as every operand's offset.
+/// What a walk counts through outside the boxes: the axes before a row's, the tall one in steps of its height.
+struct Outer {
+    lens: Vec<usize>,
+    /// Distances of the operands, and last of the result.
+    steps: [Vec<isize>; MOST + 1],
+}
+
+impl Outer {
+    fn new(plan: &Plan) -> Outer {
+        let Boxes { axis, tall, .. } = plan.boxes;
+        let mut lens = plan.dims[..axis].to_vec();
+        let mut steps: [Vec<isize>; MOST + 1] = std::array::from_fn(|_| vec![0; axis]);
+        steps
+            .iter_mut()
+            .zip(&plan.strides)
+            .for_each(|(to, from)| to.copy_from_slice(&from[..axis]));
+        steps[MOST].copy_from_slice(&shape::c_strides(&plan.dims)[..axis]);
+        if let Some((k, height)) = tall {
+            lens[k] = lens[k].div_ceil(height);
+            steps.iter_mut().for_each(|s| s[k] *= height as isize);
+        }
+        Outer { lens, steps }
+    }
+
+    /// From one row of a box to the next in the result.
+    fn row_length(&self, plan: &Plan) -> usize {
+        plan.boxes
+            .tall
+            .map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
+    }
+}
+
+/// Where a walk is: the index outside the boxes, as one number too, and the offsets it leads to.
 struct Position<'a> {
-    plan: &'a Plan,
+    outer: &'a Outer,
     row: usize,
     index: Vec<usize>,
-    offsets: [isize; MOST],
+    offsets: [isize; MOST + 1],
 }
 
 impl<'a> Position<'a> {
-    fn new(plan: &'a Plan, row: usize) -> Position<'a> {
-        let mut index = vec![0; plan.axis];
+    fn new(outer: &'a Outer, row: usize) -> Position<'a> {
+        let mut index = vec![0; outer.lens.len()];
         let mut left = row;
-        for (i, &d) in index.iter_mut().zip(&plan.dims).rev() {
+        for (i, &d) in index.iter_mut().zip(&outer.lens).rev() {
             *i = left % d;
             left /= d;
         }
-        let offset = |s: &Vec<isize>| index.iter().zip(s).map(|(&i, &s)| i as isize * s).sum();
-        let mut offsets = [0; MOST];
-        offsets.iter_mut().zip(&plan.strides).for_each(|(o, s)| *o = offset(s));
-        Position { plan, row, index, offsets }
+        let offsets = outer
+            .steps
+            .each_ref()
+            .map(|s| index.iter().zip(s).map(|(&i, &s)| i as isize * s).sum());
+        Position {
+            outer,
+            row,
+            index,
+            offsets,
+        }
     }
 
     /// Moves to a row that is this one or the next.
@@ -354,9 +533,16 @@ impl<'a> Position<'a> {
         self.row = row;
         for k in (0..self.index.len()).rev() {
             self.index[k] += 1;
-            let wraps = self.index[k] == self.plan.dims[k];
-            let steps = if wraps { 1 - self.plan.dims[k] as isize } else { 1 };
-            self.offsets.iter_mut().zip(&self.plan.strides).for_each(|(o, s)| *o += steps * s[k]);
+            let wraps = self.index[k] == self.outer.lens[k];
+            let steps = if wraps {
+                1 - self.outer.lens[k] as isize
+            } else {
+                1
+            };
+            self.offsets
+                .iter_mut()
+                .zip(&self.outer.steps)
+                .for_each(|(o, s)| *o += steps * s[k]);
             if !wraps {
                 return;
             }

@@ -36,7 +36,11 @@ pub fn abs<R: Precision>(x: Complex<R>) -> R {
 #[inline(always)]
 pub fn sign<R: Precision>(x: Complex<R>) -> Complex<R> {
     let r = abs(x);
-    if r == R::ZERO { Complex::new(R::ZERO, R::ZERO) } else { Complex::new(x.re / r, x.im / r) }
+    if r == R::ZERO {
+        Complex::new(R::ZERO, R::ZERO)
+    } else {
+        Complex::new(x.re / r, x.im / r)
+    }
 }
 
 /// Each part to the nearest integer, halves to even.
@@ -54,7 +58,11 @@ fn angle<R: Precision>(x: Complex<R>) -> R {
 /// `r * (cos t + i sin t)`, with an exact real result where `t` is 0.
 #[inline(always)]
 fn polar<R: Precision>(r: R, t: R) -> Complex<R> {
-    if t == R::ZERO { Complex::new(r, t) } else { Complex::new(r * t.cos(), r * t.sin()) }
+    if t == R::ZERO {
+        Complex::new(r, t)
+    } else {
+        Complex::new(r * t.cos(), r * t.sin())
+    }
 }
 
 /// e to the power of `x`.
@@ -67,7 +75,10 @@ pub fn exp<R: Precision>(x: Complex<R>) -> Complex<R> {
 #[inline(always)]
 pub fn expm1<R: Precision>(x: Complex<R>) -> Complex<R> {
     let s = (x.im * R::of(0.5)).sin();
-    Complex::new(x.re.expm1() * x.im.cos() - R::of(2.0) * s * s, x.re.exp() * x.im.sin())
+    Complex::new(
+        x.re.expm1() * x.im.cos() - R::of(2.0) * s * s,
+        x.re.exp() * x.im.sin(),
+    )
 }
 
 /// Natural logarithm, imaginary part in [-pi, pi].
@@ -98,7 +109,11 @@ pub fn log1p<R: Precision>(x: Complex<R>) -> Complex<R> {
     // |1 + x|^2 - 1 = re (2 + re) + im^2, small where x is.
     let small = x.re * (R::of(2.0) + x.re) + x.im * x.im;
     let one_plus = Complex::new(R::ONE + x.re, x.im);
-    let re = if small.abs() < R::of(0.5) { small.log1p() * R::of(0.5) } else { abs(one_plus).log() };
+    let re = if small.abs() < R::of(0.5) {
+        small.log1p() * R::of(0.5)
+    } else {
+        abs(one_plus).log()
+    };
     Complex::new(re, angle(one_plus))
 }
 
@@ -126,7 +141,11 @@ pub fn pow<R: Precision>(x: Complex<R>, y: Complex<R>) -> Complex<R> {
     }
     if x == zero {
         let real = y.re > R::ZERO;
-        return if real { zero } else { Complex::new(R::from_f64(f64::NAN), R::from_f64(f64::NAN)) };
+        return if real {
+            zero
+        } else {
+            Complex::new(R::from_f64(f64::NAN), R::from_f64(f64::NAN))
+        };
     }
     // small integer exponents by multiplication: exact where the products are
     let n = y.re.round();
@@ -145,7 +164,11 @@ fn integer_power<R: Precision>(x: Complex<R>, n: i32) -> Complex<R> {
         base = times(base, base);
         left >>= 1;
     }
-    if n < 0 { over(Complex::new(R::ONE, R::ZERO), result) } else { result }
+    if n < 0 {
+        over(Complex::new(R::ONE, R::ZERO), result)
+    } else {
+        result
+    }
 }
 
 /// Hyperbolic sine.
@@ -208,15 +231,27 @@ pub fn tan<R: Precision>(x: Complex<R>) -> Complex<R> {
 /// Inverse sine, by Kahan's formulas.
 #[inline(always)]
 pub fn asin<R: Precision>(x: Complex<R>) -> Complex<R> {
-    let (p, m) = (sqrt(Complex::new(R::ONE - x.re, -x.im)), sqrt(Complex::new(R::ONE + x.re, x.im)));
-    Complex::new(x.re.atan2((p.re * m.re) - (p.im * m.im)), (p.re * m.im - p.im * m.re).asinh())
+    let (p, m) = (
+        sqrt(Complex::new(R::ONE - x.re, -x.im)),
+        sqrt(Complex::new(R::ONE + x.re, x.im)),
+    );
+    Complex::new(
+        x.re.atan2((p.re * m.re) - (p.im * m.im)),
+        (p.re * m.im - p.im * m.re).asinh(),
+    )
 }
 
 /// Inverse cosine, by Kahan's formulas.
 #[inline(always)]
 pub fn acos<R: Precision>(x: Complex<R>) -> Complex<R> {
-    let (p, m) = (sqrt(Complex::new(R::ONE - x.re, -x.im)), sqrt(Complex::new(R::ONE + x.re, x.im)));
-    Complex::new(R::of(2.0) * p.re.atan2(m.re), (m.re * p.im - m.im * p.re).asinh())
+    let (p, m) = (
+        sqrt(Complex::new(R::ONE - x.re, -x.im)),
+        sqrt(Complex::new(R::ONE + x.re, x.im)),
+    );
+    Complex::new(
+        R::of(2.0) * p.re.atan2(m.re),
+        (m.re * p.im - m.im * p.re).asinh(),
+    )
 }
 
 /// Inverse hyperbolic sine.
@@ -228,8 +263,14 @@ pub fn asinh<R: Precision>(x: Complex<R>) -> Complex<R> {
 /// Inverse hyperbolic cosine, by Kahan's formulas.
 #[inline(always)]
 pub fn acosh<R: Precision>(x: Complex<R>) -> Complex<R> {
-    let (p, m) = (sqrt(Complex::new(x.re - R::ONE, x.im)), sqrt(Complex::new(x.re + R::ONE, x.im)));
-    Complex::new((p.re * m.re + p.im * m.im).asinh(), R::of(2.0) * p.im.atan2(m.re))
+    let (p, m) = (
+        sqrt(Complex::new(x.re - R::ONE, x.im)),
+        sqrt(Complex::new(x.re + R::ONE, x.im)),
+    );
+    Complex::new(
+        (p.re * m.re + p.im * m.im).asinh(),
+        R::of(2.0) * p.im.atan2(m.re),
+    )
 }
 
 /// Inverse hyperbolic tangent.

@@ -24,7 +24,7 @@ template <typename T> struct Winding {
     const Walk<1>& walk;
     T operator()(u64 i) const {
         i64 at[1];
-        walk.locate(i, at);
+        locate(walk, i, at);
         return x[at[0]];
     }
 };
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(256)
             typename Fold::Given given = typename Fold::Given();
             if (givens) given = givens[o];
             i64 at[1];
-            outer.locate(o, at);
+            locate(outer, o, at);
             const T* from = x + at[0];
             if (split.vectors) {
                 acc = fold_packs<Fold, T>(from, begin, end, part, group, given);

@@ -83,7 +83,10 @@ impl Fold {
 
     /// Whether there is no result of no elements.
     pub(crate) fn needs_elements(self) -> bool {
-        matches!(self, Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest)
+        matches!(
+            self,
+            Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest
+        )
     }
 
     fn is_for(self, dtype: DType) -> bool {
@@ -107,7 +110,11 @@ pub(crate) fn wide(dtype: DType) -> DType {
 /// The kernels of folds over axes.
 pub(super) static REDUCE: Program = Program {
     name: "reduce",
-    source: Source::File(concat!(include_str!("../kernels/fold.cuh"), include_str!("../kernels/reduce.cuh"))),
+    source: Source::File(concat!(
+        include_str!("../kernels/locate.cuh"),
+        include_str!("../kernels/fold.cuh"),
+        include_str!("../kernels/reduce.cuh")
+    )),
 };
 
 /// They, listed for the check.
@@ -115,7 +122,9 @@ pub(crate) const FOLDS: Listed = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {
         for dtype in DType::ALL.into_iter().filter(|&dtype| fold.is_for(dtype)) {
-            instances.extend(["reduce", "join_parts"].map(|kernel| Instance::new(kernel, fold.name(), &[dtype])));
+            instances.extend(
+                ["reduce", "join_parts"].map(|kernel| Instance::new(kernel, fold.name(), &[dtype])),
+            );
         }
     }
     instances

@@ -143,7 +143,11 @@ pub fn block<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
     for (a, &v) in acc.iter_mut().zip(rest) {
         *a = F::step(*a, v, given);
     }
-    let mut width = if chunks.is_empty() { rest.len().next_power_of_two() } else { SIDE_BY_SIDE } / 2;
+    let mut width = if chunks.is_empty() {
+        rest.len().next_power_of_two()
+    } else {
+        SIDE_BY_SIDE
+    } / 2;
     while width > 0 {
         for i in 0..width {
             acc[i] = F::merge(acc[i], acc[i + width]);
@@ -192,7 +196,10 @@ pub struct Pairwise<V> {
 impl<V: Element> Pairwise<V> {
     /// Of no values yet.
     pub fn new() -> Pairwise<V> {
-        Pairwise { count: 0, tree: [V::default(); usize::BITS as usize] }
+        Pairwise {
+            count: 0,
+            tree: [V::default(); usize::BITS as usize],
+        }
     }
 
     /// Takes one value more.
@@ -208,7 +215,9 @@ impl<V: Element> Pairwise<V> {
     /// All values as one; `None` of none.
     pub fn finish(&self, merge: impl Fn(V, V) -> V) -> Option<V> {
         let levels = (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1);
-        levels.map(|k| self.tree[k]).reduce(|late, early| merge(early, late))
+        levels
+            .map(|k| self.tree[k])
+            .reduce(|late, early| merge(early, late))
     }
 }
 
@@ -223,7 +232,10 @@ mod tests {
             assert_eq!(block::<_, Sum>(&x, ()), x.iter().sum::<i64>(), "{n}");
             assert_eq!(block::<_, Max>(&x, ()), *x.iter().max().unwrap());
             assert_eq!(block::<_, Min>(&x, ()), *x.iter().min().unwrap());
-            assert_eq!(block::<_, Product>(&x, ()), x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b)));
+            assert_eq!(
+                block::<_, Product>(&x, ()),
+                x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b))
+            );
         }
     }
 

@@ -115,7 +115,10 @@ impl<K: Key, I: Index> Indexed<K, I> {
     /// The key of the element number `index`.
     #[inline(always)]
     pub fn new(key: K, index: usize) -> Indexed<K, I> {
-        Indexed { key, index: I::from_usize(index) }
+        Indexed {
+            key,
+            index: I::from_usize(index),
+        }
     }
 
     /// Where the element is.
@@ -216,10 +219,44 @@ mod tests {
         check::<u32, u32>(&[0, 1, u32::MAX]);
         check::<i64, u64>(&[i64::MIN, -1, 0, 1, i64::MAX]);
         check::<u64, u64>(&[0, 1, u64::MAX]);
-        check::<f32, u32>(&[f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY]);
-        check::<f64, u64>(&[f64::NEG_INFINITY, f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, f64::MAX, f64::INFINITY]);
-        check::<f16, u32>(&[f16::NEG_INFINITY, f16::MIN, f16::NEG_ONE, f16::ZERO, f16::from_bits(1), f16::MAX]);
-        check::<bf16, u32>(&[bf16::NEG_INFINITY, bf16::MIN, bf16::NEG_ONE, bf16::ZERO, bf16::from_bits(1), bf16::MAX]);
+        check::<f32, u32>(&[
+            f32::NEG_INFINITY,
+            f32::MIN,
+            -1.0,
+            -1e-45,
+            0.0,
+            1e-45,
+            1.0,
+            f32::MAX,
+            f32::INFINITY,
+        ]);
+        check::<f64, u64>(&[
+            f64::NEG_INFINITY,
+            f64::MIN,
+            -1.0,
+            -5e-324,
+            0.0,
+            5e-324,
+            1.0,
+            f64::MAX,
+            f64::INFINITY,
+        ]);
+        check::<f16, u32>(&[
+            f16::NEG_INFINITY,
+            f16::MIN,
+            f16::NEG_ONE,
+            f16::ZERO,
+            f16::from_bits(1),
+            f16::MAX,
+        ]);
+        check::<bf16, u32>(&[
+            bf16::NEG_INFINITY,
+            bf16::MIN,
+            bf16::NEG_ONE,
+            bf16::ZERO,
+            bf16::from_bits(1),
+            bf16::MAX,
+        ]);
         for descending in [false, true] {
             assert_eq!(u64::of(f64::NAN, descending), u64::MAX);
             assert_eq!(u64::of(-f64::NAN, descending), u64::MAX);
@@ -232,8 +269,12 @@ mod tests {
     #[test]
     fn records_of_equal_keys_keep_their_order() {
         for n in [0, 1, 2, 500, 512, 5000, 70_000] {
-            let keys = (0..n as u32).map(|i| u64::from(i.wrapping_mul(2_654_435_761) >> 20) << (i % 3 * 21));
-            let mut records: Vec<Indexed<u64, u32>> = keys.enumerate().map(|(i, key)| Indexed::new(key, i)).collect();
+            let keys = (0..n as u32)
+                .map(|i| u64::from(i.wrapping_mul(2_654_435_761) >> 20) << (i % 3 * 21));
+            let mut records: Vec<Indexed<u64, u32>> = keys
+                .enumerate()
+                .map(|(i, key)| Indexed::new(key, i))
+                .collect();
             let mut expected = records.clone();
             expected.sort_by_key(|r| r.key);
             sort("sort", &mut records, &mut Vec::new()).unwrap();

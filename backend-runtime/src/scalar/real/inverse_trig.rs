@@ -2,8 +2,8 @@
 
 use super::F;
 use super::constants::{
-    ANGLE_DOWN, ANGLE_HUGE, ANGLE_TINY, ANGLE_UP, ASIN, ATAN, ATAN_1_2, ATAN_1_2_LOW, ATAN_3_2, ATAN_3_2_LOW,
-    FRAC_PI_2, FRAC_PI_4, PI, PI_LOW,
+    ANGLE_DOWN, ANGLE_HUGE, ANGLE_TINY, ANGLE_UP, ASIN, ATAN, ATAN_1_2, ATAN_1_2_LOW, ATAN_3_2,
+    ATAN_3_2_LOW, FRAC_PI_2, FRAC_PI_4, PI, PI_LOW,
 };
 use super::exact::{polynomial, sum_ordered};
 
@@ -13,7 +13,11 @@ pub fn asin(x: F) -> F {
     let size = x.abs();
     // asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2))
     let large = size > 0.5;
-    let z = if large { (1.0 - size) * 0.5 } else { size * size };
+    let z = if large {
+        (1.0 - size) * 0.5
+    } else {
+        size * size
+    };
     let root = if large { z.sqrt() } else { size };
     let series = root * (z * polynomial(z, &ASIN));
     let (high, lost) = sum_ordered(FRAC_PI_2, -2.0 * root);
@@ -26,7 +30,11 @@ pub fn asin(x: F) -> F {
 pub fn acos(x: F) -> F {
     let size = x.abs();
     let large = size > 0.5;
-    let z = if large { (1.0 - size) * 0.5 } else { size * size };
+    let z = if large {
+        (1.0 - size) * 0.5
+    } else {
+        size * size
+    };
     let twice = (2.0 * z.sqrt()).copysign(x);
     let term = if large { twice } else { -x };
     let far = if x < 0.0 { 1.0 } else { 0.0 };
@@ -48,8 +56,16 @@ pub fn atan(x: F) -> F {
 pub fn atan2(y: F, x: F) -> F {
     // beside an infinity a finite number counts as 0, two infinities as equal
     let infinite = x.is_infinite() | y.is_infinite();
-    let width = if infinite { x.is_infinite() as u8 as F } else { x.abs() };
-    let height = if infinite { y.is_infinite() as u8 as F } else { y.abs() };
+    let width = if infinite {
+        x.is_infinite() as u8 as F
+    } else {
+        x.abs()
+    };
+    let height = if infinite {
+        y.is_infinite() as u8 as F
+    } else {
+        y.abs()
+    };
     // away from both ends of the range, where products of them overflow or lose bits
     let larger = if width > height { width } else { height };
     let scale = if larger > ANGLE_HUGE { ANGLE_DOWN } else { 1.0 };
@@ -57,12 +73,19 @@ pub fn atan2(y: F, x: F) -> F {
     let angle = angle(height * scale, width * scale);
     let left = x.is_sign_negative();
     // pi - angle on the left
-    let (start, start_lost) = sum_ordered(if left { PI } else { 0.0 }, if left { -angle.base } else { angle.base });
+    let (start, start_lost) = sum_ordered(
+        if left { PI } else { 0.0 },
+        if left { -angle.base } else { angle.base },
+    );
     let (high, lost) = sum_ordered(start, if left { -angle.term } else { angle.term });
     let low = if left { PI_LOW - angle.low } else { angle.low };
     let value = (high + (lost + (start_lost + low))).copysign(y);
     // a NaN beside an infinity counted as 0
-    if x.is_nan() | y.is_nan() { F::NAN } else { value }
+    if x.is_nan() | y.is_nan() {
+        F::NAN
+    } else {
+        value
+    }
 }
 
 /// The angle `base + term + low`, with `|term|` below `base` or `base` 0.
@@ -76,14 +99,34 @@ struct Angle {
 #[inline(always)]
 fn angle(y: F, x: F) -> Angle {
     let nearest = (0.0, 0.0, 0.0);
-    let nearest = if y > 0.4375 * x { (0.5, ATAN_1_2, ATAN_1_2_LOW) } else { nearest };
-    let nearest = if y > 0.6875 * x { (1.0, FRAC_PI_4, 0.25 * PI_LOW) } else { nearest };
-    let nearest = if y > 1.1875 * x { (1.5, ATAN_3_2, ATAN_3_2_LOW) } else { nearest };
+    let nearest = if y > 0.4375 * x {
+        (0.5, ATAN_1_2, ATAN_1_2_LOW)
+    } else {
+        nearest
+    };
+    let nearest = if y > 0.6875 * x {
+        (1.0, FRAC_PI_4, 0.25 * PI_LOW)
+    } else {
+        nearest
+    };
+    let nearest = if y > 1.1875 * x {
+        (1.5, ATAN_3_2, ATAN_3_2_LOW)
+    } else {
+        nearest
+    };
     let steep = y > 2.4375 * x;
-    let (tangent, base, low) = if steep { (0.0, FRAC_PI_2, 0.5 * PI_LOW) } else { nearest };
+    let (tangent, base, low) = if steep {
+        (0.0, FRAC_PI_2, 0.5 * PI_LOW)
+    } else {
+        nearest
+    };
     let above = if steep { -x } else { x.mul_add(-tangent, y) };
     let below = if steep { y } else { y.mul_add(tangent, x) };
     let term = above / if below == 0.0 { 1.0 } else { below };
     let z = term * term;
-    Angle { base, term, low: term.mul_add(z * polynomial(z, &ATAN), low) }
+    Angle {
+        base,
+        term,
+        low: term.mul_add(z * polynomial(z, &ATAN), low),
+    }
 }

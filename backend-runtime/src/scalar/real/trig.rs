@@ -4,7 +4,9 @@
 //! loop for the standard library. A loop vectorises where the compiler can tell that its arguments are not far: see
 //! [`is_far`].
 
-use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN};
+use super::constants::{
+    COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN,
+};
 use super::exact::{polynomial, sum_ordered};
 use super::{Bits, F};
 
@@ -35,7 +37,11 @@ fn turn(x: F) -> Turned {
     let next_lost = n.mul_add(-FRAC_PI_2_LOW, -next);
     let (high, lost) = sum_ordered(near, next);
     let low = n.mul_add(-FRAC_PI_2_LOWEST, lost + next_lost);
-    Turned { quarters: rounded.to_bits(), high, low }
+    Turned {
+        quarters: rounded.to_bits(),
+        high,
+        low,
+    }
 }
 
 impl Turned {
@@ -59,7 +65,11 @@ impl Turned {
     #[inline(always)]
     fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
-        let value = if quarters & 1 == 0 { self.sin() } else { self.cos() };
+        let value = if quarters & 1 == 0 {
+            self.sin()
+        } else {
+            self.cos()
+        };
         F::from_bits(value.to_bits() ^ ((quarters & 2) << (Bits::BITS - 2)))
     }
 }

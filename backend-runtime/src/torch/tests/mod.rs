@@ -34,16 +34,34 @@ fn devices_have_names() {
     assert_eq!(super::device_index("cpu"), Ok(-1));
     assert_eq!(super::device_index("cuda"), Ok(0));
     assert_eq!(super::device_index("cuda:12"), Ok(12));
-    for bad in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:+1", "cuda:1000", "CPU"] {
-        assert!(matches!(super::device_index(bad), Err(Error::Argument { .. })), "{bad}");
+    for bad in [
+        "",
+        "gpu",
+        "cuda:",
+        "cuda:-1",
+        "cuda:x",
+        "cuda:+1",
+        "cuda:1000",
+        "CPU",
+    ] {
+        assert!(
+            matches!(super::device_index(bad), Err(Error::Argument { .. })),
+            "{bad}"
+        );
     }
 }
 
 #[test]
 fn arrays_go_in_and_out_without_change() {
     let Some(b) = torch() else { return };
-    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]].into_dyn().into_shared();
-    for x in [m.clone(), m.clone().reversed_axes(), m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn()] {
+    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]]
+        .into_dyn()
+        .into_shared();
+    for x in [
+        m.clone(),
+        m.clone().reversed_axes(),
+        m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn(),
+    ] {
         let t = array(&b, &x);
         assert_eq!(b.shape(&t), x.shape());
         assert_eq!(host(&b, &t), x);
@@ -62,7 +80,11 @@ fn host_memory_is_shared_and_outlives_its_owner() {
     assert_eq!(t.view().unwrap().as_ptr(), pointer, "no copy");
     let mut mine = x;
     mine.fill(1);
-    assert_eq!(host(&b, &t), HostArray::from_elem(&[3, 2][..], 7), "the other owner copied before it wrote");
+    assert_eq!(
+        host(&b, &t),
+        HostArray::from_elem(&[3, 2][..], 7),
+        "the other owner copied before it wrote"
+    );
     let clone = t.clone();
     drop(t);
     assert_eq!(clone.view().unwrap().sum(), 42);
@@ -74,6 +96,9 @@ fn empty_and_scalar_arrays() {
     for shape in [&[0_usize, 4][..], &[], &[0]] {
         let x = HostArray::from_elem(shape, true);
         let t = b.from_ndarray(x.clone()).unwrap();
-        assert_eq!((b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()), (shape, x.clone(), x.to_owned()));
+        assert_eq!(
+            (b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()),
+            (shape, x.clone(), x.to_owned())
+        );
     }
 }

@@ -1,0 +1,31 @@
+//! A program whose user chooses backend and dtype.
+//!
+//! `cargo run --example choose_at_run_time -- torch float32`
+
+use backends::prelude::*;
+
+/// The library's name to a backend.
+fn backend(name: &str) -> Result<AnyBackend> {
+    Ok(match name {
+        "numpyish" => Numpyish::new().into(),
+        "torch" => Torch::cpu()?.into(),
+        other => return Err(Error::Unavailable { backend: "any", why: format!("there is no backend `{other}`") }),
+    })
+}
+
+/// Root of the mean square, in any real dtype, on any backend.
+fn rms<B: Backend, T: Real>(b: &B, n: usize) -> Result<f64> {
+    let x = b.linspace(T::ZERO, T::ONE, n)?;
+    let y = b.sqrt(&b.mean(&b.square(&x)?, ..)?)?;
+    Ok(b.to_ndarray(&y)?[[]].to_f64())
+}
+
+fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1);
+    let b = backend(args.next().as_deref().unwrap_or("numpyish"))?;
+    let dtype: DType = args.next().as_deref().unwrap_or("float64").parse()?;
+    // from here on `T` is a type again
+    let result: Result<f64> = dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => rms::<_, T>(&b, 1000));
+    println!("rms of {dtype} on {} ({}) = {}", b.name(), Arrays::device(&b), result?);
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! The first steps: arrays, ops, options, errors, and one function for every backend.
+//!
+//! `cargo run --example quickstart`
+
+use backends::{prelude::*, slices};
+
+/// Points within `radius` of the origin, as a fraction of all: an estimate of pi / 4 for the unit square.
+fn inside<B: Backend, T: Precision>(b: &B, n: usize, radius: T) -> Result<f64> {
+    let (x, y) = (b.random_uniform::<T>([n])?, b.random_uniform::<T>([n])?);
+    let near = b.less(b.hypot(&x, &y)?, radius)?;
+    let count = b.count_nonzero(&near, ..)?;
+    Ok(b.to_ndarray(&count)?[[]] as f64 / n as f64)
+}
+
+fn main() -> Result<()> {
+    let b = Numpyish::seeded(1);
+
+    // an array is an ndarray: everything ndarray has works on it
+    let x = b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
+    println!("x =\n{x}");
+
+    // operands may be arrays, values or literals, on either side; calls nest
+    let y = b.add(2.0, b.multiply(&x, 0.5)?)?;
+    println!("2 + x / 2 =\n{y}");
+
+    // parameters with defaults are set by name
+    println!("std over columns = {}", b.std_with(&x, 0, StdOptions::new().correction(1.0))?);
+    println!("last column = {}", b.getitem(&x, slices![.., -1])?);
+    println!("spectrum =\n{:.2}", b.fft(&x)?);
+
+    // mistakes are errors that say what was given
+    println!("error: {}", b.add(&x, b.zeros::<f64>([2])?).unwrap_err());
+
+    // the same function on every backend that is here, with the same random numbers from the same seed
+    println!("pi = {} on {}", 4.0 * inside(&b, 100_000, 1.0_f64)?, b.device());
+    match Torch::cpu() {
+        Ok(torch) => {
+            torch.seed(1);
+            println!("pi = {} on libtorch", 4.0 * inside(&torch, 100_000, 1.0_f64)?);
+        }
+        Err(why) => println!("no libtorch: {why}"),
+    }
+    Ok(())
+}
