@@ -13,7 +13,7 @@ use super::super::{cosh as hyperbolic_cosine, sinh as hyperbolic_sine};
 use super::{C, turn, turn_back};
 
 /// From here on exponentials count as infinite: only a subnormal sine would bring one into range.
-const LIMIT: F = 1.95 * EXP_MAX;
+pub(super) const LIMIT: F = 1.95 * EXP_MAX;
 
 /// `2^n size angle`, without overflow or lost bits between.
 #[inline(always)]
@@ -24,7 +24,7 @@ pub(super) fn scaled(size: F, angle: F, n: F) -> F {
 
 /// `size`, or infinity from `LIMIT` on.
 #[inline(always)]
-fn limited(size: F, x: F) -> F {
+pub(super) fn limited(size: F, x: F) -> F {
     if x > LIMIT { F::INFINITY } else { size }
 }
 

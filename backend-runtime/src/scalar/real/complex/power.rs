@@ -2,14 +2,14 @@
 
 use super::super::F;
 use super::super::constants::{
-    EXP_MAX, EXP_MIN, PI, PI_LOW, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP,
+    EXP_MIN, PI, PI_LOW, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP,
 };
 use super::super::exact::{Wide, product, wide_product, wide_sum};
 use super::super::exp::{between, parts_of};
 use super::super::inverse_trig::wide_angle;
 use super::super::power::wide_log;
 use super::super::trig::{is_far, turn};
-use super::exponential::scaled;
+use super::exponential::{LIMIT, limited, scaled};
 use super::{C, exp, log, over, times};
 
 /// `x` to the power of `y`; 0 to the power of 0 is 1. Whole real exponents below 100 multiply: exact where the result is. Within 4 ulp of the magnitude while `|y log(x)|` is below some hundreds.
@@ -25,6 +25,9 @@ pub fn pow(x: C, y: C) -> C {
             F::NAN
         };
         return C::new(value, value);
+    }
+    if (y.re == 1.0) & (y.im == 0.0) {
+        return x;
     }
     if !(x.re.is_finite() & x.im.is_finite() & y.re.is_finite() & y.im.is_finite()) {
         return exp(times(log(x), y));
@@ -43,17 +46,11 @@ pub fn pow(x: C, y: C) -> C {
     if is_far(turns.0) | !turns.0.is_finite() | !size.0.is_finite() {
         return exp(C::new(size.0, turns.0));
     }
-    let inside = (size.0 > EXP_MIN) & (size.0 < EXP_MAX);
-    let parts = parts_of(
-        between(EXP_MIN, EXP_MAX, size.0),
-        if inside { size.1 } else { 0.0 },
-    );
-    let size = 1.0 + (parts.high + parts.low);
+    let rest = if (size.0 > EXP_MIN) & (size.0 < LIMIT) { size.1 } else { 0.0 };
+    let parts = parts_of(between(EXP_MIN, LIMIT, size.0), rest);
+    let size = limited(1.0 + (parts.high + parts.low), size.0);
     let turned = turn(turns.0).plus(turns.1);
-    C::new(
-        scaled(size, turned.sin_after(1), parts.n),
-        scaled(size, turned.sin_after(0), parts.n),
-    )
+    C::new(scaled(size, turned.sin_after(1), parts.n), scaled(size, turned.sin_after(0), parts.n))
 }
 
 /// Logarithm of the magnitude, and angle, of a finite number that is not 0.
@@ -106,12 +103,10 @@ fn wide_times(x: WideC, y: WideC) -> WideC {
     )
 }
 
-/// The power of a finite number; none where it overflows between.
+/// The power of a finite number, by squaring; none where that leaves the range of normal numbers.
 fn whole_power(x: C, n: i32) -> Option<C> {
-    match n {
-        1 => return Some(x),
-        2 => return Some(times(x, x)),
-        _ => {}
+    if n == 2 {
+        return Some(times(x, x));
     }
     let mut base = ((x.re, 0.0), (x.im, 0.0));
     let mut wide = ((1.0, 0.0), (0.0, 0.0));
@@ -127,11 +122,7 @@ fn whole_power(x: C, n: i32) -> Option<C> {
         base = wide_times(base, base);
     }
     let value = C::new(wide.0.0 + wide.0.1, wide.1.0 + wide.1.1);
-    let normal = value.re.abs().max(value.im.abs()) >= F::MIN_POSITIVE;
-    let inverse = over(C::new(1.0, 0.0), value);
-    (normal & value.re.is_finite() & value.im.is_finite()).then_some(if n < 0 {
-        inverse
-    } else {
-        value
-    })
+    let value = if n < 0 { over(C::new(1.0, 0.0), value) } else { value };
+    let larger = value.re.abs().max(value.im.abs());
+    (F::MIN_POSITIVE..=F::MAX).contains(&larger).then_some(value)
 }
