@@ -64,6 +64,11 @@ impl Raw {
         self.shape.iter().product()
     }
 
+    /// Whether it is one element.
+    pub(crate) fn is_one(&self) -> bool {
+        self.shape.iter().all(|&len| len == 1)
+    }
+
     /// Address of the first element.
     pub(crate) fn pointer(&self) -> u64 {
         self.memory.pointer() + (self.offset * self.dtype.size()) as u64

@@ -79,12 +79,20 @@ pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 static PROGRAMS: &[Listed] = &[
     super::copy::COPIES,
     super::copy::CASTS,
+    super::copy::TRANSPOSITIONS,
     super::create::KERNELS,
     super::index::SELECT_KERNELS,
     super::index::KERNELS,
     super::compact::KERNELS,
     super::shape::KERNELS,
     super::reduce::FOLDS,
+    super::fft::KERNELS,
+    super::linalg::KERNELS,
+    super::random::KERNELS,
+    super::reduce::SCANS,
+    super::reduce::DIFFS,
+    super::sort::KERNELS,
+    super::special::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.

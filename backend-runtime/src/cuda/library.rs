@@ -182,8 +182,25 @@ impl Library {
                 "nvrtcGetPTX",
                 "nvrtcDestroyProgram",
             ],
-            Library::Cublas => &["cublasCreate_v2", "cublasSetStream_v2", "cublasDestroy_v2"],
-            Library::Cufft => &["cufftPlanMany", "cufftSetStream", "cufftDestroy"],
+            Library::Cublas => &[
+                "cublasCreate_v2",
+                "cublasSetStream_v2",
+                "cublasSetMathMode",
+                "cublasGemmStridedBatchedEx_64",
+                "cublasDestroy_v2",
+            ],
+            Library::Cufft => &[
+                "cufftCreate",
+                "cufftMakePlanMany64",
+                "cufftSetStream",
+                "cufftExecC2C",
+                "cufftExecZ2Z",
+                "cufftExecR2C",
+                "cufftExecD2Z",
+                "cufftExecC2R",
+                "cufftExecZ2D",
+                "cufftDestroy",
+            ],
         }
     }
 }

@@ -73,6 +73,24 @@ impl Merged {
         &self.strides[k]
     }
 
+    /// The same without some of the axes.
+    pub(crate) fn without(&self, axes: &[usize]) -> Merged {
+        let kept: Vec<usize> = (0..self.shape.len())
+            .filter(|axis| !axes.contains(axis))
+            .collect();
+        let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();
+        let strides = self
+            .strides
+            .iter()
+            .map(|all| kept.iter().map(|&axis| all[axis]).collect())
+            .collect();
+        Merged {
+            n: shape.iter().product(),
+            shape,
+            strides,
+        }
+    }
+
     /// Whether the elements of operand `k` follow each other.
     pub(crate) fn is_flat(&self, k: usize) -> bool {
         matches!(self.strides[k][..], [] | [1])

@@ -2,8 +2,13 @@
 
 mod fold;
 mod plan;
+mod quantile;
+mod scan;
 
 pub(super) use fold::FOLDS;
+pub use quantile::quantile;
+pub(super) use scan::{DIFFS, SCANS, running_count};
+pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{Cuda, CudaArray, array::Raw};
 use crate::{Axes, Element, Error, Float, Ordered, Result, shape};
@@ -172,6 +177,11 @@ fn reduced(
     }
     let values = plan.run(b, fold, None, plan.inputs() as f64)?;
     Ok(plan.shaped(values, keepdims))
+}
+
+/// The sum over axis 0, integers in 64 bits.
+pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+    reduced(b, op, x, &[0], false, Fold::Sum)
 }
 
 /// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits.
