@@ -14,3 +14,6 @@ pub mod float32;
 pub mod float64;
 pub mod half;
 pub mod integer;
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! `sin`, `cos` and `tan`.
 //!
-//! The remainder by pi/2 is taken with pi/2 in three words, which is enough up to `FAR`; what lies beyond leaves the
-//! loop for the standard library. A loop vectorises where the compiler can tell that its arguments are not far: see
+//! The remainder by pi/2 is taken with pi/2 in three words, which is enough up to `FAR`; what lies beyond leaves the loop
+//! for a reduction by integers. A loop vectorises where the compiler can tell that its arguments are not far: see
 //! [`is_far`].
 
 use super::constants::{
@@ -9,6 +9,7 @@ use super::constants::{
 };
 use super::exact::{polynomial, sum, sum_ordered};
 use super::{Bits, F};
+use crate::scalar::float64;
 
 /// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call: infinity and NaN do not.
 ///
@@ -81,13 +82,25 @@ impl Turned {
     }
 }
 
+/// Takes the quarter turns off any finite `x`.
+#[inline(always)]
+fn turn_any(x: F) -> Turned {
+    if !is_far(x) {
+        return turn(x);
+    }
+    let (quarters, high, low) = float64::far::turns(x as f64);
+    let rest = (high - high as F as f64) + low;
+    Turned {
+        quarters: quarters as Bits,
+        high: high as F,
+        low: rest as F,
+    }
+}
+
 /// Sine. Within 1 ulp.
 #[inline(always)]
 pub fn sin(x: F) -> F {
-    if is_far(x) {
-        return far_sin(x);
-    }
-    let value = turn(x).sin_after(0);
+    let value = turn_any(x).sin_after(0);
     // -0 stays: its remainder is +0
     if x == 0.0 { x } else { value }
 }
@@ -95,39 +108,15 @@ pub fn sin(x: F) -> F {
 /// Cosine. Within 1 ulp.
 #[inline(always)]
 pub fn cos(x: F) -> F {
-    if is_far(x) {
-        return far_cos(x);
-    }
-    turn(x).sin_after(1)
+    turn_any(x).sin_after(1)
 }
 
 /// Tangent. Within 2 ulp.
 #[inline(always)]
 pub fn tan(x: F) -> F {
-    if is_far(x) {
-        return far_tan(x);
-    }
-    let turned = turn(x);
+    let turned = turn_any(x);
     let (sin, cos) = (turned.sin(), turned.cos());
     let odd = turned.quarters & 1 == 1;
     let value = if odd { -cos } else { sin } / if odd { sin } else { cos };
     if x == 0.0 { x } else { value }
-}
-
-#[cold]
-#[inline(never)]
-fn far_sin(x: F) -> F {
-    x.sin()
-}
-
-#[cold]
-#[inline(never)]
-fn far_cos(x: F) -> F {
-    x.cos()
-}
-
-#[cold]
-#[inline(never)]
-fn far_tan(x: F) -> F {
-    x.tan()
 }
