@@ -7,7 +7,7 @@
 use super::constants::{
     COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN,
 };
-use super::exact::{polynomial, sum, sum_ordered};
+use super::exact::{Wide, polynomial, quotient, sum, sum_ordered};
 use super::{Bits, F};
 use crate::scalar::float64;
 
@@ -53,31 +53,41 @@ impl Turned {
         Turned { high, low, ..self }
     }
 
+    /// The sine of the remainder.
     #[inline(always)]
-    fn sin(&self) -> F {
+    fn sin(&self) -> Wide {
         let z = self.high * self.high;
         let series = (z * self.high) * polynomial(z, &SIN);
-        self.high + self.low.mul_add(z.mul_add(-0.5, 1.0), series)
+        (self.high, self.low.mul_add(z.mul_add(-0.5, 1.0), series))
     }
 
+    /// The cosine of the remainder.
     #[inline(always)]
-    fn cos(&self) -> F {
+    fn cos(&self) -> Wide {
         let z = self.high * self.high;
         let near = z.mul_add(-0.5, 1.0);
         let lost = z.mul_add(-0.5, 1.0 - near);
         let series = (z * z) * polynomial(z, &COS);
-        near + (lost + self.high.mul_add(-self.low, series))
+        (near, lost + self.high.mul_add(-self.low, series))
+    }
+
+    /// The sine and cosine, or, after an odd number of quarter turns, the other way round.
+    #[inline(always)]
+    fn both(&self, quarters: Bits) -> (Wide, Wide) {
+        let (sin, cos) = (self.sin(), self.cos());
+        if quarters & 1 == 0 {
+            (sin, cos)
+        } else {
+            (cos, sin)
+        }
     }
 
     /// The sine after `more` quarter turns.
     #[inline(always)]
     pub(super) fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
-        let value = if quarters & 1 == 0 {
-            self.sin()
-        } else {
-            self.cos()
-        };
+        let ((high, low), _) = self.both(quarters);
+        let value = high + low;
         F::from_bits(value.to_bits() ^ ((quarters & 2) << (Bits::BITS - 2)))
     }
 }
@@ -115,8 +125,9 @@ pub fn cos(x: F) -> F {
 #[inline(always)]
 pub fn tan(x: F) -> F {
     let turned = turn_any(x);
-    let (sin, cos) = (turned.sin(), turned.cos());
-    let odd = turned.quarters & 1 == 1;
-    let value = if odd { -cos } else { sin } / if odd { sin } else { cos };
+    let (above, below) = turned.both(turned.quarters);
+    let (above, below) = (sum_ordered(above.0, above.1), sum_ordered(below.0, below.1));
+    let (ratio, rest) = quotient(above.0, above.1, below.0, below.1);
+    let value = F::from_bits((ratio + rest).to_bits() ^ (turned.quarters << (Bits::BITS - 1)));
     if x == 0.0 { x } else { value }
 }
