@@ -6,16 +6,26 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::LazyLock,
 };
 
-/// The example's program, which cargo builds beside the tests.
-fn program() -> PathBuf {
+/// The example's program. `cargo test` has built it; `cargo test --test epr_example` alone has not.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--example", "epr_reconstruct"]);
+    cargo.arg("--target-dir").arg(profile.parent().unwrap());
+    cargo.args((!cfg!(debug_assertions)).then_some("--release"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(
+        cargo.status().unwrap().success(),
+        "the example does not compile"
+    );
     profile
         .join("examples")
         .join(format!("epr_reconstruct{}", std::env::consts::EXE_SUFFIX))
-}
+});
 
 /// A folder of its own for each test, empty.
 fn folder(name: &str) -> PathBuf {
@@ -32,15 +42,13 @@ fn data(name: &str) -> String {
 }
 
 fn run(arguments: &[&str], out: &Path) -> Output {
-    let mut command = Command::new(program());
+    let mut command = Command::new(&*PROGRAM);
     command
         .args(["--backend", "numpyish"])
         .args(arguments)
         .arg("--out")
         .arg(out);
-    command
-        .output()
-        .expect("cargo builds the examples before it runs the tests")
+    command.output().unwrap()
 }
 
 #[track_caller]
@@ -205,7 +213,7 @@ fn wrong_arguments_are_explained() {
     ] {
         fails(arguments, why);
     }
-    let help = Command::new(program()).arg("--help").output().unwrap();
+    let help = Command::new(&*PROGRAM).arg("--help").output().unwrap();
     assert!(
         help.status.success() && String::from_utf8_lossy(&help.stdout).contains("--iterations")
     );

@@ -20,11 +20,13 @@ pub struct Panel {
 /// Room around each panel: for the labels at its left and below it, and for the title.
 const LEFT: i32 = 100;
 const BELOW: i32 = 80;
-const ABOVE: i32 = 84;
+/// Room above for the title, and for those of the panels.
+const ABOVE: [i32; 2] = [56, 84];
 const RIGHT: i32 = 30;
-/// The colour bar, and the room for its labels.
+/// The colour bar, and the room for its labels and its name.
 const BAR: i32 = 26;
-const BAR_LABELS: i32 = 120;
+const BAR_LABELS: i32 = 130;
+const UNITS: &str = "arbitrary units";
 const TICK: i32 = 7;
 
 /// The measured projections, one below the other.
@@ -39,8 +41,13 @@ pub fn sinogram(scan: &Scan, values: &ArrayD<f64>) -> Result<Vec<u8>, Box<dyn Er
             [field[0], field[field.len() - 1]],
         ],
     };
-    // the spectra are derivatives: 0 is the middle colour
-    let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    // the spectra are derivatives, so that 0 is the middle colour; the few highest peaks may saturate
+    let mut magnitudes: Vec<f64> = values.iter().map(|v| v.abs()).collect();
+    magnitudes.sort_by(f64::total_cmp);
+    let largest = magnitudes
+        .get(magnitudes.len() * 995 / 1000)
+        .copied()
+        .unwrap_or(0.0);
     let scale = Scale {
         from: -largest,
         to: largest,
@@ -107,14 +114,15 @@ fn draw(
     let height = sizes.iter().map(|s| s[1]).max().unwrap_or(0);
     let panels_width: i32 = sizes.iter().map(|s| LEFT + s[0] + RIGHT).sum();
     let width = (panels_width + BAR + BAR_LABELS).max(LETTER[0] * (title.len() as i32 + 4));
-    let mut canvas = Canvas::new(width, ABOVE + height + BELOW);
+    let above = ABOVE[usize::from(panels.iter().any(|p| !p.title.is_empty()))];
+    let mut canvas = Canvas::new(width, above + height + BELOW);
     canvas.text(width / 2, 18, Place::Below, title);
     let mut x = LEFT;
     for (panel, &[panel_width, panel_height]) in panels.iter().zip(sizes) {
         draw_panel(
             &mut canvas,
             panel,
-            [x, ABOVE + height - panel_height],
+            [x, above + height - panel_height],
             [panel_width, panel_height],
             scale,
         );
@@ -124,11 +132,17 @@ fn draw(
     for y in 0..height {
         let value =
             scale.from + (scale.to - scale.from) * (1.0 - (f64::from(y) + 0.5) / f64::from(height));
-        canvas.fill(x, ABOVE + y, BAR, 1, scale.color(value));
+        canvas.fill(x, above + y, BAR, 1, scale.color(value));
     }
-    canvas.frame(x, ABOVE, BAR, height);
+    canvas.frame(x, above, BAR, height);
+    canvas.text(
+        x + BAR + BAR_LABELS - 14,
+        above + height / 2,
+        Place::Turned,
+        UNITS,
+    );
     for (part, label) in ticks([scale.from, scale.to], height / 60) {
-        let y = ABOVE + height - 1 - (part * f64::from(height - 1)).round() as i32;
+        let y = above + height - 1 - (part * f64::from(height - 1)).round() as i32;
         canvas.fill(x + BAR, y, TICK, 1, INK);
         canvas.text(x + BAR + TICK + 4, y, Place::After, &label);
     }

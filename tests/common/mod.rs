@@ -10,6 +10,9 @@ use ndarray::ArrayD;
 macro_rules! on_every_backend {
     ($check:path) => {
         $check(&Numpyish::new()).unwrap_or_else(|e| panic!("numpyish: {e}"));
+        if let Some(torch) = backends::runtime::available("torch", Torch::cpu()) {
+            $check(&torch).unwrap_or_else(|e| panic!("torch: {e}"));
+        }
     };
 }
 
