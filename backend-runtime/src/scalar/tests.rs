@@ -644,3 +644,12 @@ fn complex_special_values_are_those_of_c99() {
     assert_eq!(complex::round(z(2.5, -1.5)), z(2.0, -2.0));
     assert_eq!(complex::times(z(1.0, 2.0), z(3.0, 4.0)), z(-5.0, 10.0));
 }
+
+#[test]
+fn only_large_numbers_are_far() {
+    use super::is_far;
+    assert!(is_far(1e10) && is_far(-1e6f32) && is_far(crate::bf16::MAX));
+    assert!(is_far(Complex::new(0.0, 1e300)) && is_far(Complex::new(1e30f32, 0.0)));
+    assert!(!is_far(1e9) && !is_far(-1e5f32) && !is_far(crate::f16::MAX) && !is_far(i64::MAX));
+    assert!(!is_far(f64::INFINITY) && !is_far(f32::NAN) && !is_far(Complex::new(1e9, -1e9)));
+}
