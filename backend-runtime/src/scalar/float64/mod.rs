@@ -20,6 +20,7 @@ mod error_function;
 mod exact;
 #[path = "../real/exp.rs"]
 mod exp;
+pub mod far;
 #[path = "../real/hyperbolic.rs"]
 mod hyperbolic;
 #[path = "../real/inverse_trig.rs"]

@@ -46,11 +46,18 @@ pub fn pow(x: C, y: C) -> C {
     if is_far(turns.0) | !turns.0.is_finite() | !size.0.is_finite() {
         return exp(C::new(size.0, turns.0));
     }
-    let rest = if (size.0 > EXP_MIN) & (size.0 < LIMIT) { size.1 } else { 0.0 };
+    let rest = if (size.0 > EXP_MIN) & (size.0 < LIMIT) {
+        size.1
+    } else {
+        0.0
+    };
     let parts = parts_of(between(EXP_MIN, LIMIT, size.0), rest);
     let size = limited(1.0 + (parts.high + parts.low), size.0);
     let turned = turn(turns.0).plus(turns.1);
-    C::new(scaled(size, turned.sin_after(1), parts.n), scaled(size, turned.sin_after(0), parts.n))
+    C::new(
+        scaled(size, turned.sin_after(1), parts.n),
+        scaled(size, turned.sin_after(0), parts.n),
+    )
 }
 
 /// Logarithm of the magnitude, and angle, of a finite number that is not 0.
@@ -122,7 +129,13 @@ fn whole_power(x: C, n: i32) -> Option<C> {
         base = wide_times(base, base);
     }
     let value = C::new(wide.0.0 + wide.0.1, wide.1.0 + wide.1.1);
-    let value = if n < 0 { over(C::new(1.0, 0.0), value) } else { value };
+    let value = if n < 0 {
+        over(C::new(1.0, 0.0), value)
+    } else {
+        value
+    };
     let larger = value.re.abs().max(value.im.abs());
-    (F::MIN_POSITIVE..=F::MAX).contains(&larger).then_some(value)
+    (F::MIN_POSITIVE..=F::MAX)
+        .contains(&larger)
+        .then_some(value)
 }
