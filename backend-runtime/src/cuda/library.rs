@@ -193,6 +193,8 @@ impl Library {
                 "cufftCreate",
                 "cufftMakePlanMany64",
                 "cufftSetStream",
+                "cufftSetAutoAllocation",
+                "cufftSetWorkArea",
                 "cufftExecC2C",
                 "cufftExecZ2Z",
                 "cufftExecR2C",
