@@ -594,7 +594,7 @@ mod impls {
         zero = f16::ZERO,
         one = f16::ONE,
         to_f64 = f16::to_f64,
-        of = f16::from_f64
+        of = |x: f64| f16::from_bits(narrow::narrow_f16(narrow::shorten(x)))
     );
     real!(
         bf16,
@@ -604,7 +604,7 @@ mod impls {
         zero = bf16::ZERO,
         one = bf16::ONE,
         to_f64 = bf16::to_f64,
-        of = bf16::from_f64
+        of = |x: f64| bf16::from_bits(narrow::narrow_bf16(narrow::shorten(x)))
     );
 
     macro_rules! complex_float {
