@@ -53,6 +53,6 @@ pub fn built(name: &str) -> Outcome<PathBuf> {
         return Err(String::from_utf8_lossy(&out.stderr).into_owned());
     }
     let text = String::from_utf8_lossy(&out.stdout);
-    let paths = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-    paths.last().map(|path| Path::new(path).to_path_buf()).ok_or_else(|| format!("cargo names no program for `{name}`"))
+    let mut paths = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
+    paths.next_back().map(|path| Path::new(path).to_path_buf()).ok_or_else(|| format!("cargo names no program for `{name}`"))
 }

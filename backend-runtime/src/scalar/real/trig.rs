@@ -4,6 +4,9 @@
 //! for a reduction by integers. A loop vectorises where the compiler can tell that its arguments are not far: see
 //! [`is_far`].
 
+// one text serves both precisions
+#![allow(clippy::unnecessary_cast)]
+
 use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN};
 use super::exact::{Wide, polynomial, quotient, sum, sum_ordered};
 use super::{Bits, F};
