@@ -34,6 +34,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
 }
 
 /// The mean binary cross entropy of the network's answers to `x`, the answers, and the loss's gradient.
+#[allow(clippy::type_complexity)] // loss, probabilities, gradients: named where they are taken apart
 fn loss_and_gradient<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,

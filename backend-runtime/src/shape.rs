@@ -286,6 +286,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::reversed_empty_ranges)] // empty parts, as in Python
     fn slices_follow_python() {
         let s = |slice: Slice| span("getitem", slice, 5).map(|s| (s.start, s.len, s.step));
         assert_eq!(s((1..-1).into()), Ok((1, 3, 1)));

@@ -122,7 +122,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             image = next;
             each(Step { iteration: iteration + 1, image: &image })?;
         }
-        if every != 0 && iterations % every == 0 {
+        if every != 0 && iterations.is_multiple_of(every) {
             energies.push(self.energy(&image, &self.normal.apply(&image)?)?);
         }
         Ok(Solution { image, energies })
