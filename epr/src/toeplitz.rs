@@ -1,8 +1,6 @@
 //! Convolution with a kernel of twice the image's lengths.
 
-use backends::{
-    Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice,
-};
+use backends::{Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 
 /// A multilevel Toeplitz operator on images: the convolution with a kernel over all differences of two pixels.
 #[derive(Clone, Debug)]
@@ -17,27 +15,16 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     pub fn new(b: &B, kernel: &B::Array<T>) -> Result<Self> {
         let lengths = b.shape(kernel);
         if lengths.is_empty() || lengths.iter().any(|n| *n == 0 || n % 2 == 1) {
-            return Err(Error::shape(
-                "toeplitz",
-                lengths,
-                "the kernel's lengths are twice the image's",
-            ));
+            return Err(Error::shape("toeplitz", lengths, "the kernel's lengths are twice the image's"));
         }
         let shape = lengths.iter().map(|n| n / 2).collect();
-        Ok(Toeplitz {
-            backend: b.clone(),
-            shape,
-            spectrum: b.rfftn(kernel)?,
-        })
+        Ok(Toeplitz { backend: b.clone(), shape, spectrum: b.rfftn(kernel)? })
     }
 
     /// This operator times a number.
     pub fn scaled(&self, factor: f64) -> Result<Self> {
         let spectrum = self.backend.multiply(&self.spectrum, factor)?;
-        Ok(Toeplitz {
-            spectrum,
-            ..self.clone()
-        })
+        Ok(Toeplitz { spectrum, ..self.clone() })
     }
 
     /// The convolution of an image.
@@ -50,12 +37,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
         }
         let mut x = b.rfft_with(image, RfftOptions::new().n(2 * self.shape[last]))?;
         for axis in (0..last).rev() {
-            x = b.fft_with(
-                &x,
-                FftOptions::new()
-                    .n(2 * self.shape[axis])
-                    .axis(axis as isize),
-            )?;
+            x = b.fft_with(&x, FftOptions::new().n(2 * self.shape[axis]).axis(axis as isize))?;
         }
         x = b.multiply(&x, &self.spectrum)?;
         for axis in 0..last {

@@ -125,49 +125,31 @@ fn apply<X: Copy + Debug, Y: Copy + Debug>(word: &str, forms: Forms<X, Y>, x: &[
     (forms.looped)(x, &mut looped);
     for ((x, a), b) in x.iter().zip(&alone).zip(&looped) {
         // the text of a number has its sign, and no difference between NaNs
-        assert_eq!(
-            format!("{a:?}"),
-            format!("{b:?}"),
-            "{word}({x:?}), alone and in a loop"
-        );
+        assert_eq!(format!("{a:?}"), format!("{b:?}"), "{word}({x:?}), alone and in a loop");
     }
     alone
 }
 
 /// The reference values of a word.
 fn lines<'a>(data: &'a str, word: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
-    data.lines()
-        .map(|line| line.split(' ').collect::<Vec<_>>())
-        .filter(move |line| line[0] == word)
+    data.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(move |line| line[0] == word)
 }
 
 /// How many numbers a result may be away from the correctly rounded one: 1 is an error below 1.5 ulp, and mostly below 1.
 fn allowed(word: &str) -> i64 {
-    if ["acosh", "erfc"].contains(&word) {
-        2
-    } else {
-        1
-    }
+    if ["acosh", "erfc"].contains(&word) { 2 } else { 1 }
 }
 
 fn real_words<T: Float>() {
-    let mut words: Vec<&str> = T::REAL
-        .lines()
-        .map(|line| line.split(' ').next().unwrap())
-        .collect();
+    let mut words: Vec<&str> = T::REAL.lines().map(|line| line.split(' ').next().unwrap()).collect();
     words.dedup();
     assert_eq!(words.len(), 24);
     for word in words {
-        let lines: Vec<Vec<T>> = lines(T::REAL, word)
-            .map(|line| line[1..].iter().map(|&text| T::parse(text)).collect())
-            .collect();
+        let lines: Vec<Vec<T>> =
+            lines(T::REAL, word).map(|line| line[1..].iter().map(|&text| T::parse(text)).collect()).collect();
         assert!(lines.len() >= 50, "{word}");
         let got = match T::unary(word) {
-            Some(forms) => apply(
-                word,
-                forms,
-                &lines.iter().map(|line| line[0]).collect::<Vec<_>>(),
-            ),
+            Some(forms) => apply(word, forms, &lines.iter().map(|line| line[0]).collect::<Vec<_>>()),
             None => {
                 let pairs: Vec<_> = lines.iter().map(|line| (line[0], line[1])).collect();
                 apply(word, T::binary(word).unwrap(), &pairs)
@@ -176,11 +158,7 @@ fn real_words<T: Float>() {
         for (line, got) in lines.iter().zip(got) {
             let (x, want) = line.split_at(line.len() - 1);
             let apart = got.rank().abs_diff(want[0].rank());
-            assert!(
-                apart <= allowed(word) as u64,
-                "{word}({x:?}) is {:?}, not {got:?}: {apart} apart",
-                want[0]
-            );
+            assert!(apart <= allowed(word) as u64, "{word}({x:?}) is {:?}, not {got:?}: {apart} apart", want[0]);
         }
     }
 }
@@ -192,28 +170,16 @@ fn real_words_are_near_the_exact_values() {
 }
 
 fn complex_words<T: Float>(epsilon: f64) {
-    let mut words: Vec<&str> = T::COMPLEX
-        .lines()
-        .map(|line| line.split(' ').next().unwrap())
-        .collect();
+    let mut words: Vec<&str> = T::COMPLEX.lines().map(|line| line.split(' ').next().unwrap()).collect();
     words.dedup();
     assert_eq!(words.len(), 20);
     for word in words {
         let lines: Vec<Vec<Complex<T>>> = lines(T::COMPLEX, word)
-            .map(|line| {
-                line[1..]
-                    .chunks(2)
-                    .map(|z| Complex::new(T::parse(z[0]), T::parse(z[1])))
-                    .collect()
-            })
+            .map(|line| line[1..].chunks(2).map(|z| Complex::new(T::parse(z[0]), T::parse(z[1]))).collect())
             .collect();
         assert!(lines.len() >= 30, "{word}");
         let got = match T::complex_unary(word) {
-            Some(forms) => apply(
-                word,
-                forms,
-                &lines.iter().map(|line| line[0]).collect::<Vec<_>>(),
-            ),
+            Some(forms) => apply(word, forms, &lines.iter().map(|line| line[0]).collect::<Vec<_>>()),
             None => {
                 let pairs: Vec<_> = lines.iter().map(|line| (line[0], line[1])).collect();
                 apply(word, T::complex_binary(word).unwrap(), &pairs)
@@ -227,13 +193,8 @@ fn complex_words<T: Float>(epsilon: f64) {
             let apart = |x: f64, y: f64| if x == y { 0.0 } else { x - y };
             let error = apart(got.re, want.re).hypot(apart(got.im, want.im));
             // the last bit of the magnitude, or of the smallest normal number
-            let ulp =
-                epsilon * 2f64.powi(size.min(T::LARGEST).max(T::SMALLEST).log2().floor() as i32);
-            assert!(
-                error <= 3.0 * ulp,
-                "{word}({x:?}) is {want}, not {got}: {} ulp",
-                error / ulp
-            );
+            let ulp = epsilon * 2f64.powi(size.min(T::LARGEST).max(T::SMALLEST).log2().floor() as i32);
+            assert!(error <= 3.0 * ulp, "{word}({x:?}) is {want}, not {got}: {} ulp", error / ulp);
         }
     }
 }
@@ -270,8 +231,8 @@ fn standard(word: &str) -> Option<fn(f64) -> f64> {
 }
 
 const WORDS: [&str; 18] = [
-    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "erf", "erfc",
+    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh", "erf", "erfc",
 ];
 
 /// Pseudo-random bits.
@@ -293,36 +254,20 @@ fn many_arguments_agree_with_the_standard_library() {
         .map(|i| {
             let bits = dice();
             let near = (bits >> 11) as f64 / (1u64 << 50) as f64 - 4.0;
-            if i % 3 == 0 {
-                f64::from_bits(bits)
-            } else {
-                near * [1.0, 0.25, 10.0, 100.0][i % 4]
-            }
+            if i % 3 == 0 { f64::from_bits(bits) } else { near * [1.0, 0.25, 10.0, 100.0][i % 4] }
         })
         .collect();
     for word in WORDS {
         let std = standard(word).unwrap();
-        for (&x, got) in arguments
-            .iter()
-            .zip(apply(word, f64::unary(word).unwrap(), &arguments))
-        {
+        for (&x, got) in arguments.iter().zip(apply(word, f64::unary(word).unwrap(), &arguments)) {
             let want = std(x);
             // both may err
-            assert!(
-                got.rank().abs_diff(want.rank()) <= 3,
-                "{word}({x:?}) is {want:?}, not {got:?}"
-            );
+            assert!(got.rank().abs_diff(want.rank()) <= 3, "{word}({x:?}) is {want:?}, not {got:?}");
         }
         let narrow: Vec<f32> = arguments.iter().map(|&x| x as f32).collect();
-        for (&x, got) in narrow
-            .iter()
-            .zip(apply(word, f32::unary(word).unwrap(), &narrow))
-        {
+        for (&x, got) in narrow.iter().zip(apply(word, f32::unary(word).unwrap(), &narrow)) {
             let want = std(x as f64) as f32;
-            assert!(
-                got.rank().abs_diff(want.rank()) <= allowed(word) as u64,
-                "{word}({x:?}) is {want:?}, not {got:?}"
-            );
+            assert!(got.rank().abs_diff(want.rank()) <= allowed(word) as u64, "{word}({x:?}) is {want:?}, not {got:?}");
         }
     }
 }
@@ -359,21 +304,11 @@ fn agree(x: f64, y: f64) -> bool {
 fn special_values_are_those_of_c99() {
     for word in WORDS {
         let std = standard(word).unwrap();
-        for (x, got) in SPECIAL
-            .into_iter()
-            .zip(apply(word, f64::unary(word).unwrap(), &SPECIAL))
-        {
-            assert!(
-                agree(got, std(x)),
-                "{word}({x:?}) is {:?}, not {got:?}",
-                std(x)
-            );
+        for (x, got) in SPECIAL.into_iter().zip(apply(word, f64::unary(word).unwrap(), &SPECIAL)) {
+            assert!(agree(got, std(x)), "{word}({x:?}) is {:?}, not {got:?}", std(x));
         }
         let narrow = SPECIAL.map(|x| x as f32);
-        for (x, got) in narrow
-            .into_iter()
-            .zip(apply(word, f32::unary(word).unwrap(), &narrow))
-        {
+        for (x, got) in narrow.into_iter().zip(apply(word, f32::unary(word).unwrap(), &narrow)) {
             let want = std(x as f64) as f32;
             assert!(
                 agree(got as f64, want as f64) || got.rank().abs_diff(want.rank()) <= 2,
@@ -406,25 +341,11 @@ fn special_values_are_those_of_c99() {
         let same = agree(got as f64, want) || x == 1e300 && got > 80.0 || x == inf;
         assert!(same, "{word}({x:?}) is {want:?}, not {got:?}");
     }
-    let pairs: Vec<(f64, f64)> = SPECIAL
-        .into_iter()
-        .flat_map(|x| SPECIAL.map(|y| (x, y)))
-        .collect();
-    let known = [
-        ("pow", f64::powf as fn(f64, f64) -> f64),
-        ("hypot", f64::hypot),
-        ("atan2", f64::atan2),
-    ];
+    let pairs: Vec<(f64, f64)> = SPECIAL.into_iter().flat_map(|x| SPECIAL.map(|y| (x, y))).collect();
+    let known = [("pow", f64::powf as fn(f64, f64) -> f64), ("hypot", f64::hypot), ("atan2", f64::atan2)];
     for (word, std) in known {
-        for (&(x, y), got) in pairs
-            .iter()
-            .zip(apply(word, f64::binary(word).unwrap(), &pairs))
-        {
-            assert!(
-                agree(got, std(x, y)),
-                "{word}({x:?}, {y:?}) is {:?}, not {got:?}",
-                std(x, y)
-            );
+        for (&(x, y), got) in pairs.iter().zip(apply(word, f64::binary(word).unwrap(), &pairs)) {
+            assert!(agree(got, std(x, y)), "{word}({x:?}, {y:?}) is {:?}, not {got:?}", std(x, y));
         }
     }
 }
@@ -432,10 +353,7 @@ fn special_values_are_those_of_c99() {
 #[test]
 fn powers_of_two_and_ten_have_whole_logarithms() {
     for n in -1074..1024 {
-        assert_eq!(
-            float64::log2(2f64.powi(n.max(-1022)) * 2f64.powi(n - n.max(-1022))),
-            n as f64
-        );
+        assert_eq!(float64::log2(2f64.powi(n.max(-1022)) * 2f64.powi(n - n.max(-1022))), n as f64);
     }
     for n in -22..23i32 {
         let text = format!("1e{n}");
@@ -467,41 +385,20 @@ fn division_rounds_down() {
         (-5e-324, 1.0, -1.0, 1.0),
     ] {
         let got = (float64::floor_divide(x, y), float64::remainder(x, y));
-        assert!(
-            agree(got.0, quotient) && agree(got.1, rest),
-            "{x:?} by {y:?} is {quotient:?}, {rest:?}, not {got:?}"
-        );
+        assert!(agree(got.0, quotient) && agree(got.1, rest), "{x:?} by {y:?} is {quotient:?}, {rest:?}, not {got:?}");
     }
     // the remainder is exact, whatever the quotient
     let mut dice = dice();
     let pairs: Vec<(f64, f64)> = (0..3000)
         .map(|i| {
             let (x, y) = (f64::from_bits(dice()), f64::from_bits(dice()));
-            (
-                x,
-                if i % 2 == 0 {
-                    y
-                } else {
-                    x * ((dice() % 1000) as f64 / 300.0 - 1.5)
-                },
-            )
+            (x, if i % 2 == 0 { y } else { x * ((dice() % 1000) as f64 / 300.0 - 1.5) })
         })
         .collect();
-    for (&(x, y), got) in pairs.iter().zip(apply(
-        "remainder",
-        f64::binary("remainder").unwrap(),
-        &pairs,
-    )) {
+    for (&(x, y), got) in pairs.iter().zip(apply("remainder", f64::binary("remainder").unwrap(), &pairs)) {
         let rest = x % y;
-        let want = if rest != 0.0 && (rest < 0.0) != (y < 0.0) {
-            rest + y
-        } else {
-            rest
-        };
-        assert!(
-            got == want || got.is_nan() && want.is_nan(),
-            "{x:?} mod {y:?} is {want:?}, not {got:?}"
-        );
+        let want = if rest != 0.0 && (rest < 0.0) != (y < 0.0) { rest + y } else { rest };
+        assert!(got == want || got.is_nan() && want.is_nan(), "{x:?} mod {y:?} is {want:?}, not {got:?}");
     }
 }
 
@@ -525,18 +422,12 @@ fn logarithms_of_sums() {
 #[test]
 fn selections_and_signs() {
     let nan = f64::NAN;
-    assert_eq!(
-        (float64::maximum(1.0, 2.0), float64::minimum(1.0, 2.0)),
-        (2.0, 1.0)
-    );
+    assert_eq!((float64::maximum(1.0, 2.0), float64::minimum(1.0, 2.0)), (2.0, 1.0));
     for (x, y) in [(nan, 1.0), (1.0, nan), (nan, nan)] {
         assert!(float64::maximum(x, y).is_nan() && float64::minimum(x, y).is_nan());
         assert!(float32::maximum(x as f32, y as f32).is_nan() && float64::nextafter(x, y).is_nan());
     }
-    assert_eq!(
-        [-3.0, -0.0, 0.0, 2.0].map(float64::sign).map(f64::to_bits),
-        [-1.0, 0.0, 0.0, 1.0].map(f64::to_bits)
-    );
+    assert_eq!([-3.0, -0.0, 0.0, 2.0].map(float64::sign).map(f64::to_bits), [-1.0, 0.0, 0.0, 1.0].map(f64::to_bits));
     assert!(float64::sign(nan).is_nan());
     assert_eq!(float64::nextafter(0.0, -1.0), -5e-324);
     assert_eq!(float64::nextafter(1.0, 2.0), 1.0 + f64::EPSILON);
@@ -553,11 +444,7 @@ fn complex_special_values_are_those_of_c99() {
         ("sqrt", z(-4.0, -0.0), z(0.0, -2.0)),
         ("sqrt", z(nan, -inf), z(inf, -inf)),
         ("sqrt", z(-inf, 1.0), z(0.0, inf)),
-        (
-            "sqrt",
-            z(1e308, 1e308),
-            z(1.0986841134678098e154, 4.550898605622274e153),
-        ),
+        ("sqrt", z(1e308, 1e308), z(1.0986841134678098e154, 4.550898605622274e153)),
         ("exp", z(-inf, nan), z(0.0, 0.0)),
         ("exp", z(inf, 0.0), z(inf, 0.0)),
         ("exp", z(inf, 3.0), z(-inf, inf)),
@@ -608,9 +495,7 @@ fn complex_special_values_are_those_of_c99() {
     ] {
         let got = apply(word, f64::complex_unary(word).unwrap(), &[x])[0];
         // the sign of an infinity or zero beside NaN is not specified
-        let part = |got: f64, want: f64, other: f64| {
-            agree(got, want) || other.is_nan() && got.abs() == want.abs()
-        };
+        let part = |got: f64, want: f64, other: f64| agree(got, want) || other.is_nan() && got.abs() == want.abs();
         assert!(
             part(got.re, want.re, want.im) && part(got.im, want.im, want.re),
             "{word}({x:?}) is {want:?}, not {got:?}"
@@ -627,21 +512,12 @@ fn complex_special_values_are_those_of_c99() {
         (z(inf, 2.0), z(1.0, 0.0), z(inf, 2.0)),
     ] {
         let got = apply("pow", f64::complex_binary("pow").unwrap(), &[(x, y)])[0];
-        assert!(
-            agree(got.re, want.re) && agree(got.im, want.im),
-            "{x:?}^{y:?} is {want:?}, not {got:?}"
-        );
+        assert!(agree(got.re, want.re) && agree(got.im, want.im), "{x:?}^{y:?} is {want:?}, not {got:?}");
     }
-    let quotients = [
-        (z(1.0, 2.0), z(3.0, -4.0), z(-0.2, 0.4)),
-        (z(1.0, -1.0), z(0.0, 0.0), z(inf, -inf)),
-    ];
+    let quotients = [(z(1.0, 2.0), z(3.0, -4.0), z(-0.2, 0.4)), (z(1.0, -1.0), z(0.0, 0.0), z(inf, -inf))];
     for (x, y, want) in quotients {
         let got = apply("over", f64::complex_binary("over").unwrap(), &[(x, y)])[0];
-        assert!(
-            agree(got.re, want.re) && agree(got.im, want.im),
-            "{x:?} / {y:?} is {want:?}, not {got:?}"
-        );
+        assert!(agree(got.re, want.re) && agree(got.im, want.im), "{x:?} / {y:?} is {want:?}, not {got:?}");
     }
     assert_eq!(complex::abs(z(3e300, 4e300)), 5e300);
     assert_eq!(complex::round(z(2.5, -1.5)), z(2.0, -2.0));

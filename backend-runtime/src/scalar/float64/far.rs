@@ -26,11 +26,7 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let quarters = upper >> 62;
     let fraction = ((upper as u128) << 66) | (lower >> 62);
     let up = fraction >> 127 == 1;
-    let size = if up {
-        fraction.wrapping_neg()
-    } else {
-        fraction
-    };
+    let size = if up { fraction.wrapping_neg() } else { fraction };
     let quarters = quarters + up as u64;
     // the leading 53 bits and the next ones
     let shift = size.leading_zeros();
@@ -42,27 +38,13 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let (high, lost) = product(first, FRAC_PI_2);
     let (high, low) = sum_ordered(high, lost + (first * FRAC_PI_2_LOW + second * FRAC_PI_2));
     let back = up != x.is_sign_negative();
-    let quarters = if x.is_sign_negative() {
-        quarters.wrapping_neg()
-    } else {
-        quarters
-    };
-    if back {
-        (quarters, -high, -low)
-    } else {
-        (quarters, high, low)
-    }
+    let quarters = if x.is_sign_negative() { quarters.wrapping_neg() } else { quarters };
+    if back { (quarters, -high, -low) } else { (quarters, high, low) }
 }
 
 /// The 64 bits of 2/pi from the one of weight 2^-(1 + start) on. Before the first one there are zeros.
 fn word(start: i64) -> u64 {
-    let at = |i: i64| {
-        usize::try_from(i)
-            .ok()
-            .and_then(|i| FRAC_2_PI_BITS.get(i))
-            .copied()
-            .unwrap_or(0)
-    };
+    let at = |i: i64| usize::try_from(i).ok().and_then(|i| FRAC_2_PI_BITS.get(i)).copied().unwrap_or(0);
     let (index, shift) = (start.div_euclid(64), start.rem_euclid(64) as u32);
     let pair = (at(index) as u128) << 64 | at(index + 1) as u128;
     (pair << shift >> 64) as u64

@@ -4,9 +4,7 @@
 //! for a reduction by integers. A loop vectorises where the compiler can tell that its arguments are not far: see
 //! [`is_far`].
 
-use super::constants::{
-    COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN,
-};
+use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN};
 use super::exact::{Wide, polynomial, quotient, sum, sum_ordered};
 use super::{Bits, F};
 use crate::scalar::float64;
@@ -38,11 +36,7 @@ pub(super) fn turn(x: F) -> Turned {
     let next_lost = n.mul_add(-FRAC_PI_2_LOW, -next);
     let (high, lost) = sum_ordered(near, next);
     let low = n.mul_add(-FRAC_PI_2_LOWEST, lost + next_lost);
-    Turned {
-        quarters: rounded.to_bits(),
-        high,
-        low,
-    }
+    Turned { quarters: rounded.to_bits(), high, low }
 }
 
 impl Turned {
@@ -75,11 +69,7 @@ impl Turned {
     #[inline(always)]
     fn both(&self, quarters: Bits) -> (Wide, Wide) {
         let (sin, cos) = (self.sin(), self.cos());
-        if quarters & 1 == 0 {
-            (sin, cos)
-        } else {
-            (cos, sin)
-        }
+        if quarters & 1 == 0 { (sin, cos) } else { (cos, sin) }
     }
 
     /// The sine after `more` quarter turns.
@@ -108,11 +98,7 @@ fn turn_any(x: F) -> Turned {
     }
     let (quarters, high, low) = float64::far::turns(x as f64);
     let rest = (high - high as F as f64) + low;
-    Turned {
-        quarters: quarters as Bits,
-        high: high as F,
-        low: rest as F,
-    }
+    Turned { quarters: quarters as Bits, high: high as F, low: rest as F }
 }
 
 /// The sine, cosine and tangent where `$turn` takes the quarter turns off.
