@@ -20,10 +20,7 @@ pub fn widen_f16(x: u16) -> f32 {
     let subnormal = (f32::from_bits(size + least) - f32::from_bits(least)).to_bits();
     let bits = if size < 1 << 23 { subnormal } else { size + ((127 - 15) << 23) };
     let bits = if size >= 31 << 23 { size | INFINITY } else { bits };
-    let wide = f32::from_bits(bits | sign);
-    // SAFETY: the largest finite `f16` is 65504, which is not far.
-    unsafe { std::hint::assert_unchecked(!float32::is_far(wide)) };
-    wide
+    f32::from_bits(bits | sign)
 }
 
 /// The bits of the nearest `f16`.
@@ -79,6 +76,24 @@ pub trait Half: Copy {
 
     /// The nearest number.
     fn narrow(x: f32) -> Self;
+
+    /// The sine of a widened number.
+    #[inline(always)]
+    fn sine(x: f32) -> f32 {
+        float32::sin(x)
+    }
+
+    /// The cosine of a widened number.
+    #[inline(always)]
+    fn cosine(x: f32) -> f32 {
+        float32::cos(x)
+    }
+
+    /// The tangent of a widened number.
+    #[inline(always)]
+    fn tangent(x: f32) -> f32 {
+        float32::tan(x)
+    }
 }
 
 impl Half for f16 {
@@ -89,6 +104,20 @@ impl Half for f16 {
     #[inline(always)]
     fn narrow(x: f32) -> f16 {
         f16::from_bits(narrow_f16(x))
+    }
+
+    // the largest finite number, 65504, is not far
+    #[inline(always)]
+    fn sine(x: f32) -> f32 {
+        float32::sin_near(x)
+    }
+    #[inline(always)]
+    fn cosine(x: f32) -> f32 {
+        float32::cos_near(x)
+    }
+    #[inline(always)]
+    fn tangent(x: f32) -> f32 {
+        float32::tan_near(x)
     }
 }
 
@@ -112,7 +141,8 @@ macro_rules! words {
         };
 
         $crate::scalar::half::unary!($t: abs ceil floor trunc round sqrt exp expm1 log log2 log10 log1p
-            sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc);
+            asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc);
+        $crate::scalar::half::turns!($t: sin = sine, cos = cosine, tan = tangent);
         $crate::scalar::half::binary!($t: maximum minimum pow floor_divide remainder atan2 hypot logaddexp);
 
         /// The nearest value of an integer.
@@ -152,6 +182,16 @@ macro_rules! unary {
     )*};
 }
 
+macro_rules! turns {
+    ($t:ty: $($word:ident = $wide:ident),*) => {$(
+        #[doc = concat!("`", stringify!($word), "` in `f32`, rounded once.")]
+        #[inline(always)]
+        pub fn $word(x: $t) -> $t {
+            <$t>::narrow(<$t>::$wide(x.widen()))
+        }
+    )*};
+}
+
 macro_rules! binary {
     ($t:ty: $($word:ident)*) => {$(
         #[doc = concat!("`", stringify!($word), "` in `f32`, rounded once.")]
@@ -162,11 +202,12 @@ macro_rules! binary {
     )*};
 }
 
-pub(crate) use {binary, unary, words};
+pub(crate) use {binary, turns, unary, words};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Element, Float, Real};
 
     #[test]
     fn widening_is_exact() {
@@ -235,29 +276,20 @@ mod tests {
         assert_eq!(shorten_u64(12345), 12345.0);
     }
 
-    #[allow(dead_code)] // the test calls some of them
-    mod float16 {
-        words!(half::f16);
-    }
-    #[allow(dead_code)] // as above
-    mod bfloat16 {
-        words!(half::bf16);
-    }
-
     #[test]
     fn words_are_those_of_f32() {
         let x = f16::from_f32_const(0.7);
-        assert_eq!(float16::exp(x).to_bits(), narrow_f16(float32::exp(x.to_f32_const())));
-        assert!(float16::sin(f16::INFINITY).is_nan());
-        assert_eq!(float16::sin(f16::MAX).to_bits(), narrow_f16(65504f32.sin()));
-        assert_eq!(bfloat16::sin(bf16::MAX).to_bits(), narrow_bf16(bf16::MAX.to_f32_const().sin()));
-        assert_eq!(float16::from_i64(-70000), f16::NEG_INFINITY);
-        assert_eq!(bfloat16::from_i64(i64::MIN).to_f32_const(), i64::MIN as f32);
+        assert_eq!(Float::exp(x).to_bits(), narrow_f16(float32::exp(x.to_f32_const())));
+        assert!(Float::sin(f16::INFINITY).is_nan());
+        assert_eq!(Float::sin(f16::MAX).to_bits(), narrow_f16(65504f32.sin()));
+        assert_eq!(Float::sin(bf16::MAX).to_bits(), narrow_bf16(bf16::MAX.to_f32_const().sin()));
+        assert_eq!(<f16 as Element>::from_i64(-70000), f16::NEG_INFINITY);
+        assert_eq!(<bf16 as Element>::from_i64(i64::MIN).to_f32_const(), i64::MIN as f32);
     }
 
     #[test]
     fn the_next_value() {
-        let next = |x: f32, y: f32| float16::nextafter(f16::from_f32_const(x), f16::from_f32_const(y));
+        let next = |x: f32, y: f32| Real::nextafter(f16::from_f32_const(x), f16::from_f32_const(y));
         assert_eq!(next(0.0, -1.0).to_bits(), 0x8001);
         assert_eq!(next(-0.0, 1.0).to_bits(), 1);
         assert_eq!(next(1.0, 2.0).to_bits(), 0x3c01);

@@ -6,8 +6,8 @@
 //! the constants of each precision. They vectorise in a function that has AVX2 and FMA, AVX-512 or NEON. They rely on
 //! `mul_add` to round once, which it does everywhere: without FMA in the target it is a call, slow and with the same result.
 
-// one text, two precisions
-#![allow(clippy::duplicate_mod)]
+// one text, two precisions: a cast in one is none in the other
+#![allow(clippy::duplicate_mod, clippy::unnecessary_cast)]
 
 pub mod complex;
 pub mod float32;

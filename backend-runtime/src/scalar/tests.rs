@@ -18,8 +18,11 @@ trait Float: Copy + PartialEq + Debug + 'static {
     fn unary(word: &str) -> Option<Forms<Self, Self>>;
     fn binary(word: &str) -> Option<Forms<(Self, Self), Self>>;
     fn complex_unary(word: &str) -> Option<Forms<Complex<Self>, Complex<Self>>>;
-    fn complex_binary(word: &str) -> Option<Forms<(Complex<Self>, Complex<Self>), Complex<Self>>>;
+    fn complex_binary(word: &str) -> Option<Forms<Pair<Self>, Complex<Self>>>;
 }
+
+/// Two complex numbers.
+type Pair<T> = (Complex<T>, Complex<T>);
 
 /// A word, alone and in a loop.
 struct Forms<X, Y> {
@@ -92,10 +95,10 @@ macro_rules! precision {
                     _ => None,
                 }
             }
-            fn complex_binary(word: &str) -> Option<Forms<(Complex<$t>, Complex<$t>), Complex<$t>>> {
+            fn complex_binary(word: &str) -> Option<Forms<Pair<$t>, Complex<$t>>> {
                 match word {
-                    "pow" => forms!(x: (Complex<$t>, Complex<$t>) => Complex<$t>, complex::pow(x.0, x.1)),
-                    "over" => forms!(x: (Complex<$t>, Complex<$t>) => Complex<$t>, complex::over(x.0, x.1)),
+                    "pow" => forms!(x: Pair<$t> => Complex<$t>, complex::pow(x.0, x.1)),
+                    "over" => forms!(x: Pair<$t> => Complex<$t>, complex::over(x.0, x.1)),
                     _ => None,
                 }
             }
@@ -339,7 +342,7 @@ fn special_values_are_those_of_c99() {
         assert!(same, "{word}({x:?}) is {want:?}, not {got:?}");
     }
     let pairs: Vec<(f64, f64)> = SPECIAL.into_iter().flat_map(|x| SPECIAL.map(|y| (x, y))).collect();
-    let known: [(&str, fn(f64, f64) -> f64); 3] = [("pow", f64::powf), ("hypot", f64::hypot), ("atan2", f64::atan2)];
+    let known = [("pow", f64::powf as fn(f64, f64) -> f64), ("hypot", f64::hypot), ("atan2", f64::atan2)];
     for (word, std) in known {
         for (&(x, y), got) in pairs.iter().zip(apply(word, f64::binary(word).unwrap(), &pairs)) {
             assert!(agree(got, std(x, y)), "{word}({x:?}, {y:?}) is {:?}, not {got:?}", std(x, y));

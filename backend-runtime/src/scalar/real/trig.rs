@@ -83,6 +83,14 @@ impl Turned {
         let value = high + low;
         F::from_bits(value.to_bits() ^ ((quarters & 2) << (Bits::BITS - 2)))
     }
+
+    #[inline(always)]
+    fn tan(&self) -> F {
+        let (above, below) = self.both(self.quarters);
+        let (above, below) = (sum_ordered(above.0, above.1), sum_ordered(below.0, below.1));
+        let (ratio, rest) = quotient(above.0, above.1, below.0, below.1);
+        F::from_bits((ratio + rest).to_bits() ^ (self.quarters << (Bits::BITS - 1)))
+    }
 }
 
 /// Takes the quarter turns off any finite `x`.
@@ -96,27 +104,30 @@ fn turn_any(x: F) -> Turned {
     Turned { quarters: quarters as Bits, high: high as F, low: rest as F }
 }
 
-/// Sine. Within 1 ulp.
-#[inline(always)]
-pub fn sin(x: F) -> F {
-    let value = turn_any(x).sin_after(0);
-    // -0 stays: its remainder is +0
-    if x == 0.0 { x } else { value }
-}
+/// The sine, cosine and tangent where `$turn` takes the quarter turns off.
+macro_rules! words {
+    ($turn:ident: $sin:ident $cos:ident $tan:ident $note:literal) => {
+        #[doc = concat!("Sine", $note, ". Within 1 ulp.")]
+        #[inline(always)]
+        pub fn $sin(x: F) -> F {
+            let value = $turn(x).sin_after(0);
+            // -0 stays: its remainder is +0
+            if x == 0.0 { x } else { value }
+        }
 
-/// Cosine. Within 1 ulp.
-#[inline(always)]
-pub fn cos(x: F) -> F {
-    turn_any(x).sin_after(1)
-}
+        #[doc = concat!("Cosine", $note, ". Within 1 ulp.")]
+        #[inline(always)]
+        pub fn $cos(x: F) -> F {
+            $turn(x).sin_after(1)
+        }
 
-/// Tangent. Within 2 ulp.
-#[inline(always)]
-pub fn tan(x: F) -> F {
-    let turned = turn_any(x);
-    let (above, below) = turned.both(turned.quarters);
-    let (above, below) = (sum_ordered(above.0, above.1), sum_ordered(below.0, below.1));
-    let (ratio, rest) = quotient(above.0, above.1, below.0, below.1);
-    let value = F::from_bits((ratio + rest).to_bits() ^ (turned.quarters << (Bits::BITS - 1)));
-    if x == 0.0 { x } else { value }
+        #[doc = concat!("Tangent", $note, ". Within 2 ulp.")]
+        #[inline(always)]
+        pub fn $tan(x: F) -> F {
+            let value = $turn(x).tan();
+            if x == 0.0 { x } else { value }
+        }
+    };
 }
+words!(turn_any: sin cos tan "");
+words!(turn: sin_near cos_near tan_near " of a number that is not far");
