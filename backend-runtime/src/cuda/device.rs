@@ -120,8 +120,6 @@ impl Device {
         self.stream.cu_stream()
     }
 
-
-
     /// Waits until everything on the stream has run.
     pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;

@@ -41,30 +41,51 @@ const MOST: usize = 32;
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
 /// Transforms every lane of `from`, along its last axis, into `to`; both are contiguous, and lie apart.
-pub(super) fn run(b: &Cuda, op: &'static str, kind: Kind, points: usize, from: &Raw, to: &Raw) -> Result<()> {
+pub(super) fn run(
+    b: &Cuda,
+    op: &'static str,
+    kind: Kind,
+    points: usize,
+    from: &Raw,
+    to: &Raw,
+) -> Result<()> {
     let lanes = to.shape[..to.shape.len() - 1].iter().product();
     if lanes == 0 || to.size() == 0 {
         return Ok(());
     }
     Library::Cufft.load()?;
     let double = matches!(to.dtype, DType::Float64 | DType::Complex128);
-    let key = Key { kind: cufft_type(kind, double), points, lanes };
+    let key = Key {
+        kind: cufft_type(kind, double),
+        points,
+        lanes,
+    };
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     b.device.bind(op)?;
-    let known = plans.iter().position(|plan| plan.key == key && Arc::ptr_eq(&plan.device, &b.device));
+    let known = plans
+        .iter()
+        .position(|plan| plan.key == key && Arc::ptr_eq(&plan.device, &b.device));
     let plan = match known {
         Some(place) => plans.remove(place),
-        None => Plan { key, device: b.device.clone(), raw: make(b, op, key)? },
+        None => Plan {
+            key,
+            device: b.device.clone(),
+            raw: make(b, op, key)?,
+        },
     };
     let raw = plan.raw;
     plans.push(plan);
     if plans.len() > MOST {
         let oldest = plans.remove(0);
         // SAFETY: the handle is taken out of the list, and destroying it waits for its work.
-        unsafe { sys::cufftDestroy(oldest.raw) }.result().checked(op)?;
+        unsafe { sys::cufftDestroy(oldest.raw) }
+            .result()
+            .checked(op)?;
     }
     // SAFETY: the plan is for lanes of this length and number, which both arrays have.
-    unsafe { execute(raw, kind, double, from.pointer(), to.pointer()) }.result().checked(op)
+    unsafe { execute(raw, kind, double, from.pointer(), to.pointer()) }
+        .result()
+        .checked(op)
 }
 
 fn cufft_type(kind: Kind, double: bool) -> sys::cufftType {
@@ -89,9 +110,22 @@ fn make(b: &Cuda, op: &'static str, key: Key) -> Result<sys::cufftHandle> {
     unsafe {
         sys::cufftCreate(&mut raw).result().checked(op)?;
         let made = sys::cufftMakePlanMany64(
-            raw, 1, &mut points, none, 1, 0, none, 1, 0, key.kind, key.lanes as i64, &mut work,
+            raw,
+            1,
+            &mut points,
+            none,
+            1,
+            0,
+            none,
+            1,
+            0,
+            key.kind,
+            key.lanes as i64,
+            &mut work,
         );
-        let ready = made.result().and_then(|()| sys::cufftSetStream(raw, b.device.stream().cast()).result());
+        let ready = made
+            .result()
+            .and_then(|()| sys::cufftSetStream(raw, b.device.stream().cast()).result());
         if ready.is_err() {
             sys::cufftDestroy(raw);
         }
@@ -102,15 +136,29 @@ fn make(b: &Cuda, op: &'static str, key: Key) -> Result<sys::cufftHandle> {
 
 /// # Safety
 /// The pointers are to memory of the device as large as the plan's lanes.
-unsafe fn execute(plan: sys::cufftHandle, kind: Kind, double: bool, from: u64, to: u64) -> sys::cufftResult {
+unsafe fn execute(
+    plan: sys::cufftHandle,
+    kind: Kind,
+    double: bool,
+    from: u64,
+    to: u64,
+) -> sys::cufftResult {
     const FORWARD: i32 = -1;
     const INVERSE: i32 = 1;
-    let direction = if kind == Kind::Forward { FORWARD } else { INVERSE };
+    let direction = if kind == Kind::Forward {
+        FORWARD
+    } else {
+        INVERSE
+    };
     // SAFETY: as the caller promises; the element types are those of the plan.
     unsafe {
         match (kind, double) {
-            (Kind::Forward | Kind::Inverse, false) => sys::cufftExecC2C(plan, from as _, to as _, direction),
-            (Kind::Forward | Kind::Inverse, true) => sys::cufftExecZ2Z(plan, from as _, to as _, direction),
+            (Kind::Forward | Kind::Inverse, false) => {
+                sys::cufftExecC2C(plan, from as _, to as _, direction)
+            }
+            (Kind::Forward | Kind::Inverse, true) => {
+                sys::cufftExecZ2Z(plan, from as _, to as _, direction)
+            }
             (Kind::ToHalf, false) => sys::cufftExecR2C(plan, from as _, to as _),
             (Kind::ToHalf, true) => sys::cufftExecD2Z(plan, from as _, to as _),
             (Kind::FromHalf, false) => sys::cufftExecC2R(plan, from as _, to as _),

@@ -17,16 +17,28 @@ use crate::{
 };
 use cufft::Kind;
 
-static PROGRAM: Program = Program { name: "fft", source: Source::File(include_str!("../kernels/fft.cuh")) };
+static PROGRAM: Program = Program {
+    name: "fft",
+    source: Source::File(include_str!("../kernels/fft.cuh")),
+};
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: Listed = (&PROGRAM, || {
     let complex = [DType::Complex64, DType::Complex128];
-    let reals = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
+    let reals = [
+        DType::Float16,
+        DType::BFloat16,
+        DType::Float32,
+        DType::Float64,
+    ];
     let scaled = [DType::Float32, DType::Float64].into_iter().chain(complex);
     let scaled = scaled.map(|dtype| Instance::new("scaled", "", &[dtype]));
-    let hermitian = complex.into_iter().map(|dtype| Instance::new("hermitian", "", &[dtype]));
-    let frequencies = reals.into_iter().map(|dtype| Instance::new("frequencies", "", &[dtype]));
+    let hermitian = complex
+        .into_iter()
+        .map(|dtype| Instance::new("hermitian", "", &[dtype]));
+    let frequencies = reals
+        .into_iter()
+        .map(|dtype| Instance::new("frequencies", "", &[dtype]));
     scaled.chain(hermitian).chain(frequencies).collect()
 });
 
@@ -51,7 +63,11 @@ struct Pass {
 
 impl Pass {
     fn real(&self) -> DType {
-        if self.double { DType::Float64 } else { DType::Float32 }
+        if self.double {
+            DType::Float64
+        } else {
+            DType::Float32
+        }
     }
 
     /// The array with its lanes transformed; `x` stays as it is.
@@ -86,9 +102,16 @@ impl Pass {
     /// comes before it writes to it.
     fn lanes(&self, b: &Cuda, x: &Raw, dtype: DType, len: usize) -> Result<Raw> {
         let op = self.op;
-        let x = if x.dtype == dtype { x.clone() } else { as_dtype(b, op, x, dtype)? };
+        let x = if x.dtype == dtype {
+            x.clone()
+        } else {
+            as_dtype(b, op, x, dtype)?
+        };
         let last = x.shape.len() - 1;
-        let order: Vec<usize> = (0..=last).filter(|&axis| axis != self.axis).chain([self.axis]).collect();
+        let order: Vec<usize> = (0..=last)
+            .filter(|&axis| axis != self.axis)
+            .chain([self.axis])
+            .collect();
         let x = x.permuted(&order);
         let kept = x.shape[last].min(len);
         let part = x.sliced(last, 0, kept, 1);
@@ -133,10 +156,24 @@ fn scaled(b: &Cuda, op: &'static str, x: &Raw, by: f64, conj: bool) -> Result<()
     }
     let kernel = b.kernel(op, &PROGRAM, Instance::new("scaled", "", &[x.dtype]))?;
     // SAFETY: `x` is contiguous and has `n` elements of the kernel's dtype.
-    unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &by, &u32::from(conj)]) }
+    unsafe {
+        b.launch(
+            op,
+            kernel,
+            Grid::over(x.size()),
+            &[&x.pointer(), &n, &by, &u32::from(conj)],
+        )
+    }
 }
 
-fn hermitian(b: &Cuda, op: &'static str, x: &Raw, m: usize, points: usize, conj: bool) -> Result<()> {
+fn hermitian(
+    b: &Cuda,
+    op: &'static str,
+    x: &Raw,
+    m: usize,
+    points: usize,
+    conj: bool,
+) -> Result<()> {
     let n = x.size() as u64;
     if n == 0 {
         return Ok(());
@@ -144,7 +181,14 @@ fn hermitian(b: &Cuda, op: &'static str, x: &Raw, m: usize, points: usize, conj:
     let kernel = b.kernel(op, &PROGRAM, Instance::new("hermitian", "", &[x.dtype]))?;
     let (m, points, conj) = (m as u64, points as u64, u32::from(conj));
     // SAFETY: `x` is contiguous and has `n` elements of the kernel's dtype, in lanes of `m`.
-    unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &m, &points, &conj]) }
+    unsafe {
+        b.launch(
+            op,
+            kernel,
+            Grid::over(x.size()),
+            &[&x.pointer(), &n, &m, &points, &conj],
+        )
+    }
 }
 
 /// Whether transforms of `T` are those of double precision.
@@ -241,7 +285,9 @@ impl Many {
         let others = others.iter().map(|&at| self.pass(Shape::Complex, at));
         // the axis of real numbers comes first on the way to frequencies, and last on the way back
         if from_half {
-            let x = others.rev().try_fold(x.clone(), |x, pass| pass.run(b, &x))?;
+            let x = others
+                .rev()
+                .try_fold(x.clone(), |x, pass| pass.run(b, &x))?;
             return self.pass(self.shape, last).run(b, &x);
         }
         let x = self.pass(self.shape, last).run(b, x)?;
@@ -249,8 +295,22 @@ impl Many {
     }
 
     fn pass(&self, shape: Shape, (axis, points): (usize, usize)) -> Pass {
-        let Many { op, direction, norm, double, .. } = *self;
-        Pass { op, axis, points, shape, direction, norm, double }
+        let Many {
+            op,
+            direction,
+            norm,
+            double,
+            ..
+        } = *self;
+        Pass {
+            op,
+            axis,
+            points,
+            shape,
+            direction,
+            norm,
+            double,
+        }
     }
 }
 
@@ -274,14 +334,24 @@ fn frequencies<T: Real>(
     d: f64,
 ) -> Result<CudaArray<T>> {
     if n == 0 || d == 0.0 {
-        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
+        return Err(Error::argument(
+            op,
+            format!("n is {n} and d is {d}; neither may be 0"),
+        ));
     }
     let out = b.uninit_raw(op, T::DTYPE, &[count])?;
     let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[T::DTYPE]))?;
     let step = 1.0 / (n as f64 * d);
     let (elements, negative, points) = (count as u64, negative as u64, n as u64);
     // SAFETY: the array is contiguous and has `count` elements of the kernel's dtype.
-    unsafe { b.launch(op, kernel, Grid::over(count), &[&out.pointer(), &elements, &negative, &points, &step]) }?;
+    unsafe {
+        b.launch(
+            op,
+            kernel,
+            Grid::over(count),
+            &[&out.pointer(), &elements, &negative, &points, &step],
+        )
+    }?;
     Ok(CudaArray::of(out))
 }
 
