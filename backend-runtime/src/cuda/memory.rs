@@ -101,16 +101,13 @@ impl Device {
         self.bind(op)?;
         let full = |error: &result::DriverError| error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
         match self.driver_allocate(size) {
-            Err(error) if full(&error) => {
-                self.release_cached(op)?;
-                self.driver_allocate(size)
-            }
-            other => other,
+            Err(error) if full(&error) => self.release_cached(op)?,
+            other => return other.checked(op),
         }
-        .map_err(|error| match full(&error) {
-            true => Error::Memory { op, bytes: size },
-            false => Err::<(), _>(error).checked(op).unwrap_err(),
-        })
+        match self.driver_allocate(size) {
+            Err(error) if full(&error) => Err(Error::Memory { op, bytes: size }),
+            other => other.checked(op),
+        }
     }
 
     fn driver_allocate(&self, size: usize) -> std::result::Result<sys::CUdeviceptr, result::DriverError> {
