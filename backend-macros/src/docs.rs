@@ -158,8 +158,7 @@ fn example(op: &Op) -> Option<String> {
         _ => return None,
     };
     // functions over matrices, and rows of user tables, have no such example
-    let fits = op.own
-        && !matches!(op.name.as_str(), "tril" | "triu" | "matrix_transpose")
+    let fits = op.own && !op.group.is_empty() && !matches!(op.name.as_str(), "tril" | "triu" | "matrix_transpose")
         && !op.name.ends_with('2');
     let call = call.replace("b.where(", "b.r#where(");
     fits.then(|| {

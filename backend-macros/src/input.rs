@@ -22,8 +22,6 @@ pub struct Input {
     pub overlay: bool,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// Libraries of the table that are left out.
-    pub without: Vec<String>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
     /// Its type.
@@ -46,7 +44,6 @@ impl Parse for Input {
             table: None,
             overlay: false,
             extension: None,
-            without: Vec::new(),
             backend: None,
             backend_type: None,
             groups: Vec::new(),
@@ -73,7 +70,6 @@ impl Parse for Input {
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
-                "without" => it.without = strings(input)?,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 other => {

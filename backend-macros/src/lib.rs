@@ -57,7 +57,6 @@ fn base_model(input: &Input, report: &mut Report) -> Model {
             text: base.value(),
         };
         parse::parse(&source, Role::Context, &mut model, report);
-        model.backends.retain(|b| !input.without.contains(&b.name));
     }
     model
 }
@@ -89,7 +88,6 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         Role::Own
     };
     parse::parse(source, role, &mut model, &mut report);
-    model.backends.retain(|b| !input.without.contains(&b.name));
     let column = model
         .backends
         .iter()
@@ -125,7 +123,7 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
     let macros = input
         .base
         .is_none()
-        .then(|| exported_macros(&source.text, &input.without));
+        .then(|| exported_macros(&source.text));
     // the expansion holds the table, so that an edit of it rebuilds
     Ok(quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros })
 }
@@ -168,7 +166,7 @@ fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mu
 }
 
 /// The macros by which other crates reach the base table: it travels as text, no file of another crate is read.
-fn exported_macros(base: &str, without: &[String]) -> TokenStream {
+fn exported_macros(base: &str) -> TokenStream {
     quote! {
         /// Your own ops on every backend, or a backend of your own, from a table of yours.
         ///
@@ -178,7 +176,7 @@ fn exported_macros(base: &str, without: &[String]) -> TokenStream {
         /// (`partial = true` where it has only some).
         #[macro_export]
         macro_rules! backend {
-            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, without = [#(#without),*], $($t)* } };
+            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };
         }
 
         /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
@@ -189,7 +187,7 @@ fn exported_macros(base: &str, without: &[String]) -> TokenStream {
         #[cfg(feature = "conformance")]
         #[macro_export]
         macro_rules! conformance {
-            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, without = [#(#without),*], $($t)* } };
+            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, $($t)* } };
         }
     }
 }

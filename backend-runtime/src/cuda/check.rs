@@ -86,7 +86,13 @@ static PROGRAMS: &[Listed] = &[
     super::compact::KERNELS,
     super::shape::KERNELS,
     super::reduce::FOLDS,
+    super::fft::KERNELS,
     super::linalg::KERNELS,
+    super::random::KERNELS,
+    super::reduce::SCANS,
+    super::reduce::DIFFS,
+    super::sort::KERNELS,
+    super::special::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.

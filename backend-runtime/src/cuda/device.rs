@@ -17,7 +17,6 @@ pub(crate) struct Device {
     stream: Arc<CudaStream>,
     /// What its kernels are compiled for.
     pub(super) target: Target,
-    multiprocessors: u32,
     pub(super) pool: Pool,
     pub(super) kernels: Kernels,
 }
@@ -56,12 +55,9 @@ impl Device {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unavailable)?;
         let capability = context.compute_capability().map_err(unavailable)?;
-        let processors = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-        let multiprocessors = context.attribute(processors).map_err(unavailable)?;
         let ptx = env::var_os("BACKENDS_CUDA_PTX").is_some_and(|value| value == "1");
         let device = Device {
             target: Target::of((capability.0 as u32, capability.1 as u32), ptx)?,
-            multiprocessors: multiprocessors.max(1) as u32,
             pool: Pool::new(),
             kernels: Kernels::default(),
             context,
@@ -124,15 +120,7 @@ impl Device {
         self.stream.cu_stream()
     }
 
-    /// The stream, as cudarc's own wrappers of libraries take it.
-    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
-        &self.stream
-    }
 
-    /// How many multiprocessors the device has.
-    pub(crate) fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
-    }
 
     /// Waits until everything on the stream has run.
     pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {

@@ -22,24 +22,13 @@ pub fn uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> 
     }
 }
 
-fn uniform_in<T: Float, R: Generator>(
-    b: &Numpyish,
-    shape: &[usize],
-    low: f64,
-    high: f64,
-) -> Result<NdArray<T>> {
+fn uniform_in<T: Float, R: Generator>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
     let op = "random_uniform";
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::Real::of(low), T::Real::of(high));
     if !(length.is_finite() && from.is_finite() && to.is_finite()) {
-        return Err(Error::argument(
-            op,
-            format!(
-                "{low} .. {high} is no range of finite length in {}",
-                T::DTYPE
-            ),
-        ));
+        return Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {}", T::DTYPE)));
     }
     // what rounding carries to `high`
     let below = if from == to { to } else { to.nextafter(from) };
@@ -58,18 +47,10 @@ pub fn normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> R
     }
 }
 
-fn normal_in<T: Float, R: Generator>(
-    b: &Numpyish,
-    shape: &[usize],
-    mean: f64,
-    std: f64,
-) -> Result<NdArray<T>> {
+fn normal_in<T: Float, R: Generator>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
     let op = "random_normal";
     if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
-        return Err(Error::argument(
-            op,
-            format!("mean is {mean}, std is {std}; both are finite, std is not negative"),
-        ));
+        return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is not negative")));
     }
     let (mean, std) = (R::of(mean), R::of(std));
     make::<T, R>(b, op, shape, R::normal, |z| (mean + std * z).cast())
@@ -79,10 +60,7 @@ fn normal_in<T: Float, R: Generator>(
 pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
     let op = "random_integers";
     if low >= high {
-        return Err(Error::argument(
-            op,
-            format!("low is {low}, high is {high}; low has to be less"),
-        ));
+        return Err(Error::argument(op, format!("low is {low}, high is {high}; low has to be less")));
     }
     // differences and sums modulo 2^64 are right for signed dtypes too
     let first = low.cast::<u64>();
@@ -91,9 +69,7 @@ pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> R
     fill(b, &mut out, 2, |key, block, part| {
         let mut words = [0; PART];
         random_bits(key, block, &mut words[..part.len()]);
-        part.iter_mut()
-            .zip(words)
-            .for_each(|(o, w)| *o = T::from_u64(first.wrapping_add(below(range, w))));
+        part.iter_mut().zip(words).for_each(|(o, w)| *o = T::from_u64(first.wrapping_add(below(range, w))));
     });
     buffer::array(op, shape, out)
 }
@@ -102,10 +78,7 @@ pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> R
 pub fn permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
     let op = "random_permutation";
     if n > 0 && (n - 1) as u64 > T::MAX.cast::<u64>() {
-        return Err(Error::argument(
-            op,
-            format!("{n} numbers do not fit {}", T::DTYPE),
-        ));
+        return Err(Error::argument(op, format!("{n} numbers do not fit {}", T::DTYPE)));
     }
     let mut keys = buffer::zeroed::<u64>(op, shape::count(op, &[n], size_of::<u64>())?)?;
     fill(b, &mut keys, 2, random_bits);
@@ -120,20 +93,11 @@ const PART: usize = 1024;
 
 /// Fills `out` from as many blocks as it takes. `f` gets the key, the first block of a part, and the part, of `PART`
 /// elements or less.
-fn fill<V: Send>(
-    b: &Numpyish,
-    out: &mut [V],
-    per_block: usize,
-    f: impl Fn(u64, u64, &mut [V]) + Sync,
-) {
+fn fill<V: Send>(b: &Numpyish, out: &mut [V], per_block: usize, f: impl Fn(u64, u64, &mut [V]) + Sync) {
     let (key, first) = b.stream().take(out.len().div_ceil(per_block) as u64);
     buffer::chunks(out, PART, COSTLY, |start, out| {
         for (k, part) in out.chunks_mut(PART).enumerate() {
-            f(
-                key,
-                first.wrapping_add(((start + k * PART) / per_block) as u64),
-                part,
-            );
+            f(key, first.wrapping_add(((start + k * PART) / per_block) as u64), part);
         }
     });
 }
@@ -157,11 +121,7 @@ fn make<T: Float, R: Generator>(
 
 /// The real numbers that elements consist of: themselves, or their two parts.
 fn reals<T: Float>(x: &mut [T]) -> &mut [T::Real] {
-    let parts = if T::DTYPE.kind() == Kind::Complex {
-        2
-    } else {
-        1
-    };
+    let parts = if T::DTYPE.kind() == Kind::Complex { 2 } else { 1 };
     assert_eq!(size_of::<T>(), parts * size_of::<T::Real>());
     // SAFETY: a complex number is its two parts, one after the other; any other float is its own real dtype.
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len() * parts) }
@@ -186,8 +146,7 @@ macro_rules! from_blocks {
         fn $name(key: u64, block: u64, out: &mut [$t]) {
             let mut group = [<$t>::default(); $per * SIDE_BY_SIDE];
             for (k, part) in out.chunks_mut(group.len()).enumerate() {
-                let $w =
-                    philox_many::<SIDE_BY_SIDE>(key, block.wrapping_add((k * SIDE_BY_SIDE) as u64));
+                let $w = philox_many::<SIDE_BY_SIDE>(key, block.wrapping_add((k * SIDE_BY_SIDE) as u64));
                 for $i in 0..SIDE_BY_SIDE {
                     group[$per * $i..$per * ($i + 1)].copy_from_slice(&$from);
                 }
@@ -203,10 +162,18 @@ from_blocks!(uniform_f32: f32, 4, |w, i| [unit_f32(w[0][i]), unit_f32(w[1][i]), 
 /// Turns pairs of uniform numbers into pairs of normal ones.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn normal_pairs<R: Precision>(x: &mut [R]) {
-    for pair in x.as_chunks_mut::<2>().0 {
-        *pair = box_muller(pair[0], pair[1]);
+    // apart from each other in between, so that the formula is computed on whole vectors
+    let (mut first, mut second) = ([R::ZERO; PAIRS], [R::ZERO; PAIRS]);
+    for x in x.chunks_mut(2 * PAIRS) {
+        let pairs = x.as_chunks_mut::<2>().0;
+        pairs.iter().zip(&mut first).zip(&mut second).for_each(|((p, a), b)| (*a, *b) = (p[0], p[1]));
+        first.iter_mut().zip(&mut second).for_each(|(a, b)| [*a, *b] = box_muller(*a, *b));
+        pairs.iter_mut().zip(&first).zip(&second).for_each(|((p, a), b)| *p = [*a, *b]);
     }
 }
+
+/// Pairs of numbers that are turned at once.
+const PAIRS: usize = 32;
 
 macro_rules! generator {
     ($($r:ident $per:literal $uniform:ident;)*) => {$(
@@ -260,20 +227,10 @@ mod tests {
             assert_eq!(double[i], -1.0 + 4.0 * unit_f64(two[k], two[k + 1]));
             assert_eq!(single[i], -1.0 + 4.0 * unit_f32(word));
             let nearest = f16::from_f32(-1.0 + 4.0 * unit_f32(word));
-            assert_eq!(
-                half[i],
-                if nearest.to_f32() == 3.0 {
-                    f16::from_bits(nearest.to_bits() - 1)
-                } else {
-                    nearest
-                }
-            );
+            assert_eq!(half[i], if nearest.to_f32() == 3.0 { f16::from_bits(nearest.to_bits() - 1) } else { nearest });
             assert!((normals[i] - (5.0 + 2.0 * normal_f64(two)[i % 2])).abs() < 1e-14);
             assert!((brains[i].to_f32() - (5.0 + 2.0 * normal_f32(four)[i % 4])).abs() < 0.05);
-            assert_eq!(
-                whole[i] as i64,
-                below(60_000, bits(two, i % 2)) as i64 - 30_000
-            );
+            assert_eq!(whole[i] as i64, below(60_000, bits(two, i % 2)) as i64 - 30_000);
         }
     }
 
@@ -283,11 +240,7 @@ mod tests {
         let x: NdArray<f32> = normal(&seeded(), &[70], 0.0, 1.0).unwrap();
         assert!(z.iter().flat_map(|z| [z.re, z.im]).eq(x.iter().copied()));
         let z: NdArray<Complex<f64>> = uniform(&seeded(), &[3], 1.0, 2.0).unwrap();
-        assert!(z.iter().all(|z| z.re >= 1.0
-            && z.im >= 1.0
-            && z.re < 2.0
-            && z.im < 2.0
-            && z.re != z.im));
+        assert!(z.iter().all(|z| z.re >= 1.0 && z.im >= 1.0 && z.re < 2.0 && z.im < 2.0 && z.re != z.im));
     }
 
     #[test]
@@ -297,11 +250,7 @@ mod tests {
         let second: NdArray<f64> = uniform(&b, &[2], 0.0, 1.0).unwrap();
         let whole: NdArray<f64> = uniform(&seeded(), &[6], 0.0, 1.0).unwrap();
         assert_eq!(first.as_slice().unwrap(), &whole.as_slice().unwrap()[..3]);
-        assert_eq!(
-            second.as_slice().unwrap(),
-            &whole.as_slice().unwrap()[4..],
-            "a block is never used twice"
-        );
+        assert_eq!(second.as_slice().unwrap(), &whole.as_slice().unwrap()[4..], "a block is never used twice");
     }
 
     #[test]
@@ -316,42 +265,10 @@ mod tests {
             assert!((of(4, mean) / s.powi(4) - kurtosis).abs() < 0.1, "kurtosis");
         }
         let twelfth = (1.0_f64 / 12.0).sqrt();
-        check(
-            uniform::<f64>(&seeded(), &[N], 0.0, 1.0)
-                .unwrap()
-                .iter()
-                .copied(),
-            0.5,
-            twelfth,
-            1.8,
-        );
-        check(
-            uniform::<f32>(&seeded(), &[N], 0.0, 1.0)
-                .unwrap()
-                .iter()
-                .map(|v| v.to_f64()),
-            0.5,
-            twelfth,
-            1.8,
-        );
-        check(
-            normal::<f64>(&seeded(), &[N], 3.0, 2.0)
-                .unwrap()
-                .iter()
-                .copied(),
-            3.0,
-            2.0,
-            3.0,
-        );
-        check(
-            normal::<f32>(&seeded(), &[N], 3.0, 2.0)
-                .unwrap()
-                .iter()
-                .map(|v| v.to_f64()),
-            3.0,
-            2.0,
-            3.0,
-        );
+        check(uniform::<f64>(&seeded(), &[N], 0.0, 1.0).unwrap().iter().copied(), 0.5, twelfth, 1.8);
+        check(uniform::<f32>(&seeded(), &[N], 0.0, 1.0).unwrap().iter().map(|v| v.to_f64()), 0.5, twelfth, 1.8);
+        check(normal::<f64>(&seeded(), &[N], 3.0, 2.0).unwrap().iter().copied(), 3.0, 2.0, 3.0);
+        check(normal::<f32>(&seeded(), &[N], 3.0, 2.0).unwrap().iter().map(|v| v.to_f64()), 3.0, 2.0, 3.0);
         let dice = integers::<u8>(&seeded(), &[N], 1, 7).unwrap();
         for face in 1..7 {
             let share = dice.iter().filter(|&&d| d == face).count() as f64 / N as f64;
@@ -369,12 +286,7 @@ mod tests {
         assert!(tight.iter().all(|&v| (1.0..1.0 + 3e-7_f32).contains(&v)));
         let every: NdArray<i64> = integers(&seeded(), &[100], i64::MIN, i64::MAX).unwrap();
         assert!(every.iter().any(|&v| v < 0) && every.iter().any(|&v| v > 0));
-        assert!(
-            integers::<u8>(&seeded(), &[100], 254, 255)
-                .unwrap()
-                .iter()
-                .all(|&v| v == 254)
-        );
+        assert!(integers::<u8>(&seeded(), &[100], 254, 255).unwrap().iter().all(|&v| v == 254));
     }
 
     #[test]
@@ -387,60 +299,21 @@ mod tests {
             assert!(sorted.into_iter().eq(0..n as i32));
         }
         assert_eq!(permutation::<u8>(&seeded(), 256).unwrap().len(), 256);
-        assert!(matches!(
-            permutation::<u8>(&seeded(), 257),
-            Err(Error::Argument {
-                op: "random_permutation",
-                ..
-            })
-        ));
-        assert!(matches!(
-            permutation::<i64>(&seeded(), usize::MAX / 2),
-            Err(Error::Memory { .. })
-        ));
+        assert!(matches!(permutation::<u8>(&seeded(), 257), Err(Error::Argument { op: "random_permutation", .. })));
+        assert!(matches!(permutation::<i64>(&seeded(), usize::MAX / 2), Err(Error::Memory { .. })));
     }
 
     #[test]
     fn what_is_refused() {
         for (low, high) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
             let r = uniform::<f64>(&seeded(), &[2], low, high);
-            assert!(
-                matches!(
-                    r,
-                    Err(Error::Argument {
-                        op: "random_uniform",
-                        ..
-                    })
-                ),
-                "{low} {high}"
-            );
+            assert!(matches!(r, Err(Error::Argument { op: "random_uniform", .. })), "{low} {high}");
         }
-        assert!(
-            uniform::<f32>(&seeded(), &[2], 0.0, 1e300).is_err(),
-            "infinite as f32"
-        );
-        assert!(matches!(
-            normal::<f32>(&seeded(), &[2], 0.0, -1.0),
-            Err(Error::Argument {
-                op: "random_normal",
-                ..
-            })
-        ));
-        assert!(matches!(
-            integers(&seeded(), &[2], 3, 3),
-            Err(Error::Argument {
-                op: "random_integers",
-                ..
-            })
-        ));
-        assert!(matches!(
-            uniform::<f32>(&seeded(), &[usize::MAX, 2], 0.0, 1.0),
-            Err(Error::Memory { .. })
-        ));
-        assert_eq!(
-            normal::<f64>(&seeded(), &[0, 3], 0.0, 1.0).unwrap().shape(),
-            [0, 3]
-        );
+        assert!(uniform::<f32>(&seeded(), &[2], 0.0, 1e300).is_err(), "infinite as f32");
+        assert!(matches!(normal::<f32>(&seeded(), &[2], 0.0, -1.0), Err(Error::Argument { op: "random_normal", .. })));
+        assert!(matches!(integers(&seeded(), &[2], 3, 3), Err(Error::Argument { op: "random_integers", .. })));
+        assert!(matches!(uniform::<f32>(&seeded(), &[usize::MAX, 2], 0.0, 1.0), Err(Error::Memory { .. })));
+        assert_eq!(normal::<f64>(&seeded(), &[0, 3], 0.0, 1.0).unwrap().shape(), [0, 3]);
         assert_eq!(uniform::<f64>(&seeded(), &[], 2.0, 2.0).unwrap()[[]], 2.0);
     }
 }

@@ -32,6 +32,9 @@ const VERSION_HEADERS: [&str; 2] = [
 ///
 /// It is done by itself at first use; calling it before moves the wait to a set-up step.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
+    let libtorch = &libtorch
+        .canonicalize()
+        .unwrap_or_else(|_| libtorch.to_path_buf());
     let headers = libtorch.join("include");
     let version = version(&headers).ok_or_else(|| {
         unavailable(format!(

@@ -2,6 +2,14 @@
 //!
 //! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduce::sum"` is the function `sum` in
 //! `reduce.rs`, composed of libtorch's ops where it has no such op.
+//!
+//! # Finding libtorch
+//!
+//! Nothing of libtorch is needed to build this crate. At the first [`Torch::new`] it is looked for in `$LIBTORCH` (its folder
+//! `torch`, which has `lib` and `include`), in `libtorch/torch` here or above this folder or the executable, and in `python3`'s
+//! packages. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
+//! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder. Where one of these is missing,
+//! [`Torch::new`] is [`Error::Unavailable`](crate::Error::Unavailable), which says what to do.
 
 mod array;
 pub mod aten;
@@ -56,12 +64,8 @@ impl Torch {
         let index = device_index(device)?;
         let shim = ffi::load()?;
         // SAFETY: it counts, and changes nothing.
-        let count = if index < 0 {
-            0
-        } else {
-            unsafe { (shim.device_count)() }
-        };
-        if index >= count {
+        let count = unsafe { (shim.device_count)() };
+        if index >= count.max(0) {
             let why = if count == 0 {
                 "libtorch finds no GPU".into()
             } else {

@@ -207,11 +207,11 @@ impl<'a> Tensors<'a> {
 
     /// The tensors, in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<&Tensor>> {
-        // SAFETY: a `Tensor` is transparent over its pointer, and lives for `'a`.
-        self.0.iter().map(|t| {
-            t.as_ref()
-                .map(|t| unsafe { &*std::ptr::from_ref(t).cast::<Tensor>() })
-        })
+        let tensor = |pointer: &NonNull<Impl>| {
+            // SAFETY: a `Tensor` is transparent over its pointer, and this one lives for `'a`.
+            unsafe { &*std::ptr::from_ref(pointer).cast::<Tensor>() }
+        };
+        self.0.iter().map(move |t| t.as_ref().map(tensor))
     }
 }
 

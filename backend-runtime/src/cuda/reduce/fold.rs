@@ -8,6 +8,9 @@ use crate::{
     },
 };
 
+/// Bytes of the largest accumulator.
+pub(super) const ACCUMULATOR: usize = 16;
+
 /// What many elements become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {

@@ -2,8 +2,13 @@
 
 mod fold;
 mod plan;
+mod quantile;
+mod scan;
 
 pub(super) use fold::FOLDS;
+pub use quantile::quantile;
+pub(super) use scan::{DIFFS, SCANS, running_count};
+pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{Cuda, CudaArray, array::Raw};
 use crate::{Axes, Element, Error, Float, Ordered, Result, shape};

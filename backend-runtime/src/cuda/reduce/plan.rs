@@ -1,6 +1,6 @@
 //! How a fold over axes is laid out: which axes go, in which order the others are gone over, how the work is split.
 
-use super::fold::{Fold, REDUCE};
+use super::fold::{ACCUMULATOR, Fold, REDUCE};
 use crate::{
     Result,
     cuda::{
@@ -12,9 +12,6 @@ use crate::{
     shape,
 };
 use std::cmp::Reverse;
-
-/// Bytes of the largest accumulator.
-const ACCUMULATOR: usize = 16;
 
 /// A fold of one array over some axes.
 pub(crate) struct Plan {

@@ -5,7 +5,8 @@ mod passes;
 
 use super::{NdArray, Numpyish, buffer};
 use crate::{Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result, shape};
-use lane::{Direction, Engine};
+pub(crate) use lane::Direction;
+use lane::Engine;
 use passes::Pass;
 use std::any::Any;
 
@@ -227,7 +228,7 @@ fn real_many<T: Element, R: Engine>(
 }
 
 /// The number of points of a transform: as given, or the default of the axis.
-fn points(
+pub(crate) fn points(
     op: &'static str,
     shape: &[usize],
     given: Option<usize>,
@@ -242,16 +243,16 @@ fn points(
 }
 
 /// How many real points a half spectrum stands for, where it is not said.
-fn of_half(m: usize) -> usize {
+pub(crate) fn of_half(m: usize) -> usize {
     m.saturating_sub(1) * 2
 }
 
-fn no_axis(op: &'static str) -> Error {
+pub(crate) fn no_axis(op: &'static str) -> Error {
     Error::argument(op, "there is no axis to transform")
 }
 
 /// The axes to transform, each with its number of points. Lengths without axes are those of the last axes.
-fn axes_and_lengths(
+pub(crate) fn axes_and_lengths(
     op: &'static str,
     shape: &[usize],
     s: Option<Lengths>,

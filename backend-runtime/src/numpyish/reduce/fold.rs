@@ -2,6 +2,7 @@
 
 use crate::{Element, Float, Numeric, Ordered};
 use multiversion::multiversion;
+use std::hint::select_unpredictable;
 
 /// A way to make one value of many, in any order.
 ///
@@ -76,7 +77,7 @@ pub struct Max;
 pub struct Min;
 
 macro_rules! extreme {
-    ($($name:ident $word:ident)*) => {$(
+    ($($name:ident $beats:tt)*) => {$(
         impl<A: Ordered> Fold<A> for $name {
             type Acc = A;
             type Given = ();
@@ -88,17 +89,24 @@ macro_rules! extreme {
 
             #[inline(always)]
             fn step(acc: A, x: A, _: ()) -> A {
-                acc.$word(x)
+                // a select that stays one: as a branch it would become a masked store, which is slow
+                select_unpredictable((x $beats acc) | is_nan(x), x, acc)
             }
 
             #[inline(always)]
             fn merge(a: A, b: A) -> A {
-                a.$word(b)
+                Self::step(a, b, ())
             }
         }
     )*};
 }
-extreme!(Max maximum Min minimum);
+extreme!(Max > Min <);
+
+/// Whether it is NaN: unordered even with itself.
+#[inline(always)]
+pub fn is_nan<A: Ordered>(x: A) -> bool {
+    x.partial_cmp(&x).is_none()
+}
 
 /// The sum of squared distances from a known mean.
 pub struct Spread;
@@ -143,11 +151,7 @@ pub fn block<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
     for (a, &v) in acc.iter_mut().zip(rest) {
         *a = F::step(*a, v, given);
     }
-    let mut width = if chunks.is_empty() {
-        rest.len().next_power_of_two()
-    } else {
-        SIDE_BY_SIDE
-    } / 2;
+    let mut width = if chunks.is_empty() { rest.len().next_power_of_two() } else { SIDE_BY_SIDE } / 2;
     while width > 0 {
         for i in 0..width {
             acc[i] = F::merge(acc[i], acc[i + width]);
@@ -196,10 +200,7 @@ pub struct Pairwise<V> {
 impl<V: Element> Pairwise<V> {
     /// Of no values yet.
     pub fn new() -> Pairwise<V> {
-        Pairwise {
-            count: 0,
-            tree: [V::default(); usize::BITS as usize],
-        }
+        Pairwise { count: 0, tree: [V::default(); usize::BITS as usize] }
     }
 
     /// Takes one value more.
@@ -215,9 +216,7 @@ impl<V: Element> Pairwise<V> {
     /// All values as one; `None` of none.
     pub fn finish(&self, merge: impl Fn(V, V) -> V) -> Option<V> {
         let levels = (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1);
-        levels
-            .map(|k| self.tree[k])
-            .reduce(|late, early| merge(early, late))
+        levels.map(|k| self.tree[k]).reduce(|late, early| merge(early, late))
     }
 }
 
@@ -232,10 +231,7 @@ mod tests {
             assert_eq!(block::<_, Sum>(&x, ()), x.iter().sum::<i64>(), "{n}");
             assert_eq!(block::<_, Max>(&x, ()), *x.iter().max().unwrap());
             assert_eq!(block::<_, Min>(&x, ()), *x.iter().min().unwrap());
-            assert_eq!(
-                block::<_, Product>(&x, ()),
-                x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b))
-            );
+            assert_eq!(block::<_, Product>(&x, ()), x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b)));
         }
     }
 

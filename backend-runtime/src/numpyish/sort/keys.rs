@@ -115,10 +115,7 @@ impl<K: Key, I: Index> Indexed<K, I> {
     /// The key of the element number `index`.
     #[inline(always)]
     pub fn new(key: K, index: usize) -> Indexed<K, I> {
-        Indexed {
-            key,
-            index: I::from_usize(index),
-        }
+        Indexed { key, index: I::from_usize(index) }
     }
 
     /// Where the element is.
@@ -158,40 +155,60 @@ const BY_DIGITS: usize = 512;
 
 /// Sorts by key; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
 pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
-    if records.len() < BY_DIGITS {
+    let n = records.len();
+    if n < BY_DIGITS {
         // stable all the same: equal keys are equal records, or differ in their index, which is part of the order
         records.sort_unstable();
         return Ok(());
     }
-    let n = records.len();
-    if spare.len() < n {
+    if spare.len() != n {
         *spare = buffer::vec(op, n)?;
         spare.resize(n, R::default());
     }
-    let digits = (8 * size_of::<R::Key>()).div_ceil(DIGIT);
-    let mut counts = vec![[0_usize; 1 << DIGIT]; digits];
-    for r in records.iter() {
-        for (k, counts) in counts.iter_mut().enumerate() {
-            counts[r.key().digit(k)] += 1;
-        }
-    }
-    spare.truncate(n);
-    for (k, counts) in counts.iter_mut().enumerate() {
-        if counts[records[0].key().digit(k)] == n {
-            continue; // a digit that is the same in all keys
-        }
-        let mut next = 0;
-        for c in counts.iter_mut() {
-            next += std::mem::replace(c, next);
-        }
-        for r in records.iter() {
-            let place = &mut counts[r.key().digit(k)];
-            spare[*place] = *r;
-            *place += 1;
-        }
+    let sorted_in_spare = if u32::try_from(n).is_ok() {
+        by_digits::<R, u32>(records, spare)
+    } else {
+        by_digits::<R, u64>(records, spare)
+    };
+    if sorted_in_spare {
         std::mem::swap(records, spare);
     }
     Ok(())
+}
+
+/// Sorts by one digit after the other, from the lowest on; `true` if the result is in `spare`. `C` counts records.
+fn by_digits<R: Record, C: Index>(records: &mut [R], spare: &mut [R]) -> bool {
+    let n = records.len();
+    let digits = (8 * size_of::<R::Key>()).div_ceil(DIGIT);
+    let mut counts = vec![[C::default(); 1 << DIGIT]; digits];
+    for r in records.iter() {
+        for (k, counts) in counts.iter_mut().enumerate() {
+            let count = &mut counts[r.key().digit(k)];
+            *count = C::from_usize(count.to_usize() + 1);
+        }
+    }
+    let (mut from, mut to) = (records, spare);
+    let mut swapped = false;
+    for (k, counts) in counts.iter_mut().enumerate() {
+        if counts[from[0].key().digit(k)].to_usize() == n {
+            continue; // a digit that is the same in all keys
+        }
+        let mut next = 0;
+        for count in counts.iter_mut() {
+            next += std::mem::replace(count, C::from_usize(next)).to_usize();
+        }
+        assert!(to.len() == n && next == n, "every record has a place");
+        for r in from.iter() {
+            let place = &mut counts[r.key().digit(k)];
+            // SAFETY: a place begins at the number of records of smaller digits, and moves once for each record of its
+            // own; their sum is `n`, so that it is below `n` when it is used.
+            unsafe { *to.get_unchecked_mut(place.to_usize()) = *r };
+            *place = C::from_usize(place.to_usize() + 1);
+        }
+        std::mem::swap(&mut from, &mut to);
+        swapped = !swapped;
+    }
+    swapped
 }
 
 #[cfg(test)]
@@ -219,44 +236,10 @@ mod tests {
         check::<u32, u32>(&[0, 1, u32::MAX]);
         check::<i64, u64>(&[i64::MIN, -1, 0, 1, i64::MAX]);
         check::<u64, u64>(&[0, 1, u64::MAX]);
-        check::<f32, u32>(&[
-            f32::NEG_INFINITY,
-            f32::MIN,
-            -1.0,
-            -1e-45,
-            0.0,
-            1e-45,
-            1.0,
-            f32::MAX,
-            f32::INFINITY,
-        ]);
-        check::<f64, u64>(&[
-            f64::NEG_INFINITY,
-            f64::MIN,
-            -1.0,
-            -5e-324,
-            0.0,
-            5e-324,
-            1.0,
-            f64::MAX,
-            f64::INFINITY,
-        ]);
-        check::<f16, u32>(&[
-            f16::NEG_INFINITY,
-            f16::MIN,
-            f16::NEG_ONE,
-            f16::ZERO,
-            f16::from_bits(1),
-            f16::MAX,
-        ]);
-        check::<bf16, u32>(&[
-            bf16::NEG_INFINITY,
-            bf16::MIN,
-            bf16::NEG_ONE,
-            bf16::ZERO,
-            bf16::from_bits(1),
-            bf16::MAX,
-        ]);
+        check::<f32, u32>(&[f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY]);
+        check::<f64, u64>(&[f64::NEG_INFINITY, f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, f64::MAX, f64::INFINITY]);
+        check::<f16, u32>(&[f16::NEG_INFINITY, f16::MIN, f16::NEG_ONE, f16::ZERO, f16::from_bits(1), f16::MAX]);
+        check::<bf16, u32>(&[bf16::NEG_INFINITY, bf16::MIN, bf16::NEG_ONE, bf16::ZERO, bf16::from_bits(1), bf16::MAX]);
         for descending in [false, true] {
             assert_eq!(u64::of(f64::NAN, descending), u64::MAX);
             assert_eq!(u64::of(-f64::NAN, descending), u64::MAX);
@@ -269,12 +252,8 @@ mod tests {
     #[test]
     fn records_of_equal_keys_keep_their_order() {
         for n in [0, 1, 2, 500, 512, 5000, 70_000] {
-            let keys = (0..n as u32)
-                .map(|i| u64::from(i.wrapping_mul(2_654_435_761) >> 20) << (i % 3 * 21));
-            let mut records: Vec<Indexed<u64, u32>> = keys
-                .enumerate()
-                .map(|(i, key)| Indexed::new(key, i))
-                .collect();
+            let keys = (0..n as u32).map(|i| u64::from(i.wrapping_mul(2_654_435_761) >> 20) << (i % 3 * 21));
+            let mut records: Vec<Indexed<u64, u32>> = keys.enumerate().map(|(i, key)| Indexed::new(key, i)).collect();
             let mut expected = records.clone();
             expected.sort_by_key(|r| r.key);
             sort("sort", &mut records, &mut Vec::new()).unwrap();

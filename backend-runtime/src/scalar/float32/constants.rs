@@ -83,6 +83,15 @@ pub const ASIN: [f32; 5] = [0.16666754, 0.07495249, 0.04547664, 0.024148317, 0.0
 /// `(atan(t) - t) / t^3` by powers of `t^2`, for `|t| <= 7/16`.
 pub const ATAN: [f32; 5] = [-0.33333305, 0.19997787, -0.14230314, 0.10495158, -0.058281];
 
+/// The same less -1/3, divided by `t^2`: for angles in two words.
+pub const ATAN_NEXT: [f32; 5] = [0.19999938, -0.1428229, 0.11042856, -0.08445547, 0.046503443];
+
+/// 1/3.
+pub const THIRD: f32 = 0.33333334;
+
+/// What is missing there.
+pub const THIRD_LOW: f32 = -9.934108e-09;
+
 /// atan(1/2).
 pub const ATAN_1_2: f32 = 0.4636476;
 

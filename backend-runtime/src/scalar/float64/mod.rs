@@ -9,6 +9,8 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// What is added to an exponent.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
+#[path = "../real/complex/mod.rs"]
+pub mod complex;
 mod constants;
 #[path = "../real/division.rs"]
 mod division;

@@ -26,7 +26,7 @@ pub fn erf(x: F) -> F {
     (if size < 1.0 { small } else { large }).copysign(x)
 }
 
-/// `1 - erf(x)`, accurate for large x. Within 1 ulp.
+/// `1 - erf(x)`, accurate for large x. Within 2 ulp.
 #[inline(always)]
 pub fn erfc(x: F) -> F {
     let size = between(0.0, ERFC_MAX, x.abs());

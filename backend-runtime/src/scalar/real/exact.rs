@@ -24,6 +24,23 @@ pub fn product(x: F, y: F) -> (F, F) {
     (product, x.mul_add(y, -product))
 }
 
+/// A number as a sum of two, the second within the rounding of the first.
+pub type Wide = (F, F);
+
+/// `x * y`, up to about the square of a rounding.
+#[inline(always)]
+pub fn wide_product(x: Wide, y: Wide) -> Wide {
+    let (high, low) = product(x.0, y.0);
+    sum_ordered(high, low + x.0.mul_add(y.1, x.1 * y.0))
+}
+
+/// `x + y`, up to about the square of a rounding of the larger.
+#[inline(always)]
+pub fn wide_sum(x: Wide, y: Wide) -> Wide {
+    let (high, low) = sum(x.0, y.0);
+    sum_ordered(high, low + (x.1 + y.1))
+}
+
 /// `(x + x_low) / (y + y_low)` with one division.
 #[inline(always)]
 pub fn quotient(x: F, x_low: F, y: F, y_low: F) -> (F, F) {

@@ -3,9 +3,9 @@
 use super::F;
 use super::constants::{
     ANGLE_DOWN, ANGLE_HUGE, ANGLE_TINY, ANGLE_UP, ASIN, ATAN, ATAN_1_2, ATAN_1_2_LOW, ATAN_3_2,
-    ATAN_3_2_LOW, FRAC_PI_2, FRAC_PI_4, PI, PI_LOW,
+    ATAN_3_2_LOW, ATAN_NEXT, FRAC_PI_2, FRAC_PI_4, PI, PI_LOW, THIRD, THIRD_LOW,
 };
-use super::exact::{polynomial, sum_ordered};
+use super::exact::{Wide, polynomial, product, quotient, sum_ordered, wide_product, wide_sum};
 
 /// Inverse sine; NaN beyond 1. Within 2 ulp.
 #[inline(always)]
@@ -88,6 +88,44 @@ pub fn atan2(y: F, x: F) -> F {
     }
 }
 
+/// The angle of a point in the first quadrant, and not beyond the range of squares, up to about the square of a rounding,
+/// with a few bits less.
+#[inline(always)]
+pub(super) fn wide_angle(y: F, x: F) -> Wide {
+    let Nearest {
+        tangent,
+        base,
+        base_low,
+        steep,
+    } = nearest(y, x);
+    // (y - tangent x) / (x + tangent y)
+    let (up, right) = if steep { (-x, y) } else { (y, x) };
+    let across = if steep {
+        (0.0, 0.0)
+    } else {
+        product(tangent, x)
+    };
+    let along = if steep {
+        (0.0, 0.0)
+    } else {
+        product(tangent, y)
+    };
+    let (above, below) = (
+        wide_sum((up, 0.0), (-across.0, -across.1)),
+        wide_sum((right, 0.0), along),
+    );
+    let (term, term_low) = quotient(above.0, above.1, below.0, below.1);
+    // term + term^3 (-1/3 + term^2 (..))
+    let term = sum_ordered(term, term_low);
+    let square = wide_product(term, term);
+    let factor = wide_sum(
+        (-THIRD, -THIRD_LOW),
+        (square.0 * polynomial(square.0, &ATAN_NEXT), 0.0),
+    );
+    let series = wide_product(wide_product(term, square), factor);
+    wide_sum((base, base_low), wide_sum(term, series))
+}
+
 /// The angle `base + term + low`, with `|term|` below `base` or `base` 0.
 struct Angle {
     base: F,
@@ -98,6 +136,33 @@ struct Angle {
 /// The angle of a point in the first quadrant, by way of the nearest of atan(0), atan(1/2), atan(1), atan(3/2) and pi/2.
 #[inline(always)]
 fn angle(y: F, x: F) -> Angle {
+    let Nearest {
+        tangent,
+        base,
+        base_low,
+        steep,
+    } = nearest(y, x);
+    let above = if steep { -x } else { x.mul_add(-tangent, y) };
+    let below = if steep { y } else { y.mul_add(tangent, x) };
+    let term = above / if below == 0.0 { 1.0 } else { below };
+    let z = term * term;
+    Angle {
+        base,
+        term,
+        low: term.mul_add(z * polynomial(z, &ATAN), base_low),
+    }
+}
+
+/// The nearest of the angles with a known tangent: tangent, angle in two words, and whether it is pi/2.
+struct Nearest {
+    tangent: F,
+    base: F,
+    base_low: F,
+    steep: bool,
+}
+
+#[inline(always)]
+fn nearest(y: F, x: F) -> Nearest {
     let nearest = (0.0, 0.0, 0.0);
     let nearest = if y > 0.4375 * x {
         (0.5, ATAN_1_2, ATAN_1_2_LOW)
@@ -115,18 +180,15 @@ fn angle(y: F, x: F) -> Angle {
         nearest
     };
     let steep = y > 2.4375 * x;
-    let (tangent, base, low) = if steep {
+    let (tangent, base, base_low) = if steep {
         (0.0, FRAC_PI_2, 0.5 * PI_LOW)
     } else {
         nearest
     };
-    let above = if steep { -x } else { x.mul_add(-tangent, y) };
-    let below = if steep { y } else { y.mul_add(tangent, x) };
-    let term = above / if below == 0.0 { 1.0 } else { below };
-    let z = term * term;
-    Angle {
+    Nearest {
+        tangent,
         base,
-        term,
-        low: term.mul_add(z * polynomial(z, &ATAN), low),
+        base_low,
+        steep,
     }
 }

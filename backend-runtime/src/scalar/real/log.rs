@@ -114,7 +114,8 @@ pub fn log10(x: F) -> F {
 /// `log(1 + x)`, accurate near 0. Within 2 ulp.
 #[inline(always)]
 pub fn log1p(x: F) -> F {
-    log1p_of(x, 0.0)
+    // the sign is that of x also for -0
+    log1p_of(x, 0.0).copysign(x)
 }
 
 /// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`.
@@ -130,8 +131,7 @@ pub(super) fn log1p_of(x: F, rest: F) -> F {
     // 2^-k, by way of 2^(1 - k), which is 0 where 2^-k would be subnormal
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let f = (s.m - 1.0) + (dropped + rest) * inverse;
-    // the sign is that of x also for -0
-    with_limits(u, join(s.k, f)).copysign(x)
+    with_limits(u, join(s.k, f))
 }
 
 /// `log(exp(x) + exp(y))` without overflow between, by NumPy's formula: within 2 ulp of the larger of the two terms

@@ -5,13 +5,13 @@ use super::constants::{
     EXP_MIN, LN_2_HIGH, LN_2_LOW, LOG_NEXT, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP,
     TWO_THIRDS, TWO_THIRDS_LOW,
 };
-use super::exact::{polynomial, product, sum_ordered};
+use super::exact::{Wide, polynomial, product, sum_ordered};
 use super::exp::exp_of;
 use super::log::split;
 
 /// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
 #[inline(always)]
-fn log(x: F) -> (F, F) {
+pub(super) fn wide_log(x: F) -> Wide {
     let x = split(x);
     let f = x.m - 1.0;
     // s = f / (2 + f)
@@ -39,7 +39,7 @@ fn log(x: F) -> (F, F) {
 #[inline(always)]
 pub fn pow(x: F, y: F) -> F {
     let size = x.abs();
-    let (log, log_low) = log(size);
+    let (log, log_low) = wide_log(size);
     let log = if size == 0.0 { F::NEG_INFINITY } else { log };
     let log = if size == F::INFINITY {
         F::INFINITY

@@ -7,7 +7,7 @@
 use super::constants::{
     COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN,
 };
-use super::exact::{polynomial, sum_ordered};
+use super::exact::{polynomial, sum, sum_ordered};
 use super::{Bits, F};
 
 /// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call: infinity and NaN do not.
@@ -20,7 +20,7 @@ pub fn is_far(x: F) -> bool {
 }
 
 /// `x` as a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
-struct Turned {
+pub(super) struct Turned {
     quarters: Bits,
     high: F,
     low: F,
@@ -28,7 +28,7 @@ struct Turned {
 
 /// Takes the quarter turns off an `x` that is not far.
 #[inline(always)]
-fn turn(x: F) -> Turned {
+pub(super) fn turn(x: F) -> Turned {
     let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
     let n = rounded - ROUNDER;
     // exact: a multiple of the last bit of FRAC_PI_2, and below 2
@@ -45,6 +45,13 @@ fn turn(x: F) -> Turned {
 }
 
 impl Turned {
+    /// Of `x + rest`, where `rest` is tiny beside 1.
+    #[inline(always)]
+    pub(super) fn plus(self, rest: F) -> Turned {
+        let (high, low) = sum(self.high, self.low + rest);
+        Turned { high, low, ..self }
+    }
+
     #[inline(always)]
     fn sin(&self) -> F {
         let z = self.high * self.high;
@@ -63,7 +70,7 @@ impl Turned {
 
     /// The sine after `more` quarter turns.
     #[inline(always)]
-    fn sin_after(&self, more: Bits) -> F {
+    pub(super) fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
         let value = if quarters & 1 == 0 {
             self.sin()

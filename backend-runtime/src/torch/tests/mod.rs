@@ -102,3 +102,57 @@ fn empty_and_scalar_arrays() {
         );
     }
 }
+
+#[test]
+fn devices_that_are_not_there_are_typed_errors() {
+    let Some(_) = torch() else { return };
+    assert!(matches!(Torch::new("tpu"), Err(Error::Argument { .. })));
+    let missing = Torch::new("cuda:255").unwrap_err();
+    assert!(
+        matches!(&missing, Error::Unavailable { why, .. } if why.contains("cuda:255")),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_seed_gives_the_numbers_of_every_backend() {
+    let Some(b) = torch() else { return };
+    let numpyish = crate::numpyish::Numpyish::seeded(5);
+    let want = crate::numpyish::random::normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
+    let next = || {
+        host(
+            &b,
+            &super::random::normal::<f64>(&b, &[7], 0.0, 1.0).unwrap(),
+        )
+    };
+    b.seed(5);
+    assert_eq!(next(), want);
+    assert_ne!(next(), want, "the stream goes on");
+    b.clone().seed(5);
+    assert_eq!(next(), want, "clones share the stream");
+}
+
+#[test]
+fn arrays_show_their_elements_and_cross_threads() {
+    let Some(b) = torch() else { return };
+    let x = array(&b, vec![1.5_f32, 2.5]);
+    let text = format!("{x:?}");
+    assert!(
+        text.contains("1.5") && text.contains("float32") && text.contains("cpu"),
+        "{text}"
+    );
+    let sums: Vec<f32> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    host(
+                        &b,
+                        &super::reduce::sum(&b, &x.clone(), crate::Axes::All, false).unwrap(),
+                    )[[]]
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(sums, [4.0; 4]);
+}

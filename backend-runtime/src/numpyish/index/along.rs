@@ -1,164 +1,22 @@
-//! Parts of arrays: slices, gathers, scatters and masks.
+//! Gathers and scatters along one axis, by arrays of indices.
 
-use super::{
-    NdArray, Numpyish, Operand,
-    buffer::{self, CHEAP, COSTLY, Shared},
-    copy, elementwise,
-    walk::{self, Input, STEP, Source},
+use super::widen;
+use crate::{
+    Element, Error, Numeric, Result,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::{self, CHEAP, COSTLY, Shared},
+        copy,
+    },
+    shape,
 };
-use crate::{Element, Error, Numeric, Result, Slice, shape};
 use multiversion::multiversion;
-use ndarray::{ArrayView, Axis, IxDyn, Slice as Part};
+use ndarray::Axis;
 use std::{
     mem::MaybeUninit,
     ops::Range,
     sync::atomic::{AtomicBool, Ordering},
 };
-
-/// x1 where the condition is true, x2 elsewhere.
-pub fn select<T: Element>(
-    _: &Numpyish,
-    condition: &NdArray<bool>,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<NdArray<T>> {
-    const OP: &str = "where";
-    if let (Some(c), Some(x), Some(y)) = (
-        condition.as_slice(),
-        whole(&x1, condition),
-        whole(&x2, condition),
-    ) {
-        return elementwise::like(OP, condition, c.len(), |r, out| {
-            pick_each(
-                Input::Slice(&c[r.clone()]),
-                x.part(r.clone()),
-                y.part(r),
-                out,
-            );
-        });
-    }
-    let sources = [
-        Source::array(condition),
-        elementwise::source(&x1),
-        elementwise::source(&x2),
-    ];
-    // SAFETY: every element is written.
-    unsafe {
-        walk::walk(OP, &sources, &|parts, out| {
-            pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out)
-        })
-    }
-}
-
-/// A scalar, or the elements of an array that has the condition's shape and lies in C order.
-fn whole<'a, T: Element>(x: &'a Operand<'_, T>, condition: &NdArray<bool>) -> Option<Input<'a, T>> {
-    match x {
-        Operand::Scalar(x) => Some(Input::Scalar(*x)),
-        Operand::Array(x) if x.shape() == condition.shape() => x.as_slice().map(Input::Slice),
-        Operand::Array(_) => None,
-    }
-}
-
-fn pick_each<T: Element>(
-    c: Input<'_, bool>,
-    x: Input<'_, T>,
-    y: Input<'_, T>,
-    out: &mut [MaybeUninit<T>],
-) {
-    let (cs, xs, ys) = (c.spread(), x.spread(), y.spread());
-    for (i, out) in out.chunks_mut(STEP).enumerate() {
-        let range = i * STEP..i * STEP + out.len();
-        pick(
-            c.slice(&cs, range.clone()),
-            x.slice(&xs, range.clone()),
-            y.slice(&ys, range),
-            out,
-        );
-    }
-}
-
-/// Both elements are read before the choice, which leaves no branch to predict.
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn pick<T: Element>(c: &[bool], x: &[T], y: &[T], out: &mut [MaybeUninit<T>]) {
-    for (((o, &c), &x), &y) in out.iter_mut().zip(c).zip(x).zip(y) {
-        o.write(if c { x } else { y });
-    }
-}
-
-/// A part of the array, sharing its memory.
-pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Result<NdArray<T>> {
-    let spans = shape::spans("getitem", slices, x.shape())?;
-    let mut part = x.clone();
-    for (axis, span) in spans.iter().enumerate() {
-        part.slice_axis_inplace(Axis(axis), ndarray_slice(span));
-    }
-    for (axis, _) in spans.iter().enumerate().rev().filter(|(_, span)| span.drop) {
-        part = part.index_axis_move(Axis(axis), 0);
-    }
-    Ok(part)
-}
-
-/// The same part in ndarray's words: there a negative step begins at the last index of the range.
-fn ndarray_slice(span: &shape::Span) -> Part {
-    let first = span.start as isize;
-    match span.len as isize {
-        0 => Part::new(0, Some(0), 1),
-        1 => Part::new(first, Some(first + 1), 1),
-        len => {
-            let last = first + (len - 1) * span.step;
-            Part::new(first.min(last), Some(first.max(last) + 1), span.step)
-        }
-    }
-}
-
-/// A copy of the array in which a part is replaced by values, broadcast to it.
-pub fn setitem<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    slices: &[Slice],
-    values: Operand<'_, T>,
-) -> Result<NdArray<T>> {
-    const OP: &str = "setitem";
-    let spans = shape::spans(OP, slices, x.shape())?;
-    let whole = shape::c_strides(x.shape());
-    let start: usize = spans
-        .iter()
-        .zip(&whole)
-        .map(|(span, &stride)| span.start * stride as usize)
-        .sum();
-    let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
-    let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
-    let strides: Vec<isize> = kept()
-        .map(|(span, &s)| if span.len > 1 { span.step * s } else { s })
-        .collect();
-    let mut values = match &values {
-        Operand::Array(v) => v.view(),
-        Operand::Scalar(v) => ndarray::aview0(v).into_dyn(),
-    };
-    // as in NumPy, leading axes of length 1 may be more than those of the part
-    while values.ndim() > lengths.len() && values.shape()[0] == 1 {
-        values.index_axis_inplace(Axis(0), 0);
-    }
-    shape::check_broadcast_to(OP, values.shape(), &lengths)?;
-    let values = widen(OP, &values, &lengths)?;
-    // SAFETY: the copy writes every element.
-    unsafe {
-        buffer::build(OP, x.shape(), |out| {
-            copy::place(out, 0, &whole, x.view());
-            copy::place(out, start, &strides, values);
-        })
-    }
-}
-
-/// A view broadcast to a shape that it fits.
-fn widen<'a, T: Element>(
-    op: &'static str,
-    x: &'a ArrayView<'_, T, IxDyn>,
-    shape: &[usize],
-) -> Result<ArrayView<'a, T, IxDyn>> {
-    x.broadcast(IxDyn(shape))
-        .ok_or_else(|| Error::shapes(op, x.shape(), shape))
-}
 
 /// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
@@ -485,171 +343,14 @@ fn scattered<T: Element>(
     buffer::array(op, x.shape(), to)
 }
 
-/// Elements that one task looks through for true ones.
-const BLOCK: usize = 1 << 14;
-
-/// The elements, in C order, where a mask of the same shape is true.
-pub fn boolean_mask<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    mask: &NdArray<bool>,
-) -> Result<NdArray<T>> {
-    const OP: &str = "boolean_mask";
-    if x.shape() != mask.shape() {
-        return Err(Error::shapes(OP, x.shape(), mask.shape()));
-    }
-    let (x, mask) = (buffer::packed(OP, x)?, buffer::packed(OP, mask)?);
-    let mut ends = buffer::vec::<usize>(OP, mask.len().div_ceil(BLOCK))?;
-    let mut n = 0;
-    for block in mask.chunks(BLOCK) {
-        n += block.iter().map(|&m| usize::from(m)).sum::<usize>();
-        ends.push(n);
-    }
-    // SAFETY: the blocks cover the result, and each is written by as many elements as it has.
-    unsafe {
-        buffer::build(OP, &[n], |out: &mut [MaybeUninit<T>]| {
-            let out = Shared::new(out);
-            buffer::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
-                for i in blocks {
-                    let out = out.part(if i == 0 { 0 } else { ends[i - 1] }..ends[i]);
-                    let range = i * BLOCK..mask.len().min((i + 1) * BLOCK);
-                    compress(
-                        x[range.clone()].iter().copied(),
-                        mask[range].iter().copied(),
-                        out,
-                    );
-                }
-            });
-        })
-    }
-}
-
-/// Writes the elements whose mask is true. Every element is written where the next one goes, and stays if its mask is
-/// true: no branch to predict.
-#[inline]
-fn compress<T>(
-    x: impl Iterator<Item = T>,
-    mask: impl Iterator<Item = bool>,
-    out: &mut [MaybeUninit<T>],
-) {
-    let mut next = 0;
-    for (x, m) in x.zip(mask) {
-        let Some(o) = out.get_mut(next) else { return };
-        o.write(x);
-        next += usize::from(m);
-    }
-}
-
-/// Indices of the true elements, one array per axis.
-pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
-    const OP: &str = "nonzero";
-    let (n, places) = places(OP, x)?;
-    places
-        .into_iter()
-        .map(|v| buffer::array(OP, &[n], v))
-        .collect()
-}
-
-/// Indices of the true elements, one row each.
-pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>> {
-    const OP: &str = "argwhere";
-    let (n, places) = places(OP, x)?;
-    // SAFETY: the columns are the result.
-    unsafe {
-        buffer::build(OP, &[n, x.ndim()], |out| {
-            for (k, column) in places.iter().enumerate() {
-                copy::place(
-                    out,
-                    k,
-                    &[x.ndim() as isize],
-                    ArrayView::from(column).into_dyn(),
-                );
-            }
-        })
-    }
-}
-
-/// How many elements are true, and their indices along each axis, in C order.
-fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Vec<i64>>)> {
-    let elements = buffer::packed(op, x)?;
-    let n = elements.iter().filter(|x| x.truth()).count();
-    let mut places = (0..x.ndim())
-        .map(|_| buffer::vec(op, n))
-        .collect::<Result<Vec<Vec<i64>>>>()?;
-    let Some((last, outer)) = places.split_last_mut() else {
-        return Ok((n, places));
-    };
-    let mut index = vec![0; outer.len()];
-    // a row at a time: the outer indices change only between rows, and nothing is divided
-    for row in elements.chunks(x.shape()[outer.len()].max(1)) {
-        let found = row.iter().filter(|x| x.truth()).count();
-        let room = &mut last.spare_capacity_mut()[..found];
-        compress(0.., row.iter().map(|x| x.truth()), room);
-        // SAFETY: as many places as are true have just been written.
-        unsafe { last.set_len(last.len() + found) };
-        outer
-            .iter_mut()
-            .zip(&index)
-            .for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
-        for (i, &d) in index.iter_mut().zip(x.shape()).rev() {
-            *i += 1;
-            if *i < d as i64 {
-                break;
-            }
-            *i = 0;
-        }
-    }
-    Ok((n, places))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::copy::tests::Dice;
+    use super::super::tests::{counting, list};
     use super::*;
     use crate::IntoHost;
+    use crate::numpyish::copy::tests::Dice;
 
     const B: Numpyish = Numpyish::new();
-
-    fn counting(shape: &[usize]) -> NdArray<i64> {
-        let n = shape.iter().product::<usize>() as i64;
-        buffer::array("test", shape, (0..n).collect()).unwrap()
-    }
-
-    fn list(x: &NdArray<i64>) -> Vec<i64> {
-        x.iter().copied().collect()
-    }
-
-    #[test]
-    fn slices_share_memory() {
-        let x = counting(&[3, 4]);
-        let part = getitem(&B, &x, &[Slice::from(1..), Slice::ALL.step(-2)]).unwrap();
-        assert_eq!(list(&part), [7, 5, 11, 9]);
-        assert_eq!(part.as_ptr(), x.as_ptr().wrapping_add(7));
-        assert_eq!(getitem(&B, &x, &[Slice::at(-1)]).unwrap().shape(), [4]);
-        #[allow(clippy::reversed_empty_ranges)] // the part is empty, as in Python
-        let none = Slice::from(2..1);
-        assert_eq!(getitem(&B, &x, &[none]).unwrap().shape(), [0, 4]);
-        assert!(getitem(&B, &x, &[Slice::at(3)]).is_err());
-        assert!(getitem(&B, &x, &[Slice::ALL; 3]).is_err());
-    }
-
-    #[test]
-    fn replacing_a_part_leaves_the_original() {
-        let x = counting(&[2, 3]);
-        let y = setitem(
-            &B,
-            &x,
-            &[Slice::ALL, Slice::ALL.step(-2)],
-            Operand::Scalar(9),
-        )
-        .unwrap();
-        assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
-        assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
-        let column = counting(&[2, 1]);
-        let y = setitem(&B, &x, &[], Operand::Array(&column)).unwrap();
-        assert_eq!(list(&y), [0, 0, 0, 1, 1, 1]);
-        assert!(setitem(&B, &x, &[Slice::at(0)], Operand::Array(&counting(&[2]))).is_err());
-    }
 
     #[test]
     fn indices_outside_are_errors() {
@@ -682,47 +383,6 @@ mod tests {
         );
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
-    }
-
-    #[test]
-    fn masks_and_places() {
-        let x = counting(&[2, 2]);
-        let mask = [[true, false], [true, true]].into_host().unwrap();
-        assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), [0, 2, 3]);
-        assert!(boolean_mask(&B, &x, &[true].into_host().unwrap()).is_err());
-        assert_eq!(
-            nonzero(&B, &mask)
-                .unwrap()
-                .iter()
-                .map(list)
-                .collect::<Vec<_>>(),
-            [[0, 1, 1], [0, 0, 1]]
-        );
-        let of_scalar = argwhere(&B, &1_i64.into_host().unwrap()).unwrap();
-        assert_eq!(of_scalar.shape(), [1, 0]);
-    }
-
-    #[test]
-    fn selection_broadcasts() {
-        let condition = [[true], [false]].into_host().unwrap();
-        let y = select(
-            &B,
-            &condition,
-            Operand::Array(&counting(&[3])),
-            Operand::Scalar(7),
-        )
-        .unwrap();
-        assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
-        let x = counting(&[4]);
-        assert!(
-            select(
-                &B,
-                &condition,
-                Operand::Array(&x),
-                Operand::Array(&counting(&[3]))
-            )
-            .is_err()
-        );
     }
 
     #[test]
@@ -788,54 +448,9 @@ mod tests {
     }
 
     #[test]
-    fn masks_and_places_of_any_layout() {
-        let mut dice = Dice(5);
-        for round in 0..60 {
-            let longest = [4, 70][round % 2];
-            let shape: Vec<usize> = (0..1 + dice.below(3))
-                .map(|_| dice.below(longest))
-                .collect();
-            let x: NdArray<i64> = dice.layout_of(&shape);
-            let mask = dice
-                .layout_of::<i64>(&shape)
-                .map(|&v| v % 3 == 0)
-                .into_shared();
-            let true_at: Vec<IxDyn> = mask
-                .indexed_iter()
-                .filter(|(_, m)| **m)
-                .map(|(at, _)| at)
-                .collect();
-            let naive: Vec<i64> = true_at.iter().map(|at| x[at]).collect();
-            assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), naive);
-            let rows = argwhere(&B, &mask).unwrap();
-            assert_eq!(rows.shape(), [true_at.len(), shape.len()]);
-            let columns = nonzero(&B, &mask).unwrap();
-            for (n, at) in true_at.iter().enumerate() {
-                for k in 0..shape.len() {
-                    assert_eq!((rows[[n, k]], columns[k][n]), (at[k] as i64, at[k] as i64));
-                }
-            }
-            let (low, y) = (dice.layout_of::<i64>(&shape), dice.below(9) as i64);
-            let chosen = select(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
-            assert!(
-                chosen
-                    .indexed_iter()
-                    .all(|(at, &v)| v == if mask[&at] { x[&at] } else { y })
-            );
-            let chosen = select(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
-            assert!(
-                chosen
-                    .indexed_iter()
-                    .all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] })
-            );
-        }
-    }
-
-    #[test]
     fn huge_shapes_of_nothing_are_looked_through_at_once() {
         let none = buffer::zeroed::<i64>("zeros", 0).unwrap();
         let x = buffer::array("zeros", &[1 << 40, 0], none).unwrap();
-        assert_eq!(argwhere(&B, &x).unwrap().shape(), [0, 2]);
         assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
         assert_eq!(
             scatter(
@@ -852,32 +467,5 @@ mod tests {
             take(&B, &x, &counting(&[1]), 1),
             Err(Error::Index { len: 0, .. })
         ));
-    }
-
-    #[test]
-    fn values_may_have_more_leading_axes_than_the_part() {
-        let x = counting(&[2, 3]);
-        let y = setitem(
-            &B,
-            &x,
-            &[Slice::at(1)],
-            Operand::Array(&counting(&[1, 1, 3])),
-        )
-        .unwrap();
-        assert_eq!(list(&y), [0, 1, 2, 0, 1, 2]);
-        let far = Slice {
-            start: Some(1),
-            stop: None,
-            step: isize::MAX,
-            drop: false,
-        };
-        assert_eq!(
-            list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()),
-            [0, 1, 2, 3, 9, 5]
-        );
-        assert_eq!(
-            list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()),
-            [5]
-        );
     }
 }
