@@ -10,10 +10,7 @@ fn backend(name: &str) -> Result<AnyBackend> {
         "numpyish" => Numpyish::new().into(),
         "torch" => Torch::cpu()?.into(),
         other => {
-            return Err(Error::Unavailable {
-                backend: "any",
-                why: format!("there is no backend `{other}`"),
-            });
+            return Err(Error::Unavailable { backend: "any", why: format!("there is no backend `{other}`") });
         }
     })
 }
@@ -30,13 +27,7 @@ fn main() -> Result<()> {
     let b = backend(args.next().as_deref().unwrap_or("numpyish"))?;
     let dtype: DType = args.next().as_deref().unwrap_or("float64").parse()?;
     // from here on `T` is a type again
-    let result: Result<f64> =
-        dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => rms::<_, T>(&b, 1000));
-    println!(
-        "rms of {dtype} on {} ({}) = {}",
-        b.name(),
-        Arrays::device(&b),
-        result?
-    );
+    let result: Result<f64> = dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => rms::<_, T>(&b, 1000));
+    println!("rms of {dtype} on {} ({}) = {}", b.name(), Arrays::device(&b), result?);
     Ok(())
 }

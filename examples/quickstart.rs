@@ -24,10 +24,7 @@ fn main() -> Result<()> {
     println!("2 + x / 2 =\n{y}");
 
     // parameters with defaults are set by name
-    println!(
-        "std over columns = {}",
-        b.std_with(&x, 0, StdOptions::new().correction(1.0))?
-    );
+    println!("std over columns = {}", b.std_with(&x, 0, StdOptions::new().correction(1.0))?);
     println!("last column = {}", b.getitem(&x, slices![.., -1])?);
     println!("spectrum =\n{:.2}", b.fft(&x)?);
 
@@ -35,18 +32,11 @@ fn main() -> Result<()> {
     println!("error: {}", b.add(&x, b.zeros::<f64>([2])?).unwrap_err());
 
     // the same function on every backend that is here, with the same random numbers from the same seed
-    println!(
-        "pi = {} on {}",
-        4.0 * inside(&b, 100_000, 1.0_f64)?,
-        b.device()
-    );
+    println!("pi = {} on {}", 4.0 * inside(&b, 100_000, 1.0_f64)?, b.device());
     match Torch::cpu() {
         Ok(torch) => {
             torch.seed(1);
-            println!(
-                "pi = {} on libtorch",
-                4.0 * inside(&torch, 100_000, 1.0_f64)?
-            );
+            println!("pi = {} on libtorch", 4.0 * inside(&torch, 100_000, 1.0_f64)?);
         }
         Err(why) => println!("no libtorch: {why}"),
     }

@@ -28,10 +28,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     /// This operator times a number.
     pub fn scaled(&self, factor: f64) -> Result<Self> {
         let spectrum = self.backend.multiply(&self.spectrum, factor)?;
-        Ok(Toeplitz {
-            spectrum,
-            ..self.clone()
-        })
+        Ok(Toeplitz { spectrum, ..self.clone() })
     }
 
     /// The convolution of an image.
@@ -51,11 +48,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     }
 
     /// The last axis, which is the image's `axis`, without the half that wraps around.
-    fn second_half<U: backends::Element>(
-        &self,
-        x: &B::Array<U>,
-        axis: usize,
-    ) -> Result<B::Array<U>> {
+    fn second_half<U: backends::Element>(&self, x: &B::Array<U>, axis: usize) -> Result<B::Array<U>> {
         let mut slices = vec![Slice::ALL; self.shape.len()];
         slices[self.shape.len() - 1] = Slice::from(self.shape[axis]..);
         self.backend.getitem(x, slices)
@@ -66,11 +59,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
 ///
 /// Axis by axis, so that rows of nothing but zeros are not transformed, and each axis where it is contiguous: the axes
 /// are reversed on the way there, and again on the way back.
-fn spectrum<B: Backend, T: Precision>(
-    b: &B,
-    image: &B::Array<T>,
-    lengths: &[usize],
-) -> Result<B::Array<T::Complex>> {
+fn spectrum<B: Backend, T: Precision>(b: &B, image: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T::Complex>> {
     let last = lengths.len() - 1;
     let mut x = b.rfft_with(image, RfftOptions::new().n(lengths[last]))?;
     for axis in (0..last).rev() {

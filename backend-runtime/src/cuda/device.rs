@@ -29,13 +29,8 @@ impl Device {
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Device>> {
         Library::Driver.load()?;
         Library::Nvrtc.load()?;
-        let mut devices = DEVICES
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(device) = devices
-            .iter()
-            .find(|device| device.context.ordinal() == ordinal)
-        {
+        let mut devices = DEVICES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(device) = devices.iter().find(|device| device.context.ordinal() == ordinal) {
             return Ok(device.clone());
         }
         let device = Arc::new(Device::new(ordinal)?);
@@ -48,8 +43,7 @@ impl Device {
             backend: "cuda",
             why: format!("no device {ordinal}: the driver says {error}"),
         };
-        i32::try_from(ordinal)
-            .map_err(|_| Error::argument("new", format!("no device has the ordinal {ordinal}")))?;
+        i32::try_from(ordinal).map_err(|_| Error::argument("new", format!("no device has the ordinal {ordinal}")))?;
         let context = CudaContext::new(ordinal).map_err(unavailable)?;
         // SAFETY: everything runs on one stream, so cudarc's events for ordering between streams have no work.
         unsafe { context.disable_event_tracking() };
@@ -84,9 +78,7 @@ impl Device {
             return Ok(None);
         }
         // SAFETY: the device is the context's own, and it has pools.
-        unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }
-            .checked(op)
-            .map(Some)
+        unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }.checked(op).map(Some)
     }
 
     /// Gives memory that the driver's pool keeps back to the system.
@@ -119,8 +111,6 @@ impl Device {
     pub(crate) fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
     }
-
-
 
     /// Waits until everything on the stream has run.
     pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {

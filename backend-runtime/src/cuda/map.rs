@@ -13,13 +13,8 @@ use std::cmp::Reverse;
 /// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
 /// struct of the expression.
 pub(super) const FLAT: &str = "k_row";
-const STRIDED: [(usize, &str); 5] = [
-    (1, "1, k_row"),
-    (2, "2, k_row"),
-    (3, "3, k_row"),
-    (4, "4, k_row"),
-    (16, "16, k_row"),
-];
+const STRIDED: [(usize, &str); 5] =
+    [(1, "1, k_row"), (2, "2, k_row"), (3, "3, k_row"), (4, "4, k_row"), (16, "16, k_row")];
 
 /// Most scalar parameters of a row.
 const PARAMS: usize = 8;
@@ -73,9 +68,7 @@ impl Bytes {
     pub(super) fn of<T: Element>(x: T) -> Bytes {
         let mut bytes = [0; 16];
         // SAFETY: an element is at most 16 bytes and has no padding.
-        unsafe {
-            std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>())
-        };
+        unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
         Bytes(bytes)
     }
 }
@@ -122,20 +115,14 @@ pub(crate) fn map(
     };
     if inputs.iter().all(plain) {
         let out = b.uninit_raw(op, dtype, &shape)?;
-        let operands = inputs
-            .iter()
-            .map(|input| operand(b, op, input))
-            .collect::<Result<Vec<_>>>()?;
+        let operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
         flat(b, op, program, params, &operands, &out, out.size())?;
         return Ok(out);
     }
     let order = memory_order(&shape, inputs);
     let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let mut back = vec![0; order.len()];
-    order
-        .iter()
-        .enumerate()
-        .for_each(|(place, &axis)| back[axis] = place);
+    order.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
     let out = b.uninit_raw(op, dtype, &in_order)?.permuted(&back);
     map_into(b, op, program, params, inputs, &out)?;
     Ok(out)
@@ -152,10 +139,7 @@ fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
 }
 
 fn is_without_repetition(x: &Raw) -> bool {
-    x.shape
-        .iter()
-        .zip(&x.strides)
-        .all(|(&len, &stride)| len == 1 || stride != 0)
+    x.shape.iter().zip(&x.strides).all(|(&len, &stride)| len == 1 || stride != 0)
 }
 
 fn order_of(ndim: usize, of: Option<&Raw>) -> Vec<usize> {
@@ -163,11 +147,7 @@ fn order_of(ndim: usize, of: Option<&Raw>) -> Vec<usize> {
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
         // an axis of length 1 has any stride: it stays where it is, outermost among equals
         let distance = |axis: usize| {
-            if x.shape[axis] == 1 {
-                usize::MAX
-            } else {
-                x.strides[axis].unsigned_abs()
-            }
+            if x.shape[axis] == 1 { usize::MAX } else { x.strides[axis].unsigned_abs() }
         };
         order.sort_by_key(|&axis| Reverse(distance(axis)));
     }
@@ -194,17 +174,10 @@ pub(crate) fn map_into(
             Input::Value(..) => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
         });
     }
-    let mut operands = inputs
-        .iter()
-        .map(|input| operand(b, op, input))
-        .collect::<Result<Vec<_>>>()?;
+    let mut operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
     let merged = Merged::new(&views.iter().collect::<Vec<_>>());
     if merged.is_flat(0) && (1..views.len()).all(|k| merged.is_flat(k) || merged.is_one(k)) {
-        for (k, (operand, _)) in operands
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, (operand, _))| operand.kind == ARRAY)
-        {
+        for (k, (operand, _)) in operands.iter_mut().enumerate().filter(|(_, (operand, _))| operand.kind == ARRAY) {
             operand.kind = if merged.is_one(k + 1) { ELEMENT } else { ARRAY };
         }
         return flat(b, op, program, params, &operands, out, merged.n());
@@ -215,18 +188,10 @@ pub(crate) fn map_into(
 /// An input as the kernels take it, and its dtype.
 fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DType)> {
     let operand = match input {
-        Input::Value(_, value) => KernelInput {
-            array: 0,
-            kind: VALUE,
-            value: *value,
-        },
+        Input::Value(_, value) => KernelInput { array: 0, kind: VALUE, value: *value },
         Input::Array(x) => {
             b.check(op, x)?;
-            KernelInput {
-                array: x.pointer(),
-                kind: if x.is_one() { ELEMENT } else { ARRAY },
-                value: Bytes::NONE,
-            }
+            KernelInput { array: x.pointer(), kind: if x.is_one() { ELEMENT } else { ARRAY }, value: Bytes::NONE }
         }
     };
     Ok((operand, input.dtype()))
@@ -238,10 +203,7 @@ fn functor(op: &'static str, params: &[f64]) -> Result<[f64; PARAMS]> {
     match functor.get_mut(..params.len()) {
         Some(members) => members.copy_from_slice(params),
         None => {
-            return Err(Error::argument(
-                op,
-                format!("more than {PARAMS} scalar parameters"),
-            ));
+            return Err(Error::argument(op, format!("more than {PARAMS} scalar parameters")));
         }
     }
     Ok(functor)
@@ -249,9 +211,7 @@ fn functor(op: &'static str, params: &[f64]) -> Result<[f64; PARAMS]> {
 
 /// Dtypes of the result and the inputs.
 fn dtypes(out: &Raw, operands: &[(KernelInput, DType)]) -> Vec<DType> {
-    std::iter::once(out.dtype)
-        .chain(operands.iter().map(|(_, dtype)| *dtype))
-        .collect()
+    std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
 }
 
 /// Every array has `n` elements from its first on, in one order.
@@ -271,13 +231,10 @@ fn flat(
     let kernel = b.kernel(op, program, Instance::new("flat", FLAT, &dtypes))?;
     let functor = functor(op, params)?;
     let per_pack = 16 / dtypes.iter().map(|dtype| dtype.size()).max().unwrap_or(1);
-    let aligned =
-        |address: u64, dtype: DType| address.is_multiple_of((per_pack * dtype.size()) as u64);
+    let aligned = |address: u64, dtype: DType| address.is_multiple_of((per_pack * dtype.size()) as u64);
     let pointer = out.pointer();
     let vectors = aligned(pointer, out.dtype)
-        && operands
-            .iter()
-            .all(|(input, dtype)| input.kind != ARRAY || aligned(input.array, *dtype));
+        && operands.iter().all(|(input, dtype)| input.kind != ARRAY || aligned(input.array, *dtype));
     let grid = Grid::over(if vectors { n.div_ceil(per_pack) } else { n });
     let (n, vectors) = (n as u64, u32::from(vectors));
     let mut arguments: Vec<&dyn Argument> = vec![&functor, &pointer, &n, &vectors];
@@ -300,11 +257,7 @@ fn strided(
     if merged.n() == 0 {
         return Ok(());
     }
-    let kernel = b.kernel(
-        op,
-        program,
-        strided_instance(merged, &dtypes(out, operands)),
-    )?;
+    let kernel = b.kernel(op, program, strided_instance(merged, &dtypes(out, operands)))?;
     let (functor, pointer) = (functor(op, params)?, out.pointer());
     let inputs = operands.iter().map(|(input, _)| input as &dyn Argument);
     let grid = Grid::over(merged.n().div_ceil(4));
@@ -322,38 +275,18 @@ fn strided(
         1 => launch!(2),
         2 => launch!(3),
         3 => launch!(4),
-        more => Err(Error::argument(
-            op,
-            format!("{more} inputs of one expression"),
-        )),
+        more => Err(Error::argument(op, format!("{more} inputs of one expression"))),
     }
 }
 
 /// The kernel for operands that are not all contiguous.
 fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
-    let tag = STRIDED
-        .iter()
-        .find(|(rank, _)| *rank == merged.rank())
-        .map_or("", |(_, tag)| tag);
-    Instance::new(
-        if merged.is_small() {
-            "strided"
-        } else {
-            "strided_wide"
-        },
-        tag,
-        dtypes,
-    )
+    let tag = STRIDED.iter().find(|(rank, _)| *rank == merged.rank()).map_or("", |(_, tag)| tag);
+    Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
 }
 
 /// Every kernel of an expression for these dtypes, for the check.
 pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
-    let strided = |name| {
-        STRIDED
-            .iter()
-            .map(move |(_, tag)| Instance::new(name, tag, dtypes))
-    };
-    std::iter::once(Instance::new("flat", FLAT, dtypes))
-        .chain(strided("strided"))
-        .chain(strided("strided_wide"))
+    let strided = |name| STRIDED.iter().map(move |(_, tag)| Instance::new(name, tag, dtypes));
+    std::iter::once(Instance::new("flat", FLAT, dtypes)).chain(strided("strided")).chain(strided("strided_wide"))
 }

@@ -60,18 +60,12 @@ static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 impl Cuda {
     /// The GPU of this ordinal, or what is missing: the driver, the compiler or the device.
     pub fn new(ordinal: usize) -> Result<Cuda> {
-        Ok(Cuda {
-            device: Device::open(ordinal)?,
-            random: SHARED.clone(),
-        })
+        Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })
     }
 
     /// As [`Cuda::new`], with a random stream of its own that starts from `seed`.
     pub fn seeded(ordinal: usize, seed: u64) -> Result<Cuda> {
-        Ok(Cuda {
-            device: Device::open(ordinal)?,
-            random: Stream::new(seed),
-        })
+        Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
     }
 
     /// Where random numbers come from.
@@ -122,9 +116,7 @@ impl Arrays for Cuda {
             None => {
                 let mut elements = Vec::new();
                 let bytes = x.len() * size_of::<T>();
-                elements
-                    .try_reserve_exact(x.len())
-                    .map_err(|_| Error::Memory { op: OP, bytes })?;
+                elements.try_reserve_exact(x.len()).map_err(|_| Error::Memory { op: OP, bytes })?;
                 elements.extend(x.iter().copied());
                 self.upload(OP, &elements, &array.raw)?;
             }

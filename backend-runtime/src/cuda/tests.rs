@@ -1,11 +1,8 @@
 //! What a device computes, against the CPU backend: layouts, sizes and dtypes that the rows' own tests do not have.
 
-use super::{
-    Cuda, CudaArray, Operand, create, elementwise, index, shape as shapes, testing::device,
-};
+use super::{Cuda, CudaArray, Operand, create, elementwise, index, shape as shapes, testing::device};
 use crate::{
-    Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Numeric, PadMode,
-    Slice, dispatch,
+    Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Numeric, PadMode, Slice, dispatch,
     numpyish::{self, Numpyish},
 };
 use ndarray::IxDyn;
@@ -15,9 +12,7 @@ const HOST: Numpyish = Numpyish::new();
 /// Some values of the dtype, zeros and negative ones among them.
 fn values<T: Element>(shape: &[usize]) -> HostArray<T> {
     let n = shape.iter().product::<usize>();
-    let list = (0..n)
-        .map(|i| T::from_f64(((i * 7 + 3) % 11) as f64 - 4.0))
-        .collect();
+    let list = (0..n).map(|i| T::from_f64(((i * 7 + 3) % 11) as f64 - 4.0)).collect();
     HostArray::from_shape_vec(IxDyn(shape), list).unwrap()
 }
 
@@ -34,26 +29,15 @@ fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArr
     let on = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
     let plain = on(x.clone());
     let transposed = {
-        let (d, h) = on(x
-            .clone()
-            .reversed_axes()
-            .as_standard_layout()
-            .into_owned()
-            .into_shared());
+        let (d, h) = on(x.clone().reversed_axes().as_standard_layout().into_owned().into_shared());
         (shapes::transpose(b, &d).unwrap(), h.reversed_axes())
     };
-    let reversed = (
-        shapes::flip(b, &plain.0, Axes::All).unwrap(),
-        numpyish::shape::flip(&HOST, x, Axes::All).unwrap(),
-    );
+    let reversed = (shapes::flip(b, &plain.0, Axes::All).unwrap(), numpyish::shape::flip(&HOST, x, Axes::All).unwrap());
     let stepped = {
         let wide = numpyish::shape::repeat(&HOST, x, 2, -1).unwrap();
         let every_second = [Slice::ALL, Slice::ALL.step(2)];
         let (d, h) = on(wide);
-        (
-            index::getitem(b, &d, &every_second).unwrap(),
-            numpyish::index::getitem(&HOST, &h, &every_second).unwrap(),
-        )
+        (index::getitem(b, &d, &every_second).unwrap(), numpyish::index::getitem(&HOST, &h, &every_second).unwrap())
     };
     vec![plain, transposed, reversed, stepped]
 }
@@ -84,30 +68,17 @@ fn scaled<T: Numeric>(b: &Cuda) {
         let (x, y) = (values::<T>(shape), values::<T>(&[shape[1]]));
         for (dx, hx) in layouts(b, &x) {
             let (dy, hy) = (b.from_ndarray(y.clone()).unwrap(), &y);
-            let want = numpyish::elementwise::each2(
-                &HOST,
-                &f,
-                numpyish::Operand::Array(&hx),
-                numpyish::Operand::Array(hy),
-            );
+            let want =
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Array(&hx), numpyish::Operand::Array(hy));
             let got = elementwise::each2(b, &f, Operand::Array(&dx), Operand::Array(&dy)).unwrap();
             same(b, "broadcast", &got, &want.unwrap());
             let five = T::from_f64(5.0);
-            let want = numpyish::elementwise::each2(
-                &HOST,
-                &f,
-                numpyish::Operand::Scalar(five),
-                numpyish::Operand::Array(&hx),
-            );
-            let got =
-                elementwise::each2(b, &f, Operand::Scalar(five), Operand::Array(&dx)).unwrap();
+            let want =
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Scalar(five), numpyish::Operand::Array(&hx));
+            let got = elementwise::each2(b, &f, Operand::Scalar(five), Operand::Array(&dx)).unwrap();
             same(b, "with a scalar", &got, &want.unwrap());
-            let want = numpyish::elementwise::each2(
-                &HOST,
-                &f,
-                numpyish::Operand::Array(&hx),
-                numpyish::Operand::Array(&hx),
-            );
+            let want =
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Array(&hx), numpyish::Operand::Array(&hx));
             let got = elementwise::each2(b, &f, Operand::Array(&dx), Operand::Array(&dx)).unwrap();
             same(b, "with itself", &got, &want.unwrap());
         }
@@ -148,12 +119,7 @@ fn copies<T: Element>(b: &Cuda) {
             &shapes::tile(b, &d, &[2, 1, 3]).unwrap(),
             &numpyish::shape::tile(&HOST, &h, &[2, 1, 3]).unwrap(),
         );
-        same(
-            b,
-            "repeat",
-            &shapes::repeat(b, &d, 3, 0).unwrap(),
-            &numpyish::shape::repeat(&HOST, &h, 3, 0).unwrap(),
-        );
+        same(b, "repeat", &shapes::repeat(b, &d, 3, 0).unwrap(), &numpyish::shape::repeat(&HOST, &h, 3, 0).unwrap());
         let (shift, both) = ([2, -3], Axes::All);
         same(
             b,
@@ -173,13 +139,7 @@ fn copies<T: Element>(b: &Cuda) {
             &shapes::ifftshift(b, &d, both).unwrap(),
             &numpyish::shape::ifftshift(&HOST, &h, both).unwrap(),
         );
-        for mode in [
-            PadMode::Constant,
-            PadMode::Edge,
-            PadMode::Reflect,
-            PadMode::Symmetric,
-            PadMode::Wrap,
-        ] {
+        for mode in [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap] {
             let widths = [1, 20, 9, 0];
             same(
                 b,
@@ -188,18 +148,8 @@ fn copies<T: Element>(b: &Cuda) {
                 &numpyish::shape::pad(&HOST, &h, &widths, mode, 1.0).unwrap(),
             );
         }
-        same(
-            b,
-            "tril",
-            &create::tril(b, &d, 1).unwrap(),
-            &numpyish::create::tril(&HOST, &h, 1).unwrap(),
-        );
-        same(
-            b,
-            "triu",
-            &create::triu(b, &d, -1).unwrap(),
-            &numpyish::create::triu(&HOST, &h, -1).unwrap(),
-        );
+        same(b, "tril", &create::tril(b, &d, 1).unwrap(), &numpyish::create::tril(&HOST, &h, 1).unwrap());
+        same(b, "triu", &create::triu(b, &d, -1).unwrap(), &numpyish::create::triu(&HOST, &h, -1).unwrap());
     }
 }
 
@@ -215,25 +165,12 @@ fn matrices_are_transposed_in_tiles() {
     ] {
         let axes: Vec<usize> = order.to_vec();
         let (h8, h16) = (values::<i8>(shape), values::<Complex<f64>>(shape));
-        let (d8, d16) = (
-            b.from_ndarray(h8.clone()).unwrap(),
-            b.from_ndarray(h16.clone()).unwrap(),
-        );
+        let (d8, d16) = (b.from_ndarray(h8.clone()).unwrap(), b.from_ndarray(h16.clone()).unwrap());
         let turn = |axes: &[usize]| Axes::from(axes);
         let want = numpyish::shape::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
-        same(
-            &b,
-            "permute_dims",
-            &shapes::permute_dims(&b, &d8, turn(&axes)).unwrap(),
-            &want,
-        );
+        same(&b, "permute_dims", &shapes::permute_dims(&b, &d8, turn(&axes)).unwrap(), &want);
         let want = numpyish::shape::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
-        same(
-            &b,
-            "permute_dims",
-            &shapes::permute_dims(&b, &d16, turn(&axes)).unwrap(),
-            &want,
-        );
+        same(&b, "permute_dims", &shapes::permute_dims(&b, &d16, turn(&axes)).unwrap(), &want);
     }
 }
 
@@ -288,49 +225,25 @@ fn parts<T: Element>(b: &Cuda) {
             );
             let (got, want) = (
                 index::select(b, &dm, Operand::Array(&d), Operand::Array(&row.0)).unwrap(),
-                numpyish::index::select(
-                    &HOST,
-                    &hm,
-                    numpyish::Operand::Array(&h),
-                    numpyish::Operand::Array(&row.1),
-                )
-                .unwrap(),
+                numpyish::index::select(&HOST, &hm, numpyish::Operand::Array(&h), numpyish::Operand::Array(&row.1))
+                    .unwrap(),
             );
             same(b, "where", &got, &want);
             let one = T::from_i64(1);
             let got = index::select(b, &dm, Operand::Scalar(one), Operand::Array(&d)).unwrap();
-            let want = numpyish::index::select(
-                &HOST,
-                &hm,
-                numpyish::Operand::Scalar(one),
-                numpyish::Operand::Array(&h),
-            )
-            .unwrap();
+            let want =
+                numpyish::index::select(&HOST, &hm, numpyish::Operand::Scalar(one), numpyish::Operand::Array(&h))
+                    .unwrap();
             same(b, "where", &got, &want);
         }
-        same(
-            b,
-            "argwhere",
-            &index::argwhere(b, &d).unwrap(),
-            &numpyish::index::argwhere(&HOST, &h).unwrap(),
-        );
-        for (got, want) in index::nonzero(b, &d)
-            .unwrap()
-            .iter()
-            .zip(numpyish::index::nonzero(&HOST, &h).unwrap())
-        {
+        same(b, "argwhere", &index::argwhere(b, &d).unwrap(), &numpyish::index::argwhere(&HOST, &h).unwrap());
+        for (got, want) in index::nonzero(b, &d).unwrap().iter().zip(numpyish::index::nonzero(&HOST, &h).unwrap()) {
             same(b, "nonzero", got, &want);
         }
         let slices = [Slice::ALL.step(-2), Slice::from(1..5)];
         let (got, want) = (
             index::setitem(b, &d, &slices, Operand::Scalar(T::from_i64(1))).unwrap(),
-            numpyish::index::setitem(
-                &HOST,
-                &h,
-                &slices,
-                numpyish::Operand::Scalar(T::from_i64(1)),
-            )
-            .unwrap(),
+            numpyish::index::setitem(&HOST, &h, &slices, numpyish::Operand::Scalar(T::from_i64(1))).unwrap(),
         );
         same(b, "setitem", &got, &want);
     }
@@ -346,23 +259,12 @@ fn parts_are_found_and_replaced() {
 }
 
 fn added<T: Numeric>(b: &Cuda) {
-    let (x, i) = (
-        values::<T>(&[3, 5]),
-        HostArray::from_shape_vec(IxDyn(&[4]), vec![1_i64, -1, 1, 0]).unwrap(),
-    );
+    let (x, i) = (values::<T>(&[3, 5]), HostArray::from_shape_vec(IxDyn(&[4]), vec![1_i64, -1, 1, 0]).unwrap());
     let v = values::<T>(&[3, 4]);
-    let (dx, di, dv) = (
-        b.from_ndarray(x.clone()).unwrap(),
-        b.from_ndarray(i.clone()).unwrap(),
-        b.from_ndarray(v.clone()).unwrap(),
-    );
+    let (dx, di, dv) =
+        (b.from_ndarray(x.clone()).unwrap(), b.from_ndarray(i.clone()).unwrap(), b.from_ndarray(v.clone()).unwrap());
     let want = numpyish::index::scatter_add(&HOST, &x, &i, &v, 1).unwrap();
-    same(
-        b,
-        "scatter_add",
-        &index::scatter_add(b, &dx, &di, &dv, 1).unwrap(),
-        &want,
-    );
+    same(b, "scatter_add", &index::scatter_add(b, &dx, &di, &dv, 1).unwrap(), &want);
 }
 
 #[test]
@@ -381,23 +283,11 @@ fn equal_indices_add_up() {
 fn indices_outside_are_errors() {
     let Some(b) = device() else { return };
     let x = b.from_ndarray(values::<f32>(&[2, 3])).unwrap();
-    let i = b
-        .from_ndarray(HostArray::from_shape_vec(IxDyn(&[3]), vec![2_i64, -4, 9]).unwrap())
-        .unwrap();
-    let wrong = |op| Error::Index {
-        op,
-        index: -4,
-        len: 3,
-    };
+    let i = b.from_ndarray(HostArray::from_shape_vec(IxDyn(&[3]), vec![2_i64, -4, 9]).unwrap()).unwrap();
+    let wrong = |op| Error::Index { op, index: -4, len: 3 };
     assert_eq!(index::take(&b, &x, &i, 1).unwrap_err(), wrong("take"));
-    assert_eq!(
-        index::scatter(&b, &x, &i, &x, -1).unwrap_err(),
-        wrong("scatter")
-    );
-    assert_eq!(
-        index::scatter_add(&b, &x, &i, &x, -1).unwrap_err(),
-        wrong("scatter_add")
-    );
+    assert_eq!(index::scatter(&b, &x, &i, &x, -1).unwrap_err(), wrong("scatter"));
+    assert_eq!(index::scatter_add(&b, &x, &i, &x, -1).unwrap_err(), wrong("scatter_add"));
 }
 
 #[test]
@@ -405,12 +295,7 @@ fn large_masks_go_over_many_tiles() {
     let Some(b) = device() else { return };
     let x = values::<i32>(&[9, 1237]);
     let d = b.from_ndarray(x.clone()).unwrap();
-    same(
-        &b,
-        "argwhere",
-        &index::argwhere(&b, &d).unwrap(),
-        &numpyish::index::argwhere(&HOST, &x).unwrap(),
-    );
+    same(&b, "argwhere", &index::argwhere(&b, &d).unwrap(), &numpyish::index::argwhere(&HOST, &x).unwrap());
 }
 
 fn cast_from<T: Element>(b: &Cuda) {
@@ -471,21 +356,9 @@ fn counted_values() {
         &create::arange(&b, 100_i8, -100, -33).unwrap(),
         &numpyish::create::arange(&HOST, 100_i8, -100, -33).unwrap(),
     );
-    for (num, ends) in [
-        (0, true),
-        (1, true),
-        (1, false),
-        (2, true),
-        (1000, true),
-        (7, false),
-    ] {
+    for (num, ends) in [(0, true), (1, true), (1, false), (2, true), (1000, true), (7, false)] {
         let want = numpyish::create::linspace(&HOST, 0.1, 0.7, num, ends).unwrap();
-        same(
-            &b,
-            "linspace",
-            &create::linspace(&b, 0.1, 0.7, num, ends).unwrap(),
-            &want,
-        );
+        same(&b, "linspace", &create::linspace(&b, 0.1, 0.7, num, ends).unwrap(), &want);
     }
     for k in [-9, -1, 0, 2, 9, isize::MIN, isize::MAX] {
         let want = numpyish::create::eye::<i16>(&HOST, 4, Some(3), k).unwrap();
@@ -496,14 +369,8 @@ fn counted_values() {
 #[test]
 fn nothing_wrong_panics() {
     let Some(b) = device() else { return };
-    assert!(matches!(
-        create::zeros::<f64>(&b, &[usize::MAX, 2]),
-        Err(Error::Memory { op: "zeros", .. })
-    ));
-    assert!(matches!(
-        create::full(&b, &[1 << 40, 1 << 20], 1.0),
-        Err(Error::Memory { op: "full", .. })
-    ));
+    assert!(matches!(create::zeros::<f64>(&b, &[usize::MAX, 2]), Err(Error::Memory { op: "zeros", .. })));
+    assert!(matches!(create::full(&b, &[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
     let x = create::zeros::<f32>(&b, &[1]).unwrap();
     assert!(shapes::broadcast_to(&b, &x, &[usize::MAX, 2]).is_err());
     assert!(shapes::tile(&b, &x, &[usize::MAX / 2]).is_err());
@@ -513,11 +380,7 @@ fn nothing_wrong_panics() {
     assert_eq!(index::nonzero(&b, &scalar).unwrap().len(), 0);
     assert_eq!(index::argwhere(&b, &scalar).unwrap().shape(), [1, 0]);
     let many = create::zeros::<u8>(&b, &[2; 20]).unwrap();
-    assert_eq!(
-        create::copy(&b, &many).unwrap().shape(),
-        [2; 20],
-        "axes merge"
-    );
+    assert_eq!(create::copy(&b, &many).unwrap().shape(), [2; 20], "axes merge");
     let odd: Vec<isize> = (0..20).rev().collect();
     let turned = shapes::permute_dims(&b, &many, Axes::list(odd[..14].iter().copied()));
     assert!(turned.is_err());
@@ -532,11 +395,7 @@ fn memory_is_used_again() {
     let place = first.raw.pointer();
     drop(first);
     let second = create::zeros::<f32>(&b, &[1_300_000]).unwrap();
-    assert_eq!(
-        second.raw.pointer(),
-        place,
-        "freed memory of nearly the same size"
-    );
+    assert_eq!(second.raw.pointer(), place, "freed memory of nearly the same size");
     b.release_memory().unwrap();
     same(&b, "zeros", &second, &HostArray::zeros(IxDyn(&[1_300_000])));
 }

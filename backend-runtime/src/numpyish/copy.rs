@@ -30,12 +30,7 @@ pub fn slices<T: Element>(from: &[T], to: &mut [MaybeUninit<T>]) {
 ///
 /// # Panics
 /// If an element would land outside `out`: the caller's arithmetic is wrong.
-pub fn place<T: Element>(
-    out: &mut [MaybeUninit<T>],
-    start: usize,
-    strides: &[isize],
-    x: ArrayView<'_, T, IxDyn>,
-) {
+pub fn place<T: Element>(out: &mut [MaybeUninit<T>], start: usize, strides: &[isize], x: ArrayView<'_, T, IxDyn>) {
     assert_eq!(x.ndim(), strides.len(), "one stride per axis");
     if x.is_empty() {
         return;
@@ -45,25 +40,14 @@ pub fn place<T: Element>(
             .iter()
             .zip(strides)
             .filter(|&(_, s)| s.signum() == sign)
-            .try_fold(start as isize, |end, (&d, &s)| {
-                end.checked_add(s.checked_mul(d as isize - 1)?)
-            })
+            .try_fold(start as isize, |end, (&d, &s)| end.checked_add(s.checked_mul(d as isize - 1)?))
     };
     let inside = matches!((reach(-1), reach(1)), (Some(low), Some(high)) if low >= 0 && high < out.len() as isize);
     assert!(inside, "the part lies in the result");
     let axes = x.shape().iter().zip(x.strides()).zip(strides);
-    let axes = axes
-        .map(|((&len, &from), &to)| Axis { len, from, to })
-        .collect();
+    let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
     // SAFETY: the view's elements are its own, and `out` has room for each, as just checked.
-    unsafe {
-        bits(
-            T::DTYPE,
-            axes,
-            x.as_ptr().cast(),
-            out.as_mut_ptr().add(start).cast(),
-        )
-    }
+    unsafe { bits(T::DTYPE, axes, x.as_ptr().cast(), out.as_mut_ptr().add(start).cast()) }
 }
 
 /// One axis of a copy: its length, and the distance in elements from one index to the next on both sides.
@@ -113,18 +97,11 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         // SAFETY: without axes there is one element.
         return unsafe { *to = *from };
     };
-    let Axis {
-        len,
-        from: from_step,
-        to: to_step,
-    } = axes[longest];
+    let Axis { len, from: from_step, to: to_step } = axes[longest];
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
     let ends = Ends { from, to };
     buffer::parallel(len, (buffer::CHEAP / rest).max(1), |range| {
-        let Ends { from, to } = ends.at(
-            range.start as isize * from_step,
-            range.start as isize * to_step,
-        );
+        let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
         let mut part = axes.clone();
         part[longest].len = range.len();
         // SAFETY: a part of the axes reaches a part of the elements; parts of different tasks share none.
@@ -144,10 +121,7 @@ unsafe impl<U: Bits> Sync for Ends<U> {}
 impl<U> Ends<U> {
     /// Both pointers moved by offsets inside their allocations.
     fn at(&self, from: isize, to: isize) -> Ends<U> {
-        Ends {
-            from: self.from.wrapping_offset(from),
-            to: self.to.wrapping_offset(to),
-        }
+        Ends { from: self.from.wrapping_offset(from), to: self.to.wrapping_offset(to) }
     }
 }
 
@@ -165,10 +139,7 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
         let (outer, inner) = (axes[kept], axes[i]);
         let joins = |outer: isize, inner_step: isize| outer == inner_step * inner.len as isize;
         if joins(outer.from, inner.from) && joins(outer.to, inner.to) {
-            axes[kept] = Axis {
-                len: outer.len * inner.len,
-                ..inner
-            };
+            axes[kept] = Axis { len: outer.len * inner.len, ..inner };
         } else {
             kept += 1;
             axes[kept] = inner;
@@ -182,16 +153,9 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
     // along which axis the source is read fastest; if it is not the one written fastest, the copy transposes
-    let nearest = (0..=inner)
-        .filter(|&i| axes[i].from != 0)
-        .min_by_key(|&i| axes[i].from.unsigned_abs());
-    let transposes = nearest
-        .filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
-    let one = Axis {
-        len: 1,
-        from: 0,
-        to: 0,
-    };
+    let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
+    let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
+    let one = Axis { len: 1, from: 0, to: 0 };
     let j = axes[inner];
     let second = transposes.or(inner.checked_sub(1));
     let i = second.map_or(one, |k| std::mem::replace(&mut axes[k], one));
@@ -200,11 +164,7 @@ unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
         // SAFETY: offsets of the outer axes lead to elements that the copy reaches.
         unsafe {
             let (from, to) = (from.offset(f), to.offset(t));
-            if transposes.is_some() {
-                tiles(i, j, from, to)
-            } else {
-                rows(i, j, from, to)
-            }
+            if transposes.is_some() { tiles(i, j, from, to) } else { rows(i, j, from, to) }
         }
     });
 }
@@ -219,11 +179,7 @@ fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
         loop {
             let Some(next) = k.checked_sub(1) else { return };
             k = next;
-            let Axis {
-                len,
-                from: from_step,
-                to: to_step,
-            } = axes[k];
+            let Axis { len, from: from_step, to: to_step } = axes[k];
             index[k] += 1;
             from += from_step;
             to += to_step;
@@ -252,8 +208,9 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
             let (from, to) = (from.offset(k * i.from), to.offset(k * i.to));
             match (j.from, j.to) {
                 (1, 1) => std::ptr::copy_nonoverlapping(from, to, j.len),
-                (0, 1) => std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), j.len)
-                    .fill(MaybeUninit::new(*from)),
+                (0, 1) => {
+                    std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), j.len).fill(MaybeUninit::new(*from))
+                }
                 // constants, so that the loops vectorise
                 (2, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.add(2 * n)),
                 (-1, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.sub(n)),
@@ -287,14 +244,7 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
             let (ni, nj) = (BLOCK.0.min(i.len - i0), BLOCK.1.min(j.len - j0));
             let (i, j) = (Axis { len: ni, ..i }, Axis { len: nj, ..j });
             // SAFETY: the block lies in the axes.
-            unsafe {
-                tile(
-                    i,
-                    j,
-                    from.offset(at(i.from, j.from)),
-                    to.offset(at(i.to, j.to)),
-                )
-            }
+            unsafe { tile(i, j, from.offset(at(i.from, j.from)), to.offset(at(i.to, j.to))) }
         }
     }
 }
@@ -302,11 +252,7 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
 /// One block of a transposing copy.
 unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let squares = i.from == 1 && j.to == 1;
-    let (whole_i, whole_j) = if squares {
-        (i.len / SIDE * SIDE, j.len / SIDE * SIDE)
-    } else {
-        (0, 0)
-    };
+    let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
     // cache lines are used up one after the other: with a power of two between rows, few of them stay
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
@@ -315,14 +261,7 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
                 for j1 in (j0..whole_j.min(j0 + line)).step_by(SIDE) {
                     let (i1, j1) = (i1 as isize, j1 as isize);
                     // SAFETY: a whole square lies in the block; runs of the source and of the target are contiguous.
-                    unsafe {
-                        square(
-                            from.offset(i1 + j1 * j.from),
-                            j.from,
-                            to.offset(i1 * i.to + j1),
-                            i.to,
-                        )
-                    }
+                    unsafe { square(from.offset(i1 + j1 * j.from), j.from, to.offset(i1 * i.to + j1), i.to) }
                 }
             }
         }
@@ -360,12 +299,7 @@ unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: i
 /// [`square`] in registers, by the instructions that every x86-64 has: the compiler does not find them.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn square_of_4_bytes(
-    from: *const [u8; 4],
-    from_row: isize,
-    to: *mut [u8; 4],
-    to_row: isize,
-) {
+unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8; 4], to_row: isize) {
     use std::arch::x86_64::*;
     // SAFETY: as for `square`; the loads and stores are those that need no alignment.
     unsafe {
@@ -374,26 +308,15 @@ unsafe fn square_of_4_bytes(
         let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
         _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(ab, cd));
         _mm_storeu_si128(to.offset(to_row).cast(), _mm_unpackhi_epi64(ab, cd));
-        _mm_storeu_si128(
-            to.offset(2 * to_row).cast(),
-            _mm_unpacklo_epi64(ab_high, cd_high),
-        );
-        _mm_storeu_si128(
-            to.offset(3 * to_row).cast(),
-            _mm_unpackhi_epi64(ab_high, cd_high),
-        );
+        _mm_storeu_si128(to.offset(2 * to_row).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
+        _mm_storeu_si128(to.offset(3 * to_row).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
     }
 }
 
 /// As [`square_of_4_bytes`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn square_of_8_bytes(
-    from: *const [u8; 8],
-    from_row: isize,
-    to: *mut [u8; 8],
-    to_row: isize,
-) {
+unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8; 8], to_row: isize) {
     use std::arch::x86_64::*;
     for (r, c) in [(0, 0), (0, 2), (2, 0), (2, 2)] {
         // SAFETY: as for `square`; the loads and stores are those that need no alignment.
@@ -401,10 +324,7 @@ unsafe fn square_of_8_bytes(
             let a = _mm_loadu_si128(from.offset(r * from_row + c).cast());
             let b = _mm_loadu_si128(from.offset((r + 1) * from_row + c).cast());
             _mm_storeu_si128(to.offset(c * to_row + r).cast(), _mm_unpacklo_epi64(a, b));
-            _mm_storeu_si128(
-                to.offset((c + 1) * to_row + r).cast(),
-                _mm_unpackhi_epi64(a, b),
-            );
+            _mm_storeu_si128(to.offset((c + 1) * to_row + r).cast(), _mm_unpackhi_epi64(a, b));
         }
     }
 }
@@ -420,10 +340,7 @@ pub(super) mod tests {
     impl Dice {
         /// A number below `n`.
         pub fn below(&mut self, n: usize) -> usize {
-            self.0 = self
-                .0
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.0 >> 33) as usize % n
         }
 
@@ -437,28 +354,16 @@ pub(super) mod tests {
         pub fn layout_of<T: Element>(&mut self, shape: &[usize]) -> ndarray::ArcArray<T, IxDyn> {
             let mut order: Vec<usize> = (0..shape.len()).collect();
             (0..shape.len()).for_each(|i| order.swap(i, self.below(i + 1)));
-            let steps: Vec<usize> = shape
-                .iter()
-                .map(|_| 1 + self.below(3) / 2 + self.below(2))
-                .collect();
+            let steps: Vec<usize> = shape.iter().map(|_| 1 + self.below(3) / 2 + self.below(2)).collect();
             let whole: Vec<usize> = order.iter().map(|&k| shape[k] * steps[k]).collect();
             let n = whole.iter().product();
             let values: Vec<T> = (0..n).map(|i| T::from_i64(i as i64 + 1)).collect();
-            let mut a = Array::from_shape_vec(IxDyn(&whole), values)
-                .unwrap()
-                .into_shared();
+            let mut a = Array::from_shape_vec(IxDyn(&whole), values).unwrap().into_shared();
             let mut back = order.clone();
-            order
-                .iter()
-                .enumerate()
-                .for_each(|(place, &k)| back[k] = place);
+            order.iter().enumerate().for_each(|(place, &k)| back[k] = place);
             a = a.permuted_axes(IxDyn(&back));
             for (k, &step) in steps.iter().enumerate() {
-                let step = if self.below(3) == 0 {
-                    -(step as isize)
-                } else {
-                    step as isize
-                };
+                let step = if self.below(3) == 0 { -(step as isize) } else { step as isize };
                 a.slice_axis_inplace(ndarray::Axis(k), Slice::new(0, None, step));
             }
             assert_eq!(a.shape(), shape);
@@ -468,13 +373,7 @@ pub(super) mod tests {
 
     fn check<T: Element>(x: ArrayViewD<'_, T>) {
         let expected: Vec<T> = x.iter().copied().collect();
-        assert_eq!(
-            to_vec("copy", x.view()).unwrap(),
-            expected,
-            "{:?} {:?}",
-            x.shape(),
-            x.strides()
-        );
+        assert_eq!(to_vec("copy", x.view()).unwrap(), expected, "{:?} {:?}", x.shape(), x.strides());
     }
 
     #[test]
@@ -492,25 +391,12 @@ pub(super) mod tests {
 
     #[test]
     fn large_transposes_and_repeats_on_several_threads() {
-        let a = ArrayD::from_shape_fn(IxDyn(&[517, 3, 259]), |i| {
-            (i[0] * 1000 + i[1] * 300 + i[2]) as f32
-        });
-        for order in [
-            [0, 1, 2],
-            [2, 1, 0],
-            [0, 2, 1],
-            [1, 0, 2],
-            [2, 0, 1],
-            [1, 2, 0],
-        ] {
+        let a = ArrayD::from_shape_fn(IxDyn(&[517, 3, 259]), |i| (i[0] * 1000 + i[1] * 300 + i[2]) as f32);
+        for order in [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2], [2, 0, 1], [1, 2, 0]] {
             check(a.view().permuted_axes(IxDyn(&order)));
         }
         check(a.view().broadcast(IxDyn(&[2, 517, 3, 259])).unwrap());
-        check(
-            a.slice_axis(ndarray::Axis(2), Slice::new(0, Some(1), 1))
-                .broadcast(IxDyn(&[517, 3, 300]))
-                .unwrap(),
-        );
+        check(a.slice_axis(ndarray::Axis(2), Slice::new(0, Some(1), 1)).broadcast(IxDyn(&[517, 3, 300])).unwrap());
     }
 
     #[test]
@@ -520,18 +406,10 @@ pub(super) mod tests {
             let mut out = vec![MaybeUninit::new(0); 14];
             place(&mut out, start, strides, x.view());
             // SAFETY: every element was written above.
-            out.into_iter()
-                .map(|o| unsafe { o.assume_init() })
-                .collect()
+            out.into_iter().map(|o| unsafe { o.assume_init() }).collect()
         };
-        assert_eq!(
-            placed(1, &[6, 2]),
-            [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]
-        );
-        assert_eq!(
-            placed(13, &[-1, -4]),
-            [0, 0, 0, 0, 6, 3, 0, 0, 5, 2, 0, 0, 4, 1]
-        );
+        assert_eq!(placed(1, &[6, 2]), [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]);
+        assert_eq!(placed(13, &[-1, -4]), [0, 0, 0, 0, 6, 3, 0, 0, 5, 2, 0, 0, 4, 1]);
     }
 
     #[test]

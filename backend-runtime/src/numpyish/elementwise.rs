@@ -25,30 +25,19 @@ where
         return like(F::NAME, x, s.len(), |range, out| loop1(f, &s[range], out));
     }
     // SAFETY: the loop writes every element.
-    unsafe {
-        walk::walk(F::NAME, &[source(&x)], &|parts, out| {
-            run1(f, parts[0].input(), out)
-        })
-    }
+    unsafe { walk::walk(F::NAME, &[source(&x)], &|parts, out| run1(f, parts[0].input(), out)) }
 }
 
 /// One op over two operands, broadcast to one shape.
 #[inline]
-pub fn each2<T: Element, F>(
-    _: &Numpyish,
-    f: &F,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<NdArray<F::Out>>
+pub fn each2<T: Element, F>(_: &Numpyish, f: &F, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<2, T> + EachSource + Sync,
 {
     match (&x1, &x2) {
         (Operand::Array(x), Operand::Array(y)) => {
             if let Some((s, t)) = same_layout(x, y) {
-                return like(F::NAME, x, s.len(), |r, out| {
-                    loop2(f, &s[r.clone()], &t[r], out)
-                });
+                return like(F::NAME, x, s.len(), |r, out| loop2(f, &s[r.clone()], &t[r], out));
             }
         }
         (Operand::Array(x), Operand::Scalar(t)) => {
@@ -65,11 +54,7 @@ where
     }
     let sources = [source(&x1), source(&x2)];
     // SAFETY: the loops write every element.
-    unsafe {
-        walk::walk(F::NAME, &sources, &|parts, out| {
-            run2(f, parts[0].input(), parts[1].input(), out)
-        })
-    }
+    unsafe { walk::walk(F::NAME, &sources, &|parts, out| run2(f, parts[0].input(), parts[1].input(), out)) }
 }
 
 /// One op over three operands, broadcast to one shape.
@@ -88,9 +73,7 @@ where
     if let (Operand::Array(x), &Operand::Scalar(b), &Operand::Scalar(c)) = (&x1, &x2, &x3)
         && let Some(s) = dense(x)
     {
-        return like(F::NAME, x, s.len(), |r, out| {
-            loop3_right(f, &s[r], b, c, out)
-        });
+        return like(F::NAME, x, s.len(), |r, out| loop3_right(f, &s[r], b, c, out));
     }
     let sources = [source(&x1), source(&x2), source(&x3)];
     // SAFETY: the loops write every element.
@@ -107,13 +90,7 @@ pub(super) fn source<'a, T: Element>(x: &'a Operand<'_, T>) -> Source<'a> {
 /// The elements as they lie in memory, where that is without gaps and forward along every axis.
 #[inline]
 pub(super) fn dense<T: Element>(x: &NdArray<T>) -> Option<&[T]> {
-    x.as_slice().or_else(|| {
-        if x.strides().iter().all(|&s| s >= 0) {
-            x.as_slice_memory_order()
-        } else {
-            None
-        }
-    })
+    x.as_slice().or_else(|| if x.strides().iter().all(|&s| s >= 0) { x.as_slice_memory_order() } else { None })
 }
 
 /// The elements of two arrays as they lie in memory, where that is the same way.
@@ -163,12 +140,7 @@ fn run1<T: Element, F: Each<1, T>>(f: &F, x: Input<'_, T>, out: &mut [MaybeUnini
 }
 
 #[inline(never)]
-fn run2<T: Element, F: Each<2, T>>(
-    f: &F,
-    x: Input<'_, T>,
-    y: Input<'_, T>,
-    out: &mut [MaybeUninit<F::Out>],
-) {
+fn run2<T: Element, F: Each<2, T>>(f: &F, x: Input<'_, T>, y: Input<'_, T>, out: &mut [MaybeUninit<F::Out>]) {
     match (x, y) {
         (Input::Slice(x), Input::Slice(y)) => loop2(f, x, y, out),
         (Input::Slice(x), Input::Scalar(y)) => loop2_right(f, x, y, out),
@@ -184,13 +156,7 @@ fn run3<T: Element, F: Each<3, T>>(f: &F, parts: &[Part<'_>], out: &mut [MaybeUn
     let (xs, ys, zs) = (x.spread(), y.spread(), z.spread());
     for (i, out) in out.chunks_mut(STEP).enumerate() {
         let range = i * STEP..i * STEP + out.len();
-        loop3(
-            f,
-            x.slice(&xs, range.clone()),
-            y.slice(&ys, range.clone()),
-            z.slice(&zs, range),
-            out,
-        );
+        loop3(f, x.slice(&xs, range.clone()), y.slice(&ys, range.clone()), z.slice(&zs, range), out);
     }
 }
 
@@ -226,26 +192,14 @@ fn loop2_left<T: Element, F: Each<2, T>>(f: &F, x: T, y: &[T], out: &mut [MaybeU
 }
 
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop3<T: Element, F: Each<3, T>>(
-    f: &F,
-    x: &[T],
-    y: &[T],
-    z: &[T],
-    out: &mut [MaybeUninit<F::Out>],
-) {
+fn loop3<T: Element, F: Each<3, T>>(f: &F, x: &[T], y: &[T], z: &[T], out: &mut [MaybeUninit<F::Out>]) {
     for (((o, &x), &y), &z) in out.iter_mut().zip(x).zip(y).zip(z) {
         o.write(f.apply([x, y, z]));
     }
 }
 
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop3_right<T: Element, F: Each<3, T>>(
-    f: &F,
-    x: &[T],
-    y: T,
-    z: T,
-    out: &mut [MaybeUninit<F::Out>],
-) {
+fn loop3_right<T: Element, F: Each<3, T>>(f: &F, x: &[T], y: T, z: T, out: &mut [MaybeUninit<F::Out>]) {
     for (o, &x) in out.iter_mut().zip(x) {
         o.write(f.apply([x, y, z]));
     }
@@ -307,28 +261,17 @@ mod tests {
     /// Shapes that broadcast to one: some axes of it cut to 1, some leading ones left out.
     fn shapes(dice: &mut Dice, n: usize) -> Vec<Vec<usize>> {
         let longest = [3, 6, 40, 200][dice.below(4)];
-        let shape: Vec<usize> = (0..dice.below(4))
-            .map(|_| dice.below(longest) + usize::from(longest > 3))
-            .collect();
+        let shape: Vec<usize> = (0..dice.below(4)).map(|_| dice.below(longest) + usize::from(longest > 3)).collect();
         let mut one = || -> Vec<usize> {
-            let skip = if dice.below(3) == 0 {
-                dice.below(shape.len() + 1)
-            } else {
-                0
-            };
-            shape[skip..]
-                .iter()
-                .map(|&d| if dice.below(4) == 0 { 1 } else { d })
-                .collect()
+            let skip = if dice.below(3) == 0 { dice.below(shape.len() + 1) } else { 0 };
+            shape[skip..].iter().map(|&d| if dice.below(4) == 0 { 1 } else { d }).collect()
         };
         (0..n).map(|_| one()).collect()
     }
 
     fn all<'a, T: Element>(xs: &[&'a NdArray<T>]) -> Vec<ndarray::ArrayViewD<'a, T>> {
         let shape = crate::shape::broadcast_all("test", xs.iter().map(|x| x.shape())).unwrap();
-        xs.iter()
-            .map(|x| x.broadcast(IxDyn(&shape)).unwrap())
-            .collect()
+        xs.iter().map(|x| x.broadcast(IxDyn(&shape)).unwrap()).collect()
     }
 
     #[test]
@@ -347,43 +290,20 @@ mod tests {
             let views = all(&[&x, &y]);
             let less = each2(&B, &Less, Operand::Array(&x), Operand::Array(&y)).unwrap();
             assert_eq!(less.shape(), views[0].shape());
-            assert!(
-                less.iter()
-                    .zip(&views[0])
-                    .zip(&views[1])
-                    .all(|((&o, x), y)| o == (x < y)),
-                "{round} {of:?}"
-            );
+            assert!(less.iter().zip(&views[0]).zip(&views[1]).all(|((&o, x), y)| o == (x < y)), "{round} {of:?}");
             for s in [-5, 2, 17] {
                 let right = each2(&B, &Less, Operand::Array(&x), Operand::Scalar(s)).unwrap();
                 assert_eq!(right, x.map(|&v| v < s));
                 let left = each2(&B, &Less, Operand::Scalar(s), Operand::Array(&x)).unwrap();
                 assert_eq!(left, x.map(|&v| s < v));
-                let three = each3(
-                    &B,
-                    &Three,
-                    Operand::Array(&x),
-                    Operand::Scalar(s),
-                    Operand::Scalar(3),
-                )
-                .unwrap();
+                let three = each3(&B, &Three, Operand::Array(&x), Operand::Scalar(s), Operand::Scalar(3)).unwrap();
                 assert_eq!(three, x.map(|&v| v - s * 3));
             }
 
             let views = all(&[&x, &y, &z]);
-            let three = each3(
-                &B,
-                &Three,
-                Operand::Array(&x),
-                Operand::Array(&y),
-                Operand::Array(&z),
-            )
-            .unwrap();
-            let naive = views[0]
-                .iter()
-                .zip(&views[1])
-                .zip(&views[2])
-                .map(|((x, y), z)| x.wrapping_sub(y.wrapping_mul(*z)));
+            let three = each3(&B, &Three, Operand::Array(&x), Operand::Array(&y), Operand::Array(&z)).unwrap();
+            let naive =
+                views[0].iter().zip(&views[1]).zip(&views[2]).map(|((x, y), z)| x.wrapping_sub(y.wrapping_mul(*z)));
             assert!(three.iter().copied().eq(naive), "{round} {of:?}");
         }
     }
@@ -392,9 +312,7 @@ mod tests {
     fn long_rows_of_a_transposed_operand() {
         let n = 5000;
         let x = ArcArray::from_shape_fn((7, n), |(i, j)| (i * n + j) as f64).into_dyn();
-        let y = ArcArray::from_shape_fn((n, 7), |(i, j)| (i + 3 * j) as f64)
-            .into_dyn()
-            .reversed_axes();
+        let y = ArcArray::from_shape_fn((n, 7), |(i, j)| (i + 3 * j) as f64).into_dyn().reversed_axes();
         let less = each2(&B, &Less, Operand::Array(&x), Operand::Array(&y)).unwrap();
         assert!(less.indexed_iter().all(|(i, &o)| o == (x[&i] < y[&i])));
         let less = each2(&B, &Less, Operand::Array(&y), Operand::Array(&x)).unwrap();
@@ -404,77 +322,34 @@ mod tests {
     #[test]
     fn memory_order_of_the_operands_is_kept() {
         let t = ArcArray::<i32, _>::zeros((4, 3)).reversed_axes().into_dyn();
-        assert_eq!(
-            each1(&B, &One, Operand::Array(&t)).unwrap().strides(),
-            t.strides()
-        );
-        assert_eq!(
-            each2(&B, &Less, Operand::Array(&t), Operand::Array(&t))
-                .unwrap()
-                .strides(),
-            t.strides()
-        );
+        assert_eq!(each1(&B, &One, Operand::Array(&t)).unwrap().strides(), t.strides());
+        assert_eq!(each2(&B, &Less, Operand::Array(&t), Operand::Array(&t)).unwrap().strides(), t.strides());
         let row = ArcArray::<i32, _>::zeros((1, 4)).into_dyn();
-        assert_eq!(
-            each2(&B, &Less, Operand::Array(&row), Operand::Array(&t))
-                .unwrap()
-                .strides(),
-            t.strides()
-        );
+        assert_eq!(each2(&B, &Less, Operand::Array(&row), Operand::Array(&t)).unwrap().strides(), t.strides());
     }
 
     #[test]
     fn scalars_alone_and_shapes_that_do_not_fit() {
         let s = each2(&B, &Less, Operand::Scalar(1), Operand::Scalar(2)).unwrap();
         assert_eq!((s.ndim(), s.first()), (0, Some(&true)));
-        assert_eq!(
-            each1(&B, &One, Operand::Scalar(2)).unwrap().first(),
-            Some(&7)
-        );
-        let s = each3(
-            &B,
-            &Three,
-            Operand::Scalar(1),
-            Operand::Scalar(2),
-            Operand::Scalar(3),
-        )
-        .unwrap();
+        assert_eq!(each1(&B, &One, Operand::Scalar(2)).unwrap().first(), Some(&7));
+        let s = each3(&B, &Three, Operand::Scalar(1), Operand::Scalar(2), Operand::Scalar(3)).unwrap();
         assert_eq!(s.first(), Some(&-5));
-        let (x, y) = (
-            ArcArray::<i32, _>::zeros(2).into_dyn(),
-            ArcArray::<i32, _>::zeros(3).into_dyn(),
-        );
+        let (x, y) = (ArcArray::<i32, _>::zeros(2).into_dyn(), ArcArray::<i32, _>::zeros(3).into_dyn());
         let refused = each2(&B, &Less, Operand::Array(&x), Operand::Array(&y));
         assert_eq!(refused, Err(Error::shapes("less", &[2], &[3])));
-        assert!(
-            each3(
-                &B,
-                &Three,
-                Operand::Array(&x),
-                Operand::Array(&y),
-                Operand::Scalar(1)
-            )
-            .is_err()
-        );
+        assert!(each3(&B, &Three, Operand::Array(&x), Operand::Array(&y), Operand::Scalar(1)).is_err());
     }
 
     #[test]
     fn results_larger_than_memory_are_refused() {
         let n = 1 << 26;
-        let col =
-            NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeroed("zeros", n).unwrap())
-                .unwrap();
+        let col = NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeroed("zeros", n).unwrap()).unwrap();
         let row = col.clone().reversed_axes();
         let cube = col.clone().insert_axis(ndarray::Axis(2));
         let huge = each2(&B, &Less, Operand::Array(&col), Operand::Array(&row));
         assert!(matches!(huge, Err(Error::Memory { op: "less", .. })));
-        let over = each3(
-            &B,
-            &Three,
-            Operand::Array(&cube),
-            Operand::Array(&col),
-            Operand::Array(&row),
-        );
+        let over = each3(&B, &Three, Operand::Array(&cube), Operand::Array(&col), Operand::Array(&row));
         assert!(matches!(over, Err(Error::Memory { op: "three", .. })));
     }
 }

@@ -44,11 +44,7 @@ pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Res
     const OP: &str = "permute_dims";
     let axes = axes.resolve(OP, x.ndim())?;
     if axes.len() != x.ndim() {
-        return Err(Error::shape(
-            OP,
-            x.shape(),
-            format!("{axes:?} does not name every axis"),
-        ));
+        return Err(Error::shape(OP, x.shape(), format!("{axes:?} does not name every axis")));
     }
     Ok(x.clone().permuted_axes(axes))
 }
@@ -62,11 +58,7 @@ pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>>
 pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     let n = x.ndim();
     if n < 2 {
-        return Err(Error::shape(
-            "matrix_transpose",
-            x.shape(),
-            "a matrix has two axes",
-        ));
+        return Err(Error::shape("matrix_transpose", x.shape(), "a matrix has two axes"));
     }
     let mut view = x.clone();
     view.swap_axes(n - 2, n - 1);
@@ -74,12 +66,7 @@ pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdAr
 }
 
 /// Axes moved to other places; the rest keep their order.
-pub fn moveaxis<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    source: Axes,
-    destination: Axes,
-) -> Result<NdArray<T>> {
+pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
     let order = shape::moved("moveaxis", source, destination, x.ndim())?;
     Ok(x.clone().permuted_axes(order))
 }
@@ -87,18 +74,13 @@ pub fn moveaxis<T: Element>(
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     let axes = shape::new_axes("expand_dims", axis, x.ndim())?;
-    Ok(axes
-        .into_iter()
-        .fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
 }
 
 /// Without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     let axes = shape::single_axes("squeeze", axis, x.shape())?;
-    Ok(axes
-        .into_iter()
-        .rev()
-        .fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
+    Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
 }
 
 /// Repeated along new and length-1 axes, as a view.
@@ -111,9 +93,7 @@ pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> R
 /// A view with axes of stride 0. Writing to it would be a copy first: its memory is shared.
 fn widened<T: Element>(op: &'static str, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     shape::count(op, to, size_of::<T>())?;
-    let view = x
-        .broadcast(IxDyn(to))
-        .ok_or_else(|| Error::shapes(op, x.shape(), to))?;
+    let view = x.broadcast(IxDyn(to)).ok_or_else(|| Error::shapes(op, x.shape(), to))?;
     if view.shape() == x.shape() {
         return Ok(x.clone());
     }
@@ -160,12 +140,7 @@ pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Resul
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
     let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
-    joined(
-        OP,
-        &shape,
-        axis,
-        xs.iter().map(|x| x.view().insert_axis(Axis(axis))),
-    )
+    joined(OP, &shape, axis, xs.iter().map(|x| x.view().insert_axis(Axis(axis))))
 }
 
 /// The slices along one axis, as views.
@@ -184,14 +159,8 @@ pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> 
     let (lengths, times) = (front(x.shape()), front(repetitions));
     let shape = shape::products(OP, &lengths, &times)?;
     // an axis of `times` times `length` elements is two: one repeats, one runs
-    let pairs: Vec<usize> = times
-        .iter()
-        .zip(&lengths)
-        .flat_map(|(&t, &l)| [t, l])
-        .collect();
-    let mut view = (0..x.ndim())
-        .rev()
-        .fold(x.view(), |view, axis| view.insert_axis(Axis(axis)));
+    let pairs: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
+    let mut view = (0..x.ndim()).rev().fold(x.view(), |view, axis| view.insert_axis(Axis(axis)));
     for _ in 2 * x.ndim()..2 * n {
         view = view.insert_axis(Axis(0));
     }
@@ -199,12 +168,7 @@ pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> 
 }
 
 /// Every element repeated along one axis.
-pub fn repeat<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    repeats: usize,
-    axis: isize,
-) -> Result<NdArray<T>> {
+pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "repeat";
     let axis = shape::axis(OP, axis, x.ndim())?;
     let mut times = vec![1; x.ndim()];
@@ -223,27 +187,16 @@ fn repeated<T: Element>(
     shape: &[usize],
 ) -> Result<NdArray<T>> {
     shape::count(op, shape, size_of::<T>())?;
-    let view = x
-        .broadcast(IxDyn(target))
-        .ok_or_else(|| Error::shapes(op, x.shape(), target))?;
+    let view = x.broadcast(IxDyn(target)).ok_or_else(|| Error::shapes(op, x.shape(), target))?;
     buffer::array(op, shape, copy::to_vec(op, view)?)
 }
 
 /// Elements shifted along axes, round the end.
-pub fn roll<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    shift: &[isize],
-    axis: Axes,
-) -> Result<NdArray<T>> {
+pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
     const OP: &str = "roll";
     if axis == Axes::All && x.ndim() != 1 {
         // without axes the elements are shifted as one row, as NumPy does
-        let row = rolled(
-            OP,
-            &reshaped(OP, x, &[x.len()])?,
-            &shape::shifts(OP, shift, Axes::All, &[x.len()])?,
-        )?;
+        let row = rolled(OP, &reshaped(OP, x, &[x.len()])?, &shape::shifts(OP, shift, Axes::All, &[x.len()])?)?;
         return reshaped(OP, &row, x.shape());
     }
     rolled(OP, x, &shape::shifts(OP, shift, axis, x.shape())?)
@@ -264,11 +217,7 @@ fn rolled<T: Element>(op: &'static str, x: &NdArray<T>, shifts: &[usize]) -> Res
                 for (bit, &axis) in moved.iter().enumerate() {
                     let (len, shift) = (x.shape()[axis], shifts[axis]);
                     let seam = (len - shift) as isize;
-                    let range = if corner >> bit & 1 == 0 {
-                        (0, seam)
-                    } else {
-                        (seam, len as isize)
-                    };
+                    let range = if corner >> bit & 1 == 0 { (0, seam) } else { (seam, len as isize) };
                     part.slice_axis_inplace(Axis(axis), Slice::new(range.0, Some(range.1), 1));
                     start += (range.0 as usize + shift) % len * strides[axis] as usize;
                 }
@@ -287,11 +236,7 @@ pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<
 /// Inverse of fftshift.
 pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
     const OP: &str = "ifftshift";
-    rolled(
-        OP,
-        x,
-        &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?,
-    )
+    rolled(OP, x, &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?)
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -319,12 +264,7 @@ pub fn pad<T: Element>(
     let mut axes = Vec::with_capacity(x.ndim());
     for (&len, width) in x.shape().iter().zip(widths.chunks_exact(2)) {
         axes.push(match width {
-            [0, 0] => vec![Run {
-                to: 0,
-                from: 0,
-                len,
-                step: 1,
-            }],
+            [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
             _ => runs(&shape::pad_sources(OP, len, width[0], width[1], mode)?),
         });
     }
@@ -389,12 +329,7 @@ fn runs(sources: &[usize]) -> Vec<Run> {
                 continue;
             }
         }
-        runs.push(Run {
-            to,
-            from,
-            len: 1,
-            step: 1,
-        });
+        runs.push(Run { to, from, len: 1, step: 1 });
     }
     runs
 }
@@ -414,12 +349,7 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
 }
 
 /// Places the part of the array that one run of every axis reads.
-fn place_runs<T: Element>(
-    out: &mut [MaybeUninit<T>],
-    strides: &[isize],
-    x: &NdArray<T>,
-    cell: &[Run],
-) {
+fn place_runs<T: Element>(out: &mut [MaybeUninit<T>], strides: &[isize], x: &NdArray<T>, cell: &[Run]) {
     let mut part = x.view();
     let mut start = 0;
     for (axis, run) in cell.iter().enumerate() {
@@ -430,9 +360,7 @@ fn place_runs<T: Element>(
         start += run.to * strides[axis] as usize;
     }
     let lengths: Vec<usize> = cell.iter().map(|run| run.len).collect();
-    let part = part
-        .broadcast(IxDyn(&lengths))
-        .expect("a run has its length, or repeats one element");
+    let part = part.broadcast(IxDyn(&lengths)).expect("a run has its length, or repeats one element");
     copy::place(out, start, strides, part);
 }
 
@@ -462,14 +390,8 @@ mod tests {
         assert!(same(permute_dims(&B, &x, [2, 0, 1].into()).unwrap()));
         assert!(same(expand_dims(&B, &x, [0, -1].into()).unwrap()));
         assert!(same(unstack(&B, &x, 1).unwrap().remove(0)));
-        assert_eq!(
-            flip(&B, &x, Axes::All).unwrap().as_ptr(),
-            x.as_ptr().wrapping_add(23)
-        );
-        assert_eq!(
-            B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()),
-            [3, 4, 2]
-        );
+        assert_eq!(flip(&B, &x, Axes::All).unwrap().as_ptr(), x.as_ptr().wrapping_add(23));
+        assert_eq!(B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()), [3, 4, 2]);
     }
 
     #[test]
@@ -497,52 +419,23 @@ mod tests {
         assert!(repeat(&B, &x, usize::MAX, 0).is_err());
         assert!(broadcast_to(&B, &counting(&[1]), &[usize::MAX]).is_err());
         assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, 0.0).is_err());
-        assert!(
-            pad(
-                &B,
-                &counting(&[0, 3]),
-                &[usize::MAX, 1, 0, 0],
-                PadMode::Constant,
-                0.0
-            )
-            .is_err()
-        );
+        assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, 0.0).is_err());
     }
 
     #[test]
     fn shapes_of_nothing() {
         let none = counting(&[0, 3]);
-        assert_eq!(
-            pad(&B, &none, &[0, 0, 1, 1], PadMode::Edge, 0.0)
-                .unwrap()
-                .shape(),
-            [0, 5]
-        );
-        assert_eq!(
-            list(&pad(&B, &none, &[1, 0, 0, 0], PadMode::Constant, 7.0).unwrap()),
-            [7, 7, 7]
-        );
-        assert_eq!(
-            list(&pad(&B, &counting(&[]), &[], PadMode::Wrap, 0.0).unwrap()),
-            [0]
-        );
+        assert_eq!(pad(&B, &none, &[0, 0, 1, 1], PadMode::Edge, 0.0).unwrap().shape(), [0, 5]);
+        assert_eq!(list(&pad(&B, &none, &[1, 0, 0, 0], PadMode::Constant, 7.0).unwrap()), [7, 7, 7]);
+        assert_eq!(list(&pad(&B, &counting(&[]), &[], PadMode::Wrap, 0.0).unwrap()), [0]);
         assert_eq!(flip(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
         assert_eq!(fftshift(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
         assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
-        assert_eq!(
-            concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(),
-            counting(&[1, 3])
-        );
+        assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(), counting(&[1, 3]));
         assert!(unstack(&B, &none, 0).unwrap().is_empty());
         let wide = buffer::array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
-        assert!(matches!(
-            unstack(&B, &wide, 0),
-            Err(Error::Memory { op: "unstack", .. })
-        ));
-        assert_eq!(
-            reshape(&B, &wide, &[0, -1]).map(|_| ()).unwrap_err().op(),
-            Some("reshape")
-        );
+        assert!(matches!(unstack(&B, &wide, 0), Err(Error::Memory { op: "unstack", .. })));
+        assert_eq!(reshape(&B, &wide, &[0, -1]).map(|_| ()).unwrap_err().op(), Some("reshape"));
     }
 
     #[test]
@@ -553,13 +446,8 @@ mod tests {
             let times: Vec<usize> = (0..dice.below(5)).map(|_| dice.below(4)).collect();
             let tiled = tile(&B, &x, &times).unwrap();
             for (at, &value) in tiled.indexed_iter() {
-                let from: Vec<usize> = x
-                    .shape()
-                    .iter()
-                    .rev()
-                    .zip(at.slice().iter().rev())
-                    .map(|(&d, &i)| i % d)
-                    .collect();
+                let from: Vec<usize> =
+                    x.shape().iter().rev().zip(at.slice().iter().rev()).map(|(&d, &i)| i % d).collect();
                 assert_eq!(value, x[&from.into_iter().rev().collect::<Vec<_>>()[..]]);
             }
             if x.ndim() == 0 {
@@ -582,13 +470,8 @@ mod tests {
             let shape: Vec<usize> = (0..dice.below(4)).map(|_| 1 + dice.below(4)).collect();
             let x: NdArray<i32> = dice.layout_of(&shape);
             let widths: Vec<usize> = (0..2 * shape.len()).map(|_| dice.below(7) / 2).collect();
-            let mode = [
-                PadMode::Constant,
-                PadMode::Edge,
-                PadMode::Reflect,
-                PadMode::Symmetric,
-                PadMode::Wrap,
-            ][round % 5];
+            let mode =
+                [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap][round % 5];
             let padded = pad(&B, &x, &widths, mode, -3.0).unwrap();
             for (at, &value) in padded.indexed_iter() {
                 let from: Option<Vec<usize>> = (0..shape.len())
@@ -597,22 +480,11 @@ mod tests {
                         if mode == PadMode::Constant {
                             return (i < shape[k]).then_some(i);
                         }
-                        let from = shape::pad_sources(
-                            "pad",
-                            shape[k],
-                            widths[2 * k],
-                            widths[2 * k + 1],
-                            mode,
-                        )
-                        .unwrap();
+                        let from = shape::pad_sources("pad", shape[k], widths[2 * k], widths[2 * k + 1], mode).unwrap();
                         Some(from[at[k]])
                     })
                     .collect();
-                assert_eq!(
-                    value,
-                    from.map_or(-3, |from| x[&from[..]]),
-                    "{mode} {shape:?} {widths:?}"
-                );
+                assert_eq!(value, from.map_or(-3, |from| x[&from[..]]), "{mode} {shape:?} {widths:?}");
             }
         }
     }
@@ -656,19 +528,10 @@ mod tests {
     #[test]
     fn rolling_and_shifting() {
         let x = counting(&[5]);
-        assert_eq!(
-            list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(),
-            5
-        );
-        assert_eq!(
-            list(&roll(&B, &x, &[-1], 0.into()).unwrap()),
-            [1, 2, 3, 4, 0]
-        );
+        assert_eq!(list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(), 5);
+        assert_eq!(list(&roll(&B, &x, &[-1], 0.into()).unwrap()), [1, 2, 3, 4, 0]);
         assert_eq!(list(&fftshift(&B, &x, Axes::All).unwrap()), [3, 4, 0, 1, 2]);
-        assert_eq!(
-            list(&ifftshift(&B, &x, Axes::All).unwrap()),
-            [2, 3, 4, 0, 1]
-        );
+        assert_eq!(list(&ifftshift(&B, &x, Axes::All).unwrap()), [2, 3, 4, 0, 1]);
         let rows = roll(&B, &counting(&[2, 2]), &[1], Axes::All).unwrap();
         assert_eq!(list(&rows), [3, 0, 1, 2]);
     }
@@ -678,14 +541,8 @@ mod tests {
         let x = counting(&[3]);
         let padded = |mode| list(&pad(&B, &x, &[4, 5], mode, 0.0).unwrap());
         assert_eq!(padded(PadMode::Wrap), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
-        assert_eq!(
-            padded(PadMode::Reflect),
-            [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]
-        );
-        assert_eq!(
-            padded(PadMode::Symmetric),
-            [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]
-        );
+        assert_eq!(padded(PadMode::Reflect), [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
+        assert_eq!(padded(PadMode::Symmetric), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
         assert_eq!(padded(PadMode::Edge), [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
         assert_eq!(padded(PadMode::Constant)[..5], [0; 5]);
     }

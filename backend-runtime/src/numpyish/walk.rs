@@ -28,32 +28,18 @@ unsafe impl Sync for Source<'_> {}
 impl<'a> Source<'a> {
     /// An array.
     pub fn array<T: Element>(x: &'a NdArray<T>) -> Source<'a> {
-        Source {
-            start: x.as_ptr().cast(),
-            dtype: T::DTYPE,
-            shape: x.shape(),
-            strides: x.strides().to_vec(),
-        }
+        Source { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides().to_vec() }
     }
 
     /// A scalar.
     pub fn scalar<T: Element>(x: &'a T) -> Source<'a> {
-        Source {
-            start: std::ptr::from_ref(x).cast(),
-            dtype: T::DTYPE,
-            shape: &[],
-            strides: Vec::new(),
-        }
+        Source { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: Vec::new() }
     }
 
     /// The distance along every axis of a result of `ndim` axes: 0 where the operand is repeated.
     fn repeated(&self, ndim: usize) -> Vec<isize> {
         let new = ndim - self.shape.len();
-        let own = self
-            .shape
-            .iter()
-            .zip(&self.strides)
-            .map(|(&d, &s)| if d == 1 { 0 } else { s });
+        let own = self.shape.iter().zip(&self.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
         std::iter::repeat_n(0, new).chain(own).collect()
     }
 }
@@ -111,13 +97,8 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// No elements: what a walk begins with.
-    const NONE: Part<'a> = Part {
-        start: std::ptr::dangling(),
-        dtype: DType::Bool,
-        len: 0,
-        scalar: false,
-        of: PhantomData,
-    };
+    const NONE: Part<'a> =
+        Part { start: std::ptr::dangling(), dtype: DType::Bool, len: 0, scalar: false, of: PhantomData };
 
     /// The operand's elements.
     ///
@@ -129,11 +110,7 @@ impl<'a> Part<'a> {
         let start: *const T = self.start.cast();
         // SAFETY: the walk points it to `len` elements, or to one, of this dtype, which live as long as the walk.
         unsafe {
-            if self.scalar {
-                Input::Scalar(*start)
-            } else {
-                Input::Slice(std::slice::from_raw_parts(start, self.len))
-            }
+            if self.scalar { Input::Scalar(*start) } else { Input::Slice(std::slice::from_raw_parts(start, self.len)) }
         }
     }
 }
@@ -161,11 +138,7 @@ const TALL: usize = 32;
 ///
 /// # Safety
 /// `run` writes every element of the slice it is given.
-pub unsafe fn walk<U: Element>(
-    op: &'static str,
-    sources: &[Source<'_>],
-    run: &Run<'_, U>,
-) -> Result<NdArray<U>> {
+pub unsafe fn walk<U: Element>(op: &'static str, sources: &[Source<'_>], run: &Run<'_, U>) -> Result<NdArray<U>> {
     let plan = Plan::new(op, sources)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
     // SAFETY: the boxes cover the result, and `run` writes each.
@@ -178,11 +151,7 @@ pub unsafe fn walk<U: Element>(
             plan.boxes(sources, &|parts, range| run(parts, out.part(range)));
         })
     }?;
-    Ok(if plan.order.is_sorted() {
-        array
-    } else {
-        array.permuted_axes(IxDyn(&inverse(&plan.order)))
-    })
+    Ok(if plan.order.is_sorted() { array } else { array.permuted_axes(IxDyn(&inverse(&plan.order))) })
 }
 
 /// The permutation that undoes `order`.
@@ -239,18 +208,8 @@ impl Plan {
         let (dims, strides) = joined(&shape, &order, &full);
         let widest = sources.iter().map(|s| s.dtype.size()).max().unwrap_or(1);
         let boxes = Boxes::new(&dims, &strides, SCRATCH / widest);
-        let modes = strides
-            .iter()
-            .map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..]))
-            .collect();
-        Ok(Plan {
-            shape,
-            order,
-            dims,
-            strides,
-            boxes,
-            modes,
-        })
+        let modes = strides.iter().map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..])).collect();
+        Ok(Plan { shape, order, dims, strides, boxes, modes })
     }
 
     /// Calls `run` for every row of every box, on several threads where that pays.
@@ -260,44 +219,30 @@ impl Plan {
         let segments = self.dims[axis].div_ceil(step);
         let outer = Outer::new(self);
         let height = tall.map_or(1, |(_, height)| height);
-        buffer::parallel_timed(
-            outer.lens.iter().product::<usize>() * segments,
-            height * step * rest,
-            |range| {
-                let mut scratch =
-                    [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
-                let mut at = Position::new(&outer, range.start / segments);
-                for i in range {
-                    at.advance_to(i / segments);
-                    let first = i % segments * step;
-                    let n = step.min(self.dims[axis] - first) * rest;
-                    let rows = tall.map_or(1, |(k, height)| {
-                        height.min(self.dims[k] - at.index[k] * height)
-                    });
-                    let mut parts = [Part::NONE; MOST];
-                    let mut next_row = [0; MOST];
-                    for (k, scratch) in scratch.iter_mut().enumerate().take(sources.len()) {
-                        let offset = at.offsets[k] + first as isize * self.strides[k][axis];
-                        // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
-                        (parts[k], next_row[k]) =
-                            unsafe { self.part(&sources[k], k, offset, n, rows, scratch) };
-                    }
-                    let begin = at.offsets[MOST] as usize + first * rest;
-                    let row_length = outer.row_length(self);
-                    for row in 0..rows {
-                        run(
-                            &parts[..sources.len()],
-                            begin + row * row_length..begin + row * row_length + n,
-                        );
-                        // the last move may leave the operand, which is not read after it
-                        parts
-                            .iter_mut()
-                            .zip(next_row)
-                            .for_each(|(p, bytes)| p.start = p.start.wrapping_offset(bytes));
-                    }
+        buffer::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
+            let mut scratch = [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
+            let mut at = Position::new(&outer, range.start / segments);
+            for i in range {
+                at.advance_to(i / segments);
+                let first = i % segments * step;
+                let n = step.min(self.dims[axis] - first) * rest;
+                let rows = tall.map_or(1, |(k, height)| height.min(self.dims[k] - at.index[k] * height));
+                let mut parts = [Part::NONE; MOST];
+                let mut next_row = [0; MOST];
+                for (k, scratch) in scratch.iter_mut().enumerate().take(sources.len()) {
+                    let offset = at.offsets[k] + first as isize * self.strides[k][axis];
+                    // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
+                    (parts[k], next_row[k]) = unsafe { self.part(&sources[k], k, offset, n, rows, scratch) };
                 }
-            },
-        );
+                let begin = at.offsets[MOST] as usize + first * rest;
+                let row_length = outer.row_length(self);
+                for row in 0..rows {
+                    run(&parts[..sources.len()], begin + row * row_length..begin + row * row_length + n);
+                    // the last move may leave the operand, which is not read after it
+                    parts.iter_mut().zip(next_row).for_each(|(p, bytes)| p.start = p.start.wrapping_offset(bytes));
+                }
+            }
+        });
     }
 
     /// An operand in the first row of the box of `rows` rows of `n` elements that begins `offset` elements from its
@@ -317,47 +262,24 @@ impl Plan {
         let size = source.dtype.size() as isize;
         // SAFETY: as the caller promises.
         let start = unsafe { source.start.offset(offset * size) };
-        let part = Part {
-            start,
-            dtype: source.dtype,
-            len: n,
-            scalar: self.modes[k] == Mode::One,
-            of: PhantomData,
-        };
+        let part = Part { start, dtype: source.dtype, len: n, scalar: self.modes[k] == Mode::One, of: PhantomData };
         let strides = &self.strides[k];
         let row_stride = self.boxes.tall.map_or(0, |(axis, _)| strides[axis]);
         if self.modes[k] != Mode::Pack {
             return (part, row_stride * size);
         }
-        assert!(
-            rows * n * size as usize <= size_of_val(scratch),
-            "a box fits its buffer"
-        );
-        let mut axes = vec![Axis {
-            len: rows,
-            from: row_stride,
-            to: n as isize,
-        }];
+        assert!(rows * n * size as usize <= size_of_val(scratch), "a box fits its buffer");
+        let mut axes = vec![Axis { len: rows, from: row_stride, to: n as isize }];
         let mut row = n;
         for (i, &from) in strides.iter().enumerate().skip(self.boxes.axis) {
             let inner: usize = self.dims[i + 1..].iter().product();
-            axes.push(Axis {
-                len: row / inner,
-                from,
-                to: inner as isize,
-            });
+            axes.push(Axis { len: row / inner, from, to: inner as isize });
             row = inner;
         }
         let packed: *mut u8 = scratch.as_mut_ptr().cast();
         // SAFETY: the box's elements may be read; the buffer has room for them, as just checked.
         unsafe { copy::bits(source.dtype, axes, start, packed) };
-        (
-            Part {
-                start: packed,
-                ..part
-            },
-            n as isize * size,
-        )
+        (Part { start: packed, ..part }, n as isize * size)
     }
 }
 
@@ -367,11 +289,7 @@ impl Boxes {
         let inner = dims.len() - 1;
         let long_rows = inner == 0 || dims[inner] >= LONG_ROW;
         if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
-            return Boxes {
-                axis: inner,
-                step: dims[inner].clamp(1, SEGMENT),
-                tall: None,
-            };
+            return Boxes { axis: inner, step: dims[inner].clamp(1, SEGMENT), tall: None };
         }
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
@@ -381,22 +299,14 @@ impl Boxes {
         let step = (room / rest.max(1)).clamp(1, dims[axis].max(1));
         // whole rows of an operand that lies across them would take a part of every cache line
         let across = |s: &Vec<isize>| {
-            let nearest = (0..inner)
-                .filter(|&k| s[k] != 0)
-                .min_by_key(|&k| s[k].unsigned_abs())?;
+            let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
             (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
         };
         match strides.iter().find_map(across) {
-            Some(k) if long_rows && (axis > k || step < TALL) => Boxes {
-                axis: inner,
-                step: (room / TALL).clamp(1, dims[inner]),
-                tall: Some((k, TALL)),
-            },
-            _ => Boxes {
-                axis,
-                step,
-                tall: None,
-            },
+            Some(k) if long_rows && (axis > k || step < TALL) => {
+                Boxes { axis: inner, step: (room / TALL).clamp(1, dims[inner]), tall: Some((k, TALL)) }
+            }
+            _ => Boxes { axis, step, tall: None },
         }
     }
 }
@@ -406,13 +316,7 @@ impl Boxes {
 fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     let mut fullest: Vec<&Vec<isize>> = strides.iter().collect();
     fullest.sort_by_key(|s| std::cmp::Reverse(s.iter().filter(|&&s| s != 0).count()));
-    let key = |k: usize| {
-        fullest
-            .iter()
-            .map(|s| s[k].unsigned_abs())
-            .find(|&s| s != 0)
-            .unwrap_or(usize::MAX)
-    };
+    let key = |k: usize| fullest.iter().map(|s| s[k].unsigned_abs()).find(|&s| s != 0).unwrap_or(usize::MAX);
     let mut order: Vec<usize> = (0..shape.len()).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(key(k)));
     if order.iter().filter(|&&k| shape[k] != 1).is_sorted() {
@@ -426,21 +330,13 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
     let mut strides: Vec<Vec<isize>> = vec![Vec::with_capacity(order.len()); full.len()];
     for &k in order.iter().filter(|&&k| shape[k] != 1) {
-        let joins = |(s, full): (&Vec<isize>, &Vec<isize>)| {
-            s.last() == Some(&(full[k] * shape[k] as isize))
-        };
+        let joins = |(s, full): (&Vec<isize>, &Vec<isize>)| s.last() == Some(&(full[k] * shape[k] as isize));
         if !dims.is_empty() && strides.iter().zip(full).all(joins) {
             *dims.last_mut().expect("just checked") *= shape[k];
-            strides
-                .iter_mut()
-                .zip(full)
-                .for_each(|(s, full)| *s.last_mut().expect("as many as dims") = full[k]);
+            strides.iter_mut().zip(full).for_each(|(s, full)| *s.last_mut().expect("as many as dims") = full[k]);
         } else {
             dims.push(shape[k]);
-            strides
-                .iter_mut()
-                .zip(full)
-                .for_each(|(s, full)| s.push(full[k]));
+            strides.iter_mut().zip(full).for_each(|(s, full)| s.push(full[k]));
         }
     }
     if dims.is_empty() {
@@ -453,11 +349,7 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
 /// What an operand is in a box of these axes.
 fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     let mut expected = 1;
-    let dense = dims
-        .iter()
-        .zip(strides)
-        .rev()
-        .all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
+    let dense = dims.iter().zip(strides).rev().all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
     match () {
         () if strides.iter().all(|&s| s == 0) => Mode::One,
         () if dense => Mode::Whole,
@@ -477,10 +369,7 @@ impl Outer {
         let Boxes { axis, tall, .. } = plan.boxes;
         let mut lens = plan.dims[..axis].to_vec();
         let mut steps: [Vec<isize>; MOST + 1] = std::array::from_fn(|_| vec![0; axis]);
-        steps
-            .iter_mut()
-            .zip(&plan.strides)
-            .for_each(|(to, from)| to.copy_from_slice(&from[..axis]));
+        steps.iter_mut().zip(&plan.strides).for_each(|(to, from)| to.copy_from_slice(&from[..axis]));
         steps[MOST].copy_from_slice(&shape::c_strides(&plan.dims)[..axis]);
         if let Some((k, height)) = tall {
             lens[k] = lens[k].div_ceil(height);
@@ -491,9 +380,7 @@ impl Outer {
 
     /// From one row of a box to the next in the result.
     fn row_length(&self, plan: &Plan) -> usize {
-        plan.boxes
-            .tall
-            .map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
+        plan.boxes.tall.map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
     }
 }
 
@@ -513,16 +400,8 @@ impl<'a> Position<'a> {
             *i = left % d;
             left /= d;
         }
-        let offsets = outer
-            .steps
-            .each_ref()
-            .map(|s| index.iter().zip(s).map(|(&i, &s)| i as isize * s).sum());
-        Position {
-            outer,
-            row,
-            index,
-            offsets,
-        }
+        let offsets = outer.steps.each_ref().map(|s| index.iter().zip(s).map(|(&i, &s)| i as isize * s).sum());
+        Position { outer, row, index, offsets }
     }
 
     /// Moves to a row that is this one or the next.
@@ -534,15 +413,8 @@ impl<'a> Position<'a> {
         for k in (0..self.index.len()).rev() {
             self.index[k] += 1;
             let wraps = self.index[k] == self.outer.lens[k];
-            let steps = if wraps {
-                1 - self.outer.lens[k] as isize
-            } else {
-                1
-            };
-            self.offsets
-                .iter_mut()
-                .zip(&self.outer.steps)
-                .for_each(|(o, s)| *o += steps * s[k]);
+            let steps = if wraps { 1 - self.outer.lens[k] as isize } else { 1 };
+            self.offsets.iter_mut().zip(&self.outer.steps).for_each(|(o, s)| *o += steps * s[k]);
             if !wraps {
                 return;
             }

@@ -18,16 +18,8 @@ pub fn widen_f16(x: u16) -> f32 {
     // 2^-14 is the least normal number: added as a bit pattern and taken away, it makes subnormals normal
     let least = (127 - 14) << 23;
     let subnormal = (f32::from_bits(size + least) - f32::from_bits(least)).to_bits();
-    let bits = if size < 1 << 23 {
-        subnormal
-    } else {
-        size + ((127 - 15) << 23)
-    };
-    let bits = if size >= 31 << 23 {
-        size | INFINITY
-    } else {
-        bits
-    };
+    let bits = if size < 1 << 23 { subnormal } else { size + ((127 - 15) << 23) };
+    let bits = if size >= 31 << 23 { size | INFINITY } else { bits };
     let wide = f32::from_bits(bits | sign);
     // SAFETY: the largest finite `f16` is 65504, which is not far.
     unsafe { std::hint::assert_unchecked(!float32::is_far(wide)) };
@@ -40,28 +32,11 @@ pub fn narrow_f16(x: f32) -> u16 {
     let sign = (x.to_bits() & SIGN) >> 16;
     let size = x.to_bits() & !SIGN;
     // the last bit of a sum with 1/2 is that of subnormals
-    let subnormal = (f32::from_bits(size) + 0.5)
-        .to_bits()
-        .wrapping_sub(0.5f32.to_bits());
-    let rounded = size
-        .wrapping_add(0xfff + (size >> 13 & 1))
-        .wrapping_sub((127 - 15) << 23)
-        >> 13;
-    let bits = if size < (127 - 14) << 23 {
-        subnormal
-    } else {
-        rounded
-    };
-    let bits = if size >= (127 + 16) << 23 {
-        0x7c00
-    } else {
-        bits
-    };
-    let bits = if size > INFINITY {
-        0x7e00 | (size >> 13 & 0x3ff)
-    } else {
-        bits
-    };
+    let subnormal = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let rounded = size.wrapping_add(0xfff + (size >> 13 & 1)).wrapping_sub((127 - 15) << 23) >> 13;
+    let bits = if size < (127 - 14) << 23 { subnormal } else { rounded };
+    let bits = if size >= (127 + 16) << 23 { 0x7c00 } else { bits };
+    let bits = if size > INFINITY { 0x7e00 | (size >> 13 & 0x3ff) } else { bits };
     (bits | sign) as u16
 }
 
@@ -76,11 +51,7 @@ pub fn widen_bf16(x: u16) -> f32 {
 pub fn narrow_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
-    (if bits & !SIGN > INFINITY {
-        bits | 0x40_0000
-    } else {
-        rounded
-    } >> 16) as u16
+    (if bits & !SIGN > INFINITY { bits | 0x40_0000 } else { rounded } >> 16) as u16
 }
 
 /// `x` in so few bits more than a 16-bit float has that rounding the result gives what rounding `x` gives: cut off, with
@@ -89,27 +60,15 @@ pub fn narrow_bf16(x: f32) -> u16 {
 pub fn shorten(x: f64) -> f32 {
     let near = x as f32;
     let (bits, back) = (near.to_bits(), near as f64);
-    let cut = if back.abs() > x.abs() {
-        bits.wrapping_sub(1)
-    } else {
-        bits
-    };
-    f32::from_bits(if (back == x) | x.is_nan() {
-        bits
-    } else {
-        cut | 1
-    })
+    let cut = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if (back == x) | x.is_nan() { bits } else { cut | 1 })
 }
 
 /// As [`shorten`], to the 53 bits of an `f64`, for the low bits that it has not.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;
-    let cut = if x >> 53 == 0 {
-        x
-    } else {
-        (x - low) | (((low != 0) as u64) << 11)
-    };
+    let cut = if x >> 53 == 0 { x } else { (x - low) | (((low != 0) as u64) << 11) };
     cut as f64
 }
 
@@ -213,16 +172,8 @@ mod tests {
     fn widening_is_exact() {
         for bits in 0..=u16::MAX {
             let (f, b) = (f16::from_bits(bits), bf16::from_bits(bits));
-            assert_eq!(
-                widen_f16(bits).to_bits() | quiet(f.is_nan()),
-                f.to_f32_const().to_bits(),
-                "{bits:#x}"
-            );
-            assert_eq!(
-                widen_bf16(bits).to_bits() | quiet(b.is_nan()),
-                b.to_f32_const().to_bits(),
-                "{bits:#x}"
-            );
+            assert_eq!(widen_f16(bits).to_bits() | quiet(f.is_nan()), f.to_f32_const().to_bits(), "{bits:#x}");
+            assert_eq!(widen_bf16(bits).to_bits() | quiet(b.is_nan()), b.to_f32_const().to_bits(), "{bits:#x}");
             if !f.is_nan() {
                 assert_eq!(narrow_f16(widen_f16(bits)), bits);
             }
@@ -241,28 +192,17 @@ mod tests {
     #[test]
     fn narrowing_rounds_halves_to_even() {
         for bits in 0..0x7c00u16 {
-            let (low, high) = (
-                f16::from_bits(bits).to_f64_const(),
-                f16::from_bits(bits + 1).to_f64_const(),
-            );
+            let (low, high) = (f16::from_bits(bits).to_f64_const(), f16::from_bits(bits + 1).to_f64_const());
             // beyond the largest number the next one would be 65536
             let high = if bits == 0x7bff { 65536.0 } else { high };
             let middle = ((low + high) * 0.5) as f32;
-            assert_eq!(
-                narrow_f16(middle),
-                if bits % 2 == 0 { bits } else { bits + 1 },
-                "{bits:#x}"
-            );
+            assert_eq!(narrow_f16(middle), if bits % 2 == 0 { bits } else { bits + 1 }, "{bits:#x}");
             assert_eq!(narrow_f16(middle.next_down()), bits);
             assert_eq!(narrow_f16(-middle.next_up()), (bits + 1) | 0x8000);
         }
         for bits in 0..0x7f80u16 {
             let middle = f32::from_bits((bits as u32) << 16 | 0x8000);
-            assert_eq!(
-                narrow_bf16(middle),
-                if bits % 2 == 0 { bits } else { bits + 1 },
-                "{bits:#x}"
-            );
+            assert_eq!(narrow_bf16(middle), if bits % 2 == 0 { bits } else { bits + 1 }, "{bits:#x}");
             assert_eq!(narrow_bf16(middle.next_down()), bits);
             assert_eq!(narrow_bf16(-middle.next_up()), (bits + 1) | 0x8000);
         }
@@ -272,33 +212,18 @@ mod tests {
         }
         assert_eq!(narrow_bf16(f32::MAX), 0x7f80);
         for nan in [f32::NAN, -f32::NAN, f32::from_bits(0x7f80_0001)] {
-            assert!(
-                f16::from_bits(narrow_f16(nan)).is_nan()
-                    && bf16::from_bits(narrow_bf16(nan)).is_nan()
-            );
+            assert!(f16::from_bits(narrow_f16(nan)).is_nan() && bf16::from_bits(narrow_bf16(nan)).is_nan());
         }
     }
 
     #[test]
     fn doubles_and_integers_round_once() {
         // just above the middle of two neighbours: rounded to f32 first, it would be the middle
-        assert_eq!(
-            narrow_f16(shorten(1.0 + 2f64.powi(-11) + 2f64.powi(-40))),
-            0x3c01
-        );
+        assert_eq!(narrow_f16(shorten(1.0 + 2f64.powi(-11) + 2f64.powi(-40))), 0x3c01);
         assert_eq!(narrow_f16(shorten(1.0 + 2f64.powi(-11))), 0x3c00);
-        assert_eq!(
-            narrow_f16(shorten(-(1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40)))),
-            0xbc01
-        );
-        assert_eq!(
-            narrow_f16(shorten(2f64.powi(-25) * (1.0 + 2f64.powi(-30)))),
-            1
-        );
-        assert_eq!(
-            narrow_bf16(shorten(1.0 + 2f64.powi(-8) + 2f64.powi(-40))),
-            0x3f81
-        );
+        assert_eq!(narrow_f16(shorten(-(1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40)))), 0xbc01);
+        assert_eq!(narrow_f16(shorten(2f64.powi(-25) * (1.0 + 2f64.powi(-30)))), 1);
+        assert_eq!(narrow_bf16(shorten(1.0 + 2f64.powi(-8) + 2f64.powi(-40))), 0x3f81);
         assert_eq!(narrow_f16(shorten(1e300)), 0x7c00);
         assert_eq!(narrow_bf16(shorten(-1e300)), 0xff80);
         assert_eq!(narrow_bf16(shorten(-1e-300)), 0x8000);
@@ -320,24 +245,17 @@ mod tests {
     #[test]
     fn words_are_those_of_f32() {
         let x = f16::from_f32_const(0.7);
-        assert_eq!(
-            float16::exp(x).to_bits(),
-            narrow_f16(float32::exp(x.to_f32_const()))
-        );
+        assert_eq!(float16::exp(x).to_bits(), narrow_f16(float32::exp(x.to_f32_const())));
         assert_eq!(float16::sin(f16::INFINITY).is_nan(), true);
         assert_eq!(float16::sin(f16::MAX).to_bits(), narrow_f16(65504f32.sin()));
-        assert_eq!(
-            bfloat16::sin(bf16::MAX).to_bits(),
-            narrow_bf16(bf16::MAX.to_f32_const().sin())
-        );
+        assert_eq!(bfloat16::sin(bf16::MAX).to_bits(), narrow_bf16(bf16::MAX.to_f32_const().sin()));
         assert_eq!(float16::from_i64(-70000), f16::NEG_INFINITY);
         assert_eq!(bfloat16::from_i64(i64::MIN).to_f32_const(), i64::MIN as f32);
     }
 
     #[test]
     fn the_next_value() {
-        let next =
-            |x: f32, y: f32| float16::nextafter(f16::from_f32_const(x), f16::from_f32_const(y));
+        let next = |x: f32, y: f32| float16::nextafter(f16::from_f32_const(x), f16::from_f32_const(y));
         assert_eq!(next(0.0, -1.0).to_bits(), 0x8001);
         assert_eq!(next(-0.0, 1.0).to_bits(), 1);
         assert_eq!(next(1.0, 2.0).to_bits(), 0x3c01);

@@ -66,21 +66,11 @@ impl Torch {
         // SAFETY: it counts, and changes nothing.
         let count = unsafe { (shim.device_count)() };
         if index >= count.max(0) {
-            let why = if count == 0 {
-                "libtorch finds no GPU".into()
-            } else {
-                format!("libtorch finds {count} GPUs")
-            };
-            return Err(Error::Unavailable {
-                backend: Torch::NAME,
-                why: format!("no device {device}: {why}"),
-            });
+            let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
+            return Err(Error::Unavailable { backend: Torch::NAME, why: format!("no device {device}: {why}") });
         }
         let (seed, _) = Stream::from_entropy().take(0);
-        Ok(Torch {
-            index,
-            host: Numpyish::seeded(seed),
-        })
+        Ok(Torch { index, host: Numpyish::seeded(seed) })
     }
 
     /// libtorch on the CPU.
@@ -91,10 +81,7 @@ impl Torch {
     /// The same device, with a random stream of its own that starts from `seed`.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Torch {
-        Torch {
-            host: Numpyish::seeded(seed),
-            ..self
-        }
+        Torch { host: Numpyish::seeded(seed), ..self }
     }
 
     /// What is made on the host.
@@ -121,20 +108,13 @@ fn device_index(device: &str) -> Result<i32> {
             .map(i32::from),
     };
     index.ok_or_else(|| {
-        Error::argument(
-            "Torch::new",
-            format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""),
-        )
+        Error::argument("Torch::new", format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""))
     })
 }
 
 /// The name of a device: `"cpu"`, `"cuda:0"`.
 fn device_name(index: i32) -> String {
-    if index < 0 {
-        "cpu".into()
-    } else {
-        format!("cuda:{index}")
-    }
+    if index < 0 { "cpu".into() } else { format!("cuda:{index}") }
 }
 
 impl fmt::Display for Torch {

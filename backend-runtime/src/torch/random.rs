@@ -8,9 +8,7 @@ use super::{
     ops,
     tensor::{Number, Tensor},
 };
-use crate::{
-    Arrays, DType, Element, Error, Float, Integer, Kind, Real, Result, numpyish::random, shape,
-};
+use crate::{Arrays, DType, Element, Error, Float, Integer, Kind, Real, Result, numpyish::random, shape};
 
 /// The low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
@@ -51,10 +49,7 @@ pub fn permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
     let on = b.on("random_permutation");
     let largest: u64 = T::MAX.cast();
     if n > 0 && (n - 1) as u64 > largest {
-        return Err(Error::argument(
-            on.op,
-            format!("{n} numbers do not fit {}", T::DTYPE),
-        ));
+        return Err(Error::argument(on.op, format!("{n} numbers do not fit {}", T::DTYPE)));
     }
     permutation_on_device(on, n)
 }
@@ -75,25 +70,15 @@ impl Words {
         let blocks = n.div_ceil(each);
         let (key, first) = on.backend.host().stream().take(blocks as u64);
         let column = |words: [u32; 2]| -> Result<TorchArray<i64>> {
-            on.backend.from_ndarray(
-                ndarray::arr2(&words.map(|w| [i64::from(w)]))
-                    .into_dyn()
-                    .into_shared(),
-            )
+            on.backend.from_ndarray(ndarray::arr2(&words.map(|w| [i64::from(w)])).into_dyn().into_shared())
         };
         let and = |x: &Tensor| on.call(&ops::BITWISE_AND, args![x, Number::of(WORD)]);
         let xor = |x: &Tensor, y: &Tensor| on.call(&ops::BITWISE_XOR, args![x, y]);
         let high = |x: &Tensor| and(&on.call(&ops::SHIFT_RIGHT, args![x, Number::of(32_i64)])?);
         let multipliers = column(MULTIPLIERS)?;
-        let counter = on.call(
-            &ops::ADD,
-            args![&on.count_up(blocks)?, Number::of(first as i64)],
-        )?;
+        let counter = on.call(&ops::ADD, args![&on.count_up(blocks)?, Number::of(first as i64)])?;
         let none = on.call(&ops::ZEROS_LIKE, args![&counter])?;
-        let mut even = on.call(
-            &ops::STACK,
-            args![&[and(&counter)?, none.clone()][..], 0_i64],
-        )?;
+        let mut even = on.call(&ops::STACK, args![&[and(&counter)?, none.clone()][..], 0_i64])?;
         let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
         let mut key = [key as u32, (key >> 32) as u32];
         for _ in 0..10 {
@@ -114,34 +99,16 @@ impl Words {
 
     /// float64 in [0, 1) of the 53 high bits of two words: two of a block.
     fn units64(&self, on: On<'_>) -> Result<Tensor> {
-        let shifted = on.call(
-            &ops::SHIFT_RIGHT,
-            args![&self.bits(on)?, Number::of(11_i64)],
-        )?;
-        let bits = on.call(
-            &ops::BITWISE_AND,
-            args![&shifted, Number::of((1_i64 << 53) - 1)],
-        )?;
-        on.call(
-            &ops::MUL,
-            args![
-                &on.cast(&bits, DType::Float64)?,
-                Number::of(2_f64.powi(-53))
-            ],
-        )
+        let shifted = on.call(&ops::SHIFT_RIGHT, args![&self.bits(on)?, Number::of(11_i64)])?;
+        let bits = on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << 53) - 1)])?;
+        on.call(&ops::MUL, args![&on.cast(&bits, DType::Float64)?, Number::of(2_f64.powi(-53))])
     }
 }
 
 /// float32 in [0, 1) of the 24 high bits of each word.
 fn units32(on: On<'_>, words: &Tensor) -> Result<Tensor> {
     let bits = on.call(&ops::SHIFT_RIGHT, args![words, Number::of(8_i64)])?;
-    on.call(
-        &ops::MUL,
-        args![
-            &on.cast(&bits, DType::Float32)?,
-            Number::of(2_f32.powi(-24))
-        ],
-    )
+    on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
 }
 
 /// Elements in order from members of shape (.., blocks): the first `n`.
@@ -161,24 +128,13 @@ fn from_reals<T: Float>(on: On<'_>, reals: &Tensor, shape: &[usize]) -> Result<T
         return on.array(on.reshape(reals, shape)?);
     }
     let pairs = on.reshape(reals, &[shape, &[2]].concat())?;
-    on.array(on.call(
-        &ops::VIEW_AS_COMPLEX,
-        args![&on.call(&ops::CONTIGUOUS, args![&pairs])?],
-    )?)
+    on.array(on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])?)
 }
 
-fn uniform_on_device<T: Float>(
-    on: On<'_>,
-    shape: &[usize],
-    low: f64,
-    high: f64,
-) -> Result<TorchArray<T>> {
+fn uniform_on_device<T: Float>(on: On<'_>, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
     let n = reals::<T>(on, shape)?;
     let scaled = |units: &Tensor, low: Number, distance: Number| {
-        on.call(
-            &ops::ADD,
-            args![&on.call(&ops::MUL, args![units, distance])?, low],
-        )
+        on.call(&ops::ADD, args![&on.call(&ops::MUL, args![units, distance])?, low])
     };
     let values = if <T::Real as Element>::DTYPE == DType::Float64 {
         let units = in_order(on, &Words::of(on, n, 2)?.units64(on)?, n)?;
@@ -187,11 +143,7 @@ fn uniform_on_device<T: Float>(
         let words = Words::of(on, n, 4)?;
         let members = on.call(&ops::STACK, args![&[words.even, words.odd][..], 1_i64])?;
         let (low, high) = (low as f32, high as f32);
-        scaled(
-            &units32(on, &in_order(on, &members, n)?)?,
-            Number::of(low),
-            Number::of(high - low),
-        )?
+        scaled(&units32(on, &in_order(on, &members, n)?)?, Number::of(low), Number::of(high - low))?
     };
     let values = on.cast(&values, <T::Real as Element>::DTYPE)?;
     // what rounding carries to `high` is the value below it
@@ -201,29 +153,20 @@ fn uniform_on_device<T: Float>(
     from_reals(on, &on.select(&beyond, Number::of(below), &values)?, shape)
 }
 
-fn normal_on_device<T: Float>(
-    on: On<'_>,
-    shape: &[usize],
-    mean: f64,
-    std: f64,
-) -> Result<TorchArray<T>> {
+fn normal_on_device<T: Float>(on: On<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     let n = reals::<T>(on, shape)?;
     // Box and Muller's formula: 1 - u is in (0, 1], its logarithm is finite
     let pair = |u: &Tensor, v: &Tensor, one: Number, minus_two: Number, turn: Number, axis: i64| {
         let rest = on.call(&ops::ADD, args![&on.call(&ops::NEG, args![u])?, one])?;
-        let squared = on.call(
-            &ops::MUL,
-            args![&on.call(&ops::LOG, args![&rest])?, minus_two],
-        )?;
+        let squared = on.call(&ops::MUL, args![&on.call(&ops::LOG, args![&rest])?, minus_two])?;
         let radius = on.call(&ops::SQRT, args![&squared])?;
         let angle = on.call(&ops::MUL, args![v, turn])?;
-        let [cos, sin] = [&ops::COS, &ops::SIN]
-            .map(|f| on.call(&ops::MUL, args![&radius, &on.call(f, args![&angle])?]));
+        let [cos, sin] =
+            [&ops::COS, &ops::SIN].map(|f| on.call(&ops::MUL, args![&radius, &on.call(f, args![&angle])?]));
         on.call(&ops::STACK, args![&[cos?, sin?][..], axis])
     };
-    let scaled = |z: &Tensor, mean: Number, std: Number| {
-        on.call(&ops::ADD, args![&on.call(&ops::MUL, args![z, std])?, mean])
-    };
+    let scaled =
+        |z: &Tensor, mean: Number, std: Number| on.call(&ops::ADD, args![&on.call(&ops::MUL, args![z, std])?, mean]);
     let values = if <T::Real as Element>::DTYPE == DType::Float64 {
         let units = Words::of(on, n, 2)?.units64(on)?;
         let [u, v] = [0_i64, 1].map(|row| on.call(&ops::SELECT, args![&units, 0_i64, row]));
@@ -235,21 +178,12 @@ fn normal_on_device<T: Float>(
         let (u, v) = (units32(on, &words.even)?, units32(on, &words.odd)?);
         let turn = Number::of(std::f32::consts::TAU);
         let z = pair(&u, &v, Number::of(1_f32), Number::of(-2_f32), turn, 1)?;
-        scaled(
-            &in_order(on, &z, n)?,
-            Number::of(mean as f32),
-            Number::of(std as f32),
-        )?
+        scaled(&in_order(on, &z, n)?, Number::of(mean as f32), Number::of(std as f32))?
     };
     from_reals(on, &on.cast(&values, <T::Real as Element>::DTYPE)?, shape)
 }
 
-fn integers_on_device<T: Integer>(
-    on: On<'_>,
-    shape: &[usize],
-    low: T,
-    high: T,
-) -> Result<TorchArray<T>> {
+fn integers_on_device<T: Integer>(on: On<'_>, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
     let n = shape::count(on.op, shape, size_of::<T>())?;
     let (low, high): (i64, i64) = (low.cast(), high.cast());
     let distance = high.wrapping_sub(low);
@@ -261,19 +195,11 @@ fn integers_on_device<T: Integer>(
     let high = |x: &Tensor| word(&on.call(&ops::SHIFT_RIGHT, args![x, Number::of(32_i64)])?);
     // the high 64 bits of the product of 64 random bits and the distance, from products of 32-bit words
     let (left, right) = (times(&odd, upper)?, times(&even, lower)?);
-    let middle = add(
-        &add(&word(&left)?, &word(&right)?)?,
-        &high(&times(&odd, lower)?)?,
-    )?;
+    let middle = add(&add(&word(&left)?, &word(&right)?)?, &high(&times(&odd, lower)?)?)?;
     let carried = add(&add(&high(&left)?, &high(&right)?)?, &high(&middle)?)?;
     let below = in_order(on, &add(&times(&even, upper)?, &carried)?, n)?;
     let values = on.call(&ops::ADD, args![&below, Number::of(low)])?;
-    on.array(convert(
-        on,
-        &on.reshape(&values, shape)?,
-        DType::Int64,
-        T::DTYPE,
-    )?)
+    on.array(convert(on, &on.reshape(&values, shape)?, DType::Int64, T::DTYPE)?)
 }
 
 fn permutation_on_device<T: Integer>(on: On<'_>, n: usize) -> Result<TorchArray<T>> {
@@ -311,21 +237,13 @@ mod tests {
 
     fn uniforms<T: Float>(b: &Torch, shape: &[usize]) {
         for (low, high) in [(0.0, 1.0), (-3.0, 5.0)] {
-            let (x, y) = both::<T>(
-                b,
-                |b| uniform(b, shape, low, high),
-                |on| uniform_on_device(on, shape, low, high),
-            );
+            let (x, y) = both::<T>(b, |b| uniform(b, shape, low, high), |on| uniform_on_device(on, shape, low, high));
             assert_eq!(x, y, "{}", T::DTYPE);
         }
     }
 
     fn normals<T: Float>(b: &Torch, shape: &[usize], tolerance: f64) {
-        let (x, y) = both::<T>(
-            b,
-            |b| normal(b, shape, 1.0, 2.0),
-            |on| normal_on_device(on, shape, 1.0, 2.0),
-        );
+        let (x, y) = both::<T>(b, |b| normal(b, shape, 1.0, 2.0), |on| normal_on_device(on, shape, 1.0, 2.0));
         for (x, y) in x.iter().zip(&y) {
             let far = (x.cast::<Complex<f64>>() - y.cast::<Complex<f64>>()).norm();
             assert!(far <= tolerance, "{x} and {y} in {}", T::DTYPE);
@@ -333,17 +251,9 @@ mod tests {
     }
 
     fn counts<T: Integer>(b: &Torch, low: T, high: T) {
-        let (x, y) = both::<T>(
-            b,
-            |b| integers(b, &[101], low, high),
-            |on| integers_on_device(on, &[101], low, high),
-        );
+        let (x, y) = both::<T>(b, |b| integers(b, &[101], low, high), |on| integers_on_device(on, &[101], low, high));
         assert_eq!(x, y);
-        let (x, y) = both::<T>(
-            b,
-            |b| permutation(b, 99),
-            |on| permutation_on_device(on, 99),
-        );
+        let (x, y) = both::<T>(b, |b| permutation(b, 99), |on| permutation_on_device(on, 99));
         assert_eq!(x, y);
     }
 

@@ -1,21 +1,23 @@
-//! Fourier transforms by cuFFT, one axis after the other: lanes are gathered along the last axis, transformed, and viewed
-//! along the axis they belong to.
+//! Fourier transforms by cuFFT, over up to three axes at once, of arrays as they lie in memory wherever it can read them so.
 
 mod cufft;
+mod layout;
 
 use super::{
     Cuda, CudaArray,
     array::Raw,
     check::Listed,
-    copy::{cast, contiguous, copied, copy_into},
+    copy::copy_into,
     kernel::{Grid, Instance, Program, Source},
 };
 use crate::{
-    Axes, Complex, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
+    Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
     numpyish::fft::{Direction, axes_and_lengths, no_axis, of_half, points},
     shape,
 };
 use cufft::Kind;
+use layout::{Layout, Strided};
+use std::cmp::Reverse;
 
 static PROGRAM: Program = Program { name: "fft", source: Source::File(include_str!("../kernels/fft.cuh")) };
 
@@ -30,100 +32,153 @@ pub(super) const KERNELS: Listed = (&PROGRAM, || {
     scaled.chain(hermitian).chain(frequencies).collect()
 });
 
-/// What a transform along one axis makes of what.
-#[derive(Clone, Copy)]
+/// What a transform makes of what.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Complex,
     ToHalf,
     FromHalf,
 }
 
-/// A transform along one axis.
-struct Pass {
+/// A transform of any number of axes.
+struct Transform {
     op: &'static str,
-    axis: usize,
-    points: usize,
     shape: Shape,
     direction: Direction,
     norm: Norm,
     double: bool,
 }
 
-impl Pass {
+impl Transform {
+    /// The array transformed along axes, each with its number of points; the last is that of real numbers. `x` stays as
+    /// it is.
+    fn run(&self, b: &Cuda, x: &Raw, axes: &[(usize, usize)]) -> Result<Raw> {
+        b.check(self.op, x)?;
+        let Some((&last, others)) = axes.split_last() else {
+            return match self.shape {
+                Shape::Complex => self.as_complex(b, x),
+                _ => Err(no_axis(self.op)),
+            };
+        };
+        // together with the last axis go those that are nearest in memory
+        let in_memory = |axes: &[(usize, usize)]| {
+            let mut axes = axes.to_vec();
+            axes.sort_by_key(|&(axis, _)| Reverse(x.strides[axis].unsigned_abs()));
+            axes
+        };
+        let out = match self.shape {
+            Shape::Complex => self.complex(b, x.clone(), &in_memory(axes))?,
+            Shape::ToHalf => {
+                let others = in_memory(others);
+                let (far, near) = others.split_at(others.len().saturating_sub(Layout::MOST - 1));
+                let x = self.step(b, x, Shape::ToHalf, &[near, &[last]].concat())?;
+                self.complex(b, x, far)?
+            }
+            // alone: what is no spectrum of real numbers along the last axis is made one, after the others are done
+            Shape::FromHalf => {
+                let x = self.complex(b, x.clone(), &in_memory(others))?;
+                self.step(b, &x, Shape::FromHalf, &[last])?
+            }
+        };
+        let conj = self.shape == Shape::ToHalf && self.direction == Direction::Inverse;
+        let by = axes.iter().map(|&(_, n)| self.direction.scale(self.norm, n)).product();
+        if conj || by != 1.0 {
+            scaled(b, self.op, &out, by, conj)?;
+        }
+        Ok(out)
+    }
+
     fn real(&self) -> DType {
         if self.double { DType::Float64 } else { DType::Float32 }
     }
 
-    /// The array with its lanes transformed; `x` stays as it is.
-    fn run(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
-        let (op, n) = (self.op, self.points);
-        let (complex, half) = (self.real().to_complex(), n / 2 + 1);
-        let inverse = self.direction == Direction::Inverse;
-        let (kind, from, to, in_len, out_len) = match self.shape {
-            Shape::Complex if inverse => (Kind::Inverse, complex, complex, n, n),
-            Shape::Complex => (Kind::Forward, complex, complex, n, n),
-            Shape::ToHalf => (Kind::ToHalf, self.real(), complex, n, half),
-            Shape::FromHalf => (Kind::FromHalf, complex, self.real(), half, n),
-        };
-        let lanes = self.lanes(b, x, from, in_len)?;
-        if let Shape::FromHalf = self.shape {
-            // the library knows the inverse: the other direction is that of the conjugate
-            hermitian(b, op, &lanes, half, n, !inverse)?;
-        }
-        let mut shape = lanes.shape.clone();
-        *shape.last_mut().ok_or_else(|| no_axis(op))? = out_len;
-        let out = b.uninit_raw(op, to, &shape)?;
-        cufft::run(b, op, kind, n, &lanes, &out)?;
-        let conj = matches!(self.shape, Shape::ToHalf) && inverse;
-        let by = self.direction.scale(self.norm, n);
-        if conj || by != 1.0 {
-            scaled(b, op, &out, by, conj)?;
-        }
-        Ok(out.permuted(&back(shape.len(), self.axis)))
+    fn as_complex(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
+        let out = b.uninit_raw(self.op, self.real().to_complex(), &x.shape)?;
+        copy_into(b, self.op, x, &out)?;
+        Ok(out)
     }
 
-    /// The lanes along the last axis, of `len` elements: cut, or filled up with zeros. A new array where cuFFT or what
-    /// comes before it writes to it.
-    fn lanes(&self, b: &Cuda, x: &Raw, dtype: DType, len: usize) -> Result<Raw> {
-        let op = self.op;
-        let x = if x.dtype == dtype { x.clone() } else { as_dtype(b, op, x, dtype)? };
-        let last = x.shape.len() - 1;
-        let order: Vec<usize> = (0..=last).filter(|&axis| axis != self.axis).chain([self.axis]).collect();
-        let x = x.permuted(&order);
-        let kept = x.shape[last].min(len);
-        let part = x.sliced(last, 0, kept, 1);
-        if kept == len {
-            // transforms to real numbers use their input as a work area
-            return match self.shape {
-                Shape::FromHalf => copied(b, op, &part),
-                _ => contiguous(b, op, &part),
-            };
+    fn complex(&self, b: &Cuda, x: Raw, axes: &[(usize, usize)]) -> Result<Raw> {
+        axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Shape::Complex, axes))
+    }
+
+    /// One call of the library. The result is dense, in an order of axes that the library can write.
+    fn step(&self, b: &Cuda, x: &Raw, shape: Shape, axes: &[(usize, usize)]) -> Result<Raw> {
+        let (op, inverse) = (self.op, self.direction == Direction::Inverse);
+        let complex = self.real().to_complex();
+        let (kind, from, to) = match shape {
+            Shape::Complex if inverse => (Kind::Inverse, complex, complex),
+            Shape::Complex => (Kind::Forward, complex, complex),
+            Shape::ToHalf => (Kind::ToHalf, self.real(), complex),
+            Shape::FromHalf => (Kind::FromHalf, complex, self.real()),
+        };
+        let mut lengths = [x.shape.clone(), x.shape.clone()];
+        for &(axis, n) in axes {
+            lengths.iter_mut().for_each(|shape| shape[axis] = n);
         }
-        let mut shape = x.shape.clone();
-        shape[last] = len;
-        let lanes = b.uninit_raw(op, dtype, &shape)?;
-        b.set_bytes(op, &lanes, 0)?;
-        copy_into(b, op, &part, &lanes.sliced(last, 0, kept, 1))?;
+        let &(last, n) = axes.last().ok_or_else(|| no_axis(op))?;
+        match shape {
+            Shape::Complex => {}
+            Shape::ToHalf => lengths[1][last] = n / 2 + 1,
+            Shape::FromHalf => lengths[0][last] = n / 2 + 1,
+        }
+        let [before, after] = lengths;
+        let out = b.uninit_raw(op, to, &after)?;
+        if out.size() == 0 {
+            return Ok(out);
+        }
+        let (indices, points): (Vec<usize>, Vec<usize>) = axes.iter().copied().unzip();
+        let layout = |x: &Raw, out: &Raw| Layout::of(&indices, &points, strided(x), strided(out));
+        let turned = out.view(after.clone(), moved_strides(&after, &indices), out.offset);
+        // longer lanes are cut
+        let part = (0..x.shape.len()).fold(x.clone(), |x, axis| {
+            let kept = x.shape[axis].min(before[axis]);
+            x.sliced(axis, 0, kept, 1)
+        });
+        // transforms to real numbers use their input as a work area; those of real numbers read pairs of them
+        let aligned = x.pointer().is_multiple_of(complex.size() as u64);
+        if part.dtype == from && part.shape == before && shape != Shape::FromHalf && aligned {
+            for out in [&out, &turned] {
+                if let Some(layout) = layout(&part, out) {
+                    cufft::run(b, op, kind, layout, &part, out)?;
+                    return Ok(out.clone());
+                }
+            }
+        }
+        let lanes = self.gathered(b, &part, from, &before, &indices)?;
+        if shape == Shape::FromHalf {
+            // the library knows the inverse: the other direction is that of the conjugate
+            hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
+        }
+        let layout = layout(&lanes, &turned).ok_or_else(|| Error::shape(op, &x.shape, "has no layout for cuFFT"))?;
+        cufft::run(b, op, kind, layout, &lanes, &turned)?;
+        Ok(turned)
+    }
+
+    /// A copy with the transformed axes last in memory; shorter lanes are filled up with zeros.
+    fn gathered(&self, b: &Cuda, part: &Raw, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<Raw> {
+        let lanes = b.uninit_raw(self.op, dtype, shape)?;
+        if part.shape != shape {
+            b.set_bytes(self.op, &lanes, 0)?;
+        }
+        let lanes = lanes.view(shape.to_vec(), moved_strides(shape, axes), lanes.offset);
+        let filled = (0..shape.len()).fold(lanes.clone(), |x, axis| x.sliced(axis, 0, part.shape[axis], 1));
+        copy_into(b, self.op, part, &filled)?;
         Ok(lanes)
     }
 }
 
-/// The order of axes that brings the last one back to `axis`.
-fn back(ndim: usize, axis: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..ndim - 1).collect();
-    order.insert(axis, ndim - 1);
-    order
+fn strided(x: &Raw) -> Strided<'_> {
+    Strided { shape: &x.shape, strides: &x.strides }
 }
 
-fn as_dtype(b: &Cuda, op: &'static str, x: &Raw, dtype: DType) -> Result<Raw> {
-    b.check(op, x)?;
-    Ok(match dtype {
-        DType::Float32 => cast::<f32>(b, x)?.raw,
-        DType::Float64 => cast::<f64>(b, x)?.raw,
-        DType::Complex64 => cast::<Complex<f32>>(b, x)?.raw,
-        DType::Complex128 => cast::<Complex<f64>>(b, x)?.raw,
-        other => return Err(Error::DType { op, dtype: other }),
-    })
+/// Strides of a dense array with `axes` last in memory, in their order.
+fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
+    let order: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
+    let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let mut strides = vec![0; shape.len()];
+    order.iter().zip(shape::c_strides(&lengths)).for_each(|(&axis, stride)| strides[axis] = stride);
+    strides
 }
 
 fn scaled(b: &Cuda, op: &'static str, x: &Raw, by: f64, conj: bool) -> Result<()> {
@@ -167,9 +222,8 @@ macro_rules! one_axis {
             let axis = shape::axis(op, axis, x.shape().len())?;
             let default: fn(usize) -> usize = $default;
             let points = points(op, x.shape(), n, default(x.shape()[axis]))?;
-            let direction = Direction::$direction;
-            let pass = Pass { op, axis, points, shape: Shape::$shape, direction, norm, double: is_double::<T>() };
-            Ok(CudaArray::of(pass.run(b, &x.raw)?))
+            let (shape, direction, double) = (Shape::$shape, Direction::$direction, is_double::<T>());
+            Ok(CudaArray::of(Transform { op, shape, direction, norm, double }.run(b, &x.raw, &[(axis, points)])?))
         }
     )*};
 }
@@ -200,9 +254,10 @@ macro_rules! many_axes {
             axes: Axes,
             norm: Norm,
         ) -> Result<CudaArray<T::$result>> {
-            let double = is_double::<T>();
-            let many = Many { op: stringify!($op), shape: Shape::$shape, direction: Direction::$direction, norm, double };
-            Ok(CudaArray::of(many.run(b, &x.raw, s, axes)?))
+            let op = stringify!($op);
+            let (shape, direction, double) = (Shape::$shape, Direction::$direction, is_double::<T>());
+            let axes = axes_and_lengths(op, x.shape(), s, axes, shape == Shape::FromHalf)?;
+            Ok(CudaArray::of(Transform { op, shape, direction, norm, double }.run(b, &x.raw, &axes)?))
         }
     )*};
 }
@@ -216,42 +271,6 @@ many_axes! {
     rfftn<T: Real> -> Complex = ToHalf, Forward;
     /// Inverse of [`rfftn`].
     irfftn<T: ComplexFloat> -> Real = FromHalf, Inverse;
-}
-
-/// A transform over several axes. The last of them is the one of real numbers.
-struct Many {
-    op: &'static str,
-    shape: Shape,
-    direction: Direction,
-    norm: Norm,
-    double: bool,
-}
-
-impl Many {
-    fn run(&self, b: &Cuda, x: &Raw, s: Option<Lengths>, axes: Axes) -> Result<Raw> {
-        let from_half = matches!(self.shape, Shape::FromHalf);
-        let axes = axes_and_lengths(self.op, &x.shape, s, axes, from_half)?;
-        let Some((&last, others)) = axes.split_last() else {
-            return match self.shape {
-                Shape::Complex if self.double => as_dtype(b, self.op, x, DType::Complex128),
-                Shape::Complex => as_dtype(b, self.op, x, DType::Complex64),
-                _ => Err(no_axis(self.op)),
-            };
-        };
-        let others = others.iter().map(|&at| self.pass(Shape::Complex, at));
-        // the axis of real numbers comes first on the way to frequencies, and last on the way back
-        if from_half {
-            let x = others.rev().try_fold(x.clone(), |x, pass| pass.run(b, &x))?;
-            return self.pass(self.shape, last).run(b, &x);
-        }
-        let x = self.pass(self.shape, last).run(b, x)?;
-        others.rev().try_fold(x, |x, pass| pass.run(b, &x))
-    }
-
-    fn pass(&self, shape: Shape, (axis, points): (usize, usize)) -> Pass {
-        let Many { op, direction, norm, double, .. } = *self;
-        Pass { op, axis, points, shape, direction, norm, double }
-    }
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
@@ -286,15 +305,4 @@ fn frequencies<T: Real>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_go_back_where_they_came_from() {
-        for axis in 0..4 {
-            let there: Vec<usize> = (0..4).filter(|&a| a != axis).chain([axis]).collect();
-            let order = back(4, axis);
-            assert!((0..4).all(|k| there[order[k]] == k), "{axis}: {order:?}");
-        }
-    }
-}
+mod tests;

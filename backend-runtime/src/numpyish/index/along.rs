@@ -22,9 +22,7 @@ use std::{
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
 fn inside(indices: &[i64], len: usize) -> bool {
     let n = len as i64;
-    indices.iter().fold(0, |bad, &i| {
-        bad | i.wrapping_add(n) | (n - 1).wrapping_sub(i)
-    }) >= 0
+    indices.iter().fold(0, |bad, &i| bad | i.wrapping_add(n) | (n - 1).wrapping_sub(i)) >= 0
 }
 
 /// An error that names the first index outside an axis.
@@ -32,11 +30,7 @@ fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
     if inside(indices, len) {
         return Ok(());
     }
-    let index = indices
-        .iter()
-        .copied()
-        .find(|&i| !inside(&[i], len))
-        .unwrap_or_default();
+    let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
     Err(Error::Index { op, index, len })
 }
 
@@ -48,19 +42,11 @@ fn from_start(index: i64, len: usize) -> usize {
 
 /// The sizes of what is before and behind an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
-    (
-        shape[..axis].iter().product(),
-        shape[axis + 1..].iter().product(),
-    )
+    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
 /// Elements at indices along one axis.
-pub fn take<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    axis: isize,
-) -> Result<NdArray<T>> {
+pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "take";
     let axis = shape::axis(OP, axis, x.ndim())?;
     let len = x.shape()[axis];
@@ -77,12 +63,7 @@ pub fn take<T: Element>(
     }
     let from = buffer::packed(OP, x)?;
     if inner == 1 {
-        let rows = Rows {
-            count: outer,
-            width: indices.len(),
-            len,
-            inner,
-        };
+        let rows = Rows { count: outer, width: indices.len(), len, inner };
         let slab = |row: usize| &from[row * len..][..len];
         return gather(OP, &shape, rows, slab, |_, columns| &indices[columns]);
     }
@@ -92,9 +73,7 @@ pub fn take<T: Element>(
             buffer::chunks(out, inner, CHEAP, |start, part| {
                 for (row, to) in (start / inner..).zip(part.chunks_exact_mut(inner)) {
                     let (outer, k) = (row / indices.len(), row % indices.len());
-                    to.write_copy_of_slice(
-                        &from[(outer * len + from_start(indices[k], len)) * inner..][..inner],
-                    );
+                    to.write_copy_of_slice(&from[(outer * len + from_start(indices[k], len)) * inner..][..inner]);
                 }
             });
         })
@@ -117,9 +96,7 @@ fn take_slices<T: Element>(
     unsafe {
         buffer::build(op, shape, |out| {
             for (k, &index) in indices.iter().enumerate() {
-                let slice = x
-                    .view()
-                    .index_axis_move(Axis(axis), from_start(index, x.shape()[axis]));
+                let slice = x.view().index_axis_move(Axis(axis), from_start(index, x.shape()[axis]));
                 copy::place(out, k * step, &strides, slice);
             }
         })
@@ -140,10 +117,8 @@ pub fn take_along_axis<T: Element>(
         return Err(refused(()));
     }
     let (len, many) = (x.shape()[axis], indices.shape()[axis]);
-    let with =
-        |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
-    let others = shape::broadcast(OP, &with(x.shape(), 1), &with(indices.shape(), 1))
-        .map_err(|_| refused(()))?;
+    let with = |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
+    let others = shape::broadcast(OP, &with(x.shape(), 1), &with(indices.shape(), 1)).map_err(|_| refused(()))?;
     let (x_shape, shape) = (with(&others, len), with(&others, many));
     shape::count(OP, &x_shape, size_of::<T>())?;
     shape::count(OP, &shape, size_of::<T>().max(size_of::<i64>()))?;
@@ -153,23 +128,10 @@ pub fn take_along_axis<T: Element>(
     let indices = buffer::packed(OP, &indices)?;
     let (outer, inner) = around(&shape, axis);
     // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
-    let (count, width) = if inner == 1 {
-        (outer, many)
-    } else {
-        (outer * many, inner)
-    };
-    let rows = Rows {
-        count,
-        width,
-        len,
-        inner,
-    };
-    let slab = |row: usize| {
-        &from[if inner == 1 { row } else { row / many } * len * inner..][..len * inner]
-    };
-    gather(OP, &shape, rows, slab, |row, columns| {
-        &indices[row * width..][columns]
-    })
+    let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
+    let rows = Rows { count, width, len, inner };
+    let slab = |row: usize| &from[if inner == 1 { row } else { row / many } * len * inner..][..len * inner];
+    gather(OP, &shape, rows, slab, |row, columns| &indices[row * width..][columns])
 }
 
 /// The array broadcast to a shape that it fits; written out only where that changes it.
@@ -198,36 +160,27 @@ fn gather<'a, T: Element>(
 ) -> Result<NdArray<T>> {
     /// Indices of one task: checked and then read again while they are in the cache.
     const COLUMNS: usize = 1 << 12;
-    let Rows {
-        count,
-        width,
-        len,
-        inner,
-    } = rows;
+    let Rows { count, width, len, inner } = rows;
     let segments = width.div_ceil(COLUMNS);
     let outside = AtomicBool::new(false);
     // SAFETY: every segment of every row is written, with anything where an index is outside.
     let array = unsafe {
         buffer::build(op, shape, |out: &mut [MaybeUninit<T>]| {
             let out = Shared::new(out);
-            buffer::parallel(
-                count * segments,
-                (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)),
-                |tasks| {
-                    for task in tasks {
-                        let (row, first) = (task / segments, task % segments * COLUMNS);
-                        let columns = first..width.min(first + COLUMNS);
-                        let out = out.part(row * width + columns.start..row * width + columns.end);
-                        let indices = indices(row, columns);
-                        if inside(indices, len) {
-                            gather_row(slab(row), len, inner, first, indices, out);
-                        } else {
-                            out.fill(MaybeUninit::new(T::default()));
-                            outside.store(true, Ordering::Relaxed);
-                        }
+            buffer::parallel(count * segments, (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)), |tasks| {
+                for task in tasks {
+                    let (row, first) = (task / segments, task % segments * COLUMNS);
+                    let columns = first..width.min(first + COLUMNS);
+                    let out = out.part(row * width + columns.start..row * width + columns.end);
+                    let indices = indices(row, columns);
+                    if inside(indices, len) {
+                        gather_row(slab(row), len, inner, first, indices, out);
+                    } else {
+                        out.fill(MaybeUninit::new(T::default()));
+                        outside.store(true, Ordering::Relaxed);
                     }
-                },
-            );
+                }
+            });
         })
     }?;
     if outside.into_inner() {
@@ -245,11 +198,7 @@ fn gather_row<T: Element>(
     indices: &[i64],
     out: &mut [MaybeUninit<T>],
 ) {
-    assert_eq!(
-        slab.len(),
-        len * inner,
-        "a slab is one index of what is before the axis"
-    );
+    assert_eq!(slab.len(), len * inner, "a slab is one index of what is before the axis");
     if inner == 1 {
         for (o, &i) in out.iter_mut().zip(indices) {
             // SAFETY: the index lies in the axis, which is the slab.
@@ -270,9 +219,7 @@ pub fn scatter_add<T: Numeric>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    scattered("scatter_add", x, indices, values, axis, |to, from| {
-        *to = to.plus(from)
-    })
+    scattered("scatter_add", x, indices, values, axis, |to, from| *to = to.plus(from))
 }
 
 /// A copy of x in which elements at indices along one axis are replaced by values.
@@ -323,10 +270,7 @@ fn scattered<T: Element>(
                 // SAFETY: tasks write to different indices of what is before the axis.
                 let slab = unsafe { all.part(o * len..(o + 1) * len) };
                 let from = &from[o * indices.len()..][..indices.len()];
-                indices
-                    .iter()
-                    .zip(from)
-                    .for_each(|(&i, &from)| put(&mut slab[from_start(i, len)], from));
+                indices.iter().zip(from).for_each(|(&i, &from)| put(&mut slab[from_start(i, len)], from));
                 continue;
             }
             for (k, &index) in indices.iter().enumerate() {
@@ -334,9 +278,7 @@ fn scattered<T: Element>(
                 // SAFETY: columns of different tasks are different, and so are their elements.
                 let to = unsafe { all.part(at..at + width) };
                 let from = &from[(o * indices.len() + k) * inner + first..][..width];
-                to.iter_mut()
-                    .zip(from)
-                    .for_each(|(to, &from)| put(to, from));
+                to.iter_mut().zip(from).for_each(|(to, &from)| put(to, from));
             }
         }
     });
@@ -357,17 +299,10 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index {
-                op: "take",
-                index: bad,
-                len: 3,
-            };
+            let error = Error::Index { op: "take", index: bad, len: 3 };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
-        assert_eq!(
-            list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()),
-            [2, 0, 5, 3]
-        );
+        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
         assert_eq!(take(&B, &x, &counting(&[0]), 0).unwrap().shape(), [0, 3]);
         assert!(take(&B, &x, &counting(&[1]), 2).is_err());
     }
@@ -377,10 +312,7 @@ mod tests {
         let (x, i) = (counting(&[3]), [1_i64, 1, -1].into_host().unwrap());
         let values = [10_i64, 20, 30].into_host().unwrap();
         assert_eq!(list(&scatter(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
-        assert_eq!(
-            list(&scatter_add(&B, &x, &i, &values, 0).unwrap()),
-            [0, 31, 32]
-        );
+        assert_eq!(list(&scatter_add(&B, &x, &i, &values, 0).unwrap()), [0, 31, 32]);
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
     }
@@ -398,18 +330,14 @@ mod tests {
     /// Index arrays that count from both ends.
     fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
         let places: NdArray<i64> = dice.layout_of(shape);
-        places
-            .map(|_| dice.below(2 * len) as i64 - len as i64)
-            .into_shared()
+        places.map(|_| dice.below(2 * len) as i64 - len as i64).into_shared()
     }
 
     #[test]
     fn gathers_and_scatters_of_any_layout() {
         let mut dice = Dice(3);
         for round in 0..60 {
-            let shape: Vec<usize> = (0..1 + dice.below(3))
-                .map(|_| 1 + dice.below([6, 30][round % 2]))
-                .collect();
+            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| 1 + dice.below([6, 30][round % 2])).collect();
             let x: NdArray<i64> = dice.layout_of(&shape);
             let axis = dice.below(shape.len());
             let len = shape[axis];
@@ -439,10 +367,7 @@ mod tests {
                 row += &from;
                 last.index_axis_mut(Axis(axis), to).assign(&from);
             }
-            assert_eq!(
-                scatter_add(&B, &x, &i, &values, axis as isize).unwrap(),
-                sums
-            );
+            assert_eq!(scatter_add(&B, &x, &i, &values, axis as isize).unwrap(), sums);
             assert_eq!(scatter(&B, &x, &i, &values, axis as isize).unwrap(), last);
         }
     }
@@ -452,20 +377,7 @@ mod tests {
         let none = buffer::zeroed::<i64>("zeros", 0).unwrap();
         let x = buffer::array("zeros", &[1 << 40, 0], none).unwrap();
         assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
-        assert_eq!(
-            scatter(
-                &B,
-                &x,
-                &counting(&[0]),
-                &buffer::array("x", &[0, 0], vec![]).unwrap(),
-                0
-            )
-            .unwrap(),
-            x
-        );
-        assert!(matches!(
-            take(&B, &x, &counting(&[1]), 1),
-            Err(Error::Index { len: 0, .. })
-        ));
+        assert_eq!(scatter(&B, &x, &counting(&[0]), &buffer::array("x", &[0, 0], vec![]).unwrap(), 0).unwrap(), x);
+        assert!(matches!(take(&B, &x, &counting(&[1]), 1), Err(Error::Index { len: 0, .. })));
     }
 }

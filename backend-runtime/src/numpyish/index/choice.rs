@@ -8,7 +8,7 @@ use crate::{
     },
 };
 use multiversion::multiversion;
-use std::mem::MaybeUninit;
+use std::{hint::select_unpredictable, mem::MaybeUninit};
 
 /// x1 where the condition is true, x2 elsewhere.
 pub fn select<T: Element>(
@@ -18,30 +18,15 @@ pub fn select<T: Element>(
     x2: Operand<'_, T>,
 ) -> Result<NdArray<T>> {
     const OP: &str = "where";
-    if let (Some(c), Some(x), Some(y)) = (
-        condition.as_slice(),
-        whole(&x1, condition),
-        whole(&x2, condition),
-    ) {
+    if let (Some(c), Some(x), Some(y)) = (condition.as_slice(), whole(&x1, condition), whole(&x2, condition)) {
         return elementwise::like(OP, condition, c.len(), |r, out| {
-            pick_each(
-                Input::Slice(&c[r.clone()]),
-                x.part(r.clone()),
-                y.part(r),
-                out,
-            );
+            pick_each(Input::Slice(&c[r.clone()]), x.part(r.clone()), y.part(r), out);
         });
     }
-    let sources = [
-        Source::array(condition),
-        elementwise::source(&x1),
-        elementwise::source(&x2),
-    ];
+    let sources = [Source::array(condition), elementwise::source(&x1), elementwise::source(&x2)];
     // SAFETY: every element is written.
     unsafe {
-        walk::walk(OP, &sources, &|parts, out| {
-            pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out)
-        })
+        walk::walk(OP, &sources, &|parts, out| pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out))
     }
 }
 
@@ -54,29 +39,19 @@ fn whole<'a, T: Element>(x: &'a Operand<'_, T>, condition: &NdArray<bool>) -> Op
     }
 }
 
-fn pick_each<T: Element>(
-    c: Input<'_, bool>,
-    x: Input<'_, T>,
-    y: Input<'_, T>,
-    out: &mut [MaybeUninit<T>],
-) {
+fn pick_each<T: Element>(c: Input<'_, bool>, x: Input<'_, T>, y: Input<'_, T>, out: &mut [MaybeUninit<T>]) {
     let (cs, xs, ys) = (c.spread(), x.spread(), y.spread());
     for (i, out) in out.chunks_mut(STEP).enumerate() {
         let range = i * STEP..i * STEP + out.len();
-        pick(
-            c.slice(&cs, range.clone()),
-            x.slice(&xs, range.clone()),
-            y.slice(&ys, range),
-            out,
-        );
+        pick(c.slice(&cs, range.clone()), x.slice(&xs, range.clone()), y.slice(&ys, range), out);
     }
 }
 
-/// Both elements are read before the choice, which leaves no branch to predict.
+/// Both elements are read before the choice. Without the hint it is a branch, which a random condition mispredicts.
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
 fn pick<T: Element>(c: &[bool], x: &[T], y: &[T], out: &mut [MaybeUninit<T>]) {
     for (((o, &c), &x), &y) in out.iter_mut().zip(c).zip(x).zip(y) {
-        o.write(if c { x } else { y });
+        o.write(select_unpredictable(c, x, y));
     }
 }
 
@@ -91,24 +66,10 @@ mod tests {
     #[test]
     fn selection_broadcasts() {
         let condition = [[true], [false]].into_host().unwrap();
-        let y = select(
-            &B,
-            &condition,
-            Operand::Array(&counting(&[3])),
-            Operand::Scalar(7),
-        )
-        .unwrap();
+        let y = select(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
         assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
         let x = counting(&[4]);
-        assert!(
-            select(
-                &B,
-                &condition,
-                Operand::Array(&x),
-                Operand::Array(&counting(&[3]))
-            )
-            .is_err()
-        );
+        assert!(select(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
     }
 
     #[test]
@@ -116,27 +77,14 @@ mod tests {
         let mut dice = Dice(5);
         for round in 0..60 {
             let longest = [4, 70][round % 2];
-            let shape: Vec<usize> = (0..1 + dice.below(3))
-                .map(|_| dice.below(longest))
-                .collect();
+            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| dice.below(longest)).collect();
             let x: NdArray<i64> = dice.layout_of(&shape);
-            let mask = dice
-                .layout_of::<i64>(&shape)
-                .map(|&v| v % 3 == 0)
-                .into_shared();
+            let mask = dice.layout_of::<i64>(&shape).map(|&v| v % 3 == 0).into_shared();
             let (low, y) = (dice.layout_of::<i64>(&shape), dice.below(9) as i64);
             let chosen = select(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
-            assert!(
-                chosen
-                    .indexed_iter()
-                    .all(|(at, &v)| v == if mask[&at] { x[&at] } else { y })
-            );
+            assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { x[&at] } else { y }));
             let chosen = select(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
-            assert!(
-                chosen
-                    .indexed_iter()
-                    .all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] })
-            );
+            assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] }));
         }
     }
 }

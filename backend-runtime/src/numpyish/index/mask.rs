@@ -15,11 +15,7 @@ use std::mem::MaybeUninit;
 const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, where a mask of the same shape is true.
-pub fn boolean_mask<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    mask: &NdArray<bool>,
-) -> Result<NdArray<T>> {
+pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
     const OP: &str = "boolean_mask";
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
@@ -39,11 +35,7 @@ pub fn boolean_mask<T: Element>(
                 for i in blocks {
                     let out = out.part(if i == 0 { 0 } else { ends[i - 1] }..ends[i]);
                     let range = i * BLOCK..mask.len().min((i + 1) * BLOCK);
-                    compress(
-                        x[range.clone()].iter().copied(),
-                        mask[range].iter().copied(),
-                        out,
-                    );
+                    compress(x[range.clone()].iter().copied(), mask[range].iter().copied(), out);
                 }
             });
         })
@@ -53,11 +45,7 @@ pub fn boolean_mask<T: Element>(
 /// Writes the elements whose mask is true. Every element is written where the next one goes, and stays if its mask is
 /// true: no branch to predict.
 #[inline]
-fn compress<T>(
-    x: impl Iterator<Item = T>,
-    mask: impl Iterator<Item = bool>,
-    out: &mut [MaybeUninit<T>],
-) {
+fn compress<T>(x: impl Iterator<Item = T>, mask: impl Iterator<Item = bool>, out: &mut [MaybeUninit<T>]) {
     let mut next = 0;
     for (x, m) in x.zip(mask) {
         let Some(o) = out.get_mut(next) else { return };
@@ -70,10 +58,7 @@ fn compress<T>(
 pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
     const OP: &str = "nonzero";
     let (n, places) = places(OP, x)?;
-    places
-        .into_iter()
-        .map(|v| buffer::array(OP, &[n], v))
-        .collect()
+    places.into_iter().map(|v| buffer::array(OP, &[n], v)).collect()
 }
 
 /// Indices of the true elements, one row each.
@@ -84,12 +69,7 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
     unsafe {
         buffer::build(OP, &[n, x.ndim()], |out| {
             for (k, column) in places.iter().enumerate() {
-                copy::place(
-                    out,
-                    k,
-                    &[x.ndim() as isize],
-                    ArrayView::from(column).into_dyn(),
-                );
+                copy::place(out, k, &[x.ndim() as isize], ArrayView::from(column).into_dyn());
             }
         })
     }
@@ -99,9 +79,7 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
 fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Vec<i64>>)> {
     let elements = buffer::packed(op, x)?;
     let n = elements.iter().filter(|x| x.truth()).count();
-    let mut places = (0..x.ndim())
-        .map(|_| buffer::vec(op, n))
-        .collect::<Result<Vec<Vec<i64>>>>()?;
+    let mut places = (0..x.ndim()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
     let Some((last, outer)) = places.split_last_mut() else {
         return Ok((n, places));
     };
@@ -113,10 +91,7 @@ fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Ve
         compress(0.., row.iter().map(|x| x.truth()), room);
         // SAFETY: as many places as are true have just been written.
         unsafe { last.set_len(last.len() + found) };
-        outer
-            .iter_mut()
-            .zip(&index)
-            .for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
+        outer.iter_mut().zip(&index).for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
         for (i, &d) in index.iter_mut().zip(x.shape()).rev() {
             *i += 1;
             if *i < d as i64 {
@@ -143,14 +118,7 @@ mod tests {
         let mask = [[true, false], [true, true]].into_host().unwrap();
         assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), [0, 2, 3]);
         assert!(boolean_mask(&B, &x, &[true].into_host().unwrap()).is_err());
-        assert_eq!(
-            nonzero(&B, &mask)
-                .unwrap()
-                .iter()
-                .map(list)
-                .collect::<Vec<_>>(),
-            [[0, 1, 1], [0, 0, 1]]
-        );
+        assert_eq!(nonzero(&B, &mask).unwrap().iter().map(list).collect::<Vec<_>>(), [[0, 1, 1], [0, 0, 1]]);
         let of_scalar = argwhere(&B, &1_i64.into_host().unwrap()).unwrap();
         assert_eq!(of_scalar.shape(), [1, 0]);
     }
@@ -160,19 +128,10 @@ mod tests {
         let mut dice = Dice(5);
         for round in 0..60 {
             let longest = [4, 70][round % 2];
-            let shape: Vec<usize> = (0..1 + dice.below(3))
-                .map(|_| dice.below(longest))
-                .collect();
+            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| dice.below(longest)).collect();
             let x: NdArray<i64> = dice.layout_of(&shape);
-            let mask = dice
-                .layout_of::<i64>(&shape)
-                .map(|&v| v % 3 == 0)
-                .into_shared();
-            let true_at: Vec<IxDyn> = mask
-                .indexed_iter()
-                .filter(|(_, m)| **m)
-                .map(|(at, _)| at)
-                .collect();
+            let mask = dice.layout_of::<i64>(&shape).map(|&v| v % 3 == 0).into_shared();
+            let true_at: Vec<IxDyn> = mask.indexed_iter().filter(|(_, m)| **m).map(|(at, _)| at).collect();
             let naive: Vec<i64> = true_at.iter().map(|at| x[at]).collect();
             assert_eq!(list(&boolean_mask(&B, &x, &mask).unwrap()), naive);
             let rows = argwhere(&B, &mask).unwrap();

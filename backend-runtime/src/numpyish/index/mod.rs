@@ -19,8 +19,7 @@ fn widen<'a, T: Element>(
     x: &'a ArrayView<'_, T, IxDyn>,
     shape: &[usize],
 ) -> Result<ArrayView<'a, T, IxDyn>> {
-    x.broadcast(IxDyn(shape))
-        .ok_or_else(|| Error::shapes(op, x.shape(), shape))
+    x.broadcast(IxDyn(shape)).ok_or_else(|| Error::shapes(op, x.shape(), shape))
 }
 
 #[cfg(test)]

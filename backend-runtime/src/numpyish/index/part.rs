@@ -44,16 +44,10 @@ pub fn setitem<T: Element>(
     const OP: &str = "setitem";
     let spans = shape::spans(OP, slices, x.shape())?;
     let whole = shape::c_strides(x.shape());
-    let start: usize = spans
-        .iter()
-        .zip(&whole)
-        .map(|(span, &stride)| span.start * stride as usize)
-        .sum();
+    let start: usize = spans.iter().zip(&whole).map(|(span, &stride)| span.start * stride as usize).sum();
     let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
     let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
-    let strides: Vec<isize> = kept()
-        .map(|(span, &s)| if span.len > 1 { span.step * s } else { s })
-        .collect();
+    let strides: Vec<isize> = kept().map(|(span, &s)| if span.len > 1 { span.step * s } else { s }).collect();
     let mut values = match &values {
         Operand::Array(v) => v.view(),
         Operand::Scalar(v) => ndarray::aview0(v).into_dyn(),
@@ -97,13 +91,7 @@ mod tests {
     #[test]
     fn replacing_a_part_leaves_the_original() {
         let x = counting(&[2, 3]);
-        let y = setitem(
-            &B,
-            &x,
-            &[Slice::ALL, Slice::ALL.step(-2)],
-            Operand::Scalar(9),
-        )
-        .unwrap();
+        let y = setitem(&B, &x, &[Slice::ALL, Slice::ALL.step(-2)], Operand::Scalar(9)).unwrap();
         assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
         assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
         let column = counting(&[2, 1]);
@@ -115,27 +103,10 @@ mod tests {
     #[test]
     fn values_may_have_more_leading_axes_than_the_part() {
         let x = counting(&[2, 3]);
-        let y = setitem(
-            &B,
-            &x,
-            &[Slice::at(1)],
-            Operand::Array(&counting(&[1, 1, 3])),
-        )
-        .unwrap();
+        let y = setitem(&B, &x, &[Slice::at(1)], Operand::Array(&counting(&[1, 1, 3]))).unwrap();
         assert_eq!(list(&y), [0, 1, 2, 0, 1, 2]);
-        let far = Slice {
-            start: Some(1),
-            stop: None,
-            step: isize::MAX,
-            drop: false,
-        };
-        assert_eq!(
-            list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()),
-            [0, 1, 2, 3, 9, 5]
-        );
-        assert_eq!(
-            list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()),
-            [5]
-        );
+        let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
+        assert_eq!(list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()), [0, 1, 2, 3, 9, 5]);
+        assert_eq!(list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()), [5]);
     }
 }

@@ -20,6 +20,7 @@ mod error_function;
 mod exact;
 #[path = "../real/exp.rs"]
 mod exp;
+pub mod far;
 #[path = "../real/hyperbolic.rs"]
 mod hyperbolic;
 #[path = "../real/inverse_trig.rs"]
@@ -40,7 +41,5 @@ pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
 pub use power::{hypot, pow};
-pub use simple::{
-    abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc,
-};
+pub use simple::{abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc};
 pub use trig::{cos, is_far, sin, tan};

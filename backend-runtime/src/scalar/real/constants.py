@@ -144,6 +144,10 @@ def write(t, degrees):
     rest = mp.pi / 2 - t.round(mp.pi / 2)
     t.number("FRAC_PI_2_LOWEST", "What is missing there.", rest - t.round(rest))
     t.number("PI_LOW", "What `PI` lacks.", 2 * rest)
+    if d64:
+        with mp.workprec(1400):
+            words = [f"    {int(mp.floor(2 / mp.pi * mp.mpf(2) ** (64 * (i + 1)))) % 2**64:#018x},\n" for i in range(20)]
+        t.lines.append(f"/// The bits of 2/pi, the first one of weight 1/2.\npub const FRAC_2_PI_BITS: [u64; 20] = [\n{''.join(words)}];\n")
     quarter = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     t.poly("SIN", "`(sin(r) - r) / r^3` by powers of `r^2`, for `|r| <= pi/4`.", odd(mp.sin, "-1/6"), by_z, 0, quarter, degrees["SIN"], 2)
     t.poly("COS", "`(cos(r) - 1 + r^2 / 2) / r^4` by powers of `r^2`, for `|r| <= pi/4`.",

@@ -61,9 +61,5 @@ pub fn polynomial<const N: usize>(x: F, coefficients: &[F; N]) -> F {
         second = second.mul_add(square, coefficients[left - 2]);
         left -= 2;
     }
-    if left == 1 {
-        second.mul_add(x, highest.mul_add(square, coefficients[0]))
-    } else {
-        highest.mul_add(x, second)
-    }
+    if left == 1 { second.mul_add(x, highest.mul_add(square, coefficients[0])) } else { highest.mul_add(x, second) }
 }

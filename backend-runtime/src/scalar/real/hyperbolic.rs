@@ -22,11 +22,7 @@ pub(super) fn hyperbola(x: F, limit: F) -> Hyperbola {
     // e^-x, in the unit of e^x
     let (first, second) = powers(-n);
     let inverse = (first * second) * (first * second) / high;
-    Hyperbola {
-        shift: n - 1.0,
-        sine: high + (low - inverse),
-        cosine: high + (low + inverse),
-    }
+    Hyperbola { shift: n - 1.0, sine: high + (low - inverse), cosine: high + (low + inverse) }
 }
 
 /// The hyperbolic sine of `0 <= x < 1`.
@@ -74,12 +70,7 @@ pub fn asinh(x: F) -> F {
     let large = size > LARGE;
     let square = size * size;
     let (sum, lost) = sum_ordered(size, square / (1.0 + (1.0 + square).sqrt()));
-    log1p_doubled(
-        if large { size } else { sum },
-        if large { 0.0 } else { lost },
-        large,
-    )
-    .copysign(x)
+    log1p_doubled(if large { size } else { sum }, if large { 0.0 } else { lost }, large).copysign(x)
 }
 
 /// Inverse hyperbolic cosine; NaN below 1. Within 2 ulp.
@@ -89,11 +80,7 @@ pub fn acosh(x: F) -> F {
     let large = x > LARGE;
     let over = x - 1.0;
     let (sum, lost) = sum(over, over.mul_add(over, 2.0 * over).sqrt());
-    let value = log1p_doubled(
-        if large { x } else { sum },
-        if large { 0.0 } else { lost },
-        large,
-    );
+    let value = log1p_doubled(if large { x } else { sum }, if large { 0.0 } else { lost }, large);
     if x >= 1.0 { value } else { F::NAN }
 }
 

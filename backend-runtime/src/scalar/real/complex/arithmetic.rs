@@ -18,18 +18,10 @@ pub fn over(x: C, y: C) -> C {
     let (along, across) = if wide { (x.re, x.im) } else { (x.im, x.re) };
     let ratio = small / large;
     let scale = 1.0 / (large + small * ratio);
-    let im = if wide {
-        across - along * ratio
-    } else {
-        along * ratio - across
-    };
+    let im = if wide { across - along * ratio } else { along * ratio - across };
     let zero = (y.re == 0.0) & (y.im == 0.0);
     let by_zero = C::new(x.re / y.re.abs(), x.im / y.re.abs());
-    if zero {
-        by_zero
-    } else {
-        C::new((along + across * ratio) * scale, im * scale)
-    }
+    if zero { by_zero } else { C::new((along + across * ratio) * scale, im * scale) }
 }
 
 /// The magnitude, without overflow between.
@@ -45,22 +37,14 @@ pub fn sign(x: C) -> C {
     // an infinite part counts as 1, a finite one beside it as 0
     let infinite = size == F::INFINITY;
     let limit = |x: F| {
-        if x.is_infinite() {
-            F::copysign(1.0, x)
-        } else {
-            0.0
-        }
+        if x.is_infinite() { F::copysign(1.0, x) } else { 0.0 }
     };
     let part = |x: F| if infinite { limit(x) } else { x };
     let size = if infinite { 1.0 } else { size };
     let unknown = size.is_nan() | (x.re.is_infinite() & x.im.is_infinite());
     let value = C::new(part(x.re) / size, part(x.im) / size);
     let value = if size == 0.0 { C::new(0.0, 0.0) } else { value };
-    if unknown {
-        C::new(F::NAN, F::NAN)
-    } else {
-        value
-    }
+    if unknown { C::new(F::NAN, F::NAN) } else { value }
 }
 
 /// Each part to the nearest integer, halves to even.
@@ -75,25 +59,13 @@ pub fn sqrt(x: C) -> C {
     // scaled by an even power of two away from overflow and from lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
-    let (scale, back) = if larger > SQUARE_HUGE {
-        (SQUARE_DOWN, (1.0 / SQUARE_DOWN).sqrt())
-    } else {
-        (1.0, 1.0)
-    };
-    let (scale, back) = if larger < SQUARE_TINY {
-        (SQUARE_UP, (1.0 / SQUARE_UP).sqrt())
-    } else {
-        (scale, back)
-    };
+    let (scale, back) = if larger > SQUARE_HUGE { (SQUARE_DOWN, (1.0 / SQUARE_DOWN).sqrt()) } else { (1.0, 1.0) };
+    let (scale, back) = if larger < SQUARE_TINY { (SQUARE_UP, (1.0 / SQUARE_UP).sqrt()) } else { (scale, back) };
     let (width, height) = (width * scale, height * scale);
     let long = ((width + hypot(width, height)) * 0.5).sqrt();
     let short = height / (2.0 * long) * back;
     let long = long * back;
-    let (re, im) = if x.re < 0.0 {
-        (short, long)
-    } else {
-        (long, short)
-    };
+    let (re, im) = if x.re < 0.0 { (short, long) } else { (long, short) };
     // the limits, one above the other
     let zero = (x.re == 0.0) & (x.im == 0.0);
     let (re, im) = if zero { (0.0, 0.0) } else { (re, im) };
@@ -102,15 +74,7 @@ pub fn sqrt(x: C) -> C {
     let rest = if x.im.is_nan() { F::NAN } else { 0.0 };
     let (re, im) = if left { (rest, F::INFINITY) } else { (re, im) };
     let (re, im) = if right { (F::INFINITY, rest) } else { (re, im) };
-    let (re, im) = if x.re.is_nan() {
-        (F::NAN, F::NAN)
-    } else {
-        (re, im)
-    };
-    let (re, im) = if x.im.is_infinite() {
-        (F::INFINITY, F::INFINITY)
-    } else {
-        (re, im)
-    };
+    let (re, im) = if x.re.is_nan() { (F::NAN, F::NAN) } else { (re, im) };
+    let (re, im) = if x.im.is_infinite() { (F::INFINITY, F::INFINITY) } else { (re, im) };
     C::new(re, im.copysign(x.im))
 }

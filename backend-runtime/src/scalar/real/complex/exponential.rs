@@ -6,9 +6,7 @@
 use super::super::constants::{EXP_MAX, EXP_MIN};
 use super::super::exp::{between, parts, powers};
 use super::super::hyperbolic::{hyperbola, sine_near_0};
-use super::super::{
-    F, cos as cosine, exp as exponential, expm1 as exponential_less_1, sin as sine,
-};
+use super::super::{F, cos as cosine, exp as exponential, expm1 as exponential_less_1, sin as sine};
 use super::super::{cosh as hyperbolic_cosine, sinh as hyperbolic_sine};
 use super::{C, turn, turn_back};
 
@@ -33,23 +31,13 @@ pub(super) fn limited(size: F, x: F) -> F {
 pub fn exp(x: C) -> C {
     let parts = parts(between(EXP_MIN, LIMIT, x.re));
     let size = limited(1.0 + (parts.high + parts.low), x.re);
-    let (re, im) = (
-        scaled(size, cosine(x.im), parts.n),
-        scaled(size, sine(x.im), parts.n),
-    );
+    let (re, im) = (scaled(size, cosine(x.im), parts.n), scaled(size, sine(x.im), parts.n));
     let im = if x.im == 0.0 { x.im } else { im };
     // an infinite or unknown angle
     let lost = !x.im.is_finite();
-    let re = if lost & (x.re == F::INFINITY) {
-        F::INFINITY
-    } else {
-        re
-    };
+    let re = if lost & (x.re == F::INFINITY) { F::INFINITY } else { re };
     let zero = lost & (x.re == F::NEG_INFINITY);
-    C::new(
-        if zero { 0.0 } else { re },
-        if zero { F::copysign(0.0, x.im) } else { im },
-    )
+    C::new(if zero { 0.0 } else { re }, if zero { F::copysign(0.0, x.im) } else { im })
 }
 
 /// `exp(x) - 1`, accurate near 0.
@@ -68,19 +56,11 @@ pub fn sinh(x: C) -> C {
     let size = x.re.abs();
     let parts = hyperbola(size, LIMIT);
     let near = sine_near_0(size) * cos;
-    let re = if size < 1.0 {
-        near
-    } else {
-        scaled(limited(parts.sine, size), cos, parts.shift)
-    };
+    let re = if size < 1.0 { near } else { scaled(limited(parts.sine, size), cos, parts.shift) };
     let re = if x.re.is_sign_negative() { -re } else { re };
     let im = scaled(limited(parts.cosine, size), sin, parts.shift);
     // beside an unknown angle 0 and infinity stay, with an unknown sign
-    let re = if !x.im.is_finite() & ((x.re == 0.0) | x.re.is_infinite()) {
-        x.re
-    } else {
-        re
-    };
+    let re = if !x.im.is_finite() & ((x.re == 0.0) | x.re.is_infinite()) { x.re } else { re };
     C::new(re, if x.im == 0.0 { x.im } else { im })
 }
 
@@ -92,17 +72,9 @@ pub fn cosh(x: C) -> C {
     let parts = hyperbola(size, LIMIT);
     let re = scaled(limited(parts.cosine, size), cos, parts.shift);
     let near = sine_near_0(size) * sin;
-    let im = if size < 1.0 {
-        near
-    } else {
-        scaled(limited(parts.sine, size), sin, parts.shift)
-    };
+    let im = if size < 1.0 { near } else { scaled(limited(parts.sine, size), sin, parts.shift) };
     let im = if x.re.is_sign_negative() { -im } else { im };
-    let re = if x.re.is_infinite() & !x.im.is_finite() {
-        F::INFINITY
-    } else {
-        re
-    };
+    let re = if x.re.is_infinite() & !x.im.is_finite() { F::INFINITY } else { re };
     let zero = F::copysign(0.0, x.re) * F::copysign(1.0, x.im);
     // 0 also times what is infinite or unknown
     let stays = ((x.re == 0.0) & !x.im.is_finite()) | (x.im == 0.0);
@@ -119,23 +91,11 @@ pub fn tanh(x: C) -> C {
     let (re, im) = ((sinh * cosh / below).abs(), sin * cos / below);
     // far out sinh is cosh is e^|x| / 2
     let far = x.re.abs() > 22.0;
-    let (re, im) = if far {
-        (1.0, 4.0 * sin * cos * exponential(-2.0 * x.re.abs()))
-    } else {
-        (re, im)
-    };
-    let im = if x.re.is_infinite() & !x.im.is_finite() {
-        F::copysign(0.0, x.im)
-    } else {
-        im
-    };
+    let (re, im) = if far { (1.0, 4.0 * sin * cos * exponential(-2.0 * x.re.abs())) } else { (re, im) };
+    let im = if x.re.is_infinite() & !x.im.is_finite() { F::copysign(0.0, x.im) } else { im };
     let im = if x.im == 0.0 { x.im } else { im };
     let re = if x.re == 0.0 { 0.0 } else { re };
-    let re = if !x.im.is_finite() & x.re.is_finite() & (x.re != 0.0) {
-        F::NAN
-    } else {
-        re
-    };
+    let re = if !x.im.is_finite() & x.re.is_finite() & (x.re != 0.0) { F::NAN } else { re };
     C::new(re.copysign(x.re), im)
 }
 

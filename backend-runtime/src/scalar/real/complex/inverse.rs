@@ -22,11 +22,7 @@ fn arc(x: F, y: F) -> Arc {
     if x.max(y) > LARGE {
         // |x| may overflow
         let height = log(hypot(0.5 * x, 0.5 * y)) + 2.0 * LN_2;
-        return Arc {
-            sine: atan2(x, y),
-            cosine: atan2(y, x),
-            height,
-        };
+        return Arc { sine: atan2(x, y), cosine: atan2(y, x), height };
     }
     // the distances from 1 and -1; their mean, the half axis of an ellipse; the sine of its parameter
     let (right, left) = (hypot(x - 1.0, y), hypot(x + 1.0, y));
@@ -34,19 +30,10 @@ fn arc(x: F, y: F) -> Arc {
     let ratio = x / axis;
     // left - (x + 1) and right - |x - 1|, without cancelling
     let left_over = y * y / (left + (x + 1.0));
-    let right_over = if y == 0.0 {
-        0.0
-    } else {
-        y * y / (right + (x - 1.0).abs())
-    };
+    let right_over = if y == 0.0 { 0.0 } else { y * y / (right + (x - 1.0).abs()) };
 
     // twice axis - 1, which may be subnormal
-    let beyond = left_over
-        + if x < 1.0 {
-            right_over
-        } else {
-            right + (x - 1.0)
-        };
+    let beyond = left_over + if x < 1.0 { right_over } else { right + (x - 1.0) };
     let height = if (x < 1.0) & (y < F::EPSILON * (1.0 - x)) {
         // y^2 may be lost
         y / ((1.0 - x) * (1.0 + x)).sqrt()
@@ -63,17 +50,9 @@ fn arc(x: F, y: F) -> Arc {
         y * (0.5 * ((axis + x) / (left + (x + 1.0)) + (axis + x) / (right + (x - 1.0)))).sqrt()
     };
     if ratio < 0.6417 {
-        Arc {
-            sine: arc_sine(ratio),
-            cosine: arc_cosine(ratio),
-            height,
-        }
+        Arc { sine: arc_sine(ratio), cosine: arc_cosine(ratio), height }
     } else {
-        Arc {
-            sine: atan2(x, cross),
-            cosine: atan2(cross, x),
-            height,
-        }
+        Arc { sine: atan2(x, cross), cosine: atan2(cross, x), height }
     }
 }
 
@@ -83,14 +62,7 @@ pub fn asin(x: C) -> C {
     if x.re.is_nan() | x.im.is_nan() {
         let re = if x.re == 0.0 { x.re } else { F::NAN };
         let infinite = x.re.is_infinite() | x.im.is_infinite();
-        return C::new(
-            re,
-            if infinite {
-                F::INFINITY.copysign(x.im)
-            } else {
-                F::NAN
-            },
-        );
+        return C::new(re, if infinite { F::INFINITY.copysign(x.im) } else { F::NAN });
     }
     let arc = arc(x.re.abs(), x.im.abs());
     C::new(arc.sine.copysign(x.re), arc.height.copysign(x.im))
@@ -102,21 +74,10 @@ pub fn acos(x: C) -> C {
     if x.re.is_nan() | x.im.is_nan() {
         let re = if x.re == 0.0 { FRAC_PI_2 } else { F::NAN };
         let infinite = x.re.is_infinite() | x.im.is_infinite();
-        return C::new(
-            re,
-            if infinite {
-                F::INFINITY.copysign(-x.im)
-            } else {
-                F::NAN
-            },
-        );
+        return C::new(re, if infinite { F::INFINITY.copysign(-x.im) } else { F::NAN });
     }
     let arc = arc(x.re.abs(), x.im.abs());
-    let re = if x.re.is_sign_negative() {
-        PI - (arc.cosine - PI_LOW)
-    } else {
-        arc.cosine
-    };
+    let re = if x.re.is_sign_negative() { PI - (arc.cosine - PI_LOW) } else { arc.cosine };
     C::new(re, arc.height.copysign(-x.im))
 }
 
@@ -131,14 +92,7 @@ pub fn asinh(x: C) -> C {
 pub fn acosh(x: C) -> C {
     let arc = acos(x);
     // of the two rotations the one with a real part >= 0
-    C::new(
-        arc.im.abs(),
-        if arc.re.is_nan() {
-            arc.re
-        } else {
-            arc.re.copysign(x.im)
-        },
-    )
+    C::new(arc.im.abs(), if arc.re.is_nan() { arc.re } else { arc.re.copysign(x.im) })
 }
 
 /// Inverse hyperbolic tangent.
@@ -147,16 +101,8 @@ pub fn atanh(x: C) -> C {
     let (size, height) = (x.re.abs(), x.im.abs());
     if size.is_nan() | height.is_nan() {
         let re = if x.re == 0.0 { x.re } else { F::NAN };
-        let re = if size.is_infinite() | height.is_infinite() {
-            F::copysign(0.0, x.re)
-        } else {
-            re
-        };
-        let im = if height.is_infinite() {
-            FRAC_PI_2.copysign(x.im)
-        } else {
-            F::NAN
-        };
+        let re = if size.is_infinite() | height.is_infinite() { F::copysign(0.0, x.re) } else { re };
+        let im = if height.is_infinite() { FRAC_PI_2.copysign(x.im) } else { F::NAN };
         return C::new(re, im);
     }
     if size.max(height) > LARGE {

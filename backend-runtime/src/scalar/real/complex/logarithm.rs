@@ -12,32 +12,16 @@ fn log_abs(x: C) -> F {
     // scaled away from overflow and from lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
-    let (scale, back) = if larger > ANGLE_HUGE {
-        (ANGLE_DOWN, -ANGLE_DOWN.ln())
-    } else {
-        (1.0, 0.0)
-    };
-    let (scale, back) = if larger < ANGLE_TINY {
-        (ANGLE_UP, -ANGLE_UP.ln())
-    } else {
-        (scale, back)
-    };
+    let (scale, back) = if larger > ANGLE_HUGE { (ANGLE_DOWN, -ANGLE_DOWN.ln()) } else { (1.0, 0.0) };
+    let (scale, back) = if larger < ANGLE_TINY { (ANGLE_UP, -ANGLE_UP.ln()) } else { (scale, back) };
     let apart = logarithm(hypot(width * scale, height * scale)) + back;
     // near the unit circle log(1 + (x^2 + y^2 - 1)) / 2, the difference as exactly as two words have it
     let (square, square_low) = product(width, width);
     let (other, other_low) = product(height, height);
-    let (first, second) = if width > height {
-        (square, other)
-    } else {
-        (other, square)
-    };
+    let (first, second) = if width > height { (square, other) } else { (other, square) };
     let (over, lost) = sum(first - 1.0, second);
     let near = 0.5 * log1p_of(over, lost + (square_low + other_low));
-    if (first > 0.5) & (over.abs() < 0.5) {
-        near
-    } else {
-        apart
-    }
+    if (first > 0.5) & (over.abs() < 0.5) { near } else { apart }
 }
 
 /// Natural logarithm, imaginary part in [-pi, pi].
@@ -71,8 +55,5 @@ pub fn log1p(x: C) -> C {
     let (over, lost) = sum(2.0 * x.re, squares);
     let near = 0.5 * log1p_of(over, lost + (squares_lost + (square_low + other_low)));
     let small = (x.re.abs() < 0.5) & (x.im.abs() < 0.5);
-    C::new(
-        if small { near } else { log_abs(one_plus) },
-        atan2(x.im, one_plus.re),
-    )
+    C::new(if small { near } else { log_abs(one_plus) }, atan2(x.im, one_plus.re))
 }

@@ -1,9 +1,7 @@
 //! Powers.
 
 use super::super::F;
-use super::super::constants::{
-    EXP_MIN, PI, PI_LOW, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP,
-};
+use super::super::constants::{EXP_MIN, PI, PI_LOW, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP};
 use super::super::exact::{Wide, product, wide_product, wide_sum};
 use super::super::exp::{between, parts_of};
 use super::super::inverse_trig::wide_angle;
@@ -19,11 +17,7 @@ pub fn pow(x: C, y: C) -> C {
         return C::new(1.0, 0.0);
     }
     if (x.re == 0.0) & (x.im == 0.0) {
-        let value = if (y.re > 0.0) & (y.im == 0.0) {
-            0.0
-        } else {
-            F::NAN
-        };
+        let value = if (y.re > 0.0) & (y.im == 0.0) { 0.0 } else { F::NAN };
         return C::new(value, value);
     }
     if (y.re == 1.0) & (y.im == 0.0) {
@@ -39,10 +33,7 @@ pub fn pow(x: C, y: C) -> C {
     let (log, angle) = wide_polar(x);
     let minus = (-y.im, 0.0);
     let size = wide_sum(wide_product(log, (y.re, 0.0)), wide_product(angle, minus));
-    let turns = wide_sum(
-        wide_product(angle, (y.re, 0.0)),
-        wide_product(log, (y.im, 0.0)),
-    );
+    let turns = wide_sum(wide_product(angle, (y.re, 0.0)), wide_product(log, (y.im, 0.0)));
     if is_far(turns.0) | !turns.0.is_finite() | !size.0.is_finite() {
         return exp(C::new(size.0, turns.0));
     }
@@ -59,16 +50,9 @@ fn wide_polar(x: C) -> (Wide, Wide) {
     // scaled away from overflow and from lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
-    let (scale, back) = if larger > SQUARE_HUGE {
-        (SQUARE_DOWN, wide_log(1.0 / SQUARE_DOWN))
-    } else {
-        (1.0, (0.0, 0.0))
-    };
-    let (scale, back) = if larger < SQUARE_TINY {
-        (SQUARE_UP, wide_log(1.0 / SQUARE_UP))
-    } else {
-        (scale, back)
-    };
+    let (scale, back) =
+        if larger > SQUARE_HUGE { (SQUARE_DOWN, wide_log(1.0 / SQUARE_DOWN)) } else { (1.0, (0.0, 0.0)) };
+    let (scale, back) = if larger < SQUARE_TINY { (SQUARE_UP, wide_log(1.0 / SQUARE_UP)) } else { (scale, back) };
     let (width, height) = (width * scale, height * scale);
     // log(s) / 2 of the sum of squares s = s_high (1 + s_low / s_high)
     let squares = wide_sum(product(width, width), product(height, height));
@@ -77,19 +61,8 @@ fn wide_polar(x: C) -> (Wide, Wide) {
 
     let angle = wide_angle(height, width);
     let left = x.re.is_sign_negative();
-    let angle = if left {
-        wide_sum((PI, PI_LOW), (-angle.0, -angle.1))
-    } else {
-        angle
-    };
-    (
-        log,
-        if x.im.is_sign_negative() {
-            (-angle.0, -angle.1)
-        } else {
-            angle
-        },
-    )
+    let angle = if left { wide_sum((PI, PI_LOW), (-angle.0, -angle.1)) } else { angle };
+    (log, if x.im.is_sign_negative() { (-angle.0, -angle.1) } else { angle })
 }
 
 /// A complex number of two words a part.
