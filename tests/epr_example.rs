@@ -6,7 +6,10 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
-    sync::LazyLock,
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 /// The example's program. `cargo test` has built it; `cargo test --test epr_example` alone has not.
@@ -36,8 +39,8 @@ fn data(name: &str) -> String {
 
 fn run(arguments: &[&str], out: &Path) -> Output {
     let mut command = Command::new(&*PROGRAM);
-    command.args(["--backend", "numpyish"]).args(arguments).arg("--out").arg(out);
-    command.output().unwrap()
+    command.args(["--backend", "numpyish", "--out"]).arg(out);
+    command.args(arguments).output().unwrap()
 }
 
 #[track_caller]
@@ -50,7 +53,9 @@ fn succeeds(arguments: &[&str], out: &Path) -> String {
 /// The program says why in its own words, and leaves nothing.
 #[track_caller]
 fn fails(arguments: &[&str], why: &str) {
-    let out = folder("failed").join("out");
+    // tests run at the same time
+    static FAILURES: AtomicUsize = AtomicUsize::new(0);
+    let out = folder(&format!("failure_{}", FAILURES.fetch_add(1, Relaxed))).join("out");
     let output = run(arguments, &out);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{arguments:?}");
@@ -179,6 +184,7 @@ fn inconsistent_data_are_explained() {
     write("h.npy", samples(32, |i| i as f64));
     write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0]]).into_dyn());
     fails(&arguments, "1 rows of gradients");
+    write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0], [0.0, 9.0, 5.0]]).into_dyn());
     write("B.npy", samples(32, |i| (i * i) as f64));
     fails(&arguments, "evenly spaced");
 }

@@ -6,6 +6,7 @@ use backends::prelude::*;
 use backends::{NufftPlan, NufftType};
 use common::*;
 use ndarray::{ArrayD, Axis, IxDyn, indices};
+use std::f64::consts::{PI, TAU};
 
 /// Complex numbers from the last axis (real, imaginary).
 fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
@@ -129,7 +130,7 @@ fn results_are_those_of_finufft() {
 fn many_points<B: Backend>(b: &B) -> Checked {
     // more kernels than fit one chunk, and enough points for the sums to matter
     let (points, modes) = (6000, [12, 9]);
-    let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % 6.25 - 3.125).collect::<Vec<f64>>();
+    let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % TAU - PI).collect::<Vec<f64>>();
     let case = Case {
         name: "many".into(),
         points: vec![spread(0.7548776662466927), spread(0.5698402909980532)],

@@ -104,34 +104,37 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let gradient_norm = (4.0 * dims as f64).sqrt();
         let tau = 0.5 / self.lipschitz;
         let dual_step = self.lipschitz / (gradient_norm * gradient_norm * self.weight);
-        let dual_pull = tau * self.weight;
+        // step lengths go into what is computed once
+        let normal_step = self.normal.scaled(tau)?;
+        let data_step = b.multiply(&self.back_projection, tau)?;
         let mut energies = Vec::new();
         let mut image = self.initial.clone();
-        let mut ahead = image.clone();
+        let mut ahead = b.multiply(&image, dual_step)?;
         let mut dual = vec![b.zeros_like(&image)?; dims];
         for iteration in 0..iterations {
-            let normal = self.normal.apply(&image)?;
-            if every != 0 && iteration % every == 0 {
-                energies.push(self.energy(&image, &normal)?);
+            let step = normal_step.apply(&image)?;
+            if every != 0 && iteration.is_multiple_of(every) {
+                energies.push(self.energy(&image, dot(b, &image, &step)? / tau)?);
             }
-            dual = project(b, &ascend(b, &dual, &ahead, dual_step)?)?;
-            let down = b.multiply(b.subtract(&self.back_projection, &normal)?, tau)?;
-            let pull = b.multiply(divergence(b, &dual)?, dual_pull)?;
-            let next = b.add(b.add(&image, down)?, pull)?;
-            ahead = b.subtract(b.multiply(&next, 2.0)?, &image)?;
+            dual = project(b, &ascend(b, &dual, &ahead)?)?;
+            let pull = b.multiply(divergence(b, &dual)?, tau * self.weight)?;
+            let next = b.add(b.add(&image, b.subtract(&data_step, step)?)?, pull)?;
+            // dual_step (2 next - image)
+            ahead = b.subtract(b.multiply(&next, 2.0 * dual_step)?, b.multiply(&image, dual_step)?)?;
             image = next;
             each(Step { iteration: iteration + 1, image: &image })?;
         }
         if every != 0 && iterations.is_multiple_of(every) {
-            energies.push(self.energy(&image, &self.normal.apply(&image)?)?);
+            let squared = dot(b, &image, &self.normal.apply(&image)?)?;
+            energies.push(self.energy(&image, squared)?);
         }
         Ok(Solution { image, energies })
     }
 
-    /// What is minimised, at an image `u` with `A* A u` known.
-    fn energy(&self, image: &B::Array<T>, normal: &B::Array<T>) -> Result<f64> {
+    /// What is minimised, at an image `u` of which `|A u|^2` is known.
+    fn energy(&self, image: &B::Array<T>, squared: f64) -> Result<f64> {
         let b = &self.backend;
-        let misfit = 0.5 * dot(b, image, normal)? - dot(b, image, &self.back_projection)? + self.offset;
+        let misfit = 0.5 * squared - dot(b, image, &self.back_projection)? + self.offset;
         Ok(misfit + self.weight * total_variation(b, image)?)
     }
 }
@@ -167,15 +170,10 @@ pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> 
     scalar(b, &b.sum(&length(b, &gradient(b, image)?)?, ..)?)
 }
 
-/// The dual field after a step up the gradient of an image.
-fn ascend<B: Backend, T: Precision>(
-    b: &B,
-    dual: &[B::Array<T>],
-    image: &B::Array<T>,
-    step: f64,
-) -> Result<Vec<B::Array<T>>> {
+/// The dual field after a step up the gradient of an image, which holds the step length.
+fn ascend<B: Backend, T: Precision>(b: &B, dual: &[B::Array<T>], image: &B::Array<T>) -> Result<Vec<B::Array<T>>> {
     let up = gradient(b, image)?;
-    dual.iter().zip(&up).map(|(p, g)| b.add(p, b.multiply(g, step)?)).collect()
+    dual.iter().zip(&up).map(|(p, g)| b.add(p, g)).collect()
 }
 
 /// The nearest field whose vectors are no longer than 1.

@@ -54,7 +54,8 @@ pub fn image(title: &str, panels: &[Panel]) -> Result<Vec<u8>, Box<dyn Error>> {
     let length = |p: &Panel, axis: usize| p.extents[axis][1] - p.extents[axis][0];
     let tallest = panels.iter().map(|p| length(p, 0)).fold(0.0, f64::max);
     let widest = panels.iter().map(|p| length(p, 1)).fold(0.0, f64::max);
-    let per_length = (800.0 / tallest).min(900.0 / widest);
+    let highest = if panels.len() == 1 { 800.0 } else { 520.0 };
+    let per_length = f64::min(highest / tallest, 900.0 / widest);
     let size = |p: &Panel| [1, 0].map(|axis| ((length(p, axis) * per_length) as i32).max(40));
     draw(title, panels, &panels.iter().map(size).collect::<Vec<_>>(), &scale)
 }

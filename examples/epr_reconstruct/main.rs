@@ -13,7 +13,7 @@ mod output;
 mod reconstruct;
 mod reference;
 
-use backends::{AnyBackend, Numpyish, Torch, dispatch};
+use backends::{AnyBackend, Cuda, Numpyish, Torch, dispatch};
 use cli::{Command, Library, Options};
 use measurement::Measurement;
 use std::{error::Error, process::ExitCode};
@@ -64,10 +64,7 @@ fn backend(library: Library, device: Option<&str>) -> Result<AnyBackend, Box<dyn
         let number = number.and_then(|n| n.parse().ok());
         let number =
             number.ok_or_else(|| format!("--device {device}: this backend runs on `cuda` or `cuda:NUMBER`"))?;
-        {
-            let _: usize = number;
-            Err("no cuda yet".into())
-        }
+        Ok(Cuda::new(number)?.into())
     };
     match (library, device) {
         (Library::Torch, device) => Ok(Torch::new(device.unwrap_or("cpu"))?.into()),

@@ -70,7 +70,7 @@ pub fn run<B: Backend, T: Precision + Written>(
         let energies = finite("tv_energy", arr1(&solution.energies).into_dyn())?;
         references.compare("tv_u", &values)?;
         references.compare("tv_E", &energies)?;
-        let title = format!("Total variation, lambda {}, {} iterations", options.lambda, options.iterations);
+        let title = format!("Total variation, lambda {:?}, {} iterations", options.lambda, options.iterations);
         files.push(File { name: "tv.npy", bytes: encode(&image) });
         files.push(File { name: "tv_energy.npy", bytes: encode(&energies) });
         files.push(File { name: "tv.png", bytes: figure::image(&title, &panels(&values, options.delta))? });

@@ -13,6 +13,9 @@ macro_rules! on_every_backend {
         if let Some(torch) = backends::runtime::available("torch", Torch::cpu()) {
             $check(&torch).unwrap_or_else(|e| panic!("torch: {e}"));
         }
+        if let Some(cuda) = backends::runtime::available("cuda", Cuda::new(0)) {
+            $check(&cuda).unwrap_or_else(|e| panic!("cuda: {e}"));
+        }
     };
 }
 
