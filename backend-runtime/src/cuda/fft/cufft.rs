@@ -65,7 +65,9 @@ pub(super) fn run(b: &Cuda, op: &'static str, kind: Kind, layout: Layout, from: 
     }
     // SAFETY: the work area is as large as the plan asked for; the arrays lie as the plan's layout says.
     unsafe {
-        sys::cufftSetWorkArea(raw, work.pointer() as _).result().checked(op)?;
+        if work.size() > 0 {
+            sys::cufftSetWorkArea(raw, work.pointer() as _).result().checked(op)?;
+        }
         execute(raw, kind, double, from.pointer(), to.pointer()).result().checked(op)
     }
 }

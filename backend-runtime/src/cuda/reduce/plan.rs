@@ -58,7 +58,7 @@ impl Plan {
         if results == 0 {
             return Ok(out);
         }
-        let split = Split::new(&self.outer, &self.inner, x.pointer(), x.dtype.size());
+        let split = Split::new(results, self.inputs(), self.columns(), self.elements_per_pack());
         let parts = match split.parts {
             1 => None,
             n => Some(b.scratch(op, results, n as usize * ACCUMULATOR)?),
@@ -83,6 +83,22 @@ impl Plan {
             }
         }
         Ok(out)
+    }
+
+    /// Whether neighbouring results are nearer in memory than neighbouring elements of one.
+    fn columns(&self) -> bool {
+        let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
+        self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
+    }
+
+    /// How many elements can be read at once, 16 bytes of them: they follow each other, and those of every result begin
+    /// at a multiple of 16 bytes.
+    fn elements_per_pack(&self) -> usize {
+        let per_pack = 16 / self.x.dtype.size();
+        let aligned = self.x.pointer().is_multiple_of(16)
+            && self.outer.strides(0).iter().all(|stride| stride.unsigned_abs().is_multiple_of(per_pack));
+        let follow = self.inner.is_flat(0) && self.inputs() >= per_pack;
+        if aligned && follow && !self.columns() { per_pack } else { 1 }
     }
 
     /// Results in the order of the plan as an array of the shape that is left.
@@ -124,16 +140,9 @@ impl Split {
     /// Blocks that keep a large device busy.
     const ENOUGH: usize = 1024;
 
-    fn new(outer: &Merged, inner: &Merged, pointer: u64, element: usize) -> Split {
-        let (results, n) = (outer.n(), inner.n());
-        let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
-        let columns = results > 1 && (n == 1 || nearest(outer) < nearest(inner));
-        let per_pack = 16 / element;
-        let vectors = !columns
-            && inner.is_flat(0)
-            && n >= per_pack
-            && pointer.is_multiple_of(16)
-            && outer.strides(0).iter().all(|stride| stride.unsigned_abs().is_multiple_of(per_pack));
+    /// `columns`: neighbouring results are nearer in memory than neighbouring elements of one. `per_pack`: how many
+    /// elements are read at once, or 1.
+    fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
         // threads of a result: each has a few elements; neighbours in a warp read neighbouring memory
         let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
         let most = if !columns {
@@ -153,7 +162,7 @@ impl Split {
         Split {
             width: per_block.trailing_zeros(),
             columns,
-            vectors,
+            vectors: per_pack > 1,
             blocks: blocks.min(i32::MAX as usize) as u32,
             parts: n.div_ceil(chunk).max(1) as u32,
             chunk,
@@ -184,3 +193,41 @@ struct KernelSplit {
 
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for KernelSplit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_parts_cover_everything_once() {
+        let sizes = [1, 2, 3, 31, 32, 33, 255, 1000, 4096, 100_003, 1 << 20, (1 << 33) + 1];
+        for results in sizes {
+            for n in sizes.into_iter().chain([0]) {
+                for (columns, per_pack) in [(false, 1), (false, 4), (false, 16), (true, 1)] {
+                    let s = Split::new(results, n, columns, per_pack);
+                    let what = format!("{results} results of {n}: {s:?}");
+                    let width = 1 << s.width;
+                    assert!(width <= 256, "{what}");
+                    // beyond the most that a launch takes, blocks go on with further results
+                    let blocks = results.div_ceil(width).min(i32::MAX as usize);
+                    assert_eq!(s.blocks as usize, blocks, "{what}");
+                    assert!(s.chunk.is_multiple_of(16) && s.parts as usize * s.chunk >= n, "{what}");
+                    assert!((s.parts as usize - 1) * s.chunk <= n && s.parts <= 1024, "{what}");
+                    assert_eq!(s.vectors, per_pack > 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn work_is_spread() {
+        let all = Split::new(1, 1 << 26, false, 4);
+        assert_eq!((all.width, all.parts), (0, 1024), "one result: many parts, whole blocks");
+        let rows = Split::new(1 << 20, 64, false, 4);
+        assert_eq!((rows.width, rows.parts), (4, 1), "short rows: sixteen to a block");
+        let few = Split::new(64, 1 << 20, true, 1);
+        assert!(few.parts > 100, "few columns: many parts");
+        let many = Split::new(1 << 20, 100, true, 1);
+        assert_eq!((many.width, many.parts), (8, 1), "many columns: a thread for each");
+    }
+}
