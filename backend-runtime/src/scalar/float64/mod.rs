@@ -41,4 +41,4 @@ pub use power::{hypot, pow};
 pub use simple::{
     abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc,
 };
-pub use trig::{cos, is_far, sin, tan};
+pub use trig::{cos, is_far, near_cos, near_sin, sin, tan};

@@ -77,9 +77,12 @@ impl Turned {
 /// Sine. Within 1 ulp.
 #[inline(always)]
 pub fn sin(x: F) -> F {
-    if is_far(x) {
-        return far_sin(x);
-    }
+    if is_far(x) { far_sin(x) } else { near_sin(x) }
+}
+
+/// Sine of an `x` that is not far.
+#[inline(always)]
+pub fn near_sin(x: F) -> F {
     let value = turn(x).sin_after(0);
     // -0 stays: its remainder is +0
     if x == 0.0 { x } else { value }
@@ -88,9 +91,12 @@ pub fn sin(x: F) -> F {
 /// Cosine. Within 1 ulp.
 #[inline(always)]
 pub fn cos(x: F) -> F {
-    if is_far(x) {
-        return far_cos(x);
-    }
+    if is_far(x) { far_cos(x) } else { near_cos(x) }
+}
+
+/// Cosine of an `x` that is not far.
+#[inline(always)]
+pub fn near_cos(x: F) -> F {
     turn(x).sin_after(1)
 }
 
