@@ -26,33 +26,15 @@ fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Resul
 
 /// Three ops, written against the library's functions: `(x + y) * x - y`.
 #[inline(never)]
-fn expression_by_hand(
-    b: &Numpyish,
-    x: &HostArray<f64>,
-    y: &HostArray<f64>,
-) -> Result<HostArray<f64>> {
+fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     let sum = each2(b, &__each::Add {}, Operand::Array(x), Operand::Array(y))?;
-    let product = each2(
-        b,
-        &__each::Multiply {},
-        Operand::Array(&sum),
-        Operand::Array(x),
-    )?;
-    each2(
-        b,
-        &__each::Subtract {},
-        Operand::Array(&product),
-        Operand::Array(y),
-    )
+    let product = each2(b, &__each::Multiply {}, Operand::Array(&sum), Operand::Array(x))?;
+    each2(b, &__each::Subtract {}, Operand::Array(&product), Operand::Array(y))
 }
 
 /// The same over any backend.
 #[inline(never)]
-fn expression_generic<B: Backend>(
-    b: &B,
-    x: &B::Array<f64>,
-    y: &B::Array<f64>,
-) -> Result<B::Array<f64>> {
+fn expression_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
     let product = b.multiply(b.add(x, y)?, x)?;
     b.subtract(&product, y)
 }
@@ -72,26 +54,12 @@ impl Inputs {
         let any = AnyBackend::from(b.clone());
         let (x, y) = (b.linspace(0.0, 1.0, n)?, b.linspace(1.0, 2.0, n)?);
         let (any_x, any_y) = (AnyArray::Numpyish(x.clone()), AnyArray::Numpyish(y.clone()));
-        Ok(Inputs {
-            b,
-            any,
-            x,
-            y,
-            any_x,
-            any_y,
-        })
+        Ok(Inputs { b, any, x, y, any_x, any_y })
     }
 
     /// Every way to call, by name.
     fn call(&self, name: &str) -> Result<()> {
-        let Inputs {
-            b,
-            any,
-            x,
-            y,
-            any_x,
-            any_y,
-        } = black_box(self);
+        let Inputs { b, any, x, y, any_x, any_y } = black_box(self);
         match name {
             "add_by_hand" => drop(black_box(add_by_hand(b, x, y)?)),
             "add_generic" => drop(black_box(add_generic(b, x, y)?)),
@@ -105,24 +73,15 @@ impl Inputs {
     }
 }
 
-const NAMES: [&str; 6] = [
-    "add_by_hand",
-    "add_generic",
-    "add_any",
-    "expression_by_hand",
-    "expression_generic",
-    "expression_any",
-];
+const NAMES: [&str; 6] =
+    ["add_by_hand", "add_generic", "add_any", "expression_by_hand", "expression_generic", "expression_any"];
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     if let [_, count, name, elements, calls] = &args[..]
         && count == "count"
     {
-        let parse = |text: &String| {
-            text.parse()
-                .map_err(|e| Error::argument("zero_cost", format!("`{text}`: {e}")))
-        };
+        let parse = |text: &String| text.parse().map_err(|e| Error::argument("zero_cost", format!("`{text}`: {e}")));
         let inputs = Inputs::new(parse(elements)?)?;
         return (0..parse(calls)?).try_for_each(|_| inputs.call(name));
     }

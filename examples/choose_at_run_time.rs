@@ -9,7 +9,9 @@ fn backend(name: &str) -> Result<AnyBackend> {
     Ok(match name {
         "numpyish" => Numpyish::new().into(),
         "torch" => Torch::cpu()?.into(),
-        other => return Err(Error::Unavailable { backend: "any", why: format!("there is no backend `{other}`") }),
+        other => {
+            return Err(Error::Unavailable { backend: "any", why: format!("there is no backend `{other}`") });
+        }
     })
 }
 

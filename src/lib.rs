@@ -25,10 +25,10 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer,
-    Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo,
-    Operand, Ordered, PadMode, Precision, Real, RealNumeric, Result, Side, Slice, bf16, dispatch,
-    f16, num_complex, numpyish::Numpyish, torch::Torch,
+    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer, Interpolation,
+    IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand, Ordered, PadMode, Precision,
+    Real, RealNumeric, Result, Side, Slice, bf16, cuda::Cuda, dispatch, f16, num_complex, numpyish::Numpyish,
+    torch::Torch,
 };
 
 /// For the macros of this crate.
@@ -46,7 +46,7 @@ pub mod nufft;
 
 pub use nufft::{NufftPlan, NufftType};
 
-backend_macros::table! { root = crate, table = "ops.toml", without = ["cuda"] }
+backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
 ///

@@ -14,8 +14,7 @@ pub fn tensordot<B: Backend, T: Numeric>(
     let (left, right) = (b.shape(x1), b.shape(x2));
     let summed1 = axes1.resolve(OP, left.len())?;
     let summed2 = axes2.resolve(OP, right.len())?;
-    let lengths =
-        |shape: &[usize], axes: &[usize]| axes.iter().map(|&a| shape[a]).collect::<Vec<_>>();
+    let lengths = |shape: &[usize], axes: &[usize]| axes.iter().map(|&a| shape[a]).collect::<Vec<_>>();
     if lengths(left, &summed1) != lengths(right, &summed2) {
         return Err(Error::shapes(OP, left, right));
     }
@@ -23,8 +22,7 @@ pub fn tensordot<B: Backend, T: Numeric>(
     let kept2: Vec<usize> = (0..right.len()).filter(|a| !summed2.contains(a)).collect();
     let shape = [lengths(left, &kept1), lengths(right, &kept2)].concat();
 
-    let product =
-        |axes: &[usize], shape: &[usize]| lengths(shape, axes).iter().product::<usize>() as isize;
+    let product = |axes: &[usize], shape: &[usize]| lengths(shape, axes).iter().product::<usize>() as isize;
     let rows = b.permute_dims(x1, [&kept1[..], &summed1].concat())?;
     let rows = b.reshape(&rows, [product(&kept1, left), product(&summed1, left)])?;
     let columns = b.permute_dims(x2, [&summed2[..], &kept2].concat())?;

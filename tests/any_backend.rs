@@ -10,19 +10,9 @@ backends::conformance! {
 fn arrays_of_another_backend_are_refused_by_name() {
     let Ok(torch) = Torch::cpu() else { return };
     let (numpyish, torch) = (AnyBackend::from(Numpyish::new()), AnyBackend::from(torch));
-    let (x, y) = (
-        numpyish.zeros::<f64>([2]).unwrap(),
-        torch.zeros::<f64>([2]).unwrap(),
-    );
+    let (x, y) = (numpyish.zeros::<f64>([2]).unwrap(), torch.zeros::<f64>([2]).unwrap());
     let error = numpyish.add(&x, &y).unwrap_err();
-    assert_eq!(
-        error,
-        Error::Backend {
-            op: "add",
-            expected: "numpyish",
-            found: "torch"
-        }
-    );
+    assert_eq!(error, Error::Backend { op: "add", expected: "numpyish", found: "torch" });
     assert!(error.to_string().contains("to_backend"), "{error}");
 }
 

@@ -6,22 +6,28 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
-/// The example's program, which cargo builds beside the tests.
-fn program() -> PathBuf {
+/// The example's program. `cargo test` has built it; `cargo test --test epr_example` alone has not.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
-    profile
-        .join("examples")
-        .join(format!("epr_reconstruct{}", std::env::consts::EXE_SUFFIX))
-}
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--example", "epr_reconstruct"]);
+    cargo.arg("--target-dir").arg(profile.parent().unwrap());
+    cargo.args((!cfg!(debug_assertions)).then_some("--release"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(cargo.status().unwrap().success(), "the example does not compile");
+    profile.join("examples").join(format!("epr_reconstruct{}", std::env::consts::EXE_SUFFIX))
+});
 
 /// A folder of its own for each test, empty.
 fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("epr_example")
-        .join(name);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_example").join(name);
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).unwrap();
     path
@@ -32,39 +38,28 @@ fn data(name: &str) -> String {
 }
 
 fn run(arguments: &[&str], out: &Path) -> Output {
-    let mut command = Command::new(program());
-    command
-        .args(["--backend", "numpyish"])
-        .args(arguments)
-        .arg("--out")
-        .arg(out);
-    command
-        .output()
-        .expect("cargo builds the examples before it runs the tests")
+    let mut command = Command::new(&*PROGRAM);
+    command.args(["--backend", "numpyish", "--out"]).arg(out);
+    command.args(arguments).output().unwrap()
 }
 
 #[track_caller]
 fn succeeds(arguments: &[&str], out: &Path) -> String {
     let output = run(arguments, out);
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// The program says why in its own words, and leaves nothing.
 #[track_caller]
 fn fails(arguments: &[&str], why: &str) {
-    let out = folder("failed").join("out");
+    // tests run at the same time
+    static FAILURES: AtomicUsize = AtomicUsize::new(0);
+    let out = folder(&format!("failure_{}", FAILURES.fetch_add(1, Relaxed))).join("out");
     let output = run(arguments, &out);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{arguments:?}");
-    assert!(
-        text.starts_with("error: ") && text.contains(why),
-        "{arguments:?}: {text}"
-    );
+    assert!(text.starts_with("error: ") && text.contains(why), "{arguments:?}: {text}");
     assert!(!out.exists(), "{arguments:?} leaves a folder");
 }
 
@@ -79,30 +74,11 @@ fn a_measurement_becomes_images() {
     assert_eq!(results.get("fbp").unwrap().shape(), [50, 25]);
     assert_eq!(results.get("tv").unwrap().shape(), [50, 25]);
     let energies = results.vector("tv_energy").unwrap();
-    assert!(
-        energies.len() == 3 && energies.is_sorted_by(|a, b| a > b),
-        "{energies:?}"
-    );
-    let mut names: Vec<_> = fs::read_dir(&out)
-        .unwrap()
-        .map(|f| f.unwrap().file_name())
-        .collect();
+    assert!(energies.len() == 3 && energies.is_sorted_by(|a, b| a > b), "{energies:?}");
+    let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|f| f.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(
-        names,
-        [
-            "fbp.npy",
-            "fbp.png",
-            "sinogram.png",
-            "tv.npy",
-            "tv.png",
-            "tv_energy.npy"
-        ]
-    );
-    for name in names
-        .iter()
-        .filter(|n| n.to_string_lossy().ends_with("png"))
-    {
+    assert_eq!(names, ["fbp.npy", "fbp.png", "sinogram.png", "tv.npy", "tv.png", "tv_energy.npy"]);
+    for name in names.iter().filter(|n| n.to_string_lossy().ends_with("png")) {
         assert!(fs::read(out.join(name)).unwrap().starts_with(b"\x89PNG"));
     }
 }
@@ -110,75 +86,23 @@ fn a_measurement_becomes_images() {
 #[test]
 fn results_are_compared_with_a_reference() {
     let out = folder("reference");
-    let (phalanx, small) = (
-        data("pyepri_phalanx_fbp_small"),
-        data("pyepri_phalanx_tv_small"),
-    );
-    let text = succeeds(
-        &[
-            "--method",
-            "fbp",
-            "--shape",
-            "100x50",
-            "--delta",
-            "0.032",
-            "--reference",
-            &phalanx,
-        ],
-        &out,
-    );
-    assert!(
-        text.contains("fbp of pyepri_phalanx_fbp_small.npz: largest difference"),
-        "{text}"
-    );
+    let (phalanx, small) = (data("pyepri_phalanx_fbp_small"), data("pyepri_phalanx_tv_small"));
+    let text = succeeds(&["--method", "fbp", "--shape", "100x50", "--delta", "0.032", "--reference", &phalanx], &out);
+    assert!(text.contains("fbp of pyepri_phalanx_fbp_small.npz: largest difference"), "{text}");
     assert!(!out.join("tv.npy").exists());
-    fails(
-        &["--method", "fbp", "--reference", &data("mlp_4_16_1")],
-        "no array fbp, tv_u or tv_E",
-    );
-    let tv = [
-        "--method",
-        "tv",
-        "--shape",
-        "100x50",
-        "--delta",
-        "0.032",
-        "--iterations",
-        "200",
-        "--reference",
-        &small,
-    ];
+    fails(&["--method", "fbp", "--reference", &data("mlp_4_16_1")], "no array fbp, tv_u or tv_E");
+    let tv = ["--method", "tv", "--shape", "100x50", "--delta", "0.032", "--iterations", "200", "--reference", &small];
     let text = succeeds(&tv, &out);
-    assert!(
-        text.contains("tv_u of") && text.contains("tv_E of"),
-        "{text}"
-    );
+    assert!(text.contains("tv_u of") && text.contains("tv_E of"), "{text}");
 }
 
 #[test]
 fn a_volume_has_central_slices() {
     let out = folder("three");
     let volume = data("pyepri_fbp3d_small");
-    let shape = [
-        "--shape",
-        "12x10x8",
-        "--delta",
-        "0.06",
-        "--cutoff",
-        "0.35",
-        "--lambda",
-        "1e-6",
-        "--iterations",
-        "20",
-    ];
-    succeeds(
-        &[&["--data", &volume, "--dtype", "float32"][..], &shape].concat(),
-        &out,
-    );
-    assert_eq!(
-        Npz::open(&out).unwrap().get("tv").unwrap().shape(),
-        [12, 10, 8]
-    );
+    let shape = ["--shape", "12x10x8", "--delta", "0.06", "--cutoff", "0.35", "--lambda", "1e-6", "--iterations", "20"];
+    succeeds(&[&["--data", &volume, "--dtype", "float32"][..], &shape].concat(), &out);
+    assert_eq!(Npz::open(&out).unwrap().get("tv").unwrap().shape(), [12, 10, 8]);
     assert!(out.join("tv.png").exists());
     fails(&["--data", &volume, "--shape", "12x10"], "2 lengths");
 }
@@ -205,10 +129,8 @@ fn wrong_arguments_are_explained() {
     ] {
         fails(arguments, why);
     }
-    let help = Command::new(program()).arg("--help").output().unwrap();
-    assert!(
-        help.status.success() && String::from_utf8_lossy(&help.stdout).contains("--iterations")
-    );
+    let help = Command::new(&*PROGRAM).arg("--help").output().unwrap();
+    assert!(help.status.success() && String::from_utf8_lossy(&help.stdout).contains("--iterations"));
 }
 
 #[test]
@@ -231,41 +153,19 @@ fn damaged_data_are_explained() {
     let middle = flipped.len() / 3;
     flipped[middle] ^= 0x10;
     fs::write(path("flipped.npz"), flipped).unwrap();
-    fails(
-        &["--data", &path("flipped.npz"), "--shape", "24x24"],
-        "flipped.npz",
-    );
+    fails(&["--data", &path("flipped.npz"), "--shape", "24x24"], "flipped.npz");
 }
 
 #[test]
 fn inconsistent_data_are_explained() {
     let here = folder("inconsistent");
-    let write =
-        |name: &str, array: ArrayD<f64>| fs::write(here.join(name), encode(&array)).unwrap();
+    let write = |name: &str, array: ArrayD<f64>| fs::write(here.join(name), encode(&array)).unwrap();
     let path = here.to_string_lossy().into_owned();
-    let samples =
-        |n: usize, f: fn(usize) -> f64| arr1(&(0..n).map(f).collect::<Vec<_>>()).into_dyn();
-    let arguments = [
-        "--data",
-        &path,
-        "--shape",
-        "8x8",
-        "--delta",
-        "0.05",
-        "--iterations",
-        "20",
-    ];
+    let samples = |n: usize, f: fn(usize) -> f64| arr1(&(0..n).map(f).collect::<Vec<_>>()).into_dyn();
+    let arguments = ["--data", &path, "--shape", "8x8", "--delta", "0.05", "--iterations", "20"];
     write("B.npy", samples(32, |i| i as f64));
-    write(
-        "h.npy",
-        samples(32, |i| {
-            (i as f64 - 15.3) * (-(i as f64 - 15.3).powi(2) / 9.0).exp()
-        }),
-    );
-    write(
-        "fgrad.npy",
-        arr2(&[[9.0, 0.0, 5.0], [0.0, 9.0, 5.0]]).into_dyn(),
-    );
+    write("h.npy", samples(32, |i| (i as f64 - 15.3) * (-(i as f64 - 15.3).powi(2) / 9.0).exp()));
+    write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0], [0.0, 9.0, 5.0]]).into_dyn());
     fails(&arguments, "`proj`: there is no such array");
     write("proj.npy", ArrayD::zeros(vec![3, 31]));
     fails(&arguments, "`proj` has the shape [3, 31]");
@@ -273,10 +173,7 @@ fn inconsistent_data_are_explained() {
     fails(&arguments, "sums to 0");
     write("proj.npy", ArrayD::from_elem(vec![3, 32], f64::NAN));
     fails(&arguments, "NaN");
-    write(
-        "proj.npy",
-        ArrayD::from_shape_fn(vec![3, 32], |i| (i[0] as f64 + i[1] as f64).sin()),
-    );
+    write("proj.npy", ArrayD::from_shape_fn(vec![3, 32], |i| (i[0] as f64 + i[1] as f64).sin()));
     succeeds(&arguments, &folder("consistent"));
     write("h.npy", ArrayD::zeros(vec![32]));
     fails(&arguments, "");
@@ -287,6 +184,7 @@ fn inconsistent_data_are_explained() {
     write("h.npy", samples(32, |i| i as f64));
     write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0]]).into_dyn());
     fails(&arguments, "1 rows of gradients");
+    write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0], [0.0, 9.0, 5.0]]).into_dyn());
     write("B.npy", samples(32, |i| (i * i) as f64));
     fails(&arguments, "evenly spaced");
 }

@@ -3,25 +3,15 @@
 mod common;
 
 use backends::prelude::*;
-use backends_epr::{
-    FilteredBackProjection, Projector, Scan, SpectralProjector, Step, Tv, npz::Npz,
-};
+use backends_epr::{FilteredBackProjection, Projector, Scan, SpectralProjector, Step, Tv, npz::Npz};
 use common::*;
 
 const EPS: f64 = 1e-14;
 
 fn scan(data: &Npz) -> std::result::Result<Scan, Box<dyn std::error::Error>> {
     // the spectral-spatial model has no reference spectrum
-    let reference = if data.contains("h") {
-        data.vector("h")?
-    } else {
-        data.vector("B")?
-    };
-    Ok(Scan::new(
-        &data.vector("B")?,
-        &reference,
-        &data.rows("fgrad")?,
-    )?)
+    let reference = if data.contains("h") { data.vector("h")? } else { data.vector("B")? };
+    Ok(Scan::new(&data.vector("B")?, &reference, &data.rows("fgrad")?)?)
 }
 
 fn dot(x: &ndarray::ArrayD<f64>, y: &ndarray::ArrayD<f64>) -> f64 {
@@ -32,51 +22,21 @@ fn operators<B: Backend>(b: &B) -> Checked {
     for name in ["pyepri_2d_24", "pyepri_2d_20x28_odd", "pyepri_3d_10x12x8"] {
         let data = data(name);
         let (u, v) = (data.get("u")?, data.get("v")?);
-        let projector =
-            Projector::<B, f64>::new(b, &scan(&data)?, u.shape(), data.scalar("delta")?, EPS)?;
-        assert_eq!(
-            projector.nodes() as f64,
-            data.scalar("nodes_used")?,
-            "{name}"
-        );
+        let projector = Projector::<B, f64>::new(b, &scan(&data)?, u.shape(), data.scalar("delta")?, EPS)?;
+        assert_eq!(projector.nodes() as f64, data.scalar("nodes_used")?, "{name}");
 
         let projections = host(b, &projector.apply(&array(b, &u)?)?)?;
-        near(
-            &format!("{name}: A u"),
-            &projections,
-            &data.get("Au")?,
-            1e-9,
-        );
+        near(&format!("{name}: A u"), &projections, &data.get("Au")?, 1e-9);
         let back = host(b, &projector.adjoint(&array(b, &v)?)?)?;
         near(&format!("{name}: A* v"), &back, &data.get("Atv")?, 1e-9);
-        near_scalar(
-            &format!("{name}: <A u, v> = <u, A* v>"),
-            dot(&projections, &v),
-            dot(&u, &back),
-            1e-11,
-        );
-        near_scalar(
-            &format!("{name}: <A u, v>"),
-            dot(&projections, &v),
-            data.scalar("dot_Au_v")?,
-            1e-9,
-        );
+        near_scalar(&format!("{name}: <A u, v> = <u, A* v>"), dot(&projections, &v), dot(&u, &back), 1e-11);
+        near_scalar(&format!("{name}: <A u, v>"), dot(&projections, &v), data.scalar("dot_Au_v")?, 1e-9);
 
         let kernel = host(b, &projector.toeplitz_kernel()?)?;
         near(&format!("{name}: kernel"), &kernel, &data.get("phi")?, 1e-9);
         let normal = host(b, &projector.toeplitz()?.apply(&array(b, &u)?)?)?;
-        near(
-            &format!("{name}: kernel applied"),
-            &normal,
-            &data.get("toeplitz_u")?,
-            1e-9,
-        );
-        near(
-            &format!("{name}: A* A u"),
-            &normal,
-            &data.get("AtAu")?,
-            1e-9,
-        );
+        near(&format!("{name}: kernel applied"), &normal, &data.get("toeplitz_u")?, 1e-9);
+        near(&format!("{name}: A* A u"), &normal, &data.get("AtAu")?, 1e-9);
     }
     Ok(())
 }
@@ -89,26 +49,10 @@ fn projection_back_projection_and_toeplitz_kernel() {
 fn operators_f32<B: Backend>(b: &B) -> Checked {
     let data = data("pyepri_2d_24");
     let u = data.get("u")?;
-    let projector =
-        Projector::<B, f32>::new(b, &scan(&data)?, u.shape(), data.scalar("delta")?, 1e-6)?;
-    near(
-        "A u",
-        &host(b, &projector.apply(&array(b, &u)?)?)?,
-        &data.get("Au")?,
-        3e-5,
-    );
-    near(
-        "A* v",
-        &host(b, &projector.adjoint(&array(b, &data.get("v")?)?)?)?,
-        &data.get("Atv")?,
-        3e-5,
-    );
-    near(
-        "A* A u",
-        &host(b, &projector.toeplitz()?.apply(&array(b, &u)?)?)?,
-        &data.get("AtAu")?,
-        3e-5,
-    );
+    let projector = Projector::<B, f32>::new(b, &scan(&data)?, u.shape(), data.scalar("delta")?, 1e-6)?;
+    near("A u", &host(b, &projector.apply(&array(b, &u)?)?)?, &data.get("Au")?, 3e-5);
+    near("A* v", &host(b, &projector.adjoint(&array(b, &data.get("v")?)?)?)?, &data.get("Atv")?, 3e-5);
+    near("A* A u", &host(b, &projector.toeplitz()?.apply(&array(b, &u)?)?)?, &data.get("AtAu")?, 3e-5);
     Ok(())
 }
 
@@ -120,23 +64,12 @@ fn operators_in_single_precision() {
 fn spectral_operators<B: Backend>(b: &B) -> Checked {
     let data = data("pyepri_4d_small");
     let (u, v) = (data.get("u")?, data.get("v")?);
-    let projector = SpectralProjector::<B, f64>::new(
-        b,
-        &scan(&data)?,
-        &u.shape()[1..],
-        data.scalar("delta")?,
-        EPS,
-    )?;
+    let projector = SpectralProjector::<B, f64>::new(b, &scan(&data)?, &u.shape()[1..], data.scalar("delta")?, EPS)?;
     let projections = host(b, &projector.apply(&array(b, &u)?)?)?;
     near("A u", &projections, &data.get("Au")?, 1e-9);
     let back = host(b, &projector.adjoint(&array(b, &v)?)?)?;
     near("A* v", &back, &data.get("Atv")?, 1e-9);
-    near_scalar(
-        "<A u, v> = <u, A* v>",
-        dot(&projections, &v),
-        dot(&u, &back),
-        1e-11,
-    );
+    near_scalar("<A u, v> = <u, A* v>", dot(&projections, &v), dot(&u, &back), 1e-11);
     Ok(())
 }
 
@@ -150,22 +83,11 @@ fn fbp<B: Backend>(b: &B, measured: &Npz, expected: &Npz) -> Checked {
     let image = expected.get("fbp")?;
     let x = expected.vector("xgrid")?;
     let cutoff = expected.scalar("frequency_cutoff")?;
-    let method = FilteredBackProjection::<B, f64>::new(
-        b,
-        &scan(measured)?,
-        image.shape(),
-        x[1] - x[0],
-        cutoff,
-    )?;
+    let method = FilteredBackProjection::<B, f64>::new(b, &scan(measured)?, image.shape(), x[1] - x[0], cutoff)?;
     let mut done = 0;
     let found = method.reconstruct(&array(b, &measured.get("proj")?)?, |k| done = k)?;
     assert_eq!(done, measured.get("proj")?.shape()[0]);
-    near(
-        &expected.path().display().to_string(),
-        &host(b, &found)?,
-        &image,
-        1e-9,
-    );
+    near(&expected.path().display().to_string(), &host(b, &found)?, &image, 1e-9);
     Ok(())
 }
 
@@ -187,60 +109,25 @@ fn tv<B: Backend>(b: &B, measured: &Npz, expected: &Npz) -> Checked {
     let image = expected.get("tv_u")?;
     let delta = expected.scalar("delta")?;
     let projector = Projector::<B, f64>::new(b, &scan(measured)?, image.shape(), delta, 1e-13)?;
-    let problem = Tv::new(
-        &projector,
-        &array(b, &measured.get("proj")?)?,
-        expected.scalar("lbda")?,
-    )?;
-    near_scalar(
-        &format!("{file}: weight"),
-        problem.weight(),
-        expected.scalar("tv_lbda_unrm")?,
-        1e-12,
-    );
-    near_scalar(
-        &format!("{file}: Lf"),
-        problem.lipschitz(),
-        expected.scalar("tv_Lf")?,
-        1e-10,
-    );
-    near(
-        &format!("{file}: start"),
-        &host(b, problem.initial())?,
-        &expected.get("tv_init")?,
-        1e-9,
-    );
+    let problem = Tv::new(&projector, &array(b, &measured.get("proj")?)?, expected.scalar("lbda")?)?;
+    near_scalar(&format!("{file}: weight"), problem.weight(), expected.scalar("tv_lbda_unrm")?, 1e-12);
+    near_scalar(&format!("{file}: Lf"), problem.lipschitz(), expected.scalar("tv_Lf")?, 1e-10);
+    near(&format!("{file}: start"), &host(b, problem.initial())?, &expected.get("tv_init")?, 1e-9);
     let descent = problem.misfit_gradient(problem.initial())?;
-    near(
-        &format!("{file}: gradient"),
-        &host(b, &descent)?,
-        &expected.get("tv_gradf_init")?,
-        1e-9,
-    );
+    near(&format!("{file}: gradient"), &host(b, &descent)?, &expected.get("tv_gradf_init")?, 1e-9);
 
     let every = expected.vector("tv_E_iter")?[1] as usize;
     let mut shown = Ok(());
-    let solution = problem.solve(
-        expected.scalar("tv_iter")? as usize,
-        every,
-        |Step { iteration, image }| {
-            let key = format!("tv_u_{iteration}");
-            if expected.contains(&key) {
-                let snapshot = host(b, image)?;
-                shown = expected
-                    .get(&key)
-                    .map(|reference| near_l2(&key, &snapshot, &reference, 1e-6));
-            }
-            Ok(())
-        },
-    )?;
+    let solution = problem.solve(expected.scalar("tv_iter")? as usize, every, |Step { iteration, image }| {
+        let key = format!("tv_u_{iteration}");
+        if expected.contains(&key) {
+            let snapshot = host(b, image)?;
+            shown = expected.get(&key).map(|reference| near_l2(&key, &snapshot, &reference, 1e-6));
+        }
+        Ok(())
+    })?;
     shown?;
-    near_l2(
-        &format!("{file}: image"),
-        &host(b, &solution.image)?,
-        &image,
-        1e-6,
-    );
+    near_l2(&format!("{file}: image"), &host(b, &solution.image)?, &image, 1e-6);
     let energies = expected.vector("tv_E")?;
     assert_eq!(solution.energies.len(), energies.len());
     for (i, (found, energy)) in solution.energies.iter().zip(&energies).enumerate() {
@@ -264,18 +151,8 @@ fn total_variation() {
 fn tv_f32<B: Backend>(b: &B) -> Checked {
     let (data, expected) = (phalanx(), data("pyepri_phalanx_tv_small"));
     let image = expected.get("tv_u")?;
-    let projector = Projector::<B, f32>::new(
-        b,
-        &scan(&data)?,
-        image.shape(),
-        expected.scalar("delta")?,
-        1e-6,
-    )?;
-    let problem = Tv::new(
-        &projector,
-        &array(b, &data.get("proj")?)?,
-        expected.scalar("lbda")?,
-    )?;
+    let projector = Projector::<B, f32>::new(b, &scan(&data)?, image.shape(), expected.scalar("delta")?, 1e-6)?;
+    let problem = Tv::new(&projector, &array(b, &data.get("proj")?)?, expected.scalar("lbda")?)?;
     let solution = problem.solve(expected.scalar("tv_iter")? as usize, 0, |_| Ok(()))?;
     near_l2("image", &host(b, &solution.image)?, &image, 3.0 * 0.000695);
     assert!(solution.energies.is_empty());
@@ -290,34 +167,16 @@ fn total_variation_in_single_precision() {
 fn refusals<B: Backend>(b: &B) -> Checked {
     let data = data("pyepri_2d_24");
     let scan = scan(&data)?;
-    assert!(
-        Projector::<B, f64>::new(b, &scan, &[24], 0.02, 1e-6).is_err(),
-        "a 1-D image"
-    );
-    assert!(
-        Projector::<B, f64>::new(b, &scan, &[24, 0], 0.02, 1e-6).is_err(),
-        "an empty image"
-    );
-    assert!(
-        Projector::<B, f64>::new(b, &scan, &[24, 24], -1.0, 1e-6).is_err(),
-        "a negative pixel"
-    );
-    assert!(
-        Projector::<B, f64>::new(b, &scan, &[24, 24], 0.02, 0.0).is_err(),
-        "eps of 0"
-    );
+    assert!(Projector::<B, f64>::new(b, &scan, &[24], 0.02, 1e-6).is_err(), "a 1-D image");
+    assert!(Projector::<B, f64>::new(b, &scan, &[24, 0], 0.02, 1e-6).is_err(), "an empty image");
+    assert!(Projector::<B, f64>::new(b, &scan, &[24, 24], -1.0, 1e-6).is_err(), "a negative pixel");
+    assert!(Projector::<B, f64>::new(b, &scan, &[24, 24], 0.02, 0.0).is_err(), "eps of 0");
     let projector = Projector::<B, f64>::new(b, &scan, &[24, 24], 0.02, 1e-6)?;
     assert!(projector.apply(&b.zeros([24, 23])?).is_err());
     assert!(projector.adjoint(&b.zeros([12, 99])?).is_err());
     assert!(projector.toeplitz()?.apply(&b.zeros([25, 24])?).is_err());
-    assert!(
-        Tv::new(&projector, &b.zeros([12, 100])?, 1.0).is_err(),
-        "data of nothing but zeros"
-    );
-    assert!(
-        Tv::new(&projector, &b.ones([12, 100])?, 0.0).is_err(),
-        "no regularisation"
-    );
+    assert!(Tv::new(&projector, &b.zeros([12, 100])?, 1.0).is_err(), "data of nothing but zeros");
+    assert!(Tv::new(&projector, &b.ones([12, 100])?, 0.0).is_err(), "no regularisation");
     for cutoff in [0.0, 1.5, f64::NAN] {
         assert!(FilteredBackProjection::<B, f64>::new(b, &scan, &[24, 24], 0.02, cutoff).is_err());
     }

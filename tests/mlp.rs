@@ -29,16 +29,12 @@ impl<B: Backend, T: Precision> Network<B, T> {
     }
 
     fn named(&self) -> [(&'static str, &B::Array<T>); 4] {
-        [
-            ("W1", &self.w1),
-            ("b1", &self.b1),
-            ("W2", &self.w2),
-            ("b2", &self.b2),
-        ]
+        [("W1", &self.w1), ("b1", &self.b1), ("W2", &self.w2), ("b2", &self.b2)]
     }
 }
 
 /// The mean binary cross entropy of the network's answers to `x`, the answers, and the loss's gradient.
+#[allow(clippy::type_complexity)] // loss, probabilities, gradients: named where they are taken apart
 fn loss_and_gradient<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,
@@ -54,10 +50,7 @@ fn loss_and_gradient<B: Backend, T: Precision>(
     let q = b.subtract(1.0, &p)?;
     let not_y = b.subtract(1.0, y)?;
     let (p_eps, q_eps) = (b.add(&p, eps)?, b.add(&q, eps)?);
-    let terms = b.add(
-        b.multiply(y, b.log(&p_eps)?)?,
-        b.multiply(&not_y, b.log(&q_eps)?)?,
-    )?;
+    let terms = b.add(b.multiply(y, b.log(&p_eps)?)?, b.multiply(&not_y, b.log(&q_eps)?)?)?;
     let loss = -host(b, &b.sum(&terms, ..)?)?.sum() / samples;
 
     let by_p = b.subtract(b.divide(&not_y, &q_eps)?, b.divide(y, &p_eps)?)?;
@@ -82,18 +75,10 @@ struct Tolerance {
 
 fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
     let data = data("mlp_4_16_1");
-    let (x, y) = (
-        array::<B, T>(b, &data.get("X")?)?,
-        array(b, &data.get("Y")?)?,
-    );
+    let (x, y) = (array::<B, T>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);
     let (rate, eps) = (data.scalar("lr")?, data.scalar("eps")?);
     let initial = |name: &str| array::<B, T>(b, &data.get(&format!("init_{name}")).unwrap());
-    let mut network = Network {
-        w1: initial("W1")?,
-        b1: initial("b1")?,
-        w2: initial("W2")?,
-        b2: initial("b2")?,
-    };
+    let mut network = Network { w1: initial("W1")?, b1: initial("b1")?, w2: initial("W2")?, b2: initial("b2")? };
     let losses = data.vector("losses")?;
     for (step, &expected) in losses.iter().enumerate() {
         let (loss, p, gradient) = loss_and_gradient(b, &network, &x, &y, eps)?;
@@ -101,21 +86,12 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
             &format!("loss {step}"),
             loss,
             expected,
-            if step == 0 {
-                tolerance.first
-            } else {
-                tolerance.losses
-            },
+            if step == 0 { tolerance.first } else { tolerance.losses },
         );
         if step == 0 {
             for (name, found) in gradient.named() {
                 let expected = data.get(&format!("grad0_{name}"))?;
-                near(
-                    &format!("gradient of {name}"),
-                    &host(b, found)?,
-                    &expected,
-                    tolerance.first,
-                );
+                near(&format!("gradient of {name}"), &host(b, found)?, &expected, tolerance.first);
             }
         }
         if step + 1 < losses.len() {
@@ -124,19 +100,9 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
         }
         for (name, found) in network.named() {
             let expected = data.get(&format!("final_{name}"))?;
-            near(
-                &format!("trained {name}"),
-                &host(b, found)?,
-                &expected,
-                tolerance.weights,
-            );
+            near(&format!("trained {name}"), &host(b, found)?, &expected, tolerance.weights);
         }
-        near(
-            "answers",
-            &host(b, &p)?,
-            &data.get("prob_final")?,
-            tolerance.weights,
-        );
+        near("answers", &host(b, &p)?, &data.get("prob_final")?, tolerance.weights);
         let right = b.equal(b.greater(&p, 0.5)?, b.greater(&y, 0.5)?)?;
         let right = b.to_ndarray(&b.count_nonzero(&right, ..)?)?.sum() as f64;
         assert_eq!(right / b.size(&y) as f64, data.scalar("accuracy")?);
@@ -145,25 +111,11 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
 }
 
 fn float64<B: Backend>(b: &B) -> Checked {
-    train::<B, f64>(
-        b,
-        &Tolerance {
-            first: 1e-12,
-            losses: 1e-9,
-            weights: 1e-8,
-        },
-    )
+    train::<B, f64>(b, &Tolerance { first: 1e-12, losses: 1e-9, weights: 1e-8 })
 }
 
 fn float32<B: Backend>(b: &B) -> Checked {
-    train::<B, f32>(
-        b,
-        &Tolerance {
-            first: 1e-5,
-            losses: 2e-3,
-            weights: 2e-2,
-        },
-    )
+    train::<B, f32>(b, &Tolerance { first: 1e-5, losses: 2e-3, weights: 2e-2 })
 }
 
 #[test]

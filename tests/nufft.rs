@@ -6,6 +6,7 @@ use backends::prelude::*;
 use backends::{NufftPlan, NufftType};
 use common::*;
 use ndarray::{ArrayD, Axis, IxDyn, indices};
+use std::f64::consts::{PI, TAU};
 
 /// Complex numbers from the last axis (real, imaginary).
 fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
@@ -15,19 +16,11 @@ fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
 
 /// As [`near`], for complex numbers.
 #[track_caller]
-fn near_complex(
-    what: &str,
-    x: &ArrayD<Complex<f64>>,
-    expected: &ArrayD<Complex<f64>>,
-    tolerance: f64,
-) {
+fn near_complex(what: &str, x: &ArrayD<Complex<f64>>, expected: &ArrayD<Complex<f64>>, tolerance: f64) {
     assert_eq!(x.shape(), expected.shape(), "{what}");
     let norm = |a: &ArrayD<Complex<f64>>| a.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
     let error = norm(&(x - expected)) / norm(expected);
-    assert!(
-        error <= tolerance,
-        "{what}: relative error {error:.3e}, allowed {tolerance:.0e}"
-    );
+    assert!(error <= tolerance, "{what}: relative error {error:.3e}, allowed {tolerance:.0e}");
 }
 
 struct Case {
@@ -40,18 +33,9 @@ struct Case {
 
 fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>> {
     let data = data("nufft");
-    let name = modes
-        .iter()
-        .map(usize::to_string)
-        .collect::<Vec<_>>()
-        .join("x");
+    let name = modes.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
     let array = |key: &str| data.get(&format!("{name}_{key}"));
-    Ok(Case {
-        points: data.rows(&format!("{name}_points"))?,
-        c: complex(&array("c")?),
-        f: complex(&array("f")?),
-        name,
-    })
+    Ok(Case { points: data.rows(&format!("{name}_points"))?, c: complex(&array("c")?), f: complex(&array("f")?), name })
 }
 
 const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 8]];
@@ -59,86 +43,45 @@ const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 
 /// `exp(i sign k.x)` of a centred mode and a point.
 fn wave(case: &Case, mode: &IxDyn, point: usize, sign: f64) -> Complex<f64> {
     let modes = case.f.shape();
-    let angle =
-        |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
+    let angle = |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
     Complex::from_polar(1.0, sign * (0..modes.len()).map(angle).sum::<f64>())
 }
 
 fn direct_type1(case: &Case, sign: f64) -> ArrayD<Complex<f64>> {
-    let of_mode = |mode: &IxDyn| {
-        (0..case.c.len())
-            .map(|j| case.c[j] * wave(case, mode, j, sign))
-            .sum()
-    };
+    let of_mode = |mode: &IxDyn| (0..case.c.len()).map(|j| case.c[j] * wave(case, mode, j, sign)).sum();
     ArrayD::from_shape_fn(case.f.shape(), |mode| of_mode(&mode))
 }
 
 fn direct_type2(case: &Case, sign: f64) -> ArrayD<Complex<f64>> {
-    let of_point = |j: usize| {
-        indices(case.f.shape())
-            .into_iter()
-            .map(|m| case.f[&m] * wave(case, &m, j, sign))
-            .sum()
-    };
+    let of_point = |j: usize| indices(case.f.shape()).into_iter().map(|m| case.f[&m] * wave(case, &m, j, sign)).sum();
     ArrayD::from_shape_fn(vec![case.c.len()], |j| of_point(j[0]))
 }
 
-fn type1<B: Backend, T: Precision>(
-    b: &B,
-    case: &Case,
-    eps: f64,
-    isign: isize,
-) -> Result<ArrayD<Complex<f64>>> {
-    let points = case
-        .points
-        .iter()
-        .map(|x| b.asarray(x.iter().map(|&v| T::of(v)).collect::<Vec<T>>()));
+fn type1<B: Backend, T: Precision>(b: &B, case: &Case, eps: f64, isign: isize) -> Result<ArrayD<Complex<f64>>> {
+    let points = case.points.iter().map(|x| b.asarray(x.iter().map(|&v| T::of(v)).collect::<Vec<T>>()));
     let points = points.collect::<Result<Vec<_>>>()?;
     let c = b.asarray(case.c.mapv(T::Complex::from_complex))?;
     let n = case.f.shape();
     let f = if n.len() == 2 {
-        b.nufft2d_type1_with(
-            &points[0],
-            &points[1],
-            &c,
-            n,
-            Nufft2dType1Options::new().eps(eps).isign(isign),
-        )?
+        b.nufft2d_type1_with(&points[0], &points[1], &c, n, Nufft2dType1Options::new().eps(eps).isign(isign))?
     } else {
         let options = Nufft3dType1Options::new().eps(eps).isign(isign);
         b.nufft3d_type1_with(&points[0], &points[1], &points[2], &c, n, options)?
     };
-    Ok(b.to_ndarray(&f)?
-        .mapv(|z| z.cast::<Complex<f64>>())
-        .into_owned())
+    Ok(b.to_ndarray(&f)?.mapv(|z| z.cast::<Complex<f64>>()).into_owned())
 }
 
-fn type2<B: Backend, T: Precision>(
-    b: &B,
-    case: &Case,
-    eps: f64,
-    isign: isize,
-) -> Result<ArrayD<Complex<f64>>> {
-    let points = case
-        .points
-        .iter()
-        .map(|x| b.asarray(x.iter().map(|&v| T::of(v)).collect::<Vec<T>>()));
+fn type2<B: Backend, T: Precision>(b: &B, case: &Case, eps: f64, isign: isize) -> Result<ArrayD<Complex<f64>>> {
+    let points = case.points.iter().map(|x| b.asarray(x.iter().map(|&v| T::of(v)).collect::<Vec<T>>()));
     let points = points.collect::<Result<Vec<_>>>()?;
     let f = b.asarray(case.f.mapv(T::Complex::from_complex))?;
     let c = if case.f.ndim() == 2 {
-        b.nufft2d_type2_with(
-            &points[0],
-            &points[1],
-            &f,
-            Nufft2dType2Options::new().eps(eps).isign(isign),
-        )?
+        b.nufft2d_type2_with(&points[0], &points[1], &f, Nufft2dType2Options::new().eps(eps).isign(isign))?
     } else {
         let options = Nufft3dType2Options::new().eps(eps).isign(isign);
         b.nufft3d_type2_with(&points[0], &points[1], &points[2], &f, options)?
     };
-    Ok(b.to_ndarray(&c)?
-        .mapv(|z| z.cast::<Complex<f64>>())
-        .into_owned())
+    Ok(b.to_ndarray(&c)?.mapv(|z| z.cast::<Complex<f64>>()).into_owned())
 }
 
 fn accuracy<B: Backend>(b: &B) -> Checked {
@@ -148,33 +91,13 @@ fn accuracy<B: Backend>(b: &B) -> Checked {
             let (one, two) = (direct_type1(&case, sign), direct_type2(&case, sign));
             for eps in [1e-1, 1e-3, 1e-6, 1e-9, 1e-12] {
                 let what = format!("{}, sign {isign}, eps {eps:.0e}", case.name);
-                near_complex(
-                    &format!("type 1, {what}"),
-                    &type1::<B, f64>(b, &case, eps, isign)?,
-                    &one,
-                    eps,
-                );
-                near_complex(
-                    &format!("type 2, {what}"),
-                    &type2::<B, f64>(b, &case, eps, isign)?,
-                    &two,
-                    eps,
-                );
+                near_complex(&format!("type 1, {what}"), &type1::<B, f64>(b, &case, eps, isign)?, &one, eps);
+                near_complex(&format!("type 2, {what}"), &type2::<B, f64>(b, &case, eps, isign)?, &two, eps);
             }
             for eps in [1e-3, 1e-5] {
                 let what = format!("{}, sign {isign}, eps {eps:.0e}, float32", case.name);
-                near_complex(
-                    &format!("type 1, {what}"),
-                    &type1::<B, f32>(b, &case, eps, isign)?,
-                    &one,
-                    eps,
-                );
-                near_complex(
-                    &format!("type 2, {what}"),
-                    &type2::<B, f32>(b, &case, eps, isign)?,
-                    &two,
-                    eps,
-                );
+                near_complex(&format!("type 1, {what}"), &type1::<B, f32>(b, &case, eps, isign)?, &one, eps);
+                near_complex(&format!("type 2, {what}"), &type2::<B, f32>(b, &case, eps, isign)?, &two, eps);
             }
         }
     }
@@ -191,22 +114,9 @@ fn finufft<B: Backend>(b: &B) -> Checked {
     for modes in CASES {
         let case = case(modes)?;
         for (isign, sign) in [(1, "plus"), (-1, "minus")] {
-            let (one, two) = (
-                format!("{}_type1_{sign}", case.name),
-                format!("{}_type2_{sign}", case.name),
-            );
-            near_complex(
-                &one,
-                &type1::<B, f64>(b, &case, 1e-14, isign)?,
-                &complex(&data.get(&one)?),
-                1e-12,
-            );
-            near_complex(
-                &two,
-                &type2::<B, f64>(b, &case, 1e-14, isign)?,
-                &complex(&data.get(&two)?),
-                1e-12,
-            );
+            let (one, two) = (format!("{}_type1_{sign}", case.name), format!("{}_type2_{sign}", case.name));
+            near_complex(&one, &type1::<B, f64>(b, &case, 1e-14, isign)?, &complex(&data.get(&one)?), 1e-12);
+            near_complex(&two, &type2::<B, f64>(b, &case, 1e-14, isign)?, &complex(&data.get(&two)?), 1e-12);
         }
     }
     Ok(())
@@ -220,33 +130,15 @@ fn results_are_those_of_finufft() {
 fn many_points<B: Backend>(b: &B) -> Checked {
     // more kernels than fit one chunk, and enough points for the sums to matter
     let (points, modes) = (6000, [12, 9]);
-    let spread = |step: f64| {
-        (0..points)
-            .map(|j| (j as f64 * step) % 6.28 - 3.14)
-            .collect::<Vec<f64>>()
-    };
+    let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % TAU - PI).collect::<Vec<f64>>();
     let case = Case {
         name: "many".into(),
         points: vec![spread(0.7548776662466927), spread(0.5698402909980532)],
-        c: ArrayD::from_shape_fn(vec![points], |j| {
-            Complex::new((j[0] as f64).sin(), (j[0] as f64).cos())
-        }),
-        f: ArrayD::from_shape_fn(&modes[..], |m| {
-            Complex::new(m[0] as f64 + 1.0, (m[1] as f64).sin())
-        }),
+        c: ArrayD::from_shape_fn(vec![points], |j| Complex::new((j[0] as f64).sin(), (j[0] as f64).cos())),
+        f: ArrayD::from_shape_fn(&modes[..], |m| Complex::new(m[0] as f64 + 1.0, (m[1] as f64).sin())),
     };
-    near_complex(
-        "type 1",
-        &type1::<B, f64>(b, &case, 1e-12, 1)?,
-        &direct_type1(&case, 1.0),
-        1e-11,
-    );
-    near_complex(
-        "type 2",
-        &type2::<B, f64>(b, &case, 1e-12, -1)?,
-        &direct_type2(&case, -1.0),
-        1e-12,
-    );
+    near_complex("type 1", &type1::<B, f64>(b, &case, 1e-12, 1)?, &direct_type1(&case, 1.0), 1e-11);
+    near_complex("type 2", &type2::<B, f64>(b, &case, 1e-12, -1)?, &direct_type2(&case, -1.0), 1e-12);
     Ok(())
 }
 
@@ -257,19 +149,13 @@ fn points_are_worked_on_in_chunks() {
 
 fn batches<B: Backend>(b: &B) -> Checked {
     let case = case(&[5, 6, 4])?;
-    let points = case
-        .points
-        .iter()
-        .map(|x| b.asarray(&x[..]))
-        .collect::<Result<Vec<B::Array<f64>>>>()?;
+    let points = case.points.iter().map(|x| b.asarray(&x[..])).collect::<Result<Vec<B::Array<f64>>>>()?;
     let points: Vec<_> = points.iter().collect();
     let doubled = case.f.mapv(|z| z * 2.0);
     let both = ndarray::stack(Axis(0), &[case.f.view(), doubled.view()])?;
     let mut plan = NufftPlan::new(b, NufftType::Two, &[5, 6, 4], 1e-12, -1)?;
     plan.set_points(&points)?;
-    let found = b
-        .to_ndarray(&plan.execute(&b.asarray(both)?)?)?
-        .into_owned();
+    let found = b.to_ndarray(&plan.execute(&b.asarray(both)?)?)?.into_owned();
     let one = direct_type2(&case, -1.0);
     let expected = ndarray::stack(Axis(0), &[one.view(), one.mapv(|z| z * 2.0).view()])?;
     near_complex("type 2", &found, &expected, 1e-12);
@@ -278,9 +164,7 @@ fn batches<B: Backend>(b: &B) -> Checked {
     let both = ndarray::stack(Axis(0), &[case.c.view(), doubled.view()])?;
     let mut plan = NufftPlan::new(b, NufftType::One, &[5, 6, 4], 1e-12, 1)?;
     plan.set_points(&points)?;
-    let found = b
-        .to_ndarray(&plan.execute(&b.asarray(both)?)?)?
-        .into_owned();
+    let found = b.to_ndarray(&plan.execute(&b.asarray(both)?)?)?.into_owned();
     let one = direct_type1(&case, 1.0);
     let expected = ndarray::stack(Axis(0), &[one.view(), one.mapv(|z| z * 2.0).view()])?;
     near_complex("type 1", &found, &expected, 1e-12);
@@ -305,54 +189,22 @@ fn edges<B: Backend>(b: &B) -> Checked {
     let c = b.ones::<Complex<f64>>([2])?;
     assert_eq!(b.shape(&b.nufft2d_type1(&x, &x, &c, [0, 2])?), [0, 2]);
     let nothing = b.nufft2d_type2(&x, &x, &b.zeros::<Complex<f64>>([0, 2])?)?;
-    assert_eq!(
-        b.to_ndarray(&nothing)?.into_owned(),
-        ArrayD::from_elem(vec![2], Complex::ZERO)
-    );
+    assert_eq!(b.to_ndarray(&nothing)?.into_owned(), ArrayD::from_elem(vec![2], Complex::ZERO));
 
     let wide = b.ones::<Complex<f64>>([3])?;
-    assert_eq!(
-        b.nufft2d_type1(&x, &x, &wide, [2, 2]).unwrap_err().op(),
-        Some("nufft2d_type1"),
-        "3 values, 2 points"
-    );
-    assert_eq!(
-        b.nufft2d_type2(&x, &none, &ones).unwrap_err().op(),
-        Some("nufft2d_type2"),
-        "2 and 0 coordinates"
-    );
-    assert_eq!(
-        b.nufft3d_type2(&x, &x, &x, &ones).unwrap_err().op(),
-        Some("nufft3d_type2"),
-        "2-D modes"
-    );
-    assert!(
-        b.nufft2d_type1(&x, &x, &c, [2, 2, 2]).is_err(),
-        "3 modes, 2 axes"
-    );
-    assert!(
-        b.nufft2d_type1(&x, &x, &c, [usize::MAX, usize::MAX])
-            .is_err()
-    );
+    assert_eq!(b.nufft2d_type1(&x, &x, &wide, [2, 2]).unwrap_err().op(), Some("nufft2d_type1"), "3 values, 2 points");
+    assert_eq!(b.nufft2d_type2(&x, &none, &ones).unwrap_err().op(), Some("nufft2d_type2"), "2 and 0 coordinates");
+    assert_eq!(b.nufft3d_type2(&x, &x, &x, &ones).unwrap_err().op(), Some("nufft3d_type2"), "2-D modes");
+    assert!(b.nufft2d_type1(&x, &x, &c, [2, 2, 2]).is_err(), "3 modes, 2 axes");
+    assert!(b.nufft2d_type1(&x, &x, &c, [usize::MAX, usize::MAX]).is_err());
     assert!(b.nufft2d_type1(&x, &x, &c, [1 << 40, 1 << 40]).is_err());
     let column = b.ones::<f64>([2, 1])?;
-    assert!(
-        b.nufft2d_type2(&column, &column, &ones).is_err(),
-        "2-D coordinates"
-    );
+    assert!(b.nufft2d_type2(&column, &column, &ones).is_err(), "2-D coordinates");
     for eps in [0.0, -1.0, 2.0, f64::NAN] {
-        assert!(
-            b.nufft2d_type2_with(&x, &x, &ones, Nufft2dType2Options::new().eps(eps))
-                .is_err(),
-            "eps = {eps}"
-        );
+        assert!(b.nufft2d_type2_with(&x, &x, &ones, Nufft2dType2Options::new().eps(eps)).is_err(), "eps = {eps}");
     }
     let bad = b.asarray([f64::NAN, f64::INFINITY])?;
-    assert!(
-        b.to_ndarray(&b.nufft2d_type2(&bad, &x, &ones)?)?
-            .iter()
-            .all(|z| z.is_nan())
-    );
+    assert!(b.to_ndarray(&b.nufft2d_type2(&bad, &x, &ones)?)?.iter().all(|z| z.is_nan()));
     Ok(())
 }
 

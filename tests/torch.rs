@@ -17,22 +17,14 @@ fn mappings_fit_the_schemas() {
     }
     let mut checked = 0;
     for op in OPS {
-        let mapping = op
-            .backends
-            .iter()
-            .find(|(library, _)| *library == "torch")
-            .map(|(_, runs)| runs.trim_matches('`'));
-        let Some((path, args)) = mapping
-            .filter(|m| m.starts_with("aten::"))
-            .and_then(|m| m.split_once('('))
-        else {
+        let mapping =
+            op.backends.iter().find(|(library, _)| *library == "torch").map(|(_, runs)| runs.trim_matches('`'));
+        let Some((path, args)) = mapping.filter(|m| m.starts_with("aten::")).and_then(|m| m.split_once('(')) else {
             continue;
         };
         let (name, overload) = path.split_once('.').unwrap_or((path, ""));
         let args = args.trim_end_matches(')').split(", ").count();
-        Aten::new(op.name, name, overload, Via::Direct)
-            .check_schema(args)
-            .unwrap();
+        Aten::new(op.name, name, overload, Via::Direct).check_schema(args).unwrap();
         checked += 1;
     }
     assert!(checked > 50, "{checked} mappings");

@@ -304,7 +304,7 @@ class Row:
         accuracy = keys.get("accuracy", table.group.get(self.group, {}).get("accuracy", "exact"))
         accuracy = table.accuracy[accuracy]
         self.shape_only = accuracy.get("shape", False)
-        self.exact = not (self.shape_only or "rtol" in accuracy or accuracy.get("ulp", 0) or "ulp" in keys)
+        self.exact = not (self.shape_only or "rtol" in accuracy or accuracy.get("ulp", 0))
         self.reference = keys.get("golden", f"np.{keys.get('numpy', name)}")
         self.signature = f"{name}({', '.join(keys.get('params', []))}) -> {self.result} = {self.reference}"
 

@@ -39,24 +39,14 @@ fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Repor
                 }
             }
         }
-        Map::Compose(text) => compose::check(text, op, model)
-            .into_iter()
-            .for_each(|m| show(text, m)),
+        Map::Compose(text) => compose::check(text, op, model).into_iter().for_each(|m| show(text, m)),
         Map::Aten { args, .. } => {
             for arg in args {
-                let literal =
-                    arg.parse::<f64>().is_ok() || ["true", "false", "none"].contains(&arg.as_str());
+                let literal = arg.parse::<f64>().is_ok() || ["true", "false", "none"].contains(&arg.as_str());
                 if !literal && op.param(arg).is_none() {
                     let help = did_you_mean(arg, op.params.iter().map(|p| p.name.as_str()));
                     let message = format!("`{arg}` is not a parameter of this op");
-                    show(
-                        arg,
-                        Mistake {
-                            part: arg.clone(),
-                            message,
-                            help,
-                        },
-                    );
+                    show(arg, Mistake { part: arg.clone(), message, help });
                 }
             }
         }
@@ -68,18 +58,10 @@ fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Repor
 fn place(source: &Source, op: &Op, text: &str) -> Word {
     let header = format!("[op.{}]", op.name);
     let row = source.text.find(&header).map_or(0, |i| i + header.len());
-    let end = source.text[row..]
-        .find("\n[")
-        .map_or(source.text.len(), |i| row + i);
+    let end = source.text[row..].find("\n[").map_or(source.text.len(), |i| row + i);
     match source.text[row..end].find(text) {
         // a Word's span begins at the quote before the text
-        Some(i) => Word {
-            text: text.into(),
-            span: (row + i).saturating_sub(1)..row + i + text.len(),
-        },
-        None => Word {
-            text: String::new(),
-            span: row.saturating_sub(header.len())..row,
-        },
+        Some(i) => Word { text: text.into(), span: (row + i).saturating_sub(1)..row + i + text.len() },
+        None => Word { text: String::new(), span: row.saturating_sub(header.len())..row },
     }
 }

@@ -16,19 +16,10 @@ pub fn check(text: &str, op: &Op, model: &Model) -> Vec<Mistake> {
     let expr = match syn::parse_str::<Expr>(text) {
         Ok(expr) => expr,
         Err(e) => {
-            return vec![Mistake {
-                part: text.into(),
-                message: format!("not an expression: {e}"),
-                help: None,
-            }];
+            return vec![Mistake { part: text.into(), message: format!("not an expression: {e}"), help: None }];
         }
     };
-    let mut checker = Checker {
-        op,
-        model,
-        lets: BTreeMap::new(),
-        mistakes: Vec::new(),
-    };
+    let mut checker = Checker { op, model, lets: BTreeMap::new(), mistakes: Vec::new() };
     for param in &op.params {
         if let Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) = param.kind {
             checker.lets.insert(param.name.clone(), Some(e));
@@ -50,11 +41,7 @@ struct Checker<'m> {
 
 impl Checker<'_> {
     fn bad(&mut self, part: impl Into<String>, message: String, help: Option<String>) {
-        self.mistakes.push(Mistake {
-            part: part.into(),
-            message,
-            help,
-        });
+        self.mistakes.push(Mistake { part: part.into(), message, help });
     }
 
     /// The element type of a value, where it is known.
@@ -66,11 +53,7 @@ impl Checker<'_> {
                 if !self.lets.contains_key(&name) {
                     let known: Vec<String> = self.lets.keys().cloned().collect();
                     let help = did_you_mean(&name, known.iter().map(String::as_str));
-                    self.bad(
-                        &name,
-                        format!("`{name}` is neither a parameter nor a `let`"),
-                        help,
-                    );
+                    self.bad(&name, format!("`{name}` is neither a parameter nor a `let`"), help);
                 }
                 self.lets.get(&name).copied().flatten()
             }
@@ -123,11 +106,7 @@ impl Checker<'_> {
                 let option = assign.left.to_token_stream().to_string();
                 if !op.optional().any(|p| p.name == option) {
                     let help = did_you_mean(&option, op.optional().map(|p| p.name.as_str()));
-                    self.bad(
-                        &option,
-                        format!("op `{name}` has no option `{option}`"),
-                        help,
-                    );
+                    self.bad(&option, format!("op `{name}` has no option `{option}`"), help);
                 }
                 self.value(&assign.right);
                 continue;
@@ -142,25 +121,15 @@ impl Checker<'_> {
             let wanted: Vec<&str> = positional.iter().map(|p| p.name.as_str()).collect();
             self.bad(
                 &name,
-                format!(
-                    "op `{name}` takes {} ({}), {given} given",
-                    positional.len(),
-                    wanted.join(", ")
-                ),
+                format!("op `{name}` takes {} ({}), {given} given", positional.len(), wanted.join(", ")),
                 None,
             );
         }
         match op.result {
             // the element type in terms of this row's T is known where the called op's T is this row's
-            Out::One(Elem::T) => call
-                .args
-                .first()
-                .and_then(|a| self.quiet(a))
-                .or(Some(Elem::T)),
+            Out::One(Elem::T) => call.args.first().and_then(|a| self.quiet(a)).or(Some(Elem::T)),
             Out::One(e @ (Elem::Bool | Elem::Int64)) => Some(e),
-            Out::One(e) if call.args.first().and_then(|a| self.quiet(a)) == Some(Elem::T) => {
-                Some(e)
-            }
+            Out::One(e) if call.args.first().and_then(|a| self.quiet(a)) == Some(Elem::T) => Some(e),
             _ => None,
         }
     }
@@ -175,27 +144,13 @@ impl Checker<'_> {
 
     /// Whether the op called has the dtypes of its argument.
     fn fits(&mut self, name: &str, op: &Op, param: &Param, elem: Elem) {
-        if !matches!(
-            param.kind,
-            Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T)
-        ) {
+        if !matches!(param.kind, Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T)) {
             return;
         }
         let legal = self.model.dtypes_of(&op.set);
-        let here = self
-            .model
-            .dtypes_of(&self.op.set)
-            .iter()
-            .map(|d| dtype_of(elem, d));
-        if let Some(dtype) = here
-            .into_iter()
-            .find(|d| !legal.iter().any(|l| l == d))
-            .map(str::to_string)
-        {
-            let message = format!(
-                "op `{name}` is for {} dtypes; here its argument may be {dtype}",
-                op.set
-            );
+        let here = self.model.dtypes_of(&self.op.set).iter().map(|d| dtype_of(elem, d));
+        if let Some(dtype) = here.into_iter().find(|d| !legal.iter().any(|l| l == d)).map(str::to_string) {
+            let message = format!("op `{name}` is for {} dtypes; here its argument may be {dtype}", op.set);
             let help = Some(format!("the row's dtypes are `{}`", self.op.set));
             self.bad(name, message, help);
         }
@@ -220,13 +175,7 @@ impl<F: FnMut(&Expr)> Visit<'_> for Each<F> {
 /// The expression as Rust: calls of ops become `b.op(..)?`, values that are arrays get their `&`, options are set by name.
 pub fn rewrite(text: &str, of: &Op, model: &Model, root: &TokenStream) -> TokenStream {
     let mut expr: Expr = syn::parse_str(text).expect("checked");
-    Rewrite {
-        of,
-        model,
-        root,
-        lets: Vec::new(),
-    }
-    .visit_expr_mut(&mut expr);
+    Rewrite { of, model, root, lets: Vec::new() }.visit_expr_mut(&mut expr);
     match expr {
         Expr::Block(block) => {
             let statements = block.block.stmts;
@@ -254,25 +203,14 @@ impl VisitMut for Rewrite<'_> {
         let Expr::Path(path) = &*call.func else {
             return;
         };
-        let Some(op) = path
-            .path
-            .get_ident()
-            .and_then(|name| self.model.op(&name.to_string()))
-        else {
+        let Some(op) = path.path.get_ident().and_then(|name| self.model.op(&name.to_string())) else {
             return;
         };
         let (named, positional): (Vec<&Expr>, Vec<&Expr>) =
             call.args.iter().partition(|a| matches!(a, Expr::Assign(_)));
-        let args = positional
-            .into_iter()
-            .zip(op.positional())
-            .map(|(arg, param)| self.argument(arg, param));
+        let args = positional.into_iter().zip(op.positional()).map(|(arg, param)| self.argument(arg, param));
         let args: Vec<TokenStream> = args.collect();
-        let method = if named.is_empty() {
-            id(&op.name)
-        } else {
-            format_ident!("{}_with", op.name)
-        };
+        let method = if named.is_empty() { id(&op.name) } else { format_ident!("{}_with", op.name) };
         let options = (!named.is_empty()).then(|| self.options(op, &named));
         *e = syn::parse2(quote!(b.#method(#(#args,)* #options)?)).expect("a method call");
     }
@@ -282,10 +220,7 @@ impl Rewrite<'_> {
     fn is_value(&self, arg: &Expr) -> bool {
         match arg {
             Expr::Try(_) => true,
-            Expr::Path(path) => path
-                .path
-                .get_ident()
-                .is_some_and(|i| self.lets.contains(&i.to_string())),
+            Expr::Path(path) => path.path.get_ident().is_some_and(|i| self.lets.contains(&i.to_string())),
             _ => false,
         }
     }
@@ -306,23 +241,13 @@ impl Rewrite<'_> {
 
     fn options(&self, op: &Op, named: &[&Expr]) -> TokenStream {
         let (root, name) = (self.root, format_ident!("{}Options", op.camel()));
-        let path = if op.own {
-            quote!(#name)
-        } else {
-            quote!(#root::#name)
-        };
+        let path = if op.own { quote!(#name) } else { quote!(#root::#name) };
         let set = named.iter().map(|assign| {
-            let Expr::Assign(assign) = assign else {
-                unreachable!("partitioned")
-            };
+            let Expr::Assign(assign) = assign else { unreachable!("partitioned") };
             let (option, value) = (&assign.left, &assign.right);
             // a parameter of this row is handed on as it is, `None` included; anything else goes through the setter
             match &**value {
-                Expr::Path(p)
-                    if p.path
-                        .get_ident()
-                        .is_some_and(|i| self.of.param(&i.to_string()).is_some()) =>
-                {
+                Expr::Path(p) if p.path.get_ident().is_some_and(|i| self.of.param(&i.to_string()).is_some()) => {
                     quote!(options.#option = #value;)
                 }
                 _ => quote!(options = options.#option(#value);),

@@ -18,9 +18,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
         return quote!(::core::compile_error! { "give `backend = ..` and `type = ..`" });
     };
     let data = match &input.golden {
-        Some(file) => quote!(|_group| Some(include_bytes!(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/", #file)
-        ))),
+        Some(file) => quote!(|_group| Some(include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #file)))),
         None => quote!(#root::conformance::golden),
     };
     let partial = input.partial.then(|| quote!(.partial()));
@@ -42,16 +40,8 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
 
 /// The cases of a row: its own, else those of the kinds of its positional parameters.
 fn cases<'m>(op: &'m Op, model: &'m Model) -> &'m [String] {
-    let kinds = || {
-        op.positional()
-            .map(|p| p.type_text())
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    op.cases
-        .as_deref()
-        .or_else(|| model.cases.get(&kinds()).map(Vec::as_slice))
-        .unwrap_or(&[])
+    let kinds = || op.positional().map(|p| p.type_text()).collect::<Vec<_>>().join(",");
+    op.cases.as_deref().or_else(|| model.cases.get(&kinds()).map(Vec::as_slice)).unwrap_or(&[])
 }
 
 fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStream> {
@@ -60,12 +50,7 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStr
     if cases.is_empty() {
         return None;
     }
-    let Op {
-        name,
-        group,
-        result_text,
-        ..
-    } = op;
+    let Op { name, group, result_text, .. } = op;
     let params = op.params.iter().map(|p| &p.text);
     let reference = match (op.golden.as_str(), op.numpy.as_str()) {
         ("", "") => format!("np.{name}"),
@@ -75,11 +60,7 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStr
     let accuracy = accuracy(op, model);
     let call = call(op, root, input.extension.as_ref());
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
-    let checks = model
-        .dtypes_of(&op.set)
-        .iter()
-        .filter(wanted)
-        .map(|dtype| check(op, model, dtype, root, ty));
+    let checks = model.dtypes_of(&op.set).iter().filter(wanted).map(|dtype| check(op, model, dtype, root, ty));
     let answers = answers(op, model, root, ty);
     let module = id(name);
     Some(quote! {
@@ -127,26 +108,16 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
 
 /// The Rust type of a dtype.
 fn rust_type(name: &str, model: &Model, root: &TokenStream) -> TokenStream {
-    let text = model
-        .dtypes
-        .iter()
-        .find(|d| d.name == name)
-        .map_or("", |d| d.rust.as_str());
+    let text = model.dtypes.iter().find(|d| d.name == name).map_or("", |d| d.rust.as_str());
     let path: TokenStream = text.parse().unwrap_or_default();
     let of_another_crate = text.contains("f16") || text.contains('<');
-    if of_another_crate {
-        quote!(#root::runtime::#path)
-    } else {
-        path
-    }
+    if of_another_crate { quote!(#root::runtime::#path) } else { path }
 }
 
 /// The test that the row answers any arguments, in one dtype.
 fn answers(op: &Op, model: &Model, root: &TokenStream, ty: &syn::Type) -> TokenStream {
     let dtypes = model.dtypes_of(&op.set);
-    let usual = ["float64", "int64"]
-        .iter()
-        .find(|d| dtypes.iter().any(|other| other == *d));
+    let usual = ["float64", "int64"].iter().find(|d| dtypes.iter().any(|other| other == *d));
     let Some(name) = usual.copied().or(dtypes.first().map(String::as_str)) else {
         return quote!();
     };
@@ -186,18 +157,11 @@ fn call(op: &Op, root: &TokenStream, user: Option<&syn::Ident>) -> TokenStream {
         quote!(U: #bound,)
     });
     let args: Vec<TokenStream> = op.positional().map(|p| argument(p, op, root)).collect();
-    let method = if op.has_options() {
-        format_ident!("{}_with", op.name)
-    } else {
-        id(&op.name)
-    };
+    let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
     let (prepare, options) = if op.has_options() {
         let name = format_ident!("{}Options", op.camel());
         let set = op.optional().map(|p| option(p, op, root));
-        (
-            quote!(let mut options = #name::new(); #(#set)*),
-            quote!(options),
-        )
+        (quote!(let mut options = #name::new(); #(#set)*), quote!(options))
     } else {
         (quote!(), quote!())
     };
@@ -228,9 +192,7 @@ fn elem(e: Elem, op: &Op) -> TokenStream {
     match e {
         Elem::T => quote!(T),
         Elem::U => quote!(U),
-        Elem::Real
-            if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) =>
-        {
+        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
             quote!(T::Real)
         }
         Elem::Real => quote!(T::Magnitude),
@@ -297,12 +259,7 @@ fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
             let t = id(t);
             quote!(#root::runtime::#t)
         }
-        Kind::Array(_)
-        | Kind::Operand(_)
-        | Kind::Arrays(_)
-        | Kind::Host
-        | Kind::Bytes
-        | Kind::Scalar => {
+        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
             unreachable!("read by dtype")
         }
     }

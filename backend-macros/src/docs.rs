@@ -10,22 +10,13 @@ pub fn group(group: &Group, ops: &[&Op], model: &Model) -> String {
 
 /// The page of a user's trait.
 pub fn extension(name: &str, ops: &[&Op], model: &Model) -> String {
-    format!(
-        "Ops of `{name}`, on every backend.\n\n{}",
-        index(ops, model)
-    )
+    format!("Ops of `{name}`, on every backend.\n\n{}", index(ops, model))
 }
 
 fn index(ops: &[&Op], model: &Model) -> String {
     let mut s = String::from("| op | does | dtypes |\n|---|---|---|\n");
     for op in ops {
-        let _ = writeln!(
-            s,
-            "| [`{0}`](Self::{0}) | {1} | {2} |",
-            op.name,
-            cell(&op.summary),
-            dtypes(op, model)
-        );
+        let _ = writeln!(s, "| [`{0}`](Self::{0}) | {1} | {2} |", op.name, cell(&op.summary), dtypes(op, model));
     }
     s
 }
@@ -71,11 +62,7 @@ fn parameters(op: &Op) -> String {
         let _ = write!(s, "- `{}`: {}", p.name, kind(&p.kind, op));
         match &p.default {
             Some(d) => {
-                let _ = writeln!(
-                    s,
-                    "; default `{d}`, set by [`{0}_with`](Self::{0}_with)",
-                    op.name
-                );
+                let _ = writeln!(s, "; default `{d}`, set by [`{0}_with`](Self::{0}_with)", op.name);
             }
             None => s.push('\n'),
         }
@@ -96,13 +83,8 @@ fn kind(kind: &Kind, op: &Op) -> String {
         Elem::Bool => " of `bool`",
         Elem::Int64 => " of `i64`",
     };
-    let broadcast =
-        op.inputs().count() > 1 && op.maps.values().any(|m| matches!(m, Map::Each { .. }));
-    let shape = if broadcast {
-        ", broadcast with the others"
-    } else {
-        ""
-    };
+    let broadcast = op.inputs().count() > 1 && op.maps.values().any(|m| matches!(m, Map::Each { .. }));
+    let shape = if broadcast { ", broadcast with the others" } else { "" };
     match kind {
         Kind::Array(e) => format!("array{}{shape}", elem(*e)),
         Kind::Operand(e) => format!("array or scalar{}{shape}", elem(*e)),
@@ -139,11 +121,8 @@ fn example(op: &Op) -> Option<String> {
         "complex" => return None,
         _ => "f64",
     };
-    let (one, other) = if dtype == "i64" {
-        ("[1_i64, 2, 3]", "[2_i64, 2, 1]")
-    } else {
-        ("[0.5, 0.25, 0.75]", "[2.0, 4.0, 1.0]")
-    };
+    let (one, other) =
+        if dtype == "i64" { ("[1_i64, 2, 3]", "[2_i64, 2, 1]") } else { ("[0.5, 0.25, 0.75]", "[2.0, 4.0, 1.0]") };
     let kinds: Vec<&Kind> = op.positional().map(|p| &p.kind).collect();
     let call = match kinds[..] {
         [Kind::Array(Elem::T)] => format!("b.{}(&b.asarray({one})?)?", op.name),
@@ -159,6 +138,7 @@ fn example(op: &Op) -> Option<String> {
     };
     // functions over matrices, and rows of user tables, have no such example
     let fits = op.own
+        && !op.group.is_empty()
         && !matches!(op.name.as_str(), "tril" | "triu" | "matrix_transpose")
         && !op.name.ends_with('2');
     let call = call.replace("b.where(", "b.r#where(");
@@ -181,11 +161,7 @@ pub fn signature(op: &Op) -> String {
         Out::Tuple(v) => format!("({})", v.iter().map(one).collect::<Vec<_>>().join(", ")),
         Out::List(e) => format!("[{}]", one(e)),
     };
-    format!(
-        "{}({}) -> {result}",
-        op.name,
-        params.collect::<Vec<_>>().join(", ")
-    )
+    format!("{}({}) -> {result}", op.name, params.collect::<Vec<_>>().join(", "))
 }
 
 fn kind_name(kind: &Kind) -> String {
@@ -200,37 +176,20 @@ fn kind_name(kind: &Kind) -> String {
         Kind::Lengths => "lengths?".into(),
         Kind::Plain(t) => t.clone(),
         Kind::Maybe(t) => format!("{t}?"),
-        Kind::Choice(t) => CHOICES
-            .iter()
-            .find(|(_, rust)| rust == t)
-            .map_or(t.clone(), |(name, _)| name.to_string()),
-        other => KINDS
-            .iter()
-            .find(|(_, k)| k == other)
-            .map_or(String::new(), |(name, _)| name.to_string()),
+        Kind::Choice(t) => CHOICES.iter().find(|(_, rust)| rust == t).map_or(t.clone(), |(name, _)| name.to_string()),
+        other => KINDS.iter().find(|(_, k)| k == other).map_or(String::new(), |(name, _)| name.to_string()),
     }
 }
 
 /// What a library runs, in a line.
 pub fn mapping(map: &Map) -> String {
     match map {
-        Map::Each {
-            real,
-            complex: None,
-        } => format!("`{real}` per element"),
-        Map::Each {
-            real,
-            complex: Some(complex),
-        } => format!("`{real}` per element; complex: `{complex}`"),
+        Map::Each { real, complex: None } => format!("`{real}` per element"),
+        Map::Each { real, complex: Some(complex) } => format!("`{real}` per element; complex: `{complex}`"),
         Map::Call(path) => format!("`{path}`"),
         Map::Compose(text) => format!("`{text}`"),
         Map::Generic(path) => format!("`{path}`, over any backend"),
-        Map::Aten {
-            name,
-            overload,
-            args,
-            ..
-        } => {
+        Map::Aten { name, overload, args, .. } => {
             let dot = if overload.is_empty() { "" } else { "." };
             format!("`aten::{name}{dot}{overload}({})`", args.join(", "))
         }

@@ -49,20 +49,10 @@ pub fn translate(text: &str, op: &Op, model: &Model) -> Result<Translated, Mista
         Elem::Bool => Ty::Bool,
         _ => Ty::Element(op.result.elem()),
     };
-    if (out.ty == Ty::Bool) != (wanted == Ty::Bool)
-        && op.set != "any"
-        && op.set != "bits"
-        && op.set != "ordered"
-    {
-        let message = format!(
-            "the result of this expression is {}a truth value",
-            if out.ty == Ty::Bool { "" } else { "not " }
-        );
-        return Err(Mistake {
-            part: text.into(),
-            message,
-            help: None,
-        });
+    if (out.ty == Ty::Bool) != (wanted == Ty::Bool) && op.set != "any" && op.set != "bits" && op.set != "ordered" {
+        let message =
+            format!("the result of this expression is {}a truth value", if out.ty == Ty::Bool { "" } else { "not " });
+        return Err(Mistake { part: text.into(), message, help: None });
     }
     Ok(out)
 }
@@ -90,7 +80,9 @@ impl Scope<'_> {
         Mistake {
             part: quote!(#e).to_string(),
             message: "this is not in the language of `each`".into(),
-            help: Some("it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`".into()),
+            help: Some(
+                "it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`".into(),
+            ),
         }
     }
 
@@ -103,21 +95,15 @@ impl Scope<'_> {
         }
         let Some(param) = self.op.param(&text) else {
             let help = did_you_mean(&text, self.op.params.iter().map(|p| p.name.as_str()));
-            return Err(Mistake {
-                message: format!("`{text}` is not a parameter of this op"),
-                part: text,
-                help,
-            });
+            return Err(Mistake { message: format!("`{text}` is not a parameter of this op"), part: text, help });
         };
         let name = Ident::new(&text, Span::call_site());
         use crate::model::Kind;
         match &param.kind {
             Kind::Array(e) | Kind::Operand(e) => Ok(element(*e, quote!(#name), text)),
-            Kind::Plain(t) if t == "bool" => Ok(Translated {
-                rust: quote!(#name),
-                cuda: format!("({text} != 0)"),
-                ty: Ty::Bool,
-            }),
+            Kind::Plain(t) if t == "bool" => {
+                Ok(Translated { rust: quote!(#name), cuda: format!("({text} != 0)"), ty: Ty::Bool })
+            }
             Kind::Plain(t) if t == "f64" => Ok(Translated {
                 rust: quote!(rt::Element::from_f64(#name)),
                 cuda: format!("op_of<T>({text})"),
@@ -137,19 +123,11 @@ impl Scope<'_> {
             Lit::Float(f) => f.base10_parse().unwrap_or(f64::NAN),
             Lit::Bool(b) => {
                 let value = b.value;
-                return Ok(Translated {
-                    rust: quote!(#value),
-                    cuda: value.to_string(),
-                    ty: Ty::Bool,
-                });
+                return Ok(Translated { rust: quote!(#value), cuda: value.to_string(), ty: Ty::Bool });
             }
             other => {
                 let part = quote!(#other).to_string();
-                return Err(Mistake {
-                    part,
-                    message: "a number is wanted".into(),
-                    help: None,
-                });
+                return Err(Mistake { part, message: "a number is wanted".into(), help: None });
             }
         };
         Ok(Translated {
@@ -165,22 +143,16 @@ impl Scope<'_> {
         match (&u.op, x.ty) {
             (UnOp::Neg(_), Ty::Element(e)) => {
                 self.has_word("negate", e, "-")?;
-                Ok(element(
-                    e,
-                    quote!(rt::Numeric::negate(#rust)),
-                    format!("op_negate({cuda})"),
-                ))
+                Ok(element(e, quote!(rt::Numeric::negate(#rust)), format!("op_negate({cuda})")))
             }
             (UnOp::Neg(_), Ty::Number) => Ok(Translated {
                 rust: quote!(rt::Numeric::negate(#rust)),
                 cuda: format!("op_negate({cuda})"),
                 ty: Ty::Number,
             }),
-            (UnOp::Not(_), Ty::Bool) => Ok(Translated {
-                rust: quote!(!#rust),
-                cuda: format!("!({cuda})"),
-                ty: Ty::Bool,
-            }),
+            (UnOp::Not(_), Ty::Bool) => {
+                Ok(Translated { rust: quote!(!#rust), cuda: format!("!({cuda})"), ty: Ty::Bool })
+            }
             _ => Err(self.not_in_the_language(&Expr::Unary(u.clone()))),
         }
     }
@@ -193,11 +165,7 @@ impl Scope<'_> {
             if let Ty::Element(e) = ty {
                 self.has_word(word, e, sign)?;
             }
-            Ok(Translated {
-                rust,
-                cuda: format!("op_{word}({cx}, {cy})"),
-                ty,
-            })
+            Ok(Translated { rust, cuda: format!("op_{word}({cx}, {cy})"), ty })
         };
         let comparison = |method: &str, sign: &str| {
             if let Ty::Element(e) = self.common(&x, &y, sign)? {
@@ -205,18 +173,10 @@ impl Scope<'_> {
             }
             let method = Ident::new(method, Span::call_site());
             let rust = quote!(PartialOrd::#method(&#rx, &#ry));
-            Ok(Translated {
-                rust,
-                cuda: format!("({cx} {sign} {cy})"),
-                ty: Ty::Bool,
-            })
+            Ok(Translated { rust, cuda: format!("({cx} {sign} {cy})"), ty: Ty::Bool })
         };
         let logical = |sign: &str, rust: TokenStream| match (x.ty, y.ty) {
-            (Ty::Bool, Ty::Bool) => Ok(Translated {
-                rust,
-                cuda: format!("({cx} {sign} {cy})"),
-                ty: Ty::Bool,
-            }),
+            (Ty::Bool, Ty::Bool) => Ok(Translated { rust, cuda: format!("({cx} {sign} {cy})"), ty: Ty::Bool }),
             _ => {
                 let help = "`x.truth()` makes one of a number, `x1.equal(x2)` compares".to_string();
                 Err(Mistake {
@@ -250,11 +210,7 @@ impl Scope<'_> {
         let x = self.expr(&call.receiver)?;
         let Some(set) = self.model.words.get(&name) else {
             let help = did_you_mean(&name, self.model.words.keys().map(String::as_str));
-            return Err(Mistake {
-                message: format!("`{name}` is no word of `each` expressions"),
-                part: name,
-                help,
-            });
+            return Err(Mistake { message: format!("`{name}` is no word of `each` expressions"), part: name, help });
         };
         let elem = match x.ty {
             Ty::Element(e) => e,
@@ -262,37 +218,18 @@ impl Scope<'_> {
             Ty::Number => Elem::T,
         };
         self.has_word(&name, elem, &name)?;
-        let args = call
-            .args
-            .iter()
-            .map(|a| self.expr(a))
-            .collect::<Result<Vec<_>, _>>()?;
-        let (bound, method) = (
-            &self
-                .model
-                .set(set)
-                .expect("checked in the base table")
-                .bound,
-            &call.method,
-        );
+        let args = call.args.iter().map(|a| self.expr(a)).collect::<Result<Vec<_>, _>>()?;
+        let (bound, method) = (&self.model.set(set).expect("checked in the base table").bound, &call.method);
         let bound = Ident::new(bound, Span::call_site());
         let (rust, rusts) = (&x.rust, args.iter().map(|a| &a.rust));
-        let cuda = std::iter::once(&x)
-            .chain(&args)
-            .map(|a| a.cuda.as_str())
-            .collect::<Vec<_>>()
-            .join(", ");
+        let cuda = std::iter::once(&x).chain(&args).map(|a| a.cuda.as_str()).collect::<Vec<_>>().join(", ");
         let ty = match name.as_str() {
             "equal" | "truth" | "is_finite" | "is_inf" | "is_nan" | "signbit" => Ty::Bool,
             "abs" | "real" | "imag" => Ty::Element(if elem == Elem::T { Elem::Real } else { elem }),
             "complex" => Ty::Element(Elem::Complex),
             _ => Ty::Element(elem),
         };
-        Ok(Translated {
-            rust: quote!(rt::#bound::#method(#rust, #(#rusts),*)),
-            cuda: format!("op_{name}({cuda})"),
-            ty,
-        })
+        Ok(Translated { rust: quote!(rt::#bound::#method(#rust, #(#rusts),*)), cuda: format!("op_{name}({cuda})"), ty })
     }
 
     fn condition(&self, i: &syn::ExprIf) -> Result<Translated, Mistake> {
@@ -317,11 +254,7 @@ impl Scope<'_> {
         let ty = self.common(&x, &y, "else")?;
         let (rc, rx, ry) = (&c.rust, &x.rust, &y.rust);
         let cuda = format!("({} ? {} : {})", c.cuda, x.cuda, y.cuda);
-        Ok(Translated {
-            rust: quote!(if #rc { #rx } else { #ry }),
-            cuda,
-            ty,
-        })
+        Ok(Translated { rust: quote!(if #rc { #rx } else { #ry }), cuda, ty })
     }
 
     /// The type of both sides, where one may be a bare number.
@@ -331,31 +264,21 @@ impl Scope<'_> {
             (Ty::Number, other) | (other, Ty::Number) => Ok(other),
             (Ty::Bool, Ty::Bool) => Ok(Ty::Bool),
             (Ty::Element(a), Ty::Element(b)) if same(a, b) => Ok(x.ty),
-            _ => Err(Mistake {
-                part: part.into(),
-                message: "the two sides are of different dtypes".into(),
-                help: None,
-            }),
+            _ => {
+                Err(Mistake { part: part.into(), message: "the two sides are of different dtypes".into(), help: None })
+            }
         }
     }
 
     fn dtypes(&self, elem: Elem) -> Vec<&str> {
-        self.model
-            .dtypes_of(&self.op.set)
-            .iter()
-            .map(|d| dtype_of(elem, d))
-            .collect()
+        self.model.dtypes_of(&self.op.set).iter().map(|d| dtype_of(elem, d)).collect()
     }
 
     /// Whether every dtype of the part has the word.
     fn has_word(&self, word: &str, elem: Elem, part: &str) -> Result<(), Mistake> {
         let set = &self.model.words[word];
         let legal = self.model.dtypes_of(set);
-        match self
-            .dtypes(elem)
-            .into_iter()
-            .find(|d| !legal.iter().any(|l| l == d))
-        {
+        match self.dtypes(elem).into_iter().find(|d| !legal.iter().any(|l| l == d)) {
             None => Ok(()),
             Some(dtype) => Err(Mistake {
                 part: part.into(),
@@ -367,9 +290,5 @@ impl Scope<'_> {
 }
 
 fn element(elem: Elem, rust: TokenStream, cuda: String) -> Translated {
-    Translated {
-        rust,
-        cuda,
-        ty: Ty::Element(elem),
-    }
+    Translated { rust, cuda, ty: Ty::Element(elem) }
 }

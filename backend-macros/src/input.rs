@@ -22,8 +22,6 @@ pub struct Input {
     pub overlay: bool,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// Libraries of the table that are left out.
-    pub without: Vec<String>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
     /// Its type.
@@ -46,7 +44,6 @@ impl Parse for Input {
             table: None,
             overlay: false,
             extension: None,
-            without: Vec::new(),
             backend: None,
             backend_type: None,
             groups: Vec::new(),
@@ -73,7 +70,6 @@ impl Parse for Input {
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
-                "without" => it.without = strings(input)?,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 other => {
@@ -88,10 +84,7 @@ impl Parse for Input {
             }
         }
         if it.table.is_some() && it.base.is_some() && !it.overlay && it.extension.is_none() {
-            return Err(syn::Error::new(
-                Span::call_site(),
-                "give the trait a name: `trait = MyOps`",
-            ));
+            return Err(syn::Error::new(Span::call_site(), "give the trait a name: `trait = MyOps`"));
         }
         Ok(it)
     }
@@ -108,31 +101,17 @@ fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
 impl Input {
     /// Where mistakes of the table are shown.
     pub fn file_span(&self) -> Span {
-        self.table
-            .as_ref()
-            .map_or_else(Span::call_site, LitStr::span)
+        self.table.as_ref().map_or_else(Span::call_site, LitStr::span)
     }
 
     /// The table and its absolute path; paths are relative to the `Cargo.toml` of the crate that calls.
     pub fn read(&self) -> Result<(Source, String), TokenStream> {
         let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
         let file = self.table.as_ref();
-        let file = file.ok_or_else(|| {
-            fail(
-                Span::call_site(),
-                "give `table = \"..\"` or `overlay = \"..\"`".into(),
-            )
-        })?;
+        let file = file.ok_or_else(|| fail(Span::call_site(), "give `table = \"..\"` or `overlay = \"..\"`".into()))?;
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
         let path = std::path::Path::new(&folder).join(file.value());
-        let text = std::fs::read_to_string(&path)
-            .map_err(|e| fail(file.span(), format!("{}: {e}", file.value())))?;
-        Ok((
-            Source {
-                name: file.value(),
-                text,
-            },
-            path.to_string_lossy().into_owned(),
-        ))
+        let text = std::fs::read_to_string(&path).map_err(|e| fail(file.span(), format!("{}: {e}", file.value())))?;
+        Ok((Source { name: file.value(), text }, path.to_string_lossy().into_owned()))
     }
 }

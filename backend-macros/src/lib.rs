@@ -33,18 +33,14 @@ use report::{Report, Source};
 /// `table! { root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME }`
 #[proc_macro]
 pub fn table(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    let expanded = syn::parse(input)
-        .map_err(|e| e.into_compile_error())
-        .and_then(|input| expand_table(&input));
+    let expanded = syn::parse(input).map_err(|e| e.into_compile_error()).and_then(|input| expand_table(&input));
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
 /// `conformance! { root = PATH, base = "TEXT", backend = EXPR, type = TYPE, .. }`
 #[proc_macro]
 pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    let expanded = syn::parse(input)
-        .map_err(|e| e.into_compile_error())
-        .and_then(|input| expand_conformance(&input));
+    let expanded = syn::parse(input).map_err(|e| e.into_compile_error()).and_then(|input| expand_conformance(&input));
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
@@ -52,12 +48,8 @@ pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
     if let Some(base) = &input.base {
-        let source = Source {
-            name: "ops.toml of backends".into(),
-            text: base.value(),
-        };
+        let source = Source { name: "ops.toml of backends".into(), text: base.value() };
         parse::parse(&source, Role::Context, &mut model, report);
-        model.backends.retain(|b| !input.without.contains(&b.name));
     }
     model
 }
@@ -68,11 +60,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
     if input.table.is_some() {
         parse::parse(&input.read()?.0, Role::Own, &mut model, &mut report);
     }
-    if report.is_empty() {
-        Ok(conformance::tests(input, &model))
-    } else {
-        Err(report.into_tokens(input.file_span()))
-    }
+    if report.is_empty() { Ok(conformance::tests(input, &model)) } else { Err(report.into_tokens(input.file_span())) }
 }
 
 fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
@@ -83,18 +71,9 @@ fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
 fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
-    let role = if input.overlay {
-        Role::Overlay
-    } else {
-        Role::Own
-    };
+    let role = if input.overlay { Role::Overlay } else { Role::Own };
     parse::parse(source, role, &mut model, &mut report);
-    model.backends.retain(|b| !input.without.contains(&b.name));
-    let column = model
-        .backends
-        .iter()
-        .find(|b| b.own && input.overlay)
-        .cloned();
+    let column = model.backends.iter().find(|b| b.own && input.overlay).cloned();
     match &column {
         Some(column) => {
             inherit(&mut model, column);
@@ -112,31 +91,20 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         let errors = report.into_tokens(input.file_span());
         return Err(quote!(#tracked #errors));
     }
-    let expand = Expand {
-        model: &model,
-        root: input.root.clone(),
-        extension: input.extension.clone(),
-    };
+    let expand = Expand { model: &model, root: input.root.clone(), extension: input.extension.clone() };
     let items = match (&input.base, &column) {
         (None, _) => expand.base(),
         (_, Some(column)) => expand.overlay(column),
         _ => expand.extension(),
     };
-    let macros = input
-        .base
-        .is_none()
-        .then(|| exported_macros(&source.text, &input.without));
+    let macros = input.base.is_none().then(|| exported_macros(&source.text));
     // the expansion holds the table, so that an edit of it rebuilds
     Ok(quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros })
 }
 
 /// A new column has for nothing what says nothing of any library, and, if it takes `each`, every scalar expression.
 fn inherit(model: &mut Model, new: &model::Backend) {
-    for op in model
-        .ops
-        .iter_mut()
-        .filter(|o| !o.maps.contains_key(&new.name))
-    {
+    for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let free = op.maps.values().find(|m| match m {
             Map::Compose(_) | Map::Generic(_) => true,
             Map::Each { .. } => new.each,
@@ -150,25 +118,18 @@ fn inherit(model: &mut Model, new: &model::Backend) {
 
 /// Every op that a new column lacks, as one mistake at its header; `partial = true` in the call says it is meant.
 fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mut Report) {
-    let missing: Vec<&str> = model
-        .ops
-        .iter()
-        .filter(|o| !o.maps.contains_key(&column.name))
-        .map(|o| o.name.as_str())
-        .collect();
+    let missing: Vec<&str> =
+        model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();
     if !missing.is_empty() {
         let (name, few, all) = (&column.name, missing.len(), model.ops.len());
-        let message = format!(
-            "backend `{name}` has no mapping for {few} of {all} ops: {}",
-            missing.join(", ")
-        );
+        let message = format!("backend `{name}` has no mapping for {few} of {all} ops: {}", missing.join(", "));
         let help = Some("add the rows; each needs only the new column".to_string());
         report.at(source, column.span.clone(), message, help);
     }
 }
 
 /// The macros by which other crates reach the base table: it travels as text, no file of another crate is read.
-fn exported_macros(base: &str, without: &[String]) -> TokenStream {
+fn exported_macros(base: &str) -> TokenStream {
     quote! {
         /// Your own ops on every backend, or a backend of your own, from a table of yours.
         ///
@@ -178,7 +139,7 @@ fn exported_macros(base: &str, without: &[String]) -> TokenStream {
         /// (`partial = true` where it has only some).
         #[macro_export]
         macro_rules! backend {
-            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, without = [#(#without),*], $($t)* } };
+            ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };
         }
 
         /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
@@ -189,7 +150,7 @@ fn exported_macros(base: &str, without: &[String]) -> TokenStream {
         #[cfg(feature = "conformance")]
         #[macro_export]
         macro_rules! conformance {
-            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, without = [#(#without),*], $($t)* } };
+            ($($t:tt)*) => { $crate::__private::conformance! { root = $crate, base = #base, $($t)* } };
         }
     }
 }

@@ -116,11 +116,7 @@ impl Op {
         let of_t = |k: &Kind| {
             matches!(
                 k,
-                Kind::Array(Elem::T)
-                    | Kind::Operand(Elem::T)
-                    | Kind::Arrays(Elem::T)
-                    | Kind::Scalar
-                    | Kind::Host
+                Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T) | Kind::Scalar | Kind::Host
             )
         };
         self.positional().any(|p| of_t(&p.kind))
@@ -128,9 +124,7 @@ impl Op {
 
     /// The array parameters, which an `each` expression is over.
     pub fn inputs(&self) -> impl Iterator<Item = &Param> {
-        self.params
-            .iter()
-            .filter(|p| p.is_array() && p.default.is_none())
+        self.params.iter().filter(|p| p.is_array() && p.default.is_none())
     }
 
     /// `cumulative_sum` as `CumulativeSum`.
@@ -143,10 +137,7 @@ impl Op {
 #[derive(Clone, Debug)]
 pub enum Map {
     /// A scalar expression, or one for real and one for complex dtypes.
-    Each {
-        real: String,
-        complex: Option<String>,
-    },
+    Each { real: String, complex: Option<String> },
     /// A function of the library's module.
     Call(String),
     /// An expression in other ops.
@@ -154,12 +145,7 @@ pub enum Map {
     /// A function over any backend.
     Generic(String),
     /// libtorch's own op.
-    Aten {
-        name: String,
-        overload: String,
-        args: Vec<String>,
-        via: String,
-    },
+    Aten { name: String, overload: String, args: Vec<String>, via: String },
 }
 
 pub struct Param {
@@ -301,7 +287,5 @@ pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
 
 /// `cumulative_sum` as `CumulativeSum`.
 pub fn camel(name: &str) -> String {
-    name.split('_')
-        .map(|w| w[..w.len().min(1)].to_uppercase() + w.get(1..).unwrap_or(""))
-        .collect()
+    name.split('_').map(|w| w[..w.len().min(1)].to_uppercase() + w.get(1..).unwrap_or("")).collect()
 }

@@ -7,12 +7,10 @@ use crate::{
 };
 use std::{collections::BTreeMap, ops::Range};
 
-const SECTIONS: [&str; 8] = [
-    "backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op",
-];
+const SECTIONS: [&str; 8] = ["backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op"];
 const OP_KEYS: [&str; 19] = [
-    "group", "summary", "detail", "params", "dtypes", "types", "result", "each", "call", "compose",
-    "generic", "numpy", "golden", "alias", "accuracy", "ulp", "reason", "cases", "note",
+    "group", "summary", "detail", "params", "dtypes", "types", "result", "each", "call", "compose", "generic", "numpy",
+    "golden", "alias", "accuracy", "ulp", "reason", "cases", "note",
 ];
 const MAPPINGS: [&str; 4] = ["each", "call", "compose", "generic"];
 
@@ -30,20 +28,11 @@ pub enum Role {
 /// Adds a table to the model.
 pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
     let table = crate::toml_view::read(source, report);
-    let mut parser = Parser {
-        source,
-        role,
-        model,
-        report,
-    };
+    let mut parser = Parser { source, role, model, report };
     for (name, value) in &table {
         if !SECTIONS.contains(&name.text.as_str()) {
             let help = did_you_mean(&name.text, SECTIONS);
-            parser.bad(
-                name.span.clone(),
-                format!("unknown section `{}`", name.text),
-                help,
-            );
+            parser.bad(name.span.clone(), format!("unknown section `{}`", name.text), help);
         } else if !matches!(value, Value::Table(..)) {
             parser.bad(value.span(), format!("`{}` is a table", name.text), None);
         }
@@ -52,14 +41,8 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
         parser.backend(name, row);
     }
     for (name, value) in sections(&table, "dtype") {
-        let rust = parser
-            .table(name, value)
-            .and_then(|t| parser.text(t, "rust"))
-            .unwrap_or_default();
-        parser.model.dtypes.push(DType {
-            name: name.text.clone(),
-            rust,
-        });
+        let rust = parser.table(name, value).and_then(|t| parser.text(t, "rust")).unwrap_or_default();
+        parser.model.dtypes.push(DType { name: name.text.clone(), rust });
     }
     parser.sets(sections(&table, "dtypes"));
     for (set, words) in sections(&table, "words") {
@@ -71,10 +54,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
         parser.accuracy(name, value);
     }
     for (kinds, cases) in sections(&table, "cases") {
-        parser.model.cases.insert(
-            kinds.text.clone(),
-            cases.strings().into_iter().map(|w| w.text).collect(),
-        );
+        parser.model.cases.insert(kinds.text.clone(), cases.strings().into_iter().map(|w| w.text).collect());
     }
     for (name, value) in sections(&table, "group") {
         parser.group(name, value);
@@ -125,8 +105,7 @@ impl Parser<'_> {
     }
 
     fn flag(&self, row: &Table, key: &str) -> bool {
-        row.iter()
-            .any(|(k, v)| k.text == key && matches!(v, Value::Bool(true, _)))
+        row.iter().any(|(k, v)| k.text == key && matches!(v, Value::Bool(true, _)))
     }
 
     fn number(&self, row: &Table, key: &str) -> Option<f64> {
@@ -141,25 +120,16 @@ impl Parser<'_> {
             return Vec::new();
         };
         let Value::Table(table, _) = value else {
-            self.bad(
-                value.span(),
-                format!("`{key}` is a table of dtypes and numbers"),
-                None,
-            );
+            self.bad(value.span(), format!("`{key}` is a table of dtypes and numbers"), None);
             return Vec::new();
         };
         let mut found = Vec::new();
         for (dtype, value) in table {
             match value {
                 _ if !self.model.dtypes.iter().any(|d| d.name == dtype.text) => {
-                    let names: Vec<String> =
-                        self.model.dtypes.iter().map(|d| d.name.clone()).collect();
+                    let names: Vec<String> = self.model.dtypes.iter().map(|d| d.name.clone()).collect();
                     let help = did_you_mean(&dtype.text, names.iter().map(String::as_str));
-                    self.bad(
-                        dtype.span.clone(),
-                        format!("no dtype `{}`", dtype.text),
-                        help,
-                    );
+                    self.bad(dtype.span.clone(), format!("no dtype `{}`", dtype.text), help);
                 }
                 Value::Number(x, _) => found.push((dtype.text.clone(), *x)),
                 other => self.bad(other.span(), "a number is wanted", None),
@@ -172,11 +142,7 @@ impl Parser<'_> {
         for (key, _) in row {
             if !legal.contains(&key.text.as_str()) {
                 let help = did_you_mean(&key.text, legal.iter().copied());
-                self.bad(
-                    key.span.clone(),
-                    format!("unknown key `{}` in {of}", key.text),
-                    help,
-                );
+                self.bad(key.span.clone(), format!("unknown key `{}` in {of}", key.text), help);
             }
         }
     }
@@ -189,11 +155,7 @@ impl Parser<'_> {
         self.known_keys(row, &legal, &format!("backend `{}`", name.text));
         for key in ["type", "module"] {
             if !row.iter().any(|(k, _)| k.text == key) {
-                self.bad(
-                    name.span.clone(),
-                    format!("backend `{}` has no `{key}`", name.text),
-                    None,
-                );
+                self.bad(name.span.clone(), format!("backend `{}` has no `{key}`", name.text), None);
             }
         }
         let backend = Backend {
@@ -217,40 +179,22 @@ impl Parser<'_> {
                 continue;
             };
             let bound = self.text(row, "bound").unwrap_or_default();
-            let of = row
-                .iter()
-                .find(|(k, _)| k.text == "of")
-                .map(|(_, v)| v.strings())
-                .unwrap_or_default();
+            let of = row.iter().find(|(k, _)| k.text == "of").map(|(_, v)| v.strings()).unwrap_or_default();
             given.push((name.clone(), bound, of));
         }
         for (name, bound, _) in &given {
             let mut dtypes = Vec::new();
             self.members(name, &given, &mut dtypes, 0);
-            self.model.sets.push(Set {
-                name: name.text.clone(),
-                bound: bound.clone(),
-                dtypes,
-            });
+            self.model.sets.push(Set { name: name.text.clone(), bound: bound.clone(), dtypes });
         }
     }
 
-    fn members(
-        &mut self,
-        set: &Word,
-        given: &[(Word, String, Vec<Word>)],
-        into: &mut Vec<String>,
-        depth: usize,
-    ) {
+    fn members(&mut self, set: &Word, given: &[(Word, String, Vec<Word>)], into: &mut Vec<String>, depth: usize) {
         let Some((_, _, of)) = given.iter().find(|(name, ..)| name.text == set.text) else {
             return;
         };
         if depth > given.len() {
-            return self.bad(
-                set.span.clone(),
-                format!("set `{}` contains itself", set.text),
-                None,
-            );
+            return self.bad(set.span.clone(), format!("set `{}` contains itself", set.text), None);
         }
         for member in of {
             if self.model.dtypes.iter().any(|d| d.name == member.text) {
@@ -260,11 +204,7 @@ impl Parser<'_> {
             } else if given.iter().any(|(name, ..)| name.text == member.text) {
                 self.members(member, given, into, depth + 1);
             } else {
-                self.bad(
-                    member.span.clone(),
-                    format!("`{}` is neither a dtype nor a set", member.text),
-                    None,
-                );
+                self.bad(member.span.clone(), format!("`{}` is neither a dtype nor a set", member.text), None);
             }
         }
     }
@@ -273,11 +213,7 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        self.known_keys(
-            row,
-            &["summary", "ulp", "rtol", "sqrt_n", "shape"],
-            "an accuracy",
-        );
+        self.known_keys(row, &["summary", "ulp", "rtol", "sqrt_n", "shape"], "an accuracy");
         let accuracy = Accuracy {
             name: name.text.clone(),
             summary: self.text(row, "summary").unwrap_or_default(),
@@ -296,21 +232,12 @@ impl Parser<'_> {
         self.known_keys(row, &["summary", "accuracy"], "a group");
         let accuracy = self.accuracy_name(row).unwrap_or_else(|| "exact".into());
         let summary = self.text(row, "summary").unwrap_or_default();
-        self.model.groups.push(Group {
-            name: name.text.clone(),
-            summary,
-            accuracy,
-        });
+        self.model.groups.push(Group { name: name.text.clone(), summary, accuracy });
     }
 
     fn accuracy_name(&mut self, row: &Table) -> Option<String> {
         let word = self.word(row, "accuracy")?;
-        let names: Vec<String> = self
-            .model
-            .accuracies
-            .iter()
-            .map(|a| a.name.clone())
-            .collect();
+        let names: Vec<String> = self.model.accuracies.iter().map(|a| a.name.clone()).collect();
         if !names.contains(&word.text) {
             let help = did_you_mean(&word.text, names.iter().map(String::as_str));
             self.bad(word.span, format!("unknown accuracy `{}`", word.text), help);
@@ -320,75 +247,38 @@ impl Parser<'_> {
 
     fn op(&mut self, name: &Word, row: &Table) {
         let columns: Vec<String> = self.model.backends.iter().map(|b| b.name.clone()).collect();
-        let legal: Vec<&str> = OP_KEYS
-            .into_iter()
-            .chain(columns.iter().map(String::as_str))
-            .collect();
+        let legal: Vec<&str> = OP_KEYS.into_iter().chain(columns.iter().map(String::as_str)).collect();
         self.known_keys(row, &legal, &format!("op `{}`", name.text));
         if self.role == Role::Overlay {
             return self.overlay(name, row);
         }
         if self.model.op(&name.text).is_some() {
             let help = Some("give it another name, or override a mapping with an overlay".into());
-            return self.bad(
-                name.span.clone(),
-                format!("op `{}` is already in the base table", name.text),
-                help,
-            );
+            return self.bad(name.span.clone(), format!("op `{}` is already in the base table", name.text), help);
         }
         if syn::parse_str::<syn::Ident>(&name.text).is_err() && name.text != "where" {
-            return self.bad(
-                name.span.clone(),
-                format!("`{}` cannot be the name of a method", name.text),
-                None,
-            );
+            return self.bad(name.span.clone(), format!("`{}` cannot be the name of a method", name.text), None);
         }
         let in_base = self.role == Role::Own && self.model.ops.iter().all(|o| o.own);
-        for key in ["summary", "params", "dtypes"]
-            .into_iter()
-            .chain(in_base.then_some("group"))
-        {
+        for key in ["summary", "params", "dtypes"].into_iter().chain(in_base.then_some("group")) {
             if !row.iter().any(|(k, _)| k.text == key) {
-                self.bad(
-                    name.span.clone(),
-                    format!("op `{}` has no `{key}`", name.text),
-                    None,
-                );
+                self.bad(name.span.clone(), format!("op `{}` has no `{key}`", name.text), None);
             }
         }
         let (set, bound) = self.set(row, "dtypes").unwrap_or_default();
         let second = self.set(row, "types");
         let params = self.params(row);
         let result_text = self.text(row, "result").unwrap_or_else(|| "array".into());
-        let result = self
-            .word(row, "result")
-            .and_then(|w| self.result(&w))
-            .unwrap_or(Out::One(Elem::T));
+        let result = self.word(row, "result").and_then(|w| self.result(&w)).unwrap_or(Out::One(Elem::T));
         let group = self.group_of(row);
-        let default_accuracy = self
-            .model
-            .groups
-            .iter()
-            .find(|g| g.name == group)
-            .map(|g| g.accuracy.clone());
-        let accuracy = self
-            .accuracy_name(row)
-            .or(default_accuracy)
-            .unwrap_or_else(|| "exact".into());
+        let default_accuracy = self.model.groups.iter().find(|g| g.name == group).map(|g| g.accuracy.clone());
+        let accuracy = self.accuracy_name(row).or(default_accuracy).unwrap_or_else(|| "exact".into());
         let ulp = self.numbers(row, "ulp");
         let reason = self.text(row, "reason").unwrap_or_default();
         if !ulp.is_empty() && reason.is_empty() {
-            self.bad(
-                name.span.clone(),
-                format!("op `{}` has an `ulp` of its own and no `reason`", name.text),
-                None,
-            );
+            self.bad(name.span.clone(), format!("op `{}` has an `ulp` of its own and no `reason`", name.text), None);
         }
-        let strings = |key: &str| {
-            row.iter()
-                .find(|(k, _)| k.text == key)
-                .map(|(_, v)| v.strings())
-        };
+        let strings = |key: &str| row.iter().find(|(k, _)| k.text == key).map(|(_, v)| v.strings());
         let texts = |words: Vec<Word>| words.into_iter().map(|w| w.text).collect::<Vec<_>>();
         let mut op = Op {
             name: name.text.clone(),
@@ -421,19 +311,9 @@ impl Parser<'_> {
         let Some(index) = self.model.ops.iter().position(|o| o.name == name.text) else {
             let names: Vec<String> = self.model.ops.iter().map(|o| o.name.clone()).collect();
             let help = did_you_mean(&name.text, names.iter().map(String::as_str));
-            return self.bad(
-                name.span.clone(),
-                format!("no op `{}` in the base table", name.text),
-                help,
-            );
+            return self.bad(name.span.clone(), format!("no op `{}` in the base table", name.text), help);
         };
-        let own: Vec<Backend> = self
-            .model
-            .backends
-            .iter()
-            .filter(|b| b.own)
-            .cloned()
-            .collect();
+        let own: Vec<Backend> = self.model.backends.iter().filter(|b| b.own).cloned().collect();
         for (key, value) in row {
             match own.iter().find(|b| b.name == key.text) {
                 Some(backend) => {
@@ -442,14 +322,8 @@ impl Parser<'_> {
                     }
                 }
                 None => {
-                    let help = own
-                        .first()
-                        .map(|b| format!("a row of an overlay has only `{}`", b.name));
-                    self.bad(
-                        key.span.clone(),
-                        format!("`{}` is the base table's to say", key.text),
-                        help,
-                    );
+                    let help = own.first().map(|b| format!("a row of an overlay has only `{}`", b.name));
+                    self.bad(key.span.clone(), format!("`{}` is the base table's to say", key.text), help);
                 }
             }
         }
@@ -462,11 +336,7 @@ impl Parser<'_> {
         }
         let names: Vec<String> = self.model.sets.iter().map(|s| s.name.clone()).collect();
         let help = did_you_mean(&word.text, names.iter().map(String::as_str));
-        self.bad(
-            word.span,
-            format!("unknown set of dtypes `{}`", word.text),
-            help,
-        );
+        self.bad(word.span, format!("unknown set of dtypes `{}`", word.text), help);
         None
     }
 
@@ -492,19 +362,11 @@ impl Parser<'_> {
                 continue;
             };
             if params.iter().any(|p| p.name == param.name) {
-                self.bad(
-                    word.span.clone(),
-                    format!("parameter `{}` is given twice", param.name),
-                    None,
-                );
+                self.bad(word.span.clone(), format!("parameter `{}` is given twice", param.name), None);
             }
             if param.default.is_none() && params.iter().any(|p| p.default.is_some()) {
                 let help = Some("parameters with defaults come last".into());
-                self.bad(
-                    word.span.clone(),
-                    format!("parameter `{}` has no default", param.name),
-                    help,
-                );
+                self.bad(word.span.clone(), format!("parameter `{}` has no default", param.name), help);
             }
             params.push(param);
         }
@@ -514,11 +376,7 @@ impl Parser<'_> {
     fn param(&mut self, word: &Word) -> Option<Param> {
         let Some((name, rest)) = word.text.split_once(':') else {
             let help = Some("write \"name: type\" or \"name: type = default\"".into());
-            self.bad(
-                word.span.clone(),
-                format!("parameter `{}` has no type", word.text),
-                help,
-            );
+            self.bad(word.span.clone(), format!("parameter `{}` has no type", word.text), help);
             return None;
         };
         let (ty, default) = match rest.split_once('=') {
@@ -535,27 +393,14 @@ impl Parser<'_> {
             _ => false,
         };
         if !legal_default {
-            self.bad(
-                word.span.clone(),
-                format!("`{}` is no default of a parameter of type `{ty}`", default?),
-                None,
-            );
+            self.bad(word.span.clone(), format!("`{}` is no default of a parameter of type `{ty}`", default?), None);
             return None;
         }
         if matches!(kind, Kind::Maybe(_) | Kind::Lengths) && default.is_none() {
-            self.bad(
-                word.span.clone(),
-                format!("a parameter of type `{ty}` has the default `none`"),
-                None,
-            );
+            self.bad(word.span.clone(), format!("a parameter of type `{ty}` has the default `none`"), None);
             return None;
         }
-        Some(Param {
-            text: word.text.clone(),
-            name: name.trim().into(),
-            kind,
-            default,
-        })
+        Some(Param { text: word.text.clone(), name: name.trim().into(), kind, default })
     }
 
     fn kind(&mut self, ty: &str, word: &Word) -> Option<Kind> {
@@ -587,15 +432,8 @@ impl Parser<'_> {
             _ => {}
         }
         let names = ["array", "operand", "arrays", "lengths?"].into_iter();
-        let names = names
-            .chain(KINDS.iter().map(|k| k.0))
-            .chain(CHOICES.iter().map(|c| c.0))
-            .chain(PLAIN);
-        self.bad(
-            word.find(ty),
-            format!("unknown type of parameter `{ty}`"),
-            did_you_mean(ty, names),
-        );
+        let names = names.chain(KINDS.iter().map(|k| k.0)).chain(CHOICES.iter().map(|c| c.0)).chain(PLAIN);
+        self.bad(word.find(ty), format!("unknown type of parameter `{ty}`"), did_you_mean(ty, names));
         None
     }
 
@@ -606,11 +444,7 @@ impl Parser<'_> {
         let known = ELEMS.iter().find(|(n, _)| *n == name).map(|(_, e)| *e);
         if known.is_none() {
             let help = did_you_mean(name, ELEMS.iter().map(|e| e.0));
-            self.bad(
-                word.find(name),
-                format!("unknown element type `{name}`"),
-                help,
-            );
+            self.bad(word.find(name), format!("unknown element type `{name}`"), help);
         }
         known
     }
@@ -620,20 +454,12 @@ impl Parser<'_> {
         let mut one = |part: &str| match part.trim().strip_prefix("array") {
             Some(rest) => self.elem(rest.trim_matches(['<', '>']), word),
             None => {
-                self.bad(
-                    word.find(part.trim()),
-                    format!("`{}` is no array type", part.trim()),
-                    None,
-                );
+                self.bad(word.find(part.trim()), format!("`{}` is no array type", part.trim()), None);
                 None
             }
         };
         if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-            return inner
-                .split(',')
-                .map(one)
-                .collect::<Option<_>>()
-                .map(Out::Tuple);
+            return inner.split(',').map(one).collect::<Option<_>>().map(Out::Tuple);
         }
         if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
             return one(inner).map(Out::List);
@@ -643,20 +469,11 @@ impl Parser<'_> {
 
     /// The mapping of every library: its column, else the row's own.
     fn mappings(&mut self, name: &Word, row: &Table, op: &mut Op) {
-        let shared: Vec<&(Word, Value)> = row
-            .iter()
-            .filter(|(k, _)| MAPPINGS.contains(&k.text.as_str()))
-            .collect();
+        let shared: Vec<&(Word, Value)> = row.iter().filter(|(k, _)| MAPPINGS.contains(&k.text.as_str())).collect();
         if let [_, second, ..] = shared[..] {
-            self.bad(
-                second.0.span.clone(),
-                format!("op `{}` has two mappings for every library", name.text),
-                None,
-            );
+            self.bad(second.0.span.clone(), format!("op `{}` has two mappings for every library", name.text), None);
         }
-        let shared = shared
-            .first()
-            .and_then(|(key, value)| Some((key, self.mapping(key, value)?)));
+        let shared = shared.first().and_then(|(key, value)| Some((key, self.mapping(key, value)?)));
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
             let column = row.iter().find(|(k, _)| k.text == backend.name);
@@ -678,60 +495,30 @@ impl Parser<'_> {
         }
         if !missing.is_empty() {
             let help = Some("add the column, or a `compose` or `call` for every library".into());
-            self.bad(
-                name.span.clone(),
-                format!(
-                    "op `{}` has no mapping for {}",
-                    name.text,
-                    missing.join(", ")
-                ),
-                help,
-            );
+            self.bad(name.span.clone(), format!("op `{}` has no mapping for {}", name.text, missing.join(", ")), help);
         }
     }
 
     fn column(&mut self, backend: &Backend, value: &Value) -> Option<Map> {
         let Value::Table(row, _) = value else {
-            self.bad(
-                value.span(),
-                format!("`{}` is a table such as {{ call = \"..\" }}", backend.name),
-                None,
-            );
+            self.bad(value.span(), format!("`{}` is a table such as {{ call = \"..\" }}", backend.name), None);
             return None;
         };
-        let legal: Vec<&str> = MAPPINGS
-            .into_iter()
-            .chain(backend.aten.then_some("aten"))
-            .collect();
+        let legal: Vec<&str> = MAPPINGS.into_iter().chain(backend.aten.then_some("aten")).collect();
         let via = row.iter().find(|(k, _)| k.text == "via");
-        let maps: Vec<_> = row
-            .iter()
-            .filter(|(k, _)| k.text != "via" && k.text != "note")
-            .collect();
+        let maps: Vec<_> = row.iter().filter(|(k, _)| k.text != "via" && k.text != "note").collect();
         let [(key, map)] = maps[..] else {
-            self.bad(
-                value.span(),
-                format!("one mapping is wanted, of {}", legal.join(", ")),
-                None,
-            );
+            self.bad(value.span(), format!("one mapping is wanted, of {}", legal.join(", ")), None);
             return None;
         };
         if !legal.contains(&key.text.as_str()) {
             let help = did_you_mean(&key.text, legal);
-            self.bad(
-                key.span.clone(),
-                format!("unknown mapping `{}`", key.text),
-                help,
-            );
+            self.bad(key.span.clone(), format!("unknown mapping `{}`", key.text), help);
             return None;
         }
         if key.text == "each" && !backend.each {
             let help = Some("use `call` or `compose`".into());
-            self.bad(
-                key.span.clone(),
-                format!("backend `{}` has no `each`", backend.name),
-                help,
-            );
+            self.bad(key.span.clone(), format!("backend `{}` has no `each`", backend.name), help);
             return None;
         }
         if key.text == "aten" {
@@ -762,24 +549,13 @@ impl Parser<'_> {
         };
         let text = word.text.clone();
         Some(match key.text.as_str() {
-            "each" => Map::Each {
-                real: text,
-                complex: None,
-            },
+            "each" => Map::Each { real: text, complex: None },
             "call" | "generic" => {
                 if syn::parse_str::<syn::Path>(&text).is_err() {
-                    self.bad(
-                        word.span.clone(),
-                        format!("`{text}` is no path such as `reduce::sum`"),
-                        None,
-                    );
+                    self.bad(word.span.clone(), format!("`{text}` is no path such as `reduce::sum`"), None);
                     return None;
                 }
-                if key.text == "call" {
-                    Map::Call(text)
-                } else {
-                    Map::Generic(text)
-                }
+                if key.text == "call" { Map::Call(text) } else { Map::Generic(text) }
             }
             _ => Map::Compose(text),
         })
@@ -791,30 +567,13 @@ impl Parser<'_> {
             self.bad(value.span(), "`aten` is a string", None);
             return None;
         };
-        let Some((head, args)) = word
-            .text
-            .split_once('(')
-            .and_then(|(h, a)| Some((h, a.strip_suffix(')')?)))
-        else {
+        let Some((head, args)) = word.text.split_once('(').and_then(|(h, a)| Some((h, a.strip_suffix(')')?))) else {
             let help = Some("write \"name.overload(arguments)\"".into());
-            self.bad(
-                word.span.clone(),
-                format!("`{}` has no arguments", word.text),
-                help,
-            );
+            self.bad(word.span.clone(), format!("`{}` has no arguments", word.text), help);
             return None;
         };
         let (name, overload) = head.split_once('.').unwrap_or((head, ""));
-        let args = args
-            .split(',')
-            .map(|a| a.trim().to_string())
-            .filter(|a| !a.is_empty())
-            .collect();
-        Some(Map::Aten {
-            name: name.into(),
-            overload: overload.into(),
-            args,
-            via,
-        })
+        let args = args.split(',').map(|a| a.trim().to_string()).filter(|a| !a.is_empty()).collect();
+        Some(Map::Aten { name: name.into(), overload: overload.into(), args, via })
     }
 }

@@ -34,9 +34,8 @@ impl Report {
         let width = source.text[start..end].chars().count().max(1);
         let pad = " ".repeat(number.to_string().len());
         let (name, indent, carets) = (&source.name, " ".repeat(column - 1), "^".repeat(width));
-        let mut text = format!(
-            "{name}:{number}:{column}: {message}\n{pad} |\n{number} | {line}\n{pad} | {indent}{carets}"
-        );
+        let mut text =
+            format!("{name}:{number}:{column}: {message}\n{pad} |\n{number} | {line}\n{pad} | {indent}{carets}");
         if let Some(help) = help.into() {
             let _ = write!(text, "\n{pad} = help: {help}");
         }
@@ -64,9 +63,7 @@ pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) ->
     let legal: Vec<&str> = legal.into_iter().collect();
     match legal.iter().map(|l| (distance(name, l), *l)).min() {
         Some((d, near)) if d <= 1 + name.len() / 3 => Some(format!("did you mean `{near}`?")),
-        _ if !legal.is_empty() && legal.len() <= 24 => {
-            Some(format!("one of: {}", legal.join(", ")))
-        }
+        _ if !legal.is_empty() && legal.len() <= 24 => Some(format!("one of: {}", legal.join(", "))),
         _ => None,
     }
 }
@@ -80,9 +77,7 @@ fn distance(a: &str, b: &str) -> usize {
         row[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
             let up = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(x != *y))
-                .min(up + 1)
-                .min(row[j] + 1);
+            row[j + 1] = (diagonal + usize::from(x != *y)).min(up + 1).min(row[j] + 1);
             diagonal = up;
         }
     }
@@ -95,29 +90,15 @@ mod tests {
 
     #[test]
     fn slips_are_named() {
-        assert_eq!(
-            did_you_mean("sigmiod", ["sigmoid", "sum"]).unwrap(),
-            "did you mean `sigmoid`?"
-        );
-        assert_eq!(
-            did_you_mean("zzz", ["sigmoid", "sum"]).unwrap(),
-            "one of: sigmoid, sum"
-        );
+        assert_eq!(did_you_mean("sigmiod", ["sigmoid", "sum"]).unwrap(), "did you mean `sigmoid`?");
+        assert_eq!(did_you_mean("zzz", ["sigmoid", "sum"]).unwrap(), "one of: sigmoid, sum");
     }
 
     #[test]
     fn a_mistake_has_its_line_and_caret() {
-        let source = Source {
-            name: "t.toml".into(),
-            text: "[op.a]\ngroop = 1\n".into(),
-        };
+        let source = Source { name: "t.toml".into(), text: "[op.a]\ngroop = 1\n".into() };
         let mut report = Report::default();
-        report.at(
-            &source,
-            7..12,
-            "unknown key",
-            Some("did you mean `group`?".into()),
-        );
+        report.at(&source, 7..12, "unknown key", Some("did you mean `group`?".into()));
         let text = report.into_tokens(Span::call_site()).to_string();
         assert!(text.contains("t.toml:2:1: unknown key"), "{text}");
         assert!(text.contains("^^^^^"), "{text}");

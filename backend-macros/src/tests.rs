@@ -6,10 +6,7 @@ use std::path::Path;
 const SMALL: &str = include_str!("../testdata/small.toml");
 
 fn expand(text: &str) -> Result<TokenStream, String> {
-    let source = Source {
-        name: "ops.toml".into(),
-        text: text.into(),
-    };
+    let source = Source { name: "ops.toml".into(), text: text.into() };
     let input: Input = syn::parse_quote!(root = crate, table = "ops.toml");
     expand_source(&input, &source, "ops.toml").map_err(|errors| errors.to_string())
 }
@@ -17,10 +14,7 @@ fn expand(text: &str) -> Result<TokenStream, String> {
 /// The messages of a small table in which `from` was replaced by `to`.
 fn mistakes(from: &str, to: &str) -> String {
     assert!(SMALL.contains(from), "{from}");
-    expand(&SMALL.replace(from, to))
-        .expect_err("the table has a mistake")
-        .replace("\\n", "\n")
-        .replace("\\\"", "\"")
+    expand(&SMALL.replace(from, to)).expect_err("the table has a mistake").replace("\\n", "\n").replace("\\\"", "\"")
 }
 
 /// `UPDATE=1 cargo test -p backend-macros` writes the file anew.
@@ -33,10 +27,7 @@ fn expansion_is_as_committed() {
         std::fs::write(&path, &now).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        now == committed,
-        "the expansion changed; see the difference with UPDATE=1 and git diff"
-    );
+    assert!(now == committed, "the expansion changed; see the difference with UPDATE=1 and git diff");
 }
 
 /// The promise: a row more is everything more.
@@ -49,29 +40,20 @@ fn one_row_gives_everything() {
     let after = expand(&table).unwrap().to_string();
     for wanted in [
         "fn square < T : crate :: runtime :: Float > (& self , x : & Self :: Array < T >)", // the method
-        "elementwise :: each1 (self , & __each :: Square", // on the CPU
-        "Aten :: new (\"square\" , \"aten::square\" , \"\"", // on libtorch
-        "AnyBackend :: Numpyish (b) => { let r = b . square", // at run time
-        "x * x.",                                          // documented
-        "alias = \"sqr\"",                                 // and searchable
-        "\"op_times(x, x)\"",                              // as a kernel
-        "OpInfo :: new (\"square\"",                       // in the list of ops
+        "elementwise :: each1 (self , & __each :: Square",                                  // on the CPU
+        "Aten :: new (\"square\" , \"aten::square\" , \"\"",                                // on libtorch
+        "AnyBackend :: Numpyish (b) => { let r = b . square",                               // at run time
+        "x * x.",                                                                           // documented
+        "alias = \"sqr\"",                                                                  // and searchable
+        "\"op_times(x, x)\"",                                                               // as a kernel
+        "OpInfo :: new (\"square\"",                                                        // in the list of ops
     ] {
         assert!(after.contains(wanted), "missing: {wanted}");
         assert!(!before.contains(wanted), "there before the row: {wanted}");
     }
     let mut model = Model::default();
-    parse::parse(
-        &Source {
-            name: "ops.toml".into(),
-            text: table,
-        },
-        Role::Context,
-        &mut model,
-        &mut Report::default(),
-    );
-    let input: Input =
-        syn::parse_quote!(root = backends, backend = Numpyish::new(), type = Numpyish);
+    parse::parse(&Source { name: "ops.toml".into(), text: table }, Role::Context, &mut model, &mut Report::default());
+    let input: Input = syn::parse_quote!(root = backends, backend = Numpyish::new(), type = Numpyish);
     let tests = conformance::tests(&input, &model).to_string();
     for wanted in ["mod square", "fn complex64 ()", "case . b . square"] {
         assert!(tests.contains(wanted), "missing in the tests: {wanted}");
@@ -85,101 +67,36 @@ fn mistakes_of_a_row_have_place_and_help() {
     assert!(said.contains("did you mean `alias`?"), "{said}");
     assert!(said.contains("ops.toml:46:1:"), "{said}");
     for (from, to, message) in [
-        (
-            "x1 + x2\"\n",
-            "x1 + x3\"\n",
-            "`x3` is not a parameter of this op",
-        ),
+        ("x1 + x2\"\n", "x1 + x3\"\n", "`x3` is not a parameter of this op"),
         ("x1 + x2\"\n", "x1.exq(x2)\"\n", "did you mean `exp`?"),
-        (
-            "x1 + x2\"\n",
-            "x1.atan2(x2)\"\n",
-            "`atan2` is for real dtypes; here it is used on complex64",
-        ),
-        (
-            "x1 + x2\"\n",
-            "x1 % x2\"\n",
-            "this is not in the language of `each`",
-        ),
-        (
-            "add.Tensor(x1, x2)",
-            "add.Tensor(x1, x9)",
-            "`x9` is not a parameter of this op",
-        ),
-        (
-            "torch   = { aten = \"add.Tensor(x1, x2)\" }",
-            "",
-            "op `add` has no mapping for torch",
-        ),
-        (
-            "dtypes  = \"real\"",
-            "dtypes  = \"reel\"",
-            "unknown set of dtypes `reel`",
-        ),
-        (
-            "x: array\", \"slope",
-            "x: aray\", \"slope",
-            "unknown type of parameter `aray`",
-        ),
-        (
-            "slope: f64 = 0.01",
-            "slope: f64 = none",
-            "`none` is no default of a parameter of type `f64`",
-        ),
+        ("x1 + x2\"\n", "x1.atan2(x2)\"\n", "`atan2` is for real dtypes; here it is used on complex64"),
+        ("x1 + x2\"\n", "x1 % x2\"\n", "this is not in the language of `each`"),
+        ("add.Tensor(x1, x2)", "add.Tensor(x1, x9)", "`x9` is not a parameter of this op"),
+        ("torch   = { aten = \"add.Tensor(x1, x2)\" }", "", "op `add` has no mapping for torch"),
+        ("dtypes  = \"real\"", "dtypes  = \"reel\"", "unknown set of dtypes `reel`"),
+        ("x: array\", \"slope", "x: aray\", \"slope", "unknown type of parameter `aray`"),
+        ("slope: f64 = 0.01", "slope: f64 = none", "`none` is no default of a parameter of type `f64`"),
         ("add(x, x)", "ad(x, x)", "no op `ad`"),
-        (
-            "keepdims = keepdims",
-            "keepdim = keepdims",
-            "op `sum` has no option `keepdim`",
-        ),
-        (
-            "sum(s, axis",
-            "sum(r, axis",
-            "`r` is neither a parameter nor a `let`",
-        ),
-        (
-            "sum(s, axis",
-            "leaky(s",
-            "op `leaky` is for real dtypes; here its argument may be complex64",
-        ),
-        (
-            "sum(s, axis, keep",
-            "sum(s, keep",
-            "op `sum` takes 2 (x, axis), 1 given",
-        ),
-        (
-            "group   = \"elementwise\"\nsummary = \"Sum",
-            "group   = \"elementwize\"\nsummary = \"Sum",
-            "unknown group",
-        ),
+        ("keepdims = keepdims", "keepdim = keepdims", "op `sum` has no option `keepdim`"),
+        ("sum(s, axis", "sum(r, axis", "`r` is neither a parameter nor a `let`"),
+        ("sum(s, axis", "leaky(s", "op `leaky` is for real dtypes; here its argument may be complex64"),
+        ("sum(s, axis, keep", "sum(s, keep", "op `sum` takes 2 (x, axis), 1 given"),
+        ("group   = \"elementwise\"\nsummary = \"Sum", "group   = \"elementwize\"\nsummary = \"Sum", "unknown group"),
         ("[op.rms]", "[op.sum]", "duplicate key"),
-        (
-            "call    = \"reduce::sum\"",
-            "call    = \"reduce sum\"",
-            "no path such as `reduce::sum`",
-        ),
-        (
-            "call    = \"reduce::sum\"",
-            "cal     = \"reduce::sum\"",
-            "unknown key `cal`",
-        ),
+        ("call    = \"reduce::sum\"", "call    = \"reduce sum\"", "no path such as `reduce::sum`"),
+        ("call    = \"reduce::sum\"", "cal     = \"reduce::sum\"", "unknown key `cal`"),
         ("[op.sum]", "[opp.sum]", "unknown section `opp`"),
         ("summary = \"Sum.\"", "", "op `sum` has no `summary`"),
     ] {
         let said = mistakes(from, to);
-        assert!(
-            said.contains(message),
-            "{to}: wanted {message:?}, got:\n{said}"
-        );
+        assert!(said.contains(message), "{to}: wanted {message:?}, got:\n{said}");
         assert!(said.contains("ops.toml:"), "{said}");
     }
 }
 
 #[test]
 fn all_mistakes_come_at_once() {
-    let text = SMALL
-        .replace("x1 + x2\"\n", "x1 + x3\"\n")
-        .replace("[op.sum]", "[op.sum]\nnumpi = 1");
+    let text = SMALL.replace("x1 + x2\"\n", "x1 + x3\"\n").replace("[op.sum]", "[op.sum]\nnumpi = 1");
     let said = expand(&text).unwrap_err();
     assert!(said.contains("x3") && said.contains("numpi"), "{said}");
 }

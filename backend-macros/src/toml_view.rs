@@ -18,19 +18,10 @@ impl Word {
     /// Where `part` stands inside the string; the whole of it if it does not.
     pub fn find(&self, part: &str) -> Range<usize> {
         let ident = |c: char| c.is_alphanumeric() || c == '_';
-        let whole = |i: usize| {
-            !self.text[..i].ends_with(ident) && !self.text[i + part.len()..].starts_with(ident)
-        };
-        match self
-            .text
-            .match_indices(part)
-            .map(|(i, _)| i)
-            .find(|&i| whole(i))
-        {
+        let whole = |i: usize| !self.text[..i].ends_with(ident) && !self.text[i + part.len()..].starts_with(ident);
+        match self.text.match_indices(part).map(|(i, _)| i).find(|&i| whole(i)) {
             // the span begins at the opening quote
-            Some(i) if !part.is_empty() => {
-                self.span.start + 1 + i..self.span.start + 1 + i + part.len()
-            }
+            Some(i) if !part.is_empty() => self.span.start + 1 + i..self.span.start + 1 + i + part.len(),
             _ => self.span.clone(),
         }
     }
@@ -52,11 +43,9 @@ impl Value {
     pub fn span(&self) -> Range<usize> {
         match self {
             Value::Text(word) => word.span.clone(),
-            Value::Number(_, s)
-            | Value::Bool(_, s)
-            | Value::List(_, s)
-            | Value::Table(_, s)
-            | Value::Other(s) => s.clone(),
+            Value::Number(_, s) | Value::Bool(_, s) | Value::List(_, s) | Value::Table(_, s) | Value::Other(s) => {
+                s.clone()
+            }
         }
     }
 
@@ -99,15 +88,7 @@ pub fn read(source: &Source, report: &mut Report) -> Table {
 fn entries(table: &DeTable<'_>) -> Table {
     let mut entries: Table = table
         .iter()
-        .map(|(key, value)| {
-            (
-                Word {
-                    text: key.get_ref().to_string(),
-                    span: key.span(),
-                },
-                view(value),
-            )
-        })
+        .map(|(key, value)| (Word { text: key.get_ref().to_string(), span: key.span() }, view(value)))
         .collect();
     entries.sort_by_key(|(key, _)| key.span.start);
     entries
@@ -116,19 +97,10 @@ fn entries(table: &DeTable<'_>) -> Table {
 fn view(value: &Spanned<DeValue<'_>>) -> Value {
     let span = value.span();
     match value.get_ref() {
-        DeValue::String(text) => Value::Text(Word {
-            text: text.to_string(),
-            span,
-        }),
+        DeValue::String(text) => Value::Text(Word { text: text.to_string(), span }),
         DeValue::Boolean(b) => Value::Bool(*b, span),
-        DeValue::Integer(i) => i
-            .as_str()
-            .parse()
-            .map_or(Value::Other(span.clone()), |x| Value::Number(x, span)),
-        DeValue::Float(f) => f
-            .as_str()
-            .parse()
-            .map_or(Value::Other(span.clone()), |x| Value::Number(x, span)),
+        DeValue::Integer(i) => i.as_str().parse().map_or(Value::Other(span.clone()), |x| Value::Number(x, span)),
+        DeValue::Float(f) => f.as_str().parse().map_or(Value::Other(span.clone()), |x| Value::Number(x, span)),
         DeValue::Array(items) => Value::List(items.iter().map(view).collect(), span),
         DeValue::Table(table) => Value::Table(entries(table), span),
         DeValue::Datetime(_) => Value::Other(span),
@@ -136,10 +108,7 @@ fn view(value: &Spanned<DeValue<'_>>) -> Value {
 }
 
 /// The entries of one section of a table.
-pub fn sections<'t>(
-    table: &'t Table,
-    name: &'t str,
-) -> impl Iterator<Item = (&'t Word, &'t Value)> {
+pub fn sections<'t>(table: &'t Table, name: &'t str) -> impl Iterator<Item = (&'t Word, &'t Value)> {
     table
         .iter()
         .filter(move |(key, _)| key.text == name)

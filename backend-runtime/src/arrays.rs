@@ -32,6 +32,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     fn to_ndarray<T: Element>(&self, x: &Self::Array<T>) -> Result<HostArray<T>>;
 
     /// An array of this backend with the elements of `x`: without a copy where the memory is the host's.
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>>;
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.

@@ -21,11 +21,11 @@ pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
             if !said.iter().any(|s| s == name) {
                 said.push(name.into());
                 // not `eprintln!`, which the test harness keeps to itself where a test passes
-                let _ = writeln!(std::io::stderr(), "skipped: tests of {name}: {why}");
+                let _ = writeln!(std::io::stderr(), "tests of {name} are skipped. {why}");
             }
             None
         }
-        Err(why) => panic!("{name}: {why}"),
+        Err(why) => panic!("no {name}. {why}"),
     }
 }
 

@@ -149,10 +149,7 @@ impl FromStr for DType {
 
     /// Reads NumPy's names: `"float32"`, `"complex128"`, `"int8"`, `"bool"`.
     fn from_str(name: &str) -> Result<DType, Error> {
-        DType::ALL
-            .into_iter()
-            .find(|d| d.name() == name)
-            .ok_or_else(|| Error::UnknownDType { name: name.into() })
+        DType::ALL.into_iter().find(|d| d.name() == name).ok_or_else(|| Error::UnknownDType { name: name.into() })
     }
 }
 
@@ -208,13 +205,7 @@ mod tests {
         for d in DType::ALL {
             assert_eq!(d.name().parse::<DType>().unwrap(), d);
         }
-        assert!(
-            "float128"
-                .parse::<DType>()
-                .unwrap_err()
-                .to_string()
-                .contains("float128")
-        );
+        assert!("float128".parse::<DType>().unwrap_err().to_string().contains("float128"));
     }
 
     #[test]
@@ -223,14 +214,7 @@ mod tests {
         for d in DType::ALL {
             assert_eq!(size(d).unwrap(), d.size());
         }
-        let limited: Result<usize, Error> =
-            dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
-        assert_eq!(
-            limited,
-            Err(Error::DType {
-                op: "dispatch",
-                dtype: DType::Int8
-            })
-        );
+        let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
+        assert_eq!(limited, Err(Error::DType { op: "dispatch", dtype: DType::Int8 }));
     }
 }

@@ -19,16 +19,7 @@ pub(crate) mod sealed {
     note = "the dtypes are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>"
 )]
 pub trait Element:
-    sealed::Sealed
-    + Copy
-    + Default
-    + PartialEq
-    + Debug
-    + Display
-    + Send
-    + Sync
-    + Into<Scalar<Self>>
-    + 'static
+    sealed::Sealed + Copy + Default + PartialEq + Debug + Display + Send + Sync + Into<Scalar<Self>> + 'static
 {
     /// The dtype at run time.
     const DTYPE: DType;
@@ -75,9 +66,7 @@ pub trait Ordered: Element + PartialOrd {
 }
 
 /// `bool` and the integers: what has bits.
-#[diagnostic::on_unimplemented(
-    message = "this op needs bool or an integer dtype, and `{Self}` is neither"
-)]
+#[diagnostic::on_unimplemented(message = "this op needs bool or an integer dtype, and `{Self}` is neither")]
 pub trait Bits: Ordered + Eq {
     /// `self & other`
     fn bit_and(self, other: Self) -> Self;
@@ -166,9 +155,7 @@ pub trait Numeric: Element {
 }
 
 /// Integers and reals.
-#[diagnostic::on_unimplemented(
-    message = "this op needs an integer or real dtype, and `{Self}` is neither"
-)]
+#[diagnostic::on_unimplemented(message = "this op needs an integer or real dtype, and `{Self}` is neither")]
 pub trait RealNumeric: Numeric<Magnitude = Self> + Ordered {
     /// The quotient rounded toward minus infinity; an integer divided by 0 gives 0.
     fn floor_divide(self, other: Self) -> Self;
@@ -284,16 +271,11 @@ pub trait Float:
     fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self;
 
     /// Runs the real or the complex form of a scalar op with a real result.
-    fn float_to_real<const N: usize, F: FloatToRealOp<N>>(
-        f: &F,
-        x: [Self; N],
-    ) -> <Self as Float>::Real;
+    fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: [Self; N]) -> <Self as Float>::Real;
 }
 
 /// Real floating point.
-#[diagnostic::on_unimplemented(
-    message = "this op needs a real floating-point dtype, and `{Self}` is not one"
-)]
+#[diagnostic::on_unimplemented(message = "this op needs a real floating-point dtype, and `{Self}` is not one")]
 pub trait Real: Float<Real = Self> + RealNumeric {
     /// The nearest value of an `f64`.
     fn of(x: f64) -> Self {
@@ -559,16 +541,7 @@ mod impls {
             }
         };
     }
-    real!(
-        f64,
-        float64,
-        Float64,
-        Complex<f64>,
-        zero = 0.0,
-        one = 1.0,
-        to_f64 = |x: f64| x,
-        of = |x: f64| x
-    );
+    real!(f64, float64, Float64, Complex<f64>, zero = 0.0, one = 1.0, to_f64 = |x: f64| x, of = |x: f64| x);
     real!(
         f32,
         float32,
@@ -594,7 +567,7 @@ mod impls {
         zero = f16::ZERO,
         one = f16::ONE,
         to_f64 = f16::to_f64,
-        of = f16::from_f64
+        of = |x: f64| f16::from_bits(narrow::narrow_f16(narrow::shorten(x)))
     );
     real!(
         bf16,
@@ -604,7 +577,7 @@ mod impls {
         zero = bf16::ZERO,
         one = bf16::ONE,
         to_f64 = bf16::to_f64,
-        of = bf16::from_f64
+        of = |x: f64| bf16::from_bits(narrow::narrow_bf16(narrow::shorten(x)))
     );
 
     macro_rules! complex_float {

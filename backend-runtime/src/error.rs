@@ -138,32 +138,21 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn shapes(op: &'static str, left: &[usize], right: &[usize]) -> Error {
-        Error::Shapes {
-            op,
-            left: left.to_vec(),
-            right: right.to_vec(),
-        }
+        Error::Shapes { op, left: left.to_vec(), right: right.to_vec() }
     }
 
     /// [`Error::Shape`], built out of line.
     #[cold]
     #[inline(never)]
     pub fn shape(op: &'static str, shape: &[usize], why: impl Into<String>) -> Error {
-        Error::Shape {
-            op,
-            shape: shape.to_vec(),
-            why: why.into(),
-        }
+        Error::Shape { op, shape: shape.to_vec(), why: why.into() }
     }
 
     /// [`Error::Argument`], built out of line.
     #[cold]
     #[inline(never)]
     pub fn argument(op: &'static str, why: impl Into<String>) -> Error {
-        Error::Argument {
-            op,
-            why: why.into(),
-        }
+        Error::Argument { op, why: why.into() }
     }
 
     /// [`Error::Unsupported`], what the default body of every generated method gives.
@@ -177,11 +166,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn backend(op: &'static str, expected: &'static str, found: &'static str) -> Error {
-        Error::Backend {
-            op,
-            expected,
-            found,
-        }
+        Error::Backend { op, expected, found }
     }
 }
 
@@ -193,10 +178,7 @@ impl fmt::Display for Error {
             }
             Error::Shape { op, shape, why } => write!(f, "{op}: shape {shape:?}: {why}"),
             Error::Axis { op, axis, ndim } => {
-                write!(
-                    f,
-                    "{op}: axis {axis} is out of range for {ndim} dimensions, or given twice"
-                )
+                write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions, or given twice")
             }
             Error::Index { op, index, len } => {
                 write!(f, "{op}: index {index} is out of range for length {len}")
@@ -207,38 +189,17 @@ impl fmt::Display for Error {
                 write!(f, "`{name}` is no dtype; the dtypes are")?;
                 DType::ALL.iter().try_for_each(|d| write!(f, " {d}"))
             }
-            Error::Backend {
-                op,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "{op}: this is the {expected} backend, the array lives on {found}; use to_backend"
-                )
+            Error::Backend { op, expected, found } => {
+                write!(f, "{op}: this is the {expected} backend, the array lives on {found}; use to_backend")
             }
-            Error::Device {
-                op,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "{op}: this backend is on {expected}, the array lives on {found}; use to_backend"
-                )
+            Error::Device { op, expected, found } => {
+                write!(f, "{op}: this backend is on {expected}, the array lives on {found}; use to_backend")
             }
             Error::Unsupported { op, backend } => write!(f, "{op}: not available on {backend}"),
-            Error::Memory {
-                op,
-                bytes: usize::MAX,
-            } => write!(f, "{op}: the result is larger than any memory"),
+            Error::Memory { op, bytes: usize::MAX } => write!(f, "{op}: the result is larger than any memory"),
             Error::Memory { op, bytes } => write!(f, "{op}: no memory for {bytes} bytes"),
             Error::Unavailable { backend, why } => write!(f, "{backend}: {why}"),
-            Error::Library {
-                op,
-                backend,
-                message,
-            } => write!(f, "{op}: {backend}: {message}"),
+            Error::Library { op, backend, message } => write!(f, "{op}: {backend}: {message}"),
         }
     }
 }

@@ -74,19 +74,14 @@ impl<T: Element, const N: usize> IntoHost<T> for [T; N] {
 
 impl<T: Element, const N: usize, const M: usize> IntoHost<T> for [[T; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        Array::from_iter(self.into_iter().flatten())
-            .into_shape_with_order((N, M))
-            .expect("N * M elements")
-            .into_host()
+        Array::from_iter(self.into_iter().flatten()).into_shape_with_order((N, M)).expect("N * M elements").into_host()
     }
 }
 
 impl<T: Element, const N: usize, const M: usize, const L: usize> IntoHost<T> for [[[T; L]; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
         let flat = Array::from_iter(self.into_iter().flatten().flatten());
-        flat.into_shape_with_order((N, M, L))
-            .expect("N * M * L elements")
-            .into_host()
+        flat.into_shape_with_order((N, M, L)).expect("N * M * L elements").into_host()
     }
 }
 

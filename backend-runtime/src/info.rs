@@ -60,18 +60,7 @@ impl OpInfo {
         doc: &'static str,
         kernel: Option<KernelInfo>,
     ) -> OpInfo {
-        OpInfo {
-            name,
-            group,
-            summary,
-            signature,
-            dtypes,
-            backends,
-            numpy,
-            accuracy,
-            doc,
-            kernel,
-        }
+        OpInfo { name, group, summary, signature, dtypes, backends, numpy, accuracy, doc, kernel }
     }
 }
 
@@ -85,12 +74,6 @@ impl KernelInfo {
         params: &'static [&'static str],
         dtypes: &'static [(DType, DType)],
     ) -> KernelInfo {
-        KernelInfo {
-            source,
-            complex,
-            inputs,
-            params,
-            dtypes,
-        }
+        KernelInfo { source, complex, inputs, params, dtypes }
     }
 }

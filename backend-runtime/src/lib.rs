@@ -26,9 +26,7 @@ pub use arrays::Arrays;
 pub use available::available;
 pub use dtype::{DType, Kind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
-pub use element::{
-    Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric,
-};
+pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};

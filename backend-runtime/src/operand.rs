@@ -89,22 +89,7 @@ macro_rules! scalar_of_its_own_dtype {
         }
     )*};
 }
-scalar_of_its_own_dtype!(
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    f16,
-    bf16,
-    f32,
-    Complex<f32>,
-    Complex<f64>
-);
+scalar_of_its_own_dtype!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, Complex<f32>, Complex<f64>);
 
 impl<T: Float> From<f64> for Scalar<T> {
     #[inline]

@@ -29,16 +29,10 @@ pub struct AxisList {
 impl Axes {
     /// A list of axes. One that does not fit (an axis beyond ±127, more than 14 axes) is kept as one that no array has.
     pub fn list(axes: impl IntoIterator<Item = isize>) -> Axes {
-        let mut list = AxisList {
-            len: 0,
-            axes: [i8::MAX; MOST],
-        };
+        let mut list = AxisList { len: 0, axes: [i8::MAX; MOST] };
         for axis in axes {
             if list.len == MOST {
-                return Axes::List(AxisList {
-                    len: 1,
-                    axes: [i8::MAX; MOST],
-                });
+                return Axes::List(AxisList { len: 1, axes: [i8::MAX; MOST] });
             }
             list.axes[list.len] = i8::try_from(axis).unwrap_or(i8::MAX);
             list.len += 1;
@@ -55,11 +49,7 @@ impl Axes {
         for &axis in &list.axes[..list.len] {
             let index = crate::shape::axis(op, axis.into(), ndim)?;
             if found.contains(&index) {
-                return Err(Error::Axis {
-                    op,
-                    axis: axis.into(),
-                    ndim,
-                });
+                return Err(Error::Axis { op, axis: axis.into(), ndim });
             }
             found.push(index);
         }
@@ -132,10 +122,7 @@ impl From<&[usize]> for Lengths {
     fn from(given: &[usize]) -> Lengths {
         let mut lengths = [0; MOST];
         lengths.iter_mut().zip(given).for_each(|(l, g)| *l = *g);
-        Lengths {
-            len: given.len(),
-            lengths,
-        }
+        Lengths { len: given.len(), lengths }
     }
 }
 
@@ -169,21 +156,11 @@ pub struct Slice {
 
 impl Slice {
     /// The whole axis.
-    pub const ALL: Slice = Slice {
-        start: None,
-        stop: None,
-        step: 1,
-        drop: false,
-    };
+    pub const ALL: Slice = Slice { start: None, stop: None, step: 1, drop: false };
 
     /// One index: the axis goes.
     pub const fn at(index: isize) -> Slice {
-        Slice {
-            start: Some(index),
-            stop: None,
-            step: 1,
-            drop: true,
-        }
+        Slice { start: Some(index), stop: None, step: 1, drop: true }
     }
 
     /// Every `step`-th index; backwards where it is negative.
@@ -335,34 +312,15 @@ mod tests {
     fn axes_resolve_and_refuse() {
         assert_eq!(Axes::from(..).resolve("sum", 2).unwrap(), [0, 1]);
         assert_eq!(Axes::from([-1, 0]).resolve("sum", 3).unwrap(), [2, 0]);
-        assert_eq!(
-            Axes::from(2).resolve("sum", 2),
-            Err(Error::Axis {
-                op: "sum",
-                axis: 2,
-                ndim: 2
-            })
-        );
-        assert!(
-            Axes::from([0, -2]).resolve("sum", 2).is_err(),
-            "one axis twice"
-        );
-        assert!(
-            Axes::from(vec![0_usize; 15]).resolve("sum", 20).is_err(),
-            "more axes than a list holds"
-        );
+        assert_eq!(Axes::from(2).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 }));
+        assert!(Axes::from([0, -2]).resolve("sum", 2).is_err(), "one axis twice");
+        assert!(Axes::from(vec![0_usize; 15]).resolve("sum", 20).is_err(), "more axes than a list holds");
         assert!(Axes::from(1000).resolve("sum", 20).is_err());
     }
 
     #[test]
     fn choices_have_names() {
         assert_eq!("ortho".parse::<Norm>().unwrap(), Norm::Ortho);
-        assert!(
-            "orto"
-                .parse::<Norm>()
-                .unwrap_err()
-                .to_string()
-                .contains("backward, ortho, forward")
-        );
+        assert!("orto".parse::<Norm>().unwrap_err().to_string().contains("backward, ortho, forward"));
     }
 }

@@ -162,12 +162,12 @@ macro_rules! box_muller {
 
             #[inline(always)]
             fn cosine(v: $r) -> $r {
-                $words::near_cos(std::$r::consts::TAU * v)
+                $words::cos_near(std::$r::consts::TAU * v)
             }
 
             #[inline(always)]
             fn sine(v: $r) -> $r {
-                $words::near_sin(std::$r::consts::TAU * v)
+                $words::sin_near(std::$r::consts::TAU * v)
             }
         }
     )*};

@@ -5,24 +5,14 @@ use crate::{Axes, Error, PadMode, Result, Slice};
 /// An axis as an index into a shape of `ndim` axes; negative ones count from the end.
 pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
     let index = if axis < 0 { axis + ndim as isize } else { axis };
-    if (0..ndim as isize).contains(&index) {
-        Ok(index as usize)
-    } else {
-        Err(Error::Axis { op, axis, ndim })
-    }
+    if (0..ndim as isize).contains(&index) { Ok(index as usize) } else { Err(Error::Axis { op, axis, ndim }) }
 }
 
 /// Number of elements; an error where bytes of them would not fit `isize::MAX`.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
-    let too_large = Error::Memory {
-        op,
-        bytes: usize::MAX,
-    };
+    let too_large = Error::Memory { op, bytes: usize::MAX };
     // the product of the non-zero lengths must fit too: strides are computed from it
-    let all = shape
-        .iter()
-        .filter(|&&d| d != 0)
-        .try_fold(element_size.max(1), |n, &d| n.checked_mul(d));
+    let all = shape.iter().filter(|&&d| d != 0).try_fold(element_size.max(1), |n, &d| n.checked_mul(d));
     match all {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(shape.iter().product()),
         _ => Err(too_large),
@@ -32,8 +22,7 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
 /// The shape two shapes broadcast to.
 pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Vec<usize>> {
     let ndim = left.len().max(right.len());
-    let at =
-        |shape: &[usize], i: usize| (i + shape.len()).checked_sub(ndim).map_or(1, |k| shape[k]);
+    let at = |shape: &[usize], i: usize| (i + shape.len()).checked_sub(ndim).map_or(1, |k| shape[k]);
     (0..ndim)
         .map(|i| match (at(left, i), at(right, i)) {
             (a, b) if a == b || b == 1 => Ok(a),
@@ -44,28 +33,14 @@ pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Ve
 }
 
 /// The shape all shapes broadcast to; `[]` of none.
-pub fn broadcast_all<'a>(
-    op: &'static str,
-    shapes: impl IntoIterator<Item = &'a [usize]>,
-) -> Result<Vec<usize>> {
-    shapes
-        .into_iter()
-        .try_fold(Vec::new(), |shape, next| broadcast(op, &shape, next))
+pub fn broadcast_all<'a>(op: &'static str, shapes: impl IntoIterator<Item = &'a [usize]>) -> Result<Vec<usize>> {
+    shapes.into_iter().try_fold(Vec::new(), |shape, next| broadcast(op, &shape, next))
 }
 
 /// Whether `from` broadcasts to exactly `to`.
 pub fn check_broadcast_to(op: &'static str, from: &[usize], to: &[usize]) -> Result<()> {
-    let fits = from.len() <= to.len()
-        && from
-            .iter()
-            .rev()
-            .zip(to.iter().rev())
-            .all(|(&f, &t)| f == t || f == 1);
-    if fits {
-        Ok(())
-    } else {
-        Err(Error::shapes(op, from, to))
-    }
+    let fits = from.len() <= to.len() && from.iter().rev().zip(to.iter().rev()).all(|(&f, &t)| f == t || f == 1);
+    if fits { Ok(()) } else { Err(Error::shapes(op, from, to)) }
 }
 
 /// Strides, in elements, of a shape in C order.
@@ -82,43 +57,23 @@ pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
     shape
         .iter()
         .enumerate()
-        .filter_map(|(i, &d)| {
-            if !axes.contains(&i) {
-                Some(d)
-            } else {
-                keepdims.then_some(1)
-            }
-        })
+        .filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keepdims.then_some(1) })
         .collect()
 }
 
 /// A shape in which one length may be -1: what is left of `size` elements.
 pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
     let size: usize = from.iter().product();
-    let refuse = || Error::Shape {
-        op,
-        shape: from.to_vec(),
-        why: format!("cannot become {to:?}: {size} elements"),
-    };
-    let known = to
-        .iter()
-        .filter(|&&d| d >= 0)
-        .try_fold(1_usize, |n, &d| n.checked_mul(d as usize))
-        .ok_or_else(refuse)?;
+    let refuse = || Error::Shape { op, shape: from.to_vec(), why: format!("cannot become {to:?}: {size} elements") };
+    let known =
+        to.iter().filter(|&&d| d >= 0).try_fold(1_usize, |n, &d| n.checked_mul(d as usize)).ok_or_else(refuse)?;
     let unknown = to.iter().filter(|&&d| d < 0).count();
     if to.iter().any(|&d| d < -1) || unknown > 1 || (unknown == 1 && known == 0) {
         return Err(refuse());
     }
     let missing = if unknown == 1 { size / known } else { 1 };
-    let shape: Vec<usize> = to
-        .iter()
-        .map(|&d| if d < 0 { missing } else { d as usize })
-        .collect();
-    if shape.iter().product::<usize>() == size {
-        Ok(shape)
-    } else {
-        Err(refuse())
-    }
+    let shape: Vec<usize> = to.iter().map(|&d| if d < 0 { missing } else { d as usize }).collect();
+    if shape.iter().product::<usize>() == size { Ok(shape) } else { Err(refuse()) }
 }
 
 /// A [`Slice`] of an axis of known length: first index, number of elements, step.
@@ -141,18 +96,9 @@ pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
         let index = slice.start.unwrap_or(0);
         let from_start = if index < 0 { index + n } else { index };
         if !(0..n).contains(&from_start) {
-            return Err(Error::Index {
-                op,
-                index: index as i64,
-                len,
-            });
+            return Err(Error::Index { op, index: index as i64, len });
         }
-        return Ok(Span {
-            start: from_start as usize,
-            len: 1,
-            step: 1,
-            drop: true,
-        });
+        return Ok(Span { start: from_start as usize, len: 1, step: 1, drop: true });
     }
     let step = slice.step;
     if step == 0 {
@@ -163,50 +109,28 @@ pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
     let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
     let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
     let distance = if step > 0 { stop - start } else { start - stop };
-    let count = if distance <= 0 {
-        0
-    } else {
-        (distance as usize - 1) / step.unsigned_abs() + 1
-    };
-    Ok(Span {
-        start: start.max(0) as usize,
-        len: count,
-        step,
-        drop: false,
-    })
+    let count = if distance <= 0 { 0 } else { (distance as usize - 1) / step.unsigned_abs() + 1 };
+    Ok(Span { start: start.max(0) as usize, len: count, step, drop: false })
 }
 
 /// Spans of all axes; missing slices take the whole axis, too many are an error.
 pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<Span>> {
     if slices.len() > shape.len() {
-        return Err(Error::shape(
-            op,
-            shape,
-            format!("{} slices are more than the axes", slices.len()),
-        ));
+        return Err(Error::shape(op, shape, format!("{} slices are more than the axes", slices.len())));
     }
     let rest = std::iter::repeat(&Slice::ALL);
-    shape
-        .iter()
-        .zip(slices.iter().chain(rest))
-        .map(|(&len, &slice)| span(op, slice, len))
-        .collect()
+    shape.iter().zip(slices.iter().chain(rest)).map(|(&len, &slice)| span(op, slice, len)).collect()
 }
 
 /// The order of axes after moving some of them: axis k of the result is axis `order[k]`.
 pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
     let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
     if from.len() != to.len() {
-        return Err(Error::argument(
-            op,
-            format!("{} axes cannot move to {} places", from.len(), to.len()),
-        ));
+        return Err(Error::argument(op, format!("{} axes cannot move to {} places", from.len(), to.len())));
     }
     let mut rest = (0..ndim).filter(|axis| !from.contains(axis));
     let place = |k| to.iter().position(|&t| t == k).map(|i| from[i]);
-    Ok((0..ndim)
-        .filter_map(|k| place(k).or_else(|| rest.next()))
-        .collect())
+    Ok((0..ndim).filter_map(|k| place(k).or_else(|| rest.next())).collect())
 }
 
 /// Places of new axes in the result, in increasing order.
@@ -223,11 +147,7 @@ pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>>
 pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     let mut single = axes.resolve(op, shape.len())?;
     match single.iter().find(|&&axis| shape[axis] != 1) {
-        Some(axis) => Err(Error::shape(
-            op,
-            shape,
-            format!("axis {axis} does not have length 1"),
-        )),
+        Some(axis) => Err(Error::shape(op, shape, format!("axis {axis} does not have length 1"))),
         None => {
             single.sort_unstable();
             Ok(single)
@@ -243,17 +163,11 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize) -> Result<(us
     let along = axis(op, along, first.len())?;
     let mut shape = first.to_vec();
     for other in &shapes[1..] {
-        let fits = other.len() == first.len()
-            && (0..first.len()).all(|k| k == along || other[k] == first[k]);
+        let fits = other.len() == first.len() && (0..first.len()).all(|k| k == along || other[k] == first[k]);
         if !fits {
             return Err(Error::shapes(op, first, other));
         }
-        shape[along] = shape[along]
-            .checked_add(other[along])
-            .ok_or(Error::Memory {
-                op,
-                bytes: usize::MAX,
-            })?;
+        shape[along] = shape[along].checked_add(other[along]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
     }
     Ok((along, shape))
 }
@@ -274,55 +188,29 @@ pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize) -> Result<(u
 
 /// Lengths multiplied, axis by axis.
 pub fn products(op: &'static str, lengths: &[usize], times: &[usize]) -> Result<Vec<usize>> {
-    let product = |(&l, &t): (&usize, &usize)| {
-        l.checked_mul(t).ok_or(Error::Memory {
-            op,
-            bytes: usize::MAX,
-        })
-    };
+    let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
     lengths.iter().zip(times).map(product).collect()
 }
 
 /// How far each axis is shifted, in `0..length`, for shifts given in pairs with axes; one shift serves all of them.
-pub fn shifts(
-    op: &'static str,
-    given: &[isize],
-    axes: Axes,
-    shape: &[usize],
-) -> Result<Vec<usize>> {
+pub fn shifts(op: &'static str, given: &[isize], axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     let axes = axes.resolve(op, shape.len())?;
     if given.len() != axes.len() && given.len() != 1 {
-        return Err(Error::argument(
-            op,
-            format!("{} shifts for {} axes", given.len(), axes.len()),
-        ));
+        return Err(Error::argument(op, format!("{} shifts for {} axes", given.len(), axes.len())));
     }
     let mut shifts = vec![0; shape.len()];
     for (i, &axis) in axes.iter().enumerate() {
         let shift = given[if given.len() == 1 { 0 } else { i }];
-        shifts[axis] = if shape[axis] == 0 {
-            0
-        } else {
-            (shift as i128).rem_euclid(shape[axis] as i128) as usize
-        };
+        shifts[axis] = if shape[axis] == 0 { 0 } else { (shift as i128).rem_euclid(shape[axis] as i128) as usize };
     }
     Ok(shifts)
 }
 
 /// Shifts by about half of the axes: `half` of their lengths.
-pub fn halves(
-    op: &'static str,
-    axes: Axes,
-    shape: &[usize],
-    half: fn(usize) -> usize,
-) -> Result<Vec<usize>> {
+pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> usize) -> Result<Vec<usize>> {
     let mut shifts = vec![0; shape.len()];
     for axis in axes.resolve(op, shape.len())? {
-        shifts[axis] = if shape[axis] == 0 {
-            0
-        } else {
-            half(shape[axis]) % shape[axis]
-        };
+        shifts[axis] = if shape[axis] == 0 { 0 } else { half(shape[axis]) % shape[axis] };
     }
     Ok(shifts)
 }
@@ -330,49 +218,22 @@ pub fn halves(
 /// The shape with borders, whose widths come in pairs: before and after each axis.
 pub fn padded(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec<usize>> {
     if widths.len() != 2 * shape.len() {
-        return Err(Error::shape(
-            op,
-            shape,
-            format!("{} widths are not two for each axis", widths.len()),
-        ));
+        return Err(Error::shape(op, shape, format!("{} widths are not two for each axis", widths.len())));
     }
     let sum = |(&d, w): (&usize, &[usize])| d.checked_add(w[0])?.checked_add(w[1]);
     let lengths: Option<Vec<usize>> = shape.iter().zip(widths.chunks_exact(2)).map(sum).collect();
-    lengths.ok_or(Error::Memory {
-        op,
-        bytes: usize::MAX,
-    })
+    lengths.ok_or(Error::Memory { op, bytes: usize::MAX })
 }
 
 /// Which index of an axis of length `len` each index of the padded axis repeats. Borders may be longer than the axis.
-pub fn pad_sources(
-    op: &'static str,
-    len: usize,
-    before: usize,
-    after: usize,
-    mode: PadMode,
-) -> Result<Vec<usize>> {
+pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
     if len == 0 {
-        return Err(Error::argument(
-            op,
-            format!("mode `{mode}` has nothing to repeat along an empty axis"),
-        ));
+        return Err(Error::argument(op, format!("mode `{mode}` has nothing to repeat along an empty axis")));
     }
-    let total = len
-        .checked_add(before)
-        .and_then(|n| n.checked_add(after))
-        .filter(|&n| n <= isize::MAX as usize / 8);
-    let total = total.ok_or(Error::Memory {
-        op,
-        bytes: usize::MAX,
-    })?;
+    let total = len.checked_add(before).and_then(|n| n.checked_add(after)).filter(|&n| n <= isize::MAX as usize / 8);
+    let total = total.ok_or(Error::Memory { op, bytes: usize::MAX })?;
     let mut sources = Vec::new();
-    sources
-        .try_reserve_exact(total)
-        .map_err(|_| Error::Memory {
-            op,
-            bytes: total * 8,
-        })?;
+    sources.try_reserve_exact(total).map_err(|_| Error::Memory { op, bytes: total * 8 })?;
     let n = len as isize;
     sources.extend((0..total).map(|i| {
         let i = i as isize - before as isize;
@@ -403,23 +264,14 @@ mod tests {
         assert_eq!(broadcast("add", &[2, 1], &[3]).unwrap(), [2, 3]);
         assert_eq!(broadcast("add", &[0, 1], &[1, 4]).unwrap(), [0, 4]);
         assert_eq!(broadcast("add", &[], &[2]).unwrap(), [2]);
-        assert_eq!(
-            broadcast("add", &[2], &[3]),
-            Err(Error::shapes("add", &[2], &[3]))
-        );
+        assert_eq!(broadcast("add", &[2], &[3]), Err(Error::shapes("add", &[2], &[3])));
         assert!(check_broadcast_to("x", &[3, 1], &[3]).is_err());
     }
 
     #[test]
     fn sizes_over_any_memory_are_errors() {
         assert_eq!(count("zeros", &[2, 3], 8).unwrap(), 6);
-        assert_eq!(
-            count("zeros", &[0, usize::MAX], 1),
-            Err(Error::Memory {
-                op: "zeros",
-                bytes: usize::MAX
-            })
-        );
+        assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::Memory { op: "zeros", bytes: usize::MAX }));
         assert!(count("zeros", &[usize::MAX, 2], 1).is_err());
     }
 
@@ -434,6 +286,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::reversed_empty_ranges)] // empty parts, as in Python
     fn slices_follow_python() {
         let s = |slice: Slice| span("getitem", slice, 5).map(|s| (s.start, s.len, s.step));
         assert_eq!(s((1..-1).into()), Ok((1, 3, 1)));
@@ -442,14 +295,7 @@ mod tests {
         assert_eq!(s(Slice::from(3..1)), Ok((3, 0, 1)));
         assert_eq!(s(Slice::from(0..0).step(-1)), Ok((0, 0, -1)));
         assert_eq!(s(Slice::at(-1)), Ok((4, 1, 1)));
-        assert_eq!(
-            s(Slice::at(5)),
-            Err(Error::Index {
-                op: "getitem",
-                index: 5,
-                len: 5
-            })
-        );
+        assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, len: 5 }));
         assert!(s(Slice::ALL.step(0)).is_err());
     }
 }

@@ -9,23 +9,15 @@ backends::backend! { table = "my_ops.toml", trait = MyOps }
 
 /// What the row `spectral_energy` names: an op can also be a function over any backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
-    b.square(&b.abs(&b.fft(x)?)?)
-        .and_then(|energy| as_real(b, &energy))
+    b.square(&b.abs(&b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
 }
 
 /// The real dtype of the complex dtype of `T` is `T`; this says it to the compiler.
-fn as_real<B: Backend, T: Precision>(
-    b: &B,
-    x: &B::Array<<T::Complex as Numeric>::Magnitude>,
-) -> Result<B::Array<T>> {
+fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<<T::Complex as Numeric>::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }
 
 /// A layer of a network over base ops and our own, on any backend with both.
-pub fn layer<B: Backend + MyOps, T: Precision>(
-    b: &B,
-    x: &B::Array<T>,
-    w: &B::Array<T>,
-) -> Result<B::Array<T>> {
+pub fn layer<B: Backend + MyOps, T: Precision>(b: &B, x: &B::Array<T>, w: &B::Array<T>) -> Result<B::Array<T>> {
     b.gelu(&b.normalize(&b.matmul(x, w)?, -1)?)
 }

@@ -59,13 +59,8 @@ pub mod elementwise {
             Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
         });
         let shape = broadcast_all(F::NAME, arrays.iter().map(|x| x.shape()))?;
-        let views = arrays.each_ref().map(|x| {
-            x.broadcast(IxDyn(&shape))
-                .expect("shapes that were broadcast")
-        });
-        let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| {
-            f.apply(views.each_ref().map(|x| x[&at]))
-        });
+        let views = arrays.each_ref().map(|x| x.broadcast(IxDyn(&shape)).expect("shapes that were broadcast"));
+        let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply(views.each_ref().map(|x| x[&at])));
         Ok(result.into_shared())
     }
 
@@ -121,12 +116,7 @@ pub mod reduce {
     use super::*;
 
     /// The sum over axes, in the order of memory.
-    pub fn sum<T: Element>(
-        _: &Naive,
-        x: &NaiveArray<T>,
-        axis: Axes,
-        keepdims: bool,
-    ) -> Result<NaiveArray<T::Sum>> {
+    pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
         let mut axes = axis.resolve("sum", x.ndim())?;
         axes.sort_unstable();
         let mut result = x.mapv(|v| v.cast::<T::Sum>());
@@ -145,16 +135,9 @@ pub mod linalg {
     use super::*;
 
     /// The product of two matrices; only of two dimensions here.
-    pub fn matmul<T: Numeric>(
-        _: &Naive,
-        x1: &NaiveArray<T>,
-        x2: &NaiveArray<T>,
-    ) -> Result<NaiveArray<T>> {
+    pub fn matmul<T: Numeric>(_: &Naive, x1: &NaiveArray<T>, x2: &NaiveArray<T>) -> Result<NaiveArray<T>> {
         let ([n, k], [k2, m]) = (x1.shape(), x2.shape()) else {
-            return Err(Error::unsupported(
-                "matmul",
-                "naive, for other than two matrices",
-            ));
+            return Err(Error::unsupported("matmul", "naive, for other than two matrices"));
         };
         if k != k2 {
             return Err(Error::shapes("matmul", x1.shape(), x2.shape()));
@@ -174,16 +157,10 @@ pub mod shape {
     }
 
     /// New axes of length 1.
-    pub fn expand_dims<T: Element>(
-        _: &Naive,
-        x: &NaiveArray<T>,
-        axis: Axes,
-    ) -> Result<NaiveArray<T>> {
+    pub fn expand_dims<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes) -> Result<NaiveArray<T>> {
         let count = axis.as_list().map_or(0, |list| list.len());
         let mut axes = axis.resolve("expand_dims", x.ndim() + count)?;
         axes.sort_unstable();
-        Ok(axes
-            .into_iter()
-            .fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+        Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
     }
 }

@@ -27,10 +27,7 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, cutoff: f64) -> Result<Self> {
         scan.check_image("fbp", shape, delta)?;
         if !(cutoff > 0.0 && cutoff <= 1.0) {
-            return Err(Error::argument(
-                "fbp",
-                format!("the cutoff frequency is {cutoff}; it lies in 0 .. 1"),
-            ));
+            return Err(Error::argument("fbp", format!("the cutoff frequency is {cutoff}; it lies in 0 .. 1")));
         }
         let coordinate = |axis: usize| {
             let first = -((shape[axis] / 2) as f64);
@@ -45,20 +42,12 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
             shape: shape.to_vec(),
             coordinates: (0..shape.len()).map(coordinate).collect::<Result<_>>()?,
             filter: filter::<B, T>(b, scan, cutoff)?,
-            weights: if shape.len() == 2 {
-                weights_2d(scan)
-            } else {
-                weights_3d(scan)
-            },
+            weights: if shape.len() == 2 { weights_2d(scan) } else { weights_3d(scan) },
         })
     }
 
     /// The image of a sinogram. `each` is called after each projection with how many are done.
-    pub fn reconstruct(
-        &self,
-        sinogram: &B::Array<T>,
-        mut each: impl FnMut(usize),
-    ) -> Result<B::Array<T>> {
+    pub fn reconstruct(&self, sinogram: &B::Array<T>, mut each: impl FnMut(usize)) -> Result<B::Array<T>> {
         let (b, scan) = (&self.backend, &self.scan);
         scan.check_sinogram("fbp", b.shape(sinogram))?;
         let filtered = self.filtered(sinogram)?;
@@ -90,28 +79,15 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
 }
 
 /// `-i` (times the frequency in three dimensions) over the spectrum of the integrated reference, up to the cutoff.
-fn filter<B: Backend, T: Precision>(
-    b: &B,
-    scan: &Scan,
-    cutoff: f64,
-) -> Result<B::Array<T::Complex>> {
+fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B::Array<T::Complex>> {
     let samples = scan.samples();
     let highest = ((cutoff * samples as f64).round_ties_even() as usize).max(1) / 2;
-    let reference = b.asarray(
-        scan.reference()
-            .iter()
-            .map(|&h| T::of(h))
-            .collect::<Vec<T>>(),
-    )?;
+    let reference = b.asarray(scan.reference().iter().map(|&h| T::of(h)).collect::<Vec<T>>())?;
     let absorption = b.multiply(b.cumulative_sum(&reference, 0)?, scan.step())?;
     let spectrum = b.rfft(&b.ifftshift(&absorption, 0)?)?;
     let kept = b.getitem(&spectrum, [Slice::from(..highest + 1)])?;
     let numerator = (0..=highest).map(|a| {
-        let magnitude = if scan.dims() == 2 {
-            1.0
-        } else {
-            scan.frequency(a)
-        };
+        let magnitude = if scan.dims() == 2 { 1.0 } else { scan.frequency(a) };
         <T::Complex as backends::Element>::from_complex(Complex::new(0.0, -magnitude))
     });
     let kept = b.divide(b.asarray(numerator.collect::<Vec<_>>())?, &kept)?;
@@ -120,23 +96,13 @@ fn filter<B: Backend, T: Precision>(
 
 /// Projections with a gradient.
 fn with_gradient(scan: &Scan) -> Vec<usize> {
-    (0..scan.projections())
-        .filter(|&k| scan.magnitude(k) != 0.0)
-        .collect()
+    (0..scan.projections()).filter(|&k| scan.magnitude(k) != 0.0).collect()
 }
 
 fn weights_2d(scan: &Scan) -> Vec<f64> {
     let scale = 2.0 * scan.step() * with_gradient(scan).len() as f64;
     let weight = |k| scan.magnitude(k).powi(2);
-    (0..scan.projections())
-        .map(|k| {
-            if weight(k) == 0.0 {
-                0.0
-            } else {
-                weight(k) / scale
-            }
-        })
-        .collect()
+    (0..scan.projections()).map(|k| if weight(k) == 0.0 { 0.0 } else { weight(k) / scale }).collect()
 }
 
 /// In three dimensions each projection counts for its part of the sphere of directions.
@@ -149,22 +115,10 @@ fn weights_3d(scan: &Scan) -> Vec<f64> {
     };
     let inclination = |k: usize| (scan.along(2, k) / scan.magnitude(k)).acos();
     let extent = |angle: &dyn Fn(usize) -> f64| {
-        let largest = used
-            .iter()
-            .map(|&k| angle(k))
-            .fold(f64::NEG_INFINITY, f64::max);
+        let largest = used.iter().map(|&k| angle(k)).fold(f64::NEG_INFINITY, f64::max);
         largest - used.iter().map(|&k| angle(k)).fold(f64::INFINITY, f64::min)
     };
-    let scale =
-        extent(&azimuth) * extent(&inclination) / (4.0 * PI * PI * scan.step() * used.len() as f64);
+    let scale = extent(&azimuth) * extent(&inclination) / (4.0 * PI * PI * scan.step() * used.len() as f64);
     let weight = |k: usize| scale * scan.magnitude(k).powi(3) * inclination(k).sin();
-    (0..scan.projections())
-        .map(|k| {
-            if scan.magnitude(k) == 0.0 {
-                0.0
-            } else {
-                weight(k)
-            }
-        })
-        .collect()
+    (0..scan.projections()).map(|k| if scan.magnitude(k) == 0.0 { 0.0 } else { weight(k) }).collect()
 }

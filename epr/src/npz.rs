@@ -22,17 +22,9 @@ impl Npz {
     /// Opens an `.npz` file, or a folder with `.npy` files.
     pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
         let path = path.as_ref();
-        let members = if path.is_dir() {
-            folder(path)
-        } else {
-            archive(path)
-        };
-        let members =
-            members.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
-        Ok(Npz {
-            path: path.to_owned(),
-            members,
-        })
+        let members = if path.is_dir() { folder(path) } else { archive(path) };
+        let members = members.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        Ok(Npz { path: path.to_owned(), members })
     }
 
     /// Where the arrays come from.
@@ -47,13 +39,9 @@ impl Npz {
 
     /// An array of real numbers of any dtype, as `f64`.
     pub fn get(&self, name: &str) -> Result<ArrayD<f64>> {
-        let refuse = |kind, why: &dyn std::fmt::Display| {
-            Error::new(kind, format!("{}: `{name}`: {why}", self.path.display()))
-        };
-        let bytes = self
-            .members
-            .get(name)
-            .ok_or_else(|| refuse(ErrorKind::NotFound, &"there is no such array"))?;
+        let refuse =
+            |kind, why: &dyn std::fmt::Display| Error::new(kind, format!("{}: `{name}`: {why}", self.path.display()));
+        let bytes = self.members.get(name).ok_or_else(|| refuse(ErrorKind::NotFound, &"there is no such array"))?;
         decode(bytes).map_err(|e| refuse(e.kind(), &e))
     }
 
@@ -61,9 +49,7 @@ impl Npz {
     pub fn vector(&self, name: &str) -> Result<Vec<f64>> {
         let array = self.get(name)?;
         let shape = array.shape().to_vec();
-        let vector = array
-            .into_dimensionality::<Ix1>()
-            .map_err(|_| self.rank(name, &shape, 1))?;
+        let vector = array.into_dimensionality::<Ix1>().map_err(|_| self.rank(name, &shape, 1))?;
         Ok(vector.iter().copied().collect())
     }
 
@@ -71,27 +57,18 @@ impl Npz {
     pub fn rows(&self, name: &str) -> Result<Vec<Vec<f64>>> {
         let array = self.get(name)?;
         let shape = array.shape().to_vec();
-        let matrix = array
-            .into_dimensionality::<Ix2>()
-            .map_err(|_| self.rank(name, &shape, 2))?;
+        let matrix = array.into_dimensionality::<Ix2>().map_err(|_| self.rank(name, &shape, 2))?;
         Ok(matrix.rows().into_iter().map(|row| row.to_vec()).collect())
     }
 
     /// An array of one element, of any shape.
     pub fn scalar(&self, name: &str) -> Result<f64> {
         let array = self.get(name)?;
-        if array.len() == 1 {
-            Ok(array.sum())
-        } else {
-            Err(self.rank(name, array.shape(), 0))
-        }
+        if array.len() == 1 { Ok(array.sum()) } else { Err(self.rank(name, array.shape(), 0)) }
     }
 
     fn rank(&self, name: &str, shape: &[usize], rank: usize) -> Error {
-        let why = format!(
-            "{}: `{name}` has the shape {shape:?}, not {rank} axes",
-            self.path.display()
-        );
+        let why = format!("{}: `{name}` has the shape {shape:?}, not {rank} axes", self.path.display());
         Error::new(ErrorKind::InvalidData, why)
     }
 }

@@ -32,28 +32,15 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         scan.check_image("projector", shape, delta)?;
         let nodes = scan.nodes(delta);
         let angle = |axis: usize| {
-            let of_node =
-                |&(k, a): &(usize, usize)| T::of(scan.frequency(a) * delta * scan.along(axis, k));
+            let of_node = |&(k, a): &(usize, usize)| T::of(scan.frequency(a) * delta * scan.along(axis, k));
             b.asarray(nodes.iter().map(of_node).collect::<Vec<T>>())
         };
         let angles = (0..shape.len()).map(angle).collect::<Result<Vec<_>>>()?;
         let coefficients = scan.samples() / 2 + 1;
-        let places = b.asarray(
-            nodes
-                .iter()
-                .map(|&(k, a)| (k * coefficients + a) as i64)
-                .collect::<Vec<_>>(),
-        )?;
+        let places = b.asarray(nodes.iter().map(|&(k, a)| (k * coefficients + a) as i64).collect::<Vec<_>>())?;
         let frequencies = b.asarray(nodes.iter().map(|&(_, a)| a as i64).collect::<Vec<_>>())?;
-        let reference = b.asarray(
-            scan.reference()
-                .iter()
-                .map(|&h| T::of(h))
-                .collect::<Vec<_>>(),
-        )?;
-        let counts = nodes
-            .iter()
-            .map(|&(_, a)| T::of(if a == 0 { 0.5 } else { 1.0 }));
+        let reference = b.asarray(scan.reference().iter().map(|&h| T::of(h)).collect::<Vec<_>>())?;
+        let counts = nodes.iter().map(|&(_, a)| T::of(if a == 0 { 0.5 } else { 1.0 }));
         let counts = b.asarray(counts.collect::<Vec<_>>())?;
         let plan = |kind, isign| {
             let mut plan = NufftPlan::new(b, kind, shape, eps, isign)?;
@@ -127,10 +114,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         let all = b.flatten(&b.rfft(sinogram)?)?;
         let kept = b.multiply(b.take(&all, &self.places, 0)?, b.conj(&self.response)?)?;
         let image = self.to_image.execute(&b.multiply(&kept, &self.counts)?)?;
-        b.multiply(
-            b.real(&image)?,
-            2.0 * self.pixel() / self.scan.samples() as f64,
-        )
+        b.multiply(b.real(&image)?, 2.0 * self.pixel() / self.scan.samples() as f64)
     }
 
     /// The kernel of "project, then back-project", which is a convolution: an image of twice the lengths.
@@ -141,10 +125,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         plan.set_points(&self.angles.iter().collect::<Vec<_>>())?;
         let power = b.multiply(&self.response, b.conj(&self.response)?)?;
         let kernel = plan.execute(&b.multiply(&power, &self.counts)?)?;
-        b.multiply(
-            b.real(&kernel)?,
-            2.0 * self.pixel().powi(2) / self.scan.samples() as f64,
-        )
+        b.multiply(b.real(&kernel)?, 2.0 * self.pixel().powi(2) / self.scan.samples() as f64)
     }
 
     /// "Project, then back-project" as one convolution.

@@ -20,53 +20,31 @@ impl Scan {
     /// gradients (G/cm) whose X, Y and, in three dimensions, Z components are the rows of `gradients`.
     pub fn new(field: &[f64], reference: &[f64], gradients: &[Vec<f64>]) -> Result<Scan> {
         if field.len() < 2 {
-            return Err(refuse(format!(
-                "{} field samples; at least 2 are needed",
-                field.len()
-            )));
+            return Err(refuse(format!("{} field samples; at least 2 are needed", field.len())));
         }
         if reference.len() != field.len() {
             let (h, b) = (reference.len(), field.len());
-            return Err(refuse(format!(
-                "the reference spectrum has {h} samples, the field {b}"
-            )));
+            return Err(refuse(format!("the reference spectrum has {h} samples, the field {b}")));
         }
         if !matches!(gradients.len(), 2 | 3) {
-            return Err(refuse(format!(
-                "{} rows of gradients; 2 (X, Y) or 3 (X, Y, Z) are needed",
-                gradients.len()
-            )));
+            return Err(refuse(format!("{} rows of gradients; 2 (X, Y) or 3 (X, Y, Z) are needed", gradients.len())));
         }
         let projections = gradients[0].len();
         if projections == 0 || gradients.iter().any(|row| row.len() != projections) {
-            return Err(refuse(
-                "each row of gradients has a value for each projection, at least one",
-            ));
+            return Err(refuse("each row of gradients has a value for each projection, at least one"));
         }
-        let all = field
-            .iter()
-            .chain(reference)
-            .chain(gradients.iter().flatten());
+        let all = field.iter().chain(reference).chain(gradients.iter().flatten());
         if !all.into_iter().all(|x| x.is_finite()) {
             return Err(refuse("a value that is not finite"));
         }
-        let scan = Scan {
-            field: field.to_vec(),
-            reference: reference.to_vec(),
-            gradients: gradients.to_vec(),
-        };
+        let scan = Scan { field: field.to_vec(), reference: reference.to_vec(), gradients: gradients.to_vec() };
         let (first, step) = (field[0], scan.step());
         if step <= 0.0 {
             return Err(refuse("the field does not increase"));
         }
-        let uneven = field
-            .iter()
-            .enumerate()
-            .find(|(i, f)| (*f - first - *i as f64 * step).abs() > 0.1 * step);
+        let uneven = field.iter().enumerate().find(|(i, f)| (*f - first - *i as f64 * step).abs() > 0.1 * step);
         if let Some((i, f)) = uneven {
-            return Err(refuse(format!(
-                "the field is not evenly spaced: sample {i} is {f}, the step is {step}"
-            )));
+            return Err(refuse(format!("the field is not evenly spaced: sample {i} is {f}, the step is {step}")));
         }
         Ok(scan)
     }
@@ -113,11 +91,7 @@ impl Scan {
 
     /// The length of a projection's gradient (G/cm).
     pub fn magnitude(&self, projection: usize) -> f64 {
-        self.gradients
-            .iter()
-            .map(|row| row[projection] * row[projection])
-            .sum::<f64>()
-            .sqrt()
+        self.gradients.iter().map(|row| row[projection] * row[projection]).sum::<f64>().sqrt()
     }
 
     /// The component of a projection's gradient along an image axis, these being (Y, X) or (Y, X, Z).
@@ -136,9 +110,7 @@ impl Scan {
         let of_one = |k: usize| {
             let magnitude = self.magnitude(k);
             let within = move |a: &usize| magnitude * (*a as f64) < band;
-            (0..self.samples().div_ceil(2))
-                .take_while(within)
-                .map(move |a| (k, a))
+            (0..self.samples().div_ceil(2)).take_while(within).map(move |a| (k, a))
         };
         (0..self.projections()).flat_map(of_one).collect()
     }
@@ -146,26 +118,14 @@ impl Scan {
     /// An error unless `shape` is an image of this scan, and `delta` a pixel size.
     pub(crate) fn check_image(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
         if shape.len() != self.dims() || shape.contains(&0) {
-            return Err(Error::shape(
-                op,
-                shape,
-                format!("an image of this scan has {} axes, none empty", self.dims()),
-            ));
+            return Err(Error::shape(op, shape, format!("an image of this scan has {} axes, none empty", self.dims())));
         }
         if !(delta.is_finite() && delta > 0.0) {
-            return Err(Error::argument(
-                op,
-                format!("the pixel size is {delta} cm; it must be positive"),
-            ));
+            return Err(Error::argument(op, format!("the pixel size is {delta} cm; it must be positive")));
         }
-        let bytes = shape
-            .iter()
-            .try_fold(size_of::<f64>(), |n, &length| n.checked_mul(length));
+        let bytes = shape.iter().try_fold(size_of::<f64>(), |n, &length| n.checked_mul(length));
         if bytes.is_none_or(|n| n > isize::MAX as usize) {
-            return Err(Error::Memory {
-                op,
-                bytes: usize::MAX,
-            });
+            return Err(Error::Memory { op, bytes: usize::MAX });
         }
         Ok(())
     }
@@ -173,11 +133,7 @@ impl Scan {
     /// An error unless `shape` is that of this scan's projections.
     pub(crate) fn check_sinogram(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = [self.projections(), self.samples()];
-        if shape == expected {
-            Ok(())
-        } else {
-            Err(Error::shapes(op, shape, &expected))
-        }
+        if shape == expected { Ok(()) } else { Err(Error::shapes(op, shape, &expected)) }
     }
 }
 
@@ -205,9 +161,6 @@ mod tests {
         let field: Vec<f64> = (0..8).map(f64::from).collect();
         let scan = Scan::new(&field, &field, &[vec![0.0, 4.0], vec![0.0, 0.0]]).unwrap();
         // without gradient every coefficient below 8 / 2; with one, a < 8 / (2 * 0.5) / 4
-        assert_eq!(
-            scan.nodes(0.5),
-            [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]
-        );
+        assert_eq!(scan.nodes(0.5), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]);
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::Scan;
 use backends::{
-    Backend, ConcatOptions, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result,
-    RfftOptions, Slice,
+    Backend, ConcatOptions, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result, RfftOptions, Slice,
 };
 
 /// The projections of a spectral-spatial image (field, Y, X) or (field, Y, X, Z), and the exact adjoint.
@@ -36,11 +35,7 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
         let coefficients = scan.samples() / 2 + 1;
         let mut frequencies = Vec::new();
         for a in 0.. {
-            let projections: Vec<usize> = nodes
-                .iter()
-                .filter(|node| node.1 == a)
-                .map(|node| node.0)
-                .collect();
+            let projections: Vec<usize> = nodes.iter().filter(|node| node.1 == a).map(|node| node.0).collect();
             if projections.is_empty() {
                 break;
             }
@@ -62,13 +57,7 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
             });
         }
         let shape = [&[scan.samples()], spatial].concat();
-        Ok(SpectralProjector {
-            backend: b.clone(),
-            scan: scan.clone(),
-            shape,
-            delta,
-            frequencies,
-        })
+        Ok(SpectralProjector { backend: b.clone(), scan: scan.clone(), shape, delta, frequencies })
     }
 
     /// Volume of a pixel.
@@ -80,19 +69,13 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         if b.shape(image) != self.shape {
-            return Err(Error::shapes(
-                "spectral_projector",
-                b.shape(image),
-                &self.shape,
-            ));
+            return Err(Error::shapes("spectral_projector", b.shape(image), &self.shape));
         }
         let (projections, samples) = (self.scan.projections(), self.scan.samples());
         let spectra = b.rfft_with(image, RfftOptions::new().axis(0))?;
         let mut all = b.zeros::<T::Complex>([projections * (samples / 2 + 1)])?;
         for (a, frequency) in self.frequencies.iter().enumerate() {
-            let values = frequency
-                .to_nodes
-                .execute(&b.getitem(&spectra, [Slice::at(a as isize)])?)?;
+            let values = frequency.to_nodes.execute(&b.getitem(&spectra, [Slice::at(a as isize)])?)?;
             all = b.scatter(&all, &frequency.places, &values, 0)?;
         }
         let all = b.reshape(&b.multiply(&all, self.pixel())?, [projections as isize, -1])?;
@@ -102,24 +85,14 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
     /// The adjoint of [`apply`](Self::apply).
     pub fn adjoint(&self, sinogram: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
-        self.scan
-            .check_sinogram("spectral_projector", b.shape(sinogram))?;
+        self.scan.check_sinogram("spectral_projector", b.shape(sinogram))?;
         let all = b.flatten(&b.rfft(sinogram)?)?;
         let image = |frequency: &Frequency<B, T>| {
-            let image = frequency
-                .to_image
-                .execute(&b.take(&all, &frequency.places, 0)?)?;
+            let image = frequency.to_image.execute(&b.take(&all, &frequency.places, 0)?)?;
             b.expand_dims(&image, 0)
         };
-        let spectra = self
-            .frequencies
-            .iter()
-            .map(image)
-            .collect::<Result<Vec<_>>>()?;
-        let spectra = b.concat_with(
-            &spectra.iter().collect::<Vec<_>>(),
-            ConcatOptions::new().axis(0),
-        )?;
+        let spectra = self.frequencies.iter().map(image).collect::<Result<Vec<_>>>()?;
+        let spectra = b.concat_with(&spectra.iter().collect::<Vec<_>>(), ConcatOptions::new().axis(0))?;
         let image = b.irfft_with(&spectra, IrfftOptions::new().n(self.scan.samples()).axis(0))?;
         b.multiply(&image, self.pixel())
     }

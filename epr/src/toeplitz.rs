@@ -1,8 +1,6 @@
 //! Convolution with a kernel of twice the image's lengths.
 
-use backends::{
-    Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice,
-};
+use backends::{Backend, Error, FftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 
 /// A multilevel Toeplitz operator on images: the convolution with a kernel over all differences of two pixels.
 #[derive(Clone, Debug)]
@@ -17,58 +15,56 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     pub fn new(b: &B, kernel: &B::Array<T>) -> Result<Self> {
         let lengths = b.shape(kernel);
         if lengths.is_empty() || lengths.iter().any(|n| *n == 0 || n % 2 == 1) {
-            return Err(Error::shape(
-                "toeplitz",
-                lengths,
-                "the kernel's lengths are twice the image's",
-            ));
+            let why = "the kernel's lengths are twice the image's";
+            return Err(Error::shape("toeplitz", lengths, why));
         }
-        let shape = lengths.iter().map(|n| n / 2).collect();
         Ok(Toeplitz {
             backend: b.clone(),
-            shape,
-            spectrum: b.rfftn(kernel)?,
+            shape: lengths.iter().map(|n| n / 2).collect(),
+            spectrum: spectrum(b, kernel, lengths)?,
         })
     }
 
     /// This operator times a number.
     pub fn scaled(&self, factor: f64) -> Result<Self> {
         let spectrum = self.backend.multiply(&self.spectrum, factor)?;
-        Ok(Toeplitz {
-            spectrum,
-            ..self.clone()
-        })
+        Ok(Toeplitz { spectrum, ..self.clone() })
     }
 
     /// The convolution of an image.
-    ///
-    /// Axis by axis, so that rows that are only padding are never transformed, nor those that are cropped away.
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let (b, last) = (&self.backend, self.shape.len() - 1);
         if b.shape(image) != self.shape {
             return Err(Error::shapes("toeplitz", b.shape(image), &self.shape));
         }
-        let mut x = b.rfft_with(image, RfftOptions::new().n(2 * self.shape[last]))?;
-        for axis in (0..last).rev() {
-            x = b.fft_with(
-                &x,
-                FftOptions::new()
-                    .n(2 * self.shape[axis])
-                    .axis(axis as isize),
-            )?;
-        }
-        x = b.multiply(&x, &self.spectrum)?;
+        let doubled: Vec<usize> = self.shape.iter().map(|n| 2 * n).collect();
+        let mut x = b.multiply(spectrum(b, image, &doubled)?, &self.spectrum)?;
         for axis in 0..last {
-            x = b.ifft_with(&x, IfftOptions::new().axis(axis as isize))?;
-            x = b.getitem(&x, self.second_half(axis))?;
+            x = self.second_half(&b.ifft(&x)?, axis)?;
+            x = b.moveaxis(&x, -1, axis)?;
         }
-        let x = b.irfft_with(&x, IrfftOptions::new().n(2 * self.shape[last]))?;
-        b.getitem(&x, self.second_half(last))
+        let x = b.irfft_with(&x, IrfftOptions::new().n(doubled[last]))?;
+        self.second_half(&x, last)
     }
 
-    fn second_half(&self, axis: usize) -> Vec<Slice> {
-        let mut slices = vec![Slice::ALL; axis + 1];
-        slices[axis] = Slice::from(self.shape[axis]..);
-        slices
+    /// The last axis, which is the image's `axis`, without the half that wraps around.
+    fn second_half<U: backends::Element>(&self, x: &B::Array<U>, axis: usize) -> Result<B::Array<U>> {
+        let mut slices = vec![Slice::ALL; self.shape.len()];
+        slices[self.shape.len() - 1] = Slice::from(self.shape[axis]..);
+        self.backend.getitem(x, slices)
     }
+}
+
+/// The real Fourier transform of an image continued by zeros to these lengths, its axes in reverse order.
+///
+/// Axis by axis, so that rows of nothing but zeros are not transformed, and each axis where it is contiguous: the axes
+/// are reversed on the way there, and again on the way back.
+fn spectrum<B: Backend, T: Precision>(b: &B, image: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T::Complex>> {
+    let last = lengths.len() - 1;
+    let mut x = b.rfft_with(image, RfftOptions::new().n(lengths[last]))?;
+    for axis in (0..last).rev() {
+        x = b.moveaxis(&x, axis, -1)?;
+        x = b.fft_with(&x, FftOptions::new().n(lengths[axis]))?;
+    }
+    Ok(x)
 }

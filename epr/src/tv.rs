@@ -43,10 +43,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     /// For a sinogram, and a regularity `lambda` that does not depend on the units and sizes of the measurement.
     pub fn new(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         if !(lambda.is_finite() && lambda > 0.0) {
-            return Err(Error::argument(
-                "tv",
-                format!("lambda is {lambda}; it must be positive"),
-            ));
+            return Err(Error::argument("tv", format!("lambda is {lambda}; it must be positive")));
         }
         let b = projector.backend();
         let normal = projector.toeplitz()?;
@@ -54,10 +51,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let pixel = projector.delta().powi(projector.shape().len() as i32);
         let mass = scalar(b, &b.sum(&back_projection, ..)?)? * pixel;
         if mass == 0.0 || !mass.is_finite() {
-            return Err(Error::argument(
-                "tv",
-                format!("the back-projection of the data sums to {mass}"),
-            ));
+            return Err(Error::argument("tv", format!("the back-projection of the data sums to {mass}")));
         }
         let initial = b.divide(&back_projection, mass)?;
         Ok(Tv {
@@ -93,8 +87,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
 
     /// The gradient of the misfit at an image.
     pub fn misfit_gradient(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
-        self.backend
-            .subtract(self.normal.apply(image)?, &self.back_projection)
+        self.backend.subtract(self.normal.apply(image)?, &self.back_projection)
     }
 
     /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
@@ -111,38 +104,37 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let gradient_norm = (4.0 * dims as f64).sqrt();
         let tau = 0.5 / self.lipschitz;
         let dual_step = self.lipschitz / (gradient_norm * gradient_norm * self.weight);
-        let dual_pull = tau * self.weight;
+        // step lengths go into what is computed once
+        let normal_step = self.normal.scaled(tau)?;
+        let data_step = b.multiply(&self.back_projection, tau)?;
         let mut energies = Vec::new();
         let mut image = self.initial.clone();
-        let mut ahead = image.clone();
+        let mut ahead = b.multiply(&image, dual_step)?;
         let mut dual = vec![b.zeros_like(&image)?; dims];
         for iteration in 0..iterations {
-            let normal = self.normal.apply(&image)?;
-            if every != 0 && iteration % every == 0 {
-                energies.push(self.energy(&image, &normal)?);
+            let step = normal_step.apply(&image)?;
+            if every != 0 && iteration.is_multiple_of(every) {
+                energies.push(self.energy(&image, dot(b, &image, &step)? / tau)?);
             }
-            dual = project(b, &ascend(b, &dual, &ahead, dual_step)?)?;
-            let down = b.multiply(b.subtract(&self.back_projection, &normal)?, tau)?;
-            let pull = b.multiply(divergence(b, &dual)?, dual_pull)?;
-            let next = b.add(b.add(&image, down)?, pull)?;
-            ahead = b.subtract(b.multiply(&next, 2.0)?, &image)?;
+            dual = project(b, &ascend(b, &dual, &ahead)?)?;
+            let pull = b.multiply(divergence(b, &dual)?, tau * self.weight)?;
+            let next = b.add(b.add(&image, b.subtract(&data_step, step)?)?, pull)?;
+            // dual_step (2 next - image)
+            ahead = b.subtract(b.multiply(&next, 2.0 * dual_step)?, b.multiply(&image, dual_step)?)?;
             image = next;
-            each(Step {
-                iteration: iteration + 1,
-                image: &image,
-            })?;
+            each(Step { iteration: iteration + 1, image: &image })?;
         }
-        if every != 0 && iterations % every == 0 {
-            energies.push(self.energy(&image, &self.normal.apply(&image)?)?);
+        if every != 0 && iterations.is_multiple_of(every) {
+            let squared = dot(b, &image, &self.normal.apply(&image)?)?;
+            energies.push(self.energy(&image, squared)?);
         }
         Ok(Solution { image, energies })
     }
 
-    /// What is minimised, at an image `u` with `A* A u` known.
-    fn energy(&self, image: &B::Array<T>, normal: &B::Array<T>) -> Result<f64> {
+    /// What is minimised, at an image `u` of which `|A u|^2` is known.
+    fn energy(&self, image: &B::Array<T>, squared: f64) -> Result<f64> {
         let b = &self.backend;
-        let misfit =
-            0.5 * dot(b, image, normal)? - dot(b, image, &self.back_projection)? + self.offset;
+        let misfit = 0.5 * squared - dot(b, image, &self.back_projection)? + self.offset;
         Ok(misfit + self.weight * total_variation(b, image)?)
     }
 }
@@ -178,27 +170,16 @@ pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> 
     scalar(b, &b.sum(&length(b, &gradient(b, image)?)?, ..)?)
 }
 
-/// The dual field after a step up the gradient of an image.
-fn ascend<B: Backend, T: Precision>(
-    b: &B,
-    dual: &[B::Array<T>],
-    image: &B::Array<T>,
-    step: f64,
-) -> Result<Vec<B::Array<T>>> {
+/// The dual field after a step up the gradient of an image, which holds the step length.
+fn ascend<B: Backend, T: Precision>(b: &B, dual: &[B::Array<T>], image: &B::Array<T>) -> Result<Vec<B::Array<T>>> {
     let up = gradient(b, image)?;
-    dual.iter()
-        .zip(&up)
-        .map(|(p, g)| b.add(p, b.multiply(g, step)?))
-        .collect()
+    dual.iter().zip(&up).map(|(p, g)| b.add(p, g)).collect()
 }
 
 /// The nearest field whose vectors are no longer than 1.
 fn project<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<Vec<B::Array<T>>> {
     let excess = b.maximum(length(b, field)?, 1.0)?;
-    field
-        .iter()
-        .map(|component| b.divide(component, &excess))
-        .collect()
+    field.iter().map(|component| b.divide(component, &excess)).collect()
 }
 
 /// The lengths of a field's vectors.
@@ -212,9 +193,7 @@ fn length<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::A
 
 fn scalar<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<f64> {
     let first = b.to_ndarray(x)?.first().copied();
-    first
-        .map(Real::to_f64)
-        .ok_or_else(|| Error::argument("tv", "an empty image"))
+    first.map(Real::to_f64).ok_or_else(|| Error::argument("tv", "an empty image"))
 }
 
 fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<f64> {
@@ -224,27 +203,14 @@ fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Res
 /// What a `lambda` of 1 weighs: the size of the misfit for the reference spectrum and sampling at hand.
 fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     let (scan, dims) = (projector.scan(), projector.shape().len() as i32);
-    let highest = scan
-        .reference()
-        .iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, f64::max);
-    let lowest = scan
-        .reference()
-        .iter()
-        .copied()
-        .fold(f64::INFINITY, f64::min);
+    let highest = scan.reference().iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = scan.reference().iter().copied().fold(f64::INFINITY, f64::min);
     let angles = scan.projections() as f64 / (2.0_f64.powi(dims - 1) * PI);
-    (highest - lowest) * angles * scan.samples() as f64 / scan.range()
-        * projector.delta().powi(dims - 1)
+    (highest - lowest) * angles * scan.samples() as f64 / scan.range() * projector.delta().powi(dims - 1)
 }
 
 /// 1.05 times the norm of the operator, as far as power iterations from `start` find it before they slow down.
-fn lipschitz<B: Backend, T: Precision>(
-    b: &B,
-    operator: &Toeplitz<B, T>,
-    start: &B::Array<T>,
-) -> Result<f64> {
+fn lipschitz<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
     /// Relative change of the norm from which on one more application is made, and its result taken.
     const SETTLED: f64 = 1e-5;
     const MOST: usize = 10_000;
@@ -264,8 +230,5 @@ fn lipschitz<B: Backend, T: Precision>(
         previous = found;
         x = b.divide(&next, found)?;
     }
-    Err(Error::argument(
-        "tv",
-        "no bound of the projection operator was found: its power iteration does not settle",
-    ))
+    Err(Error::argument("tv", "no bound of the projection operator was found: its power iteration does not settle"))
 }

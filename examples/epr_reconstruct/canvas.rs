@@ -35,11 +35,7 @@ pub enum Place {
 impl Canvas {
     /// A white canvas.
     pub fn new(width: i32, height: i32) -> Canvas {
-        Canvas {
-            width,
-            height,
-            pixels: vec![[255; 3]; (width * height) as usize],
-        }
+        Canvas { width, height, pixels: vec![[255; 3]; (width * height) as usize] }
     }
 
     pub fn dot(&mut self, x: i32, y: i32, color: [u8; 3]) {
@@ -75,10 +71,7 @@ impl Canvas {
             Place::Turned => return self.turned(x, y, text),
         };
         let letters = MonoTextStyle::new(&FONT_10X20, Rgb888::new(INK[0], INK[1], INK[2]));
-        let style = TextStyleBuilder::new()
-            .alignment(alignment)
-            .baseline(baseline)
-            .build();
+        let style = TextStyleBuilder::new().alignment(alignment).baseline(baseline).build();
         let Ok(_) = Text::with_text_style(text, Point::new(x, y), letters, style).draw(self);
     }
 
@@ -86,9 +79,7 @@ impl Canvas {
         let (length, height) = (LETTER[0] * text.len() as i32, LETTER[1]);
         let mut level = Canvas::new(length, height);
         level.text(length / 2, 0, Place::Below, text);
-        for (across, down) in
-            (0..height).flat_map(|down| (0..length).map(move |across| (across, down)))
-        {
+        for (across, down) in (0..height).flat_map(|down| (0..length).map(move |across| (across, down))) {
             let color = level.pixels[(down * length + across) as usize];
             self.dot(x - height / 2 + down, y + length / 2 - across, color);
         }
@@ -116,10 +107,7 @@ impl DrawTarget for Canvas {
     type Color = Rgb888;
     type Error = Infallible;
 
-    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(
-        &mut self,
-        pixels: I,
-    ) -> Result<(), Infallible> {
+    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Infallible> {
         for Pixel(at, color) in pixels {
             self.dot(at.x, at.y, [color.r(), color.g(), color.b()]);
         }

@@ -86,13 +86,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, l
             "data" => options.data = parser.value()?.into(),
             "reference" => options.reference = Some(parser.value()?.into()),
             "out" => options.out = parser.value()?.into(),
-            "backend" | "device" | "dtype" | "method" | "shape" | "delta" | "cutoff" | "lambda"
-            | "iterations" => {
+            "backend" | "device" | "dtype" | "method" | "shape" | "delta" | "cutoff" | "lambda" | "iterations" => {
                 let value = parser.value()?.string()?;
                 let set = set(&mut options, &name, &value);
-                set.map_err(|why| {
-                    lexopt::Error::Custom(format!("--{name} {value}: {why}").into())
-                })?;
+                set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
             }
             _ => return Err(Arg::Long(&name).unexpected()),
         }
@@ -113,10 +110,7 @@ fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
         }
         "device" => options.device = Some(value.into()),
         "dtype" => {
-            let known = value
-                .parse()
-                .ok()
-                .filter(|d| matches!(d, DType::Float32 | DType::Float64));
+            let known = value.parse().ok().filter(|d| matches!(d, DType::Float32 | DType::Float64));
             options.dtype = known.ok_or("the dtypes are float32 and float64")?;
         }
         "method" => {
@@ -128,34 +122,19 @@ fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
             }
         }
         "shape" => {
-            let lengths = value
-                .split('x')
-                .map(|n| n.parse().ok().filter(|&n| n > 0))
-                .collect::<Option<Vec<usize>>>();
+            let lengths = value.split('x').map(|n| n.parse().ok().filter(|&n| n > 0)).collect::<Option<Vec<usize>>>();
             let lengths = lengths.filter(|l| matches!(l.len(), 2 | 3));
             options.shape = lengths.ok_or("a shape is 400x200, or 50x25x25 in three dimensions")?;
         }
         "delta" => options.delta = positive(value)?,
-        "cutoff" => {
-            options.cutoff = positive(value)
-                .ok()
-                .filter(|c| *c <= 1.0)
-                .ok_or("it lies in 0 .. 1")?
-        }
+        "cutoff" => options.cutoff = positive(value).ok().filter(|c| *c <= 1.0).ok_or("it lies in 0 .. 1")?,
         "lambda" => options.lambda = positive(value)?,
-        _ => {
-            options.iterations = value
-                .parse()
-                .map_err(|_| "a number of iterations is needed")?
-        }
+        _ => options.iterations = value.parse().map_err(|_| "a number of iterations is needed")?,
     }
     Ok(())
 }
 
 fn positive(value: &str) -> Result<f64, String> {
-    let number = value
-        .parse()
-        .ok()
-        .filter(|x: &f64| x.is_finite() && *x > 0.0);
+    let number = value.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0);
     number.ok_or_else(|| "a positive number is needed".into())
 }

@@ -42,25 +42,12 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     output::check(&options.out)?;
     let measured = Measurement::read(&options.data)?;
-    let references = options
-        .reference
-        .as_deref()
-        .map(reference::read)
-        .transpose()?
-        .unwrap_or_default();
+    let references = options.reference.as_deref().map(reference::read).transpose()?.unwrap_or_default();
     let backend = backend(options.backend, options.device.as_deref())?;
     println!("{measured}");
-    let shape = options
-        .shape
-        .iter()
-        .map(usize::to_string)
-        .collect::<Vec<_>>()
-        .join(" x ");
+    let shape = options.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
     let (library, device) = (backend.name(), backends::Arrays::device(&backend));
-    println!(
-        "image of {shape} pixels of {} cm, {}, on {library} ({device})",
-        options.delta, options.dtype
-    );
+    println!("image of {shape} pixels of {} cm, {}, on {library} ({device})", options.delta, options.dtype);
     let files = dispatch!(options.dtype, T: [Float32, Float64] => {
         reconstruct::run::<_, T>(&backend, options, &measured, &references)
     })?;
@@ -73,13 +60,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 /// The backend asked for; `auto` is the first GPU where there is one, else the CPU.
 fn backend(library: Library, device: Option<&str>) -> Result<AnyBackend, Box<dyn Error>> {
     let gpu = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
-        let number = device
-            .strip_prefix("cuda:")
-            .or_else(|| (device == "cuda").then_some("0"));
+        let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));
         let number = number.and_then(|n| n.parse().ok());
-        let number = number.ok_or_else(|| {
-            format!("--device {device}: this backend runs on `cuda` or `cuda:NUMBER`")
-        })?;
+        let number =
+            number.ok_or_else(|| format!("--device {device}: this backend runs on `cuda` or `cuda:NUMBER`"))?;
         Ok(Cuda::new(number)?.into())
     };
     match (library, device) {

@@ -17,8 +17,7 @@ impl Measurement {
     pub fn read(path: &Path) -> Result<Measurement, Box<dyn Error>> {
         let data = Npz::open(path)?;
         let in_file = |e: &dyn fmt::Display| format!("{}: {e}", path.display());
-        let scan = Scan::new(&data.vector("B")?, &data.vector("h")?, &data.rows("fgrad")?)
-            .map_err(|e| in_file(&e))?;
+        let scan = Scan::new(&data.vector("B")?, &data.vector("h")?, &data.rows("fgrad")?).map_err(|e| in_file(&e))?;
         let sinogram = data.get("proj")?;
         let expected = [scan.projections(), scan.samples()];
         if sinogram.shape() != expected {
@@ -32,23 +31,15 @@ impl Measurement {
         if let Some(value) = sinogram.iter().find(|x| !x.is_finite()) {
             return Err(in_file(&format!("`proj` has the value {value}")).into());
         }
-        let name = path
-            .file_name()
-            .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        Ok(Measurement {
-            name,
-            scan,
-            sinogram,
-        })
+        let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        Ok(Measurement { name, scan, sinogram })
     }
 }
 
 impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scan = &self.scan;
-        let steepest = (0..scan.projections())
-            .map(|k| scan.magnitude(k))
-            .fold(0.0, f64::max);
+        let steepest = (0..scan.projections()).map(|k| scan.magnitude(k)).fold(0.0, f64::max);
         let first = scan.field()[0];
         write!(
             f,

@@ -29,9 +29,7 @@ pub fn write(folder: &Path, files: &[File]) -> io::Result<()> {
     let existed = folder.exists();
     fs::create_dir_all(folder).map_err(|e| explain(folder, &e))?;
     let waiting = |file: &File| folder.join(format!(".{}.{}", file.name, std::process::id()));
-    let written = files
-        .iter()
-        .try_for_each(|file| put(&waiting(file), &folder.join(file.name), file));
+    let written = files.iter().try_for_each(|file| put(&waiting(file), &folder.join(file.name), file));
     let renamed = written.and_then(|()| {
         files.iter().try_for_each(|file| {
             let to: PathBuf = folder.join(file.name);

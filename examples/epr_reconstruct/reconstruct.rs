@@ -32,26 +32,14 @@ pub fn run<B: Backend, T: Precision + Written>(
     let scan = &measured.scan;
     if options.shape.len() != scan.dims() {
         let (axes, dims) = (options.shape.len(), scan.dims());
-        return Err(format!(
-            "--shape has {axes} lengths, and the measurement's gradients {dims} components"
-        )
-        .into());
+        return Err(format!("--shape has {axes} lengths, and the measurement's gradients {dims} components").into());
     }
     let sinogram = b.asarray(measured.sinogram.mapv(T::of))?;
-    let mut files = vec![File {
-        name: "sinogram.png",
-        bytes: figure::sinogram(scan, &measured.sinogram)?,
-    }];
+    let mut files = vec![File { name: "sinogram.png", bytes: figure::sinogram(scan, &measured.sinogram)? }];
 
     if options.fbp {
         let start = Instant::now();
-        let method = FilteredBackProjection::<B, T>::new(
-            b,
-            scan,
-            &options.shape,
-            options.delta,
-            options.cutoff,
-        )?;
+        let method = FilteredBackProjection::<B, T>::new(b, scan, &options.shape, options.delta, options.cutoff)?;
         let bar = progress("fbp", scan.projections());
         let image = method.reconstruct(&sinogram, |done| bar.set_position(done as u64))?;
         let image = finite("fbp", b.to_ndarray(&image)?.into_owned())?;
@@ -60,14 +48,8 @@ pub fn run<B: Backend, T: Precision + Written>(
         let values = image.mapv(Real::to_f64);
         references.compare("fbp", &values)?;
         let title = format!("Filtered back-projection, cutoff {}", options.cutoff);
-        files.push(File {
-            name: "fbp.npy",
-            bytes: encode(&image),
-        });
-        files.push(File {
-            name: "fbp.png",
-            bytes: figure::image(&title, &panels(&values, options.delta))?,
-        });
+        files.push(File { name: "fbp.npy", bytes: encode(&image) });
+        files.push(File { name: "fbp.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
     }
 
     if options.tv {
@@ -83,55 +65,30 @@ pub fn run<B: Backend, T: Precision + Written>(
         let image = finite("tv", b.to_ndarray(&solution.image)?.into_owned())?;
         bar.finish_and_clear();
         let iterated = start.elapsed().as_secs_f64() - prepared;
-        println!(
-            "tv    {prepared:.2} s to prepare, {iterated:.2} s for {} iterations",
-            options.iterations
-        );
+        println!("tv    {prepared:.2} s to prepare, {iterated:.2} s for {} iterations", options.iterations);
         let values = image.mapv(Real::to_f64);
         let energies = finite("tv_energy", arr1(&solution.energies).into_dyn())?;
         references.compare("tv_u", &values)?;
         references.compare("tv_E", &energies)?;
-        let title = format!(
-            "Total variation, lambda {}, {} iterations",
-            options.lambda, options.iterations
-        );
-        files.push(File {
-            name: "tv.npy",
-            bytes: encode(&image),
-        });
-        files.push(File {
-            name: "tv_energy.npy",
-            bytes: encode(&energies),
-        });
-        files.push(File {
-            name: "tv.png",
-            bytes: figure::image(&title, &panels(&values, options.delta))?,
-        });
+        let title = format!("Total variation, lambda {:?}, {} iterations", options.lambda, options.iterations);
+        files.push(File { name: "tv.npy", bytes: encode(&image) });
+        files.push(File { name: "tv_energy.npy", bytes: encode(&energies) });
+        files.push(File { name: "tv.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
     }
     Ok(files)
 }
 
 /// A bar on the terminal, where there is one.
 fn progress(name: &'static str, steps: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template(
-        "{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)",
-    );
-    let style = style
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("=> ");
-    ProgressBar::new(steps as u64)
-        .with_style(style)
-        .with_prefix(name)
+    let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+    ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
 }
 
 /// The array, unless a number in it is none.
 fn finite<T: Real>(name: &str, x: ArrayD<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let all = x.iter().all(|v| v.to_f64().is_finite());
-    if all {
-        Ok(x)
-    } else {
-        Err(format!("{name}: the data lead to values that are not finite").into())
-    }
+    if all { Ok(x) } else { Err(format!("{name}: the data lead to values that are not finite").into()) }
 }
 
 /// The image, or the three central slices of a volume.
@@ -140,10 +97,7 @@ fn panels(image: &ArrayD<f64>, delta: f64) -> Vec<Panel> {
     let panel = |slice: ArrayD<f64>, vertical: usize, horizontal: usize, title: String| Panel {
         values: slice,
         title,
-        labels: [
-            format!("{} (cm)", AXES[vertical]),
-            format!("{} (cm)", AXES[horizontal]),
-        ],
+        labels: [format!("{} (cm)", AXES[vertical]), format!("{} (cm)", AXES[horizontal])],
         extents: [vertical, horizontal].map(|axis| {
             let n = image.shape()[axis];
             // pixel i is centred at (i - n / 2) delta
@@ -154,11 +108,7 @@ fn panels(image: &ArrayD<f64>, delta: f64) -> Vec<Panel> {
     if image.ndim() == 2 {
         return vec![panel(image.clone(), 0, 1, String::new())];
     }
-    let slice = |axis: usize| {
-        image
-            .index_axis(Axis(axis), image.shape()[axis] / 2)
-            .to_owned()
-    };
+    let slice = |axis: usize| image.index_axis(Axis(axis), image.shape()[axis] / 2).to_owned();
     vec![
         panel(slice(2), 0, 1, "Z = 0".into()),
         panel(slice(1), 0, 2, "X = 0".into()),

@@ -18,20 +18,14 @@ pub fn read(path: &Path) -> Result<References, Box<dyn Error>> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             let file = entry?.path();
-            files.extend(
-                file.extension()
-                    .is_some_and(|e| e == "npz")
-                    .then_some(file.clone()),
-            );
+            files.extend(file.extension().is_some_and(|e| e == "npz").then_some(file.clone()));
         }
         files.sort();
     }
     files.push(path.to_owned());
     let opened = files.iter().map(Npz::open).collect::<Result<Vec<_>, _>>()?;
-    let found: Vec<Npz> = opened
-        .into_iter()
-        .filter(|f| ["fbp", "tv_u", "tv_E"].iter().any(|k| f.contains(k)))
-        .collect();
+    let found: Vec<Npz> =
+        opened.into_iter().filter(|f| ["fbp", "tv_u", "tv_E"].iter().any(|k| f.contains(k))).collect();
     if found.is_empty() {
         return Err(format!("{}: no array fbp, tv_u or tv_E there", path.display()).into());
     }
@@ -51,10 +45,7 @@ impl References {
             let norm = |x: &ArrayD<f64>| x.iter().map(|v| v * v).sum::<f64>().sqrt();
             println!(
                 "      {key} of {}: largest difference {:.1e} of the maximum, {:.1e} in the L2 norm",
-                file.path()
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy(),
+                file.path().file_name().unwrap_or_default().to_string_lossy(),
                 largest(&difference) / largest(&expected),
                 norm(&difference) / norm(&expected),
             );

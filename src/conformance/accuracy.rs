@@ -32,21 +32,11 @@ pub(crate) enum Tolerance {
 
 impl Accuracy {
     /// Bit for bit. The base of the others: `Accuracy { ulp: 4.0, ..Accuracy::EXACT }`.
-    pub const EXACT: Accuracy = Accuracy {
-        ulp: 0.0,
-        rtol: &[],
-        sqrt_n: false,
-        shape: false,
-        own_ulp: &[],
-    };
+    pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };
 
     /// What a result of dtype `result`, of a row called with `dtype` and samples of `size` elements, is compared under.
     pub(crate) fn tolerance(&self, dtype: DType, result: DType, size: usize) -> Tolerance {
-        let of = |list: &[(DType, f64)], dtype| {
-            list.iter()
-                .find(|(d, _)| *d == dtype)
-                .map(|(_, value)| *value)
-        };
+        let of = |list: &[(DType, f64)], dtype| list.iter().find(|(d, _)| *d == dtype).map(|(_, value)| *value);
         if self.shape {
             return Tolerance::Shape;
         }
@@ -71,32 +61,11 @@ mod tests {
 
     #[test]
     fn tolerances_follow_the_dtype_of_the_result() {
-        let sum = Accuracy {
-            rtol: &[(DType::Float32, 1e-6)],
-            sqrt_n: true,
-            ..Accuracy::EXACT
-        };
-        assert_eq!(
-            sum.tolerance(DType::Int8, DType::Int64, 12),
-            Tolerance::Exact
-        );
-        assert_eq!(
-            sum.tolerance(DType::Complex64, DType::Complex64, 4),
-            Tolerance::Relative(2e-6)
-        );
-        let own = Accuracy {
-            ulp: 4.0,
-            own_ulp: &[(DType::Float32, 8.0)],
-            ..Accuracy::EXACT
-        };
-        assert_eq!(
-            own.tolerance(DType::Float32, DType::Float32, 4),
-            Tolerance::Ulp(8.0)
-        );
-        assert_eq!(
-            own.tolerance(DType::Complex64, DType::Complex64, 4),
-            Tolerance::Ulp(4.0),
-            "its own dtype only"
-        );
+        let sum = Accuracy { rtol: &[(DType::Float32, 1e-6)], sqrt_n: true, ..Accuracy::EXACT };
+        assert_eq!(sum.tolerance(DType::Int8, DType::Int64, 12), Tolerance::Exact);
+        assert_eq!(sum.tolerance(DType::Complex64, DType::Complex64, 4), Tolerance::Relative(2e-6));
+        let own = Accuracy { ulp: 4.0, own_ulp: &[(DType::Float32, 8.0)], ..Accuracy::EXACT };
+        assert_eq!(own.tolerance(DType::Float32, DType::Float32, 4), Tolerance::Ulp(8.0));
+        assert_eq!(own.tolerance(DType::Complex64, DType::Complex64, 4), Tolerance::Ulp(4.0), "its own dtype only");
     }
 }

@@ -20,8 +20,7 @@ impl<B: Arrays> Suite<B> {
         let mut chance = Chance(row.name.bytes().fold(1, seed));
         for _ in 0..CALLS {
             let text = arguments(row.params, &mut chance);
-            let case = Case::new(b, row.name, row.params, &text)
-                .expect("arguments of the row's parameters");
+            let case = Case::new(b, row.name, row.params, &text).expect("arguments of the row's parameters");
             let of = format!("{} on {}, {dtype}, called with `{text}`", row.name, B::NAME);
             match catch_unwind(AssertUnwindSafe(|| call(&case))) {
                 Ok(Ok(_)) => {}
@@ -41,9 +40,7 @@ fn arguments(params: &[&str], chance: &mut Chance) -> String {
     let mut parts = Vec::new();
     for param in params {
         let (name, ty) = param.split_once(':').expect("a parameter has a type");
-        let (ty, default) = ty
-            .split_once('=')
-            .map_or((ty, None), |(ty, default)| (ty, Some(default)));
+        let (ty, default) = ty.split_once('=').map_or((ty, None), |(ty, default)| (ty, Some(default)));
         let value = value(ty.trim(), chance);
         match default {
             None => parts.push(value),
@@ -55,39 +52,15 @@ fn arguments(params: &[&str], chance: &mut Chance) -> String {
 }
 
 fn value(ty: &str, chance: &mut Chance) -> String {
-    const ARRAYS: &[&str] = &[
-        "m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w",
-        "dup", "sorted",
-    ];
+    const ARRAYS: &[&str] =
+        &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"];
     const INDICES: &[&str] = &["i", "ii", "i0", "iv", "ix"];
     const AXES: &[&str] = &["0", "1", "2", "-1", "-2", "-3", "5", "-9", "1000"];
-    const LENGTHS: &[&str] = &[
-        "0",
-        "1",
-        "2",
-        "3",
-        "4",
-        "7",
-        "4611686018427387904",
-        "18446744073709551615",
-    ];
-    const SIGNED: &[&str] = &[
-        "-1",
-        "0",
-        "1",
-        "2",
-        "3",
-        "4",
-        "6",
-        "-5",
-        "9223372036854775807",
-        "-9223372036854775808",
-    ];
+    const LENGTHS: &[&str] = &["0", "1", "2", "3", "4", "7", "4611686018427387904", "18446744073709551615"];
+    const SIGNED: &[&str] = &["-1", "0", "1", "2", "3", "4", "6", "-5", "9223372036854775807", "-9223372036854775808"];
     const NUMBERS: &[&str] = &["0", "1", "-1", "0.5", "3", "1e300", "-1e300", "NaN", "inf"];
     let list = |of: &[&str], most: usize, chance: &mut Chance| {
-        let items: Vec<&str> = (0..chance.below(most + 1))
-            .map(|_| chance.pick(of))
-            .collect();
+        let items: Vec<&str> = (0..chance.below(most + 1)).map(|_| chance.pick(of)).collect();
         format!("[{}]", items.join(", "))
     };
     match ty {
@@ -102,9 +75,7 @@ fn value(ty: &str, chance: &mut Chance) -> String {
         "shape" | "lengths?" => list(LENGTHS, 4, chance),
         "newshape" | "shifts" => list(SIGNED, 3, chance),
         "slices" => {
-            const SLICES: &[&str] = &[
-                ":", "1:3", "::-1", "0", "-1", "5", "2:0", "::2", "-100:100", "1:1", "::0",
-            ];
+            const SLICES: &[&str] = &[":", "1:3", "::-1", "0", "-1", "5", "2:0", "::2", "-100:100", "1:1", "::0"];
             let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(SLICES)).collect();
             format!("'{}'", slices.join(", "))
         }
@@ -116,12 +87,8 @@ fn value(ty: &str, chance: &mut Chance) -> String {
         "norm" => chance.pick(&["backward", "ortho", "forward"]).into(),
         "indexing" => chance.pick(&["xy", "ij"]).into(),
         "side" => chance.pick(&["left", "right"]).into(),
-        "interpolation" => chance
-            .pick(&["linear", "lower", "higher", "midpoint", "nearest"])
-            .into(),
-        "pad_mode" => chance
-            .pick(&["constant", "edge", "reflect", "symmetric", "wrap"])
-            .into(),
+        "interpolation" => chance.pick(&["linear", "lower", "higher", "midpoint", "nearest"]).into(),
+        "pad_mode" => chance.pick(&["constant", "edge", "reflect", "symmetric", "wrap"]).into(),
         other => panic!("no arguments are known for a parameter of type `{other}`"),
     }
 }
@@ -131,10 +98,7 @@ struct Chance(u64);
 
 impl Chance {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % n as u64) as usize
     }
 

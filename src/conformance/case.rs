@@ -6,8 +6,8 @@ use super::{
     parse::{self, Arg, Args},
 };
 use backend_runtime::{
-    Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand,
-    PadMode, Result, Side, Slice,
+    Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Result,
+    Side, Slice,
 };
 use ndarray::{ArrayD, Axis, Slice as Range};
 use std::cell::Cell;
@@ -43,56 +43,28 @@ impl<B: Arrays, T: Element> OperandSample<B, T> {
 
 impl<'b, B: Arrays> Case<'b, B> {
     /// The case that `text` describes, of a row with these parameters (as the table has them).
-    pub(crate) fn new(
-        b: &'b B,
-        row: &'static str,
-        params: &'static [&'static str],
-        text: &str,
-    ) -> Result<Case<'b, B>> {
+    pub(crate) fn new(b: &'b B, row: &'static str, params: &'static [&'static str], text: &str) -> Result<Case<'b, B>> {
         let args = parse::args(text).map_err(|why| Error::argument(row, why))?;
         let name = |param: &&'static str| param.split(':').next().unwrap_or(param).trim();
-        let positional: Vec<_> = params
-            .iter()
-            .filter(|p| !p.contains('='))
-            .map(name)
-            .collect();
+        let positional: Vec<_> = params.iter().filter(|p| !p.contains('=')).map(name).collect();
         let known: Vec<_> = params.iter().map(name).collect();
         if args.positional.len() != positional.len() {
-            return Err(Error::argument(
-                row,
-                format!("the case `{text}` does not give {positional:?}"),
-            ));
+            return Err(Error::argument(row, format!("the case `{text}` does not give {positional:?}")));
         }
-        if let Some((unknown, _)) = args
-            .named
-            .iter()
-            .find(|(name, _)| !known.contains(&name.as_str()))
-        {
-            return Err(Error::argument(
-                row,
-                format!("the case `{text}` has `{unknown}`, which is no parameter"),
-            ));
+        if let Some((unknown, _)) = args.named.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            return Err(Error::argument(row, format!("the case `{text}` has `{unknown}`, which is no parameter")));
         }
-        Ok(Case {
-            b,
-            row,
-            positional,
-            args,
-            size: Cell::new(0),
-        })
+        Ok(Case { b, row, positional, args, size: Cell::new(0) })
     }
 
     /// The parameter without a default.
     pub fn get<A: FromCase>(&self, param: &str) -> Result<A> {
-        self.given(param)?
-            .ok_or_else(|| self.wrong(param, "is not given"))
+        self.given(param)?.ok_or_else(|| self.wrong(param, "is not given"))
     }
 
     /// The parameter with a default, where the case gives it.
     pub fn given<A: FromCase>(&self, param: &str) -> Result<Option<A>> {
-        self.find(param)
-            .map(|arg| A::from_case(arg).ok_or_else(|| self.wrong(param, "has no such value")))
-            .transpose()
+        self.find(param).map(|arg| A::from_case(arg).ok_or_else(|| self.wrong(param, "has no such value"))).transpose()
     }
 
     /// The sample that the parameter names, on the host.
@@ -158,10 +130,7 @@ impl<'b, B: Arrays> Case<'b, B> {
         if values.shape != shape {
             return Err(Error::argument(
                 self.row,
-                format!(
-                    "`shape` says {shape:?}, `to_ndarray` gives {:?}",
-                    values.shape
-                ),
+                format!("`shape` says {shape:?}, `to_ndarray` gives {:?}", values.shape),
             ));
         }
         Ok(values)
@@ -176,29 +145,20 @@ impl<'b, B: Arrays> Case<'b, B> {
         let place = self.positional.iter().position(|p| *p == param);
         let arg = match place {
             Some(place) => self.args.positional.get(place),
-            None => self
-                .args
-                .named
-                .iter()
-                .find(|(name, _)| name == param)
-                .map(|(_, arg)| arg),
+            None => self.args.named.iter().find(|(name, _)| name == param).map(|(_, arg)| arg),
         };
         arg.filter(|arg| place.is_some() || **arg != Arg::Name("none".into()))
     }
 
     fn sample<T: Element>(&self, param: &str, name: &str) -> Result<HostArray<T>> {
         let values = sample(T::DTYPE, name).and_then(|values| values.array());
-        let x = values
-            .ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
+        let x = values.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
         self.size.set(self.size.get().max(x.len()));
         Ok(laid_out(name, x))
     }
 
     fn wrong(&self, param: &str, what: &str) -> Error {
-        Error::argument(
-            self.row,
-            format!("the parameter `{param}` of a case {what}"),
-        )
+        Error::argument(self.row, format!("the parameter `{param}` of a case {what}"))
     }
 }
 
@@ -319,12 +279,7 @@ mod tests {
     #[test]
     fn arguments_are_what_the_parameters_are() {
         let b = Numpyish::new();
-        let params = &[
-            "x: array",
-            "axis: axes",
-            "n: usize? = none",
-            "norm: norm = backward",
-        ];
+        let params = &["x: array", "axis: axes", "n: usize? = none", "norm: norm = backward"];
         let case = Case::new(&b, "fft", params, "m, [0, -1], norm = ortho").unwrap();
         assert_eq!(case.array::<f32>("x").unwrap().shape(), [3, 4]);
         assert_eq!(case.size(), 12);
@@ -332,23 +287,14 @@ mod tests {
         assert_eq!(case.given::<usize>("n").unwrap(), None);
         assert_eq!(case.given::<Norm>("norm").unwrap(), Some(Norm::Ortho));
         assert!(case.given::<usize>("norm").is_err());
-        assert!(
-            Case::new(&b, "fft", params, "m").is_err(),
-            "an argument is missing"
-        );
-        assert!(
-            Case::new(&b, "fft", params, "m, 0, axes = 1").is_err(),
-            "no such parameter"
-        );
+        assert!(Case::new(&b, "fft", params, "m").is_err(), "an argument is missing");
+        assert!(Case::new(&b, "fft", params, "m, 0, axes = 1").is_err(), "no such parameter");
     }
 
     #[test]
     fn strided_samples_are_strided_and_keep_their_elements() {
         for name in ["mt", "mstep", "mrev"] {
-            let plain: HostArray<i32> = sample(backend_runtime::DType::Int32, name)
-                .unwrap()
-                .array()
-                .unwrap();
+            let plain: HostArray<i32> = sample(backend_runtime::DType::Int32, name).unwrap().array().unwrap();
             let strided = laid_out(name, plain.clone());
             assert_eq!(strided, plain);
             assert!(!strided.is_standard_layout(), "{name} is not in C order");

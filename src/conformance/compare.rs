@@ -8,18 +8,10 @@ use std::fmt::{Display, Write};
 const SHOWN: usize = 4;
 
 /// What differs between `got` and `expected`; `None` if the tolerance covers it. `any_zero`: 0.0 and -0.0 are the same.
-pub(crate) fn difference(
-    got: &Values,
-    expected: &Values,
-    tolerance: Tolerance,
-    any_zero: bool,
-) -> Option<String> {
+pub(crate) fn difference(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
     if (got.dtype, &got.shape) != (expected.dtype, &expected.shape) {
         let (g, e) = (got, expected);
-        return Some(format!(
-            "a {} array of shape {:?} instead of {} of {:?}",
-            g.dtype, g.shape, e.dtype, e.shape
-        ));
+        return Some(format!("a {} array of shape {:?} instead of {} of {:?}", g.dtype, g.shape, e.dtype, e.shape));
     }
     if tolerance == Tolerance::Shape {
         return None;
@@ -48,9 +40,7 @@ pub(crate) fn difference(
 }
 
 fn integers<T: Element>(got: &Values, expected: &Values) -> Option<String> {
-    report(got, expected, |g: T, e: T| {
-        if g == e { None } else { Some(String::new()) }
-    })
+    report(got, expected, |g: T, e: T| if g == e { None } else { Some(String::new()) })
 }
 
 /// A float dtype: its values widened, and the distance between two of them.
@@ -103,17 +93,9 @@ macro_rules! wide_complex {
 }
 wide_complex!(f32 f64);
 
-fn floats<T: Wide>(
-    got: &Values,
-    expected: &Values,
-    tolerance: Tolerance,
-    any_zero: bool,
-) -> Option<String> {
+fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
     let complex = T::DTYPE.kind() == Kind::Complex;
-    let magnitudes = expected
-        .elements::<T>()?
-        .into_iter()
-        .map(|x| magnitude(x.wide()));
+    let magnitudes = expected.elements::<T>()?.into_iter().map(|x| magnitude(x.wide()));
     let largest = magnitudes.filter(|x| x.is_finite()).fold(0.0, f64::max);
     report(got, expected, |got: T, expected: T| {
         let (g, e) = (got.wide(), expected.wide());
@@ -133,9 +115,7 @@ fn floats<T: Wide>(
             Tolerance::Relative(rtol) => {
                 let off = magnitude(g - e) / largest.max(f64::MIN_POSITIVE);
                 let fits = same(g, e, true) || off <= rtol;
-                (!fits).then(|| {
-                    format!(", off by {off:.3e} of the largest element, allowed {rtol:.3e}")
-                })
+                (!fits).then(|| format!(", off by {off:.3e} of the largest element, allowed {rtol:.3e}"))
             }
             Tolerance::Shape => None,
         }
@@ -149,8 +129,7 @@ fn magnitude(x: Complex<f64>) -> f64 {
 /// Equal in each part, NaN being equal to NaN.
 fn same(g: Complex<f64>, e: Complex<f64>, any_zero: bool) -> bool {
     let part = |g: f64, e: f64| {
-        (g.is_nan() && e.is_nan())
-            || (g == e && (any_zero || g.is_sign_negative() == e.is_sign_negative()))
+        (g.is_nan() && e.is_nan()) || (g == e && (any_zero || g.is_sign_negative() == e.is_sign_negative()))
     };
     part(g.re, e.re) && part(g.im, e.im)
 }
@@ -162,12 +141,8 @@ fn report<T: Element + Display>(
     wrong: impl Fn(T, T) -> Option<String>,
 ) -> Option<String> {
     let (g, e) = (got.elements::<T>()?, expected.elements::<T>()?);
-    let bad: Vec<_> = g
-        .iter()
-        .zip(&e)
-        .enumerate()
-        .filter_map(|(i, (&g, &e))| wrong(g, e).map(|why| (i, g, e, why)))
-        .collect();
+    let bad: Vec<_> =
+        g.iter().zip(&e).enumerate().filter_map(|(i, (&g, &e))| wrong(g, e).map(|why| (i, g, e, why))).collect();
     let mut text = match bad.len() {
         0 => return None,
         n => format!("{n} of {} elements:", g.len()),
@@ -207,29 +182,11 @@ mod tests {
     #[test]
     fn exact_is_exact() {
         let quiet = f64::from_bits(f64::NAN.to_bits() | 7);
-        assert_eq!(
-            differ(
-                &[1.0, quiet, f64::INFINITY],
-                &[1.0, f64::NAN, f64::INFINITY],
-                Tolerance::Exact
-            ),
-            None
-        );
+        assert_eq!(differ(&[1.0, quiet, f64::INFINITY], &[1.0, f64::NAN, f64::INFINITY], Tolerance::Exact), None);
         assert!(differ(&[0.0], &[-0.0], Tolerance::Exact).is_some());
-        assert_eq!(
-            difference(&values(&[0.0]), &values(&[-0.0]), Tolerance::Exact, true),
-            None
-        );
-        assert!(
-            differ(&[1.0_f32.next_up()], &[1.0_f32], Tolerance::Exact)
-                .unwrap()
-                .contains("off by 1 ulp")
-        );
-        assert!(
-            differ(&[1_u8, 3], &[1, 2], Tolerance::Exact)
-                .unwrap()
-                .contains("[1]: expected 2, got 3")
-        );
+        assert_eq!(difference(&values(&[0.0]), &values(&[-0.0]), Tolerance::Exact, true), None);
+        assert!(differ(&[1.0_f32.next_up()], &[1.0_f32], Tolerance::Exact).unwrap().contains("off by 1 ulp"));
+        assert!(differ(&[1_u8, 3], &[1, 2], Tolerance::Exact).unwrap().contains("[1]: expected 2, got 3"));
         assert!(differ(&[f64::NAN], &[1.0], Tolerance::Exact).is_some());
     }
 
@@ -242,35 +199,17 @@ mod tests {
                 to = next(to);
             }
         }
-        for x in [
-            0.0,
-            1.0,
-            -1.0,
-            0.999_999_9,
-            -1e-323,
-            f64::MIN_POSITIVE.next_down().next_down(),
-            1e300,
-        ] {
+        for x in [0.0, 1.0, -1.0, 0.999_999_9, -1e-323, f64::MIN_POSITIVE.next_down().next_down(), 1e300] {
             steps(x, f64::next_up);
         }
-        for x in [
-            0.0,
-            1.999_999_9,
-            -2.0,
-            f32::MIN_POSITIVE.next_down(),
-            -f32::MIN_POSITIVE,
-            3e38,
-        ] {
+        for x in [0.0, 1.999_999_9, -2.0, f32::MIN_POSITIVE.next_down(), -f32::MIN_POSITIVE, 3e38] {
             steps(x, f32::next_up);
         }
         assert_eq!(f16::INFINITY.ulps(f16::MAX), 1.0);
         assert_eq!(bf16::INFINITY.ulps(bf16::MAX), 1.0);
         assert_eq!(f32::INFINITY.ulps(f32::MAX), 1.0);
         assert_eq!(f64::NEG_INFINITY.ulps(f64::MIN), 1.0);
-        assert_eq!(
-            f16::from_f32(1.0).ulps(f16::from_f32(1.0 + 3.0 / 1024.0)),
-            3.0
-        );
+        assert_eq!(f16::from_f32(1.0).ulps(f16::from_f32(1.0 + 3.0 / 1024.0)), 3.0);
         assert!(f64::NAN.ulps(1.0).is_infinite());
     }
 
@@ -279,63 +218,30 @@ mod tests {
         let four = Tolerance::Ulp(4.0);
         let e = f32::EPSILON;
         assert_eq!(differ(&[1.0 + 4.0 * e], &[1.0], four), None);
-        assert!(
-            differ(&[1.0 + 5.0 * e], &[1.0], four)
-                .unwrap()
-                .contains("off by 5.0 ulp, allowed 4")
-        );
-        assert!(
-            differ(&[0.0], &[-0.0], four).is_some(),
-            "the sign of zero is promised"
-        );
-        assert!(
-            differ(&[f32::NAN], &[1.0], four).is_some()
-                && differ(&[1.0], &[f32::NAN], four).is_some()
-        );
+        assert!(differ(&[1.0 + 5.0 * e], &[1.0], four).unwrap().contains("off by 5.0 ulp, allowed 4"));
+        assert!(differ(&[0.0], &[-0.0], four).is_some(), "the sign of zero is promised");
+        assert!(differ(&[f32::NAN], &[1.0], four).is_some() && differ(&[1.0], &[f32::NAN], four).is_some());
 
         let z = |re: f64, im: f64| Complex::new(re, im);
-        assert_eq!(
-            differ(&[z(1e10, 1e-7)], &[z(1e10, 0.0)], four),
-            None,
-            "by the magnitude of the number"
-        );
+        assert_eq!(differ(&[z(1e10, 1e-7)], &[z(1e10, 0.0)], four), None, "by the magnitude of the number");
         assert!(differ(&[z(1e10, 1e-4)], &[z(1e10, 0.0)], four).is_some());
-        assert_eq!(
-            differ(
-                &[z(f64::INFINITY, 1.0)],
-                &[z(f64::NAN, f64::INFINITY)],
-                four
-            ),
-            None,
-            "both have no value"
-        );
+        assert_eq!(differ(&[z(f64::INFINITY, 1.0)], &[z(f64::NAN, f64::INFINITY)], four), None, "both have no value");
         assert!(differ(&[z(1.0, 1.0)], &[z(f64::NAN, 1.0)], four).is_some());
 
         let relative = Tolerance::Relative(1e-6);
         assert_eq!(differ(&[1.0, 1e-7], &[1.0, 0.0], relative), None);
         assert!(differ(&[1.0, 1e-5], &[1.0, 0.0], relative).is_some());
         assert!(differ(&[f64::INFINITY], &[1.0], relative).is_some());
-        assert_eq!(
-            differ(&[f64::INFINITY, -0.0], &[f64::INFINITY, 0.0], relative),
-            None
-        );
+        assert_eq!(differ(&[f64::INFINITY, -0.0], &[f64::INFINITY, 0.0], relative), None);
     }
 
     #[test]
     fn shape_and_dtype_always_count() {
-        assert!(
-            differ(&[1.0], &[1.0, 2.0], Tolerance::Shape)
-                .unwrap()
-                .contains("[1] instead of float64 of [2]")
-        );
+        assert!(differ(&[1.0], &[1.0, 2.0], Tolerance::Shape).unwrap().contains("[1] instead of float64 of [2]"));
         assert!(difference(&values(&[1_i32]), &values(&[1_i64]), Tolerance::Shape, true).is_some());
         assert_eq!(differ(&[1.0], &[2.0], Tolerance::Shape), None);
         let mut empty = values(&[1.0]);
         empty.bytes = None;
-        assert!(
-            difference(&values(&[1.0]), &empty, Tolerance::Exact, false)
-                .unwrap()
-                .contains(REGENERATE)
-        );
+        assert!(difference(&values(&[1.0]), &empty, Tolerance::Exact, false).unwrap().contains(REGENERATE));
     }
 }

@@ -72,16 +72,11 @@ pub(crate) fn results(
             let mut results = row.block().ok_or_else(unreadable)?;
             if key == (dtype, to) {
                 let case = |results: &mut Reader<'_>| results.list(Reader::values);
-                return cases
-                    .iter()
-                    .map(|_| case(&mut results).ok_or_else(unreadable))
-                    .collect();
+                return cases.iter().map(|_| case(&mut results).ok_or_else(unreadable)).collect();
             }
         }
     }
-    Err(format!(
-        "there are no data of `{signature}` in {dtype}: {REGENERATE}"
-    ))
+    Err(format!("there are no data of `{signature}` in {dtype}: {REGENERATE}"))
 }
 
 /// Reads from the front of a file. All numbers are little-endian.
@@ -134,16 +129,9 @@ impl<'a> Reader<'a> {
         let shape = self.list(Reader::length)?;
         let bytes = match self.byte()? {
             0 => None,
-            _ => Some(
-                self.take(shape.iter().product::<usize>().checked_mul(dtype.size())?)?
-                    .to_vec(),
-            ),
+            _ => Some(self.take(shape.iter().product::<usize>().checked_mul(dtype.size())?)?.to_vec()),
         };
-        Some(Values {
-            dtype,
-            shape,
-            bytes,
-        })
+        Some(Values { dtype, shape, bytes })
     }
 }
 
@@ -158,14 +146,7 @@ mod tests {
     /// A file of one row, one case, one dtype (uint8), with the result [7, 8].
     fn file() -> Vec<u8> {
         let result = [&[1, 5, 1][..], &2_u32.to_le_bytes(), &[1, 7, 8]].concat();
-        let row = [
-            block(b"f(x) -> array = np.f"),
-            vec![1],
-            block(b"m"),
-            vec![5, 255],
-            block(&result),
-        ]
-        .concat();
+        let row = [block(b"f(x) -> array = np.f"), vec![1], block(b"m"), vec![5, 255], block(&result)].concat();
         [GOLDEN.to_vec(), block(&row)].concat()
     }
 
@@ -173,44 +154,21 @@ mod tests {
     fn results_are_found_and_stale_ones_refused() {
         let file = file();
         let found = results(&file, "f(x) -> array = np.f", &["m"], DType::UInt8, None).unwrap();
-        assert_eq!(
-            found,
-            [[Values {
-                dtype: DType::UInt8,
-                shape: vec![2],
-                bytes: Some(vec![7, 8])
-            }]]
-        );
+        assert_eq!(found, [[Values { dtype: DType::UInt8, shape: vec![2], bytes: Some(vec![7, 8]) }]]);
         for (signature, cases, dtype) in [
             ("f(x, axis) -> array = np.f", ["m"], DType::UInt8),
             ("f(x) -> array = np.f", ["n"], DType::UInt8),
             ("f(x) -> array = np.f", ["m"], DType::Int8),
         ] {
-            assert!(
-                results(&file, signature, &cases, dtype, None)
-                    .unwrap_err()
-                    .contains(REGENERATE)
-            );
+            assert!(results(&file, signature, &cases, dtype, None).unwrap_err().contains(REGENERATE));
         }
-        assert!(
-            results(
-                &file[..file.len() - 1],
-                "f(x) -> array = np.f",
-                &["m"],
-                DType::UInt8,
-                None
-            )
-            .is_err()
-        );
+        assert!(results(&file[..file.len() - 1], "f(x) -> array = np.f", &["m"], DType::UInt8, None).is_err());
     }
 
     #[test]
     fn every_group_of_the_table_has_its_file() {
         let table = include_str!("../../ops.toml");
-        let groups: Vec<_> = table
-            .lines()
-            .filter_map(|line| line.strip_prefix("[group.")?.strip_suffix(']'))
-            .collect();
+        let groups: Vec<_> = table.lines().filter_map(|line| line.strip_prefix("[group.")?.strip_suffix(']')).collect();
         assert_eq!(groups, GROUPS);
         for group in GROUPS {
             assert!(golden(group).unwrap().starts_with(GOLDEN), "{group}");
@@ -221,18 +179,12 @@ mod tests {
     fn every_dtype_has_the_samples() {
         for dtype in DType::ALL {
             for name in [
-                "m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "col3", "s", "e", "mt",
-                "mstep", "mrev", "w", "wt", "wv", "dup", "sorted", "fp", "q",
+                "m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "col3", "s", "e", "mt", "mstep", "mrev", "w",
+                "wt", "wv", "dup", "sorted", "fp", "q",
             ] {
                 assert_eq!(sample(dtype, name).expect(name).dtype, dtype);
             }
         }
-        assert_eq!(
-            sample(DType::Int64, "i")
-                .unwrap()
-                .elements::<i64>()
-                .unwrap(),
-            [0, 2, 1]
-        );
+        assert_eq!(sample(DType::Int64, "i").unwrap().elements::<i64>().unwrap(), [0, 2, 1]);
     }
 }

@@ -27,9 +27,7 @@ pub(crate) fn args(text: &str) -> Result<Args, String> {
     let mut args = Args::default();
     for part in split(text)? {
         match part.split_once('=') {
-            Some((name, value)) if !part.starts_with('\'') => {
-                args.named.push((name.trim().into(), arg(value.trim())?))
-            }
+            Some((name, value)) if !part.starts_with('\'') => args.named.push((name.trim().into(), arg(value.trim())?)),
             _ => args.positional.push(arg(part)?),
         }
     }
@@ -43,11 +41,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
         match c {
             '\'' => quoted = !quoted,
             '[' if !quoted => depth += 1,
-            ']' if !quoted => {
-                depth = depth
-                    .checked_sub(1)
-                    .ok_or_else(|| format!("`{text}`: `]` without `[`"))?
-            }
+            ']' if !quoted => depth = depth.checked_sub(1).ok_or_else(|| format!("`{text}`: `]` without `[`"))?,
             ',' if !quoted && depth == 0 => {
                 parts.push(text[start..i].trim());
                 start = i + 1;
@@ -66,30 +60,17 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
 }
 
 fn arg(text: &str) -> Result<Arg, String> {
-    let inside = |open, close| {
-        text.strip_prefix(open)
-            .and_then(|rest: &str| rest.strip_suffix(close))
-    };
+    let inside = |open, close| text.strip_prefix(open).and_then(|rest: &str| rest.strip_suffix(close));
     if let Some(list) = inside('[', ']') {
-        return Ok(Arg::List(
-            split(list)?
-                .into_iter()
-                .map(arg)
-                .collect::<Result<_, _>>()?,
-        ));
+        return Ok(Arg::List(split(list)?.into_iter().map(arg).collect::<Result<_, _>>()?));
     }
-    if let Some(quoted) = text
-        .strip_prefix('\'')
-        .and_then(|rest| rest.strip_suffix('\''))
-    {
+    if let Some(quoted) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Ok(Arg::Quoted(quoted.into()));
     }
     match text.chars().next() {
         Some(c) if c.is_alphabetic() || c == '_' => Ok(Arg::Name(text.into())),
         Some(_) if text.parse::<f64>().is_ok() => Ok(Arg::Number(text.into())),
-        _ => Err(format!(
-            "`{text}` is neither a name, a number, a list nor a text"
-        )),
+        _ => Err(format!("`{text}` is neither a name, a number, a list nor a text")),
     }
 }
 
@@ -97,26 +78,14 @@ fn arg(text: &str) -> Result<Arg, String> {
 pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
     let number = |part: &str| match part.trim() {
         "" => Ok(None),
-        digits => digits
-            .parse::<isize>()
-            .map(Some)
-            .map_err(|_| format!("`{digits}` in `{text}` is no index")),
+        digits => digits.parse::<isize>().map(Some).map_err(|_| format!("`{digits}` in `{text}` is no index")),
     };
     let one = |part: &str| -> Result<Slice, String> {
         let ends = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
         match ends[..] {
             [Some(index)] => Ok(Slice::at(index)),
-            [start, stop] => Ok(Slice {
-                start,
-                stop,
-                ..Slice::ALL
-            }),
-            [start, stop, step] => Ok(Slice {
-                start,
-                stop,
-                ..Slice::ALL
-            }
-            .step(step.unwrap_or(1))),
+            [start, stop] => Ok(Slice { start, stop, ..Slice::ALL }),
+            [start, stop, step] => Ok(Slice { start, stop, ..Slice::ALL }.step(step.unwrap_or(1))),
             _ => Err(format!("`{part}` in `{text}` is no slice")),
         }
     };
@@ -133,19 +102,8 @@ mod tests {
         let number = |n: &str| Arg::Number(n.into());
         let read = args("m, [v, u], -1e-3, '1:3, ::-1', s = [5, 6], norm = ortho").unwrap();
         let quoted = Arg::Quoted("1:3, ::-1".into());
-        assert_eq!(
-            read.positional,
-            [
-                name("m"),
-                Arg::List(vec![name("v"), name("u")]),
-                number("-1e-3"),
-                quoted
-            ]
-        );
-        let named = [
-            ("s".into(), Arg::List(vec![number("5"), number("6")])),
-            ("norm".into(), name("ortho")),
-        ];
+        assert_eq!(read.positional, [name("m"), Arg::List(vec![name("v"), name("u")]), number("-1e-3"), quoted]);
+        let named = [("s".into(), Arg::List(vec![number("5"), number("6")])), ("norm".into(), name("ortho"))];
         assert_eq!(read.named, named);
         assert_eq!(args("[]").unwrap().positional, [Arg::List(vec![])]);
         assert_eq!(args("").unwrap(), Args::default());
@@ -155,14 +113,7 @@ mod tests {
     #[test]
     fn slices_are_read() {
         let read = slices("::-1, 1, 3:0:-2").unwrap();
-        assert_eq!(
-            read,
-            [
-                Slice::ALL.step(-1),
-                Slice::at(1),
-                Slice::from(3..0).step(-2)
-            ]
-        );
+        assert_eq!(read, [Slice::ALL.step(-1), Slice::at(1), Slice { start: Some(3), stop: Some(0), step: -2, drop: false }]);
         assert_eq!(slices("").unwrap(), []);
         assert!(slices("a:b").is_err() && slices("1:2:3:4").is_err());
     }

@@ -30,30 +30,18 @@ pub struct Row {
 impl Row {
     /// What the data carry to tell whether they are of this row as it is now.
     fn signature(&self) -> String {
-        format!(
-            "{}({}) -> {} = {}",
-            self.name,
-            self.params.join(", "),
-            self.result,
-            self.reference
-        )
+        format!("{}({}) -> {} = {}", self.name, self.params.join(", "), self.result, self.reference)
     }
 }
 
 /// Rows in whose results 0.0 and -0.0 are the same, because NumPy itself gives either.
 const ANY_ZERO: &[(&str, &str)] = &[
-    (
-        "maximum",
-        "of 0.0 and -0.0, which compare equal, NumPy gives the one its vector unit happens to keep",
-    ),
+    ("maximum", "of 0.0 and -0.0, which compare equal, NumPy gives the one its vector unit happens to keep"),
     ("minimum", "as maximum"),
     ("clip", "as maximum"),
     ("max", "as maximum"),
     ("min", "as maximum"),
-    (
-        "unique_values",
-        "0.0 and -0.0 are one value, and either may stand for it",
-    ),
+    ("unique_values", "0.0 and -0.0 are one value, and either may stand for it"),
     ("unique_counts", "as unique_values"),
     ("unique_inverse", "as unique_values"),
     ("unique_all", "as unique_values"),
@@ -87,16 +75,8 @@ pub struct Suite<B: Arrays> {
 
 impl<B: Arrays> Suite<B> {
     /// The backend that `make` gives, held to the results that `golden` gives for each group.
-    pub const fn new(
-        make: fn() -> Result<B>,
-        golden: fn(group: &str) -> Option<&'static [u8]>,
-    ) -> Suite<B> {
-        Suite {
-            make,
-            golden,
-            partial: false,
-            backend: OnceLock::new(),
-        }
+    pub const fn new(make: fn() -> Result<B>, golden: fn(group: &str) -> Option<&'static [u8]>) -> Suite<B> {
+        Suite { make, golden, partial: false, backend: OnceLock::new() }
     }
 
     /// Ops that the backend does not have are skipped instead of failing.
@@ -131,23 +111,11 @@ impl<B: Arrays> Suite<B> {
     ///
     /// # Panics
     /// If a result is not the reference's.
-    pub fn check_to(
-        &self,
-        row: &Row,
-        dtype: DType,
-        to: DType,
-        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
-    ) {
+    pub fn check_to(&self, row: &Row, dtype: DType, to: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         self.run(row, dtype, Some(to), call);
     }
 
-    fn run(
-        &self,
-        row: &Row,
-        dtype: DType,
-        to: Option<DType>,
-        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
-    ) {
+    fn run(&self, row: &Row, dtype: DType, to: Option<DType>, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         let Some(b) = self.backend() else { return };
         let failures = self.failures(b, row, dtype, to, call);
         let to = to.map_or(String::new(), |to| format!(" to {to}"));
@@ -164,19 +132,14 @@ impl<B: Arrays> Suite<B> {
         call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
     ) -> Vec<String> {
         let Some(file) = (self.golden)(row.group) else {
-            return vec![format!(
-                "there are no data of the group `{}`: {}",
-                row.group,
-                data::REGENERATE
-            )];
+            return vec![format!("there are no data of the group `{}`: {}", row.group, data::REGENERATE)];
         };
         let results = match data::results(file, &row.signature(), row.cases, dtype, to) {
             Ok(results) => results,
             Err(why) => return vec![why],
         };
         let fails = |(text, expected): (&&str, Vec<Values>)| {
-            self.case(b, row, dtype, text, &expected, call)
-                .map(|why| format!("case `{text}`: {why}"))
+            self.case(b, row, dtype, text, &expected, call).map(|why| format!("case `{text}`: {why}"))
         };
         row.cases.iter().zip(results).filter_map(fails).collect()
     }
@@ -202,21 +165,13 @@ impl<B: Arrays> Suite<B> {
             Err(panic) => return Some(format!("it panicked: {}", message(&*panic))),
         };
         if got.len() != expected.len() {
-            return Some(format!(
-                "{} arrays instead of {}",
-                got.len(),
-                expected.len()
-            ));
+            return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
         let any_zero = ANY_ZERO.iter().any(|(name, _)| *name == row.name);
         let differs = |(i, (g, e)): (usize, (&Values, &Values))| {
             let tolerance = row.accuracy.tolerance(dtype, e.dtype, case.size());
             let why = difference(g, e, tolerance, any_zero)?;
-            Some(if expected.len() == 1 {
-                why
-            } else {
-                format!("result {i}: {why}")
-            })
+            Some(if expected.len() == 1 { why } else { format!("result {i}: {why}") })
         };
         got.iter().zip(expected).enumerate().find_map(differs)
     }
@@ -224,6 +179,5 @@ impl<B: Arrays> Suite<B> {
 
 pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

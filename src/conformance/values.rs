@@ -69,11 +69,7 @@ impl Values {
             Ok(())
         });
         put.expect("every dtype is dispatched");
-        Values {
-            dtype: T::DTYPE,
-            shape: x.shape().to_vec(),
-            bytes: Some(bytes),
-        }
+        Values { dtype: T::DTYPE, shape: x.shape().to_vec(), bytes: Some(bytes) }
     }
 
     /// The elements, if the dtype is that of `T`.
@@ -100,20 +96,12 @@ mod tests {
 
     #[test]
     fn arrays_survive_the_way_through_bytes() {
-        let x = arr2(&[[1.5, -0.0], [f64::INFINITY, 3.0]])
-            .into_dyn()
-            .into_shared();
+        let x = arr2(&[[1.5, -0.0], [f64::INFINITY, 3.0]]).into_dyn().into_shared();
         let transposed = x.clone().reversed_axes();
         let values = Values::of(&transposed);
-        assert_eq!(
-            values.array::<f64>().unwrap(),
-            transposed,
-            "C order whatever the memory is"
-        );
+        assert_eq!(values.array::<f64>().unwrap(), transposed, "C order whatever the memory is");
         assert_eq!(values.elements::<f32>(), None);
-        let z = ndarray::arr0(Complex::new(1.0_f32, -2.0))
-            .into_dyn()
-            .into_shared();
+        let z = ndarray::arr0(Complex::new(1.0_f32, -2.0)).into_dyn().into_shared();
         assert_eq!(Values::of(&z).array::<Complex<f32>>().unwrap(), z);
         let flags = arr2(&[[true], [false]]).into_dyn().into_shared();
         assert_eq!(Values::of(&flags).bytes.unwrap(), [1, 0]);

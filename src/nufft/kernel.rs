@@ -25,10 +25,7 @@ impl Kernel {
     /// The narrowest kernel of relative error `eps`. `finest` is what the dtype can hold; a finer `eps` means that.
     pub fn new(op: &'static str, eps: f64, finest: f64) -> Result<Kernel> {
         if !(eps > 0.0 && eps < 1.0) {
-            return Err(Error::argument(
-                op,
-                format!("eps = {eps} is not between 0 and 1"),
-            ));
+            return Err(Error::argument(op, format!("eps = {eps} is not between 0 and 1")));
         }
         let digits = -eps.max(finest).log10();
         // the error is about 10^(1 - width); one point more makes it a bound
@@ -39,25 +36,13 @@ impl Kernel {
             4 => 2.38,
             _ => 2.30,
         };
-        Ok(Kernel {
-            width,
-            beta: beta_per_width * width as f64,
-        })
+        Ok(Kernel { width, beta: beta_per_width * width as f64 })
     }
 
     /// Length of the fine grid for `modes` modes: at least twice as long, long enough for the kernel, quick to transform.
     pub fn grid(&self, op: &'static str, modes: usize) -> Result<usize> {
-        let least = modes
-            .checked_mul(2)
-            .ok_or(Error::Memory {
-                op,
-                bytes: usize::MAX,
-            })?
-            .max(2 * self.width);
-        smooth(least).ok_or(Error::Memory {
-            op,
-            bytes: usize::MAX,
-        })
+        let least = modes.checked_mul(2).ok_or(Error::Memory { op, bytes: usize::MAX })?.max(2 * self.width);
+        smooth(least).ok_or(Error::Memory { op, bytes: usize::MAX })
     }
 
     /// For each mode `-(modes / 2) ..`, what the kernel took from it: one over its Fourier transform.
@@ -82,12 +67,7 @@ impl Kernel {
 
 /// `exp(-i sign (modes / 2) 2 pi l / grid)` for each grid point `l`, as (cosine, sine): multiplied into the kernel's
 /// values it numbers the modes from 0, which saves moving them around the grid.
-pub(super) fn phases(
-    op: &'static str,
-    modes: usize,
-    grid: usize,
-    sign: f64,
-) -> Result<Vec<(f64, f64)>> {
+pub(super) fn phases(op: &'static str, modes: usize, grid: usize, sign: f64) -> Result<Vec<(f64, f64)>> {
     table(op, grid, |l| {
         let turns = ((modes / 2) as u128 * l as u128 % grid as u128) as f64 / grid as f64;
         let (sin, cos) = (-sign * 2.0 * PI * turns).sin_cos();
@@ -99,8 +79,7 @@ pub(super) fn phases(
 fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Result<Vec<V>> {
     let bytes = shape::count(op, &[len, size_of::<V>()], 1)?;
     let mut all = Vec::new();
-    all.try_reserve_exact(len)
-        .map_err(|_| Error::Memory { op, bytes })?;
+    all.try_reserve_exact(len).map_err(|_| Error::Memory { op, bytes })?;
     all.extend((0..len).map(value));
     Ok(all)
 }
@@ -111,10 +90,7 @@ fn smooth(least: usize) -> Option<usize> {
     let powers = |of: usize| std::iter::successors(Some(1_usize), move |p| p.checked_mul(of));
     for five in powers(5) {
         for odd in powers(3).map_while(|three| five.checked_mul(three)) {
-            let doubled = powers(2)
-                .skip(1)
-                .map_while(|two| odd.checked_mul(two))
-                .find(|n| *n >= least);
+            let doubled = powers(2).skip(1).map_while(|two| odd.checked_mul(two)).find(|n| *n >= least);
             best = best.into_iter().chain(doubled).min();
         }
     }
@@ -132,10 +108,7 @@ fn gauss_legendre() -> Vec<(f64, f64)> {
             let (mut previous, mut value) = (1.0, x);
             for k in 2..=NODES {
                 let k = k as f64;
-                (previous, value) = (
-                    value,
-                    ((2.0 * k - 1.0) * x * value - (k - 1.0) * previous) / k,
-                );
+                (previous, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * previous) / k);
             }
             slope = n * (x * value - previous) / (x * x - 1.0);
             x -= value / slope;
@@ -151,16 +124,7 @@ mod tests {
 
     #[test]
     fn smooth_lengths() {
-        for (least, expected) in [
-            (0, 2),
-            (1, 2),
-            (7, 8),
-            (11, 12),
-            (13, 16),
-            (31, 32),
-            (161, 162),
-            (1601, 1620),
-        ] {
+        for (least, expected) in [(0, 2), (1, 2), (7, 8), (11, 12), (13, 16), (31, 32), (161, 162), (1601, 1620)] {
             assert_eq!(smooth(least), Some(expected));
         }
         assert_eq!(smooth(usize::MAX), None);
@@ -172,10 +136,7 @@ mod tests {
         let nodes = gauss_legendre();
         for power in [0, 2, 10, 94] {
             let sum: f64 = nodes.iter().map(|(x, w)| w * x.powi(power)).sum();
-            assert!(
-                (sum - 2.0 / (power as f64 + 1.0)).abs() < 1e-14,
-                "{power}: {sum}"
-            );
+            assert!((sum - 2.0 / (power as f64 + 1.0)).abs() < 1e-14, "{power}: {sum}");
         }
     }
 
@@ -186,8 +147,7 @@ mod tests {
         for frequency in [0.0, 3.0, 12.0] {
             let value = |i: usize| {
                 let z = -1.0 + (2.0 * i as f64 + 1.0) / n as f64;
-                (kernel.beta * ((1.0 - z * z).sqrt() - 1.0)).exp() * (frequency * z).cos() * 2.0
-                    / n as f64
+                (kernel.beta * ((1.0 - z * z).sqrt() - 1.0)).exp() * (frequency * z).cos() * 2.0 / n as f64
             };
             let sum: f64 = (0..n).map(value).sum();
             assert!((kernel.fourier(frequency, &gauss_legendre()) - sum).abs() < 1e-10);
@@ -197,13 +157,7 @@ mod tests {
     #[test]
     fn refusals() {
         for eps in [0.0, -1.0, 1.0, f64::NAN, f64::INFINITY] {
-            assert!(
-                matches!(
-                    Kernel::new("test", eps, 1e-16),
-                    Err(Error::Argument { op: "test", .. })
-                ),
-                "{eps}"
-            );
+            assert!(matches!(Kernel::new("test", eps, 1e-16), Err(Error::Argument { op: "test", .. })), "{eps}");
         }
         let kernel = Kernel::new("test", 1e-300, f64::EPSILON).unwrap();
         assert_eq!(kernel.width, WIDEST);

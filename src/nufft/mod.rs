@@ -19,16 +19,7 @@ pub fn type1_2d<B: Backend, T: ComplexFloat>(
     eps: f64,
     isign: isize,
 ) -> Result<B::Array<T>> {
-    run(
-        b,
-        NufftType::One,
-        "nufft2d_type1",
-        n_modes,
-        &[x, y],
-        c,
-        eps,
-        isign,
-    )
+    run(b, NufftType::One, "nufft2d_type1", n_modes, &[x, y], c, eps, isign)
 }
 
 /// From the modes `f` to the points (x, y).
@@ -40,23 +31,11 @@ pub fn type2_2d<B: Backend, T: ComplexFloat>(
     eps: f64,
     isign: isize,
 ) -> Result<B::Array<T>> {
-    run(
-        b,
-        NufftType::Two,
-        "nufft2d_type2",
-        modes(b.shape(f), 2),
-        &[x, y],
-        f,
-        eps,
-        isign,
-    )
+    run(b, NufftType::Two, "nufft2d_type2", modes(b.shape(f), 2), &[x, y], f, eps, isign)
 }
 
 /// From the points (x, y, z) to the modes `n_modes`.
-#[allow(
-    clippy::too_many_arguments,
-    reason = "the parameters of the table's row"
-)]
+#[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
 pub fn type1_3d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -67,16 +46,7 @@ pub fn type1_3d<B: Backend, T: ComplexFloat>(
     eps: f64,
     isign: isize,
 ) -> Result<B::Array<T>> {
-    run(
-        b,
-        NufftType::One,
-        "nufft3d_type1",
-        n_modes,
-        &[x, y, z],
-        c,
-        eps,
-        isign,
-    )
+    run(b, NufftType::One, "nufft3d_type1", n_modes, &[x, y, z], c, eps, isign)
 }
 
 /// From the modes `f` to the points (x, y, z).
@@ -89,16 +59,7 @@ pub fn type2_3d<B: Backend, T: ComplexFloat>(
     eps: f64,
     isign: isize,
 ) -> Result<B::Array<T>> {
-    run(
-        b,
-        NufftType::Two,
-        "nufft3d_type2",
-        modes(b.shape(f), 3),
-        &[x, y, z],
-        f,
-        eps,
-        isign,
-    )
+    run(b, NufftType::Two, "nufft3d_type2", modes(b.shape(f), 3), &[x, y, z], f, eps, isign)
 }
 
 /// The modes of an array that may have a batch axis in front.
@@ -106,10 +67,7 @@ fn modes(shape: &[usize], axes: usize) -> &[usize] {
     &shape[shape.len().saturating_sub(axes)..]
 }
 
-#[allow(
-    clippy::too_many_arguments,
-    reason = "the parameters of the table's rows"
-)]
+#[allow(clippy::too_many_arguments, reason = "the parameters of the table's rows")]
 fn run<B: Backend, T: ComplexFloat>(
     b: &B,
     kind: NufftType,
@@ -121,11 +79,7 @@ fn run<B: Backend, T: ComplexFloat>(
     isign: isize,
 ) -> Result<B::Array<T>> {
     if n_modes.len() != points.len() {
-        return Err(Error::shape(
-            op,
-            n_modes,
-            format!("the modes have {} axes", points.len()),
-        ));
+        return Err(Error::shape(op, n_modes, format!("the modes have {} axes", points.len())));
     }
     let mut plan = NufftPlan::new(b, kind, n_modes, eps, isign)?;
     plan.set_points(points)?;

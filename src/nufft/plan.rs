@@ -3,8 +3,7 @@
 use super::kernel::{self, Kernel};
 use crate::runtime::shape;
 use crate::{
-    Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Numeric, Real,
-    Result, Slice,
+    Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Numeric, Real, Result, Slice,
 };
 use std::f64::consts::TAU;
 
@@ -79,20 +78,13 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             (NufftType::Two, 2) => "nufft2d_type2",
             (NufftType::Two, 3) => "nufft3d_type2",
             _ => {
-                return Err(Error::shape(
-                    "nufft",
-                    n_modes,
-                    "the modes have two or three axes",
-                ));
+                return Err(Error::shape("nufft", n_modes, "the modes have two or three axes"));
             }
         };
         let one = <C::Real as Numeric>::ONE;
         let finest = one.nextafter(one + one).to_f64() - 1.0;
         let kernel = Kernel::new(op, eps, finest)?;
-        let grid = n_modes
-            .iter()
-            .map(|&n| kernel.grid(op, n))
-            .collect::<Result<Vec<_>>>()?;
+        let grid = n_modes.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
         shape::count(op, &grid, size_of::<C>())?;
 
         let sign = if isign < 0 { -1.0 } else { 1.0 };
@@ -101,12 +93,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let mut phases = Vec::with_capacity(n_modes.len());
         for (axis, (&modes, &length)) in n_modes.iter().zip(&grid).enumerate() {
             let table = kernel.deconvolution(op, modes, length)?;
-            let factors = b.asarray(
-                table
-                    .iter()
-                    .map(|&d| C::from_real(C::Real::of(d)))
-                    .collect::<Vec<_>>(),
-            )?;
+            let factors = b.asarray(table.iter().map(|&d| C::from_real(C::Real::of(d))).collect::<Vec<_>>())?;
             let mut along = vec![1; n_modes.len()];
             along[axis] = -1;
             deconvolution = b.multiply(&deconvolution, &b.reshape(&factors, along)?)?;
@@ -135,11 +122,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     pub fn set_points(&mut self, points: &[&B::Array<C::Real>]) -> Result<()> {
         let b = &self.backend;
         if points.len() != self.modes.len() {
-            let why = format!(
-                "{} arrays of coordinates for {} axes",
-                points.len(),
-                self.modes.len()
-            );
+            let why = format!("{} arrays of coordinates for {} axes", points.len(), self.modes.len());
             return Err(Error::argument(self.op, why));
         }
         let first = b.shape(points[0]);
@@ -152,8 +135,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let (count, width) = (first[0], self.kernel.width);
         shape::count(self.op, &[count, width], size_of::<C>())?;
         let strides = shape::c_strides(&self.grid);
-        let near =
-            (0..self.modes.len()).map(|axis| self.near(axis, points[axis], strides[axis] as i64));
+        let near = (0..self.modes.len()).map(|axis| self.near(axis, points[axis], strides[axis] as i64));
         self.near = near.collect::<Result<_>>()?;
         self.points = count;
         Ok(())
@@ -177,14 +159,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
 
         let wrapped = b.remainder(&b.astype::<i64, _>(&places)?, length as i64)?;
         let flat = b.flatten(&wrapped)?;
-        let phases = b.reshape(
-            &b.take(&self.phases[axis], &flat, 0)?,
-            [-1, self.kernel.width as isize],
-        )?;
-        Ok(Near {
-            places: b.multiply(&wrapped, stride)?,
-            weights: b.multiply(&values, &phases)?,
-        })
+        let phases = b.reshape(&b.take(&self.phases[axis], &flat, 0)?, [-1, self.kernel.width as isize])?;
+        Ok(Near { places: b.multiply(&wrapped, stride)?, weights: b.multiply(&values, &phases)? })
     }
 
     /// Transforms `data`: of type 1 the values at the points, of type 2 the modes. One more axis in front is a batch.
@@ -213,10 +189,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             }
             parts.push(values);
         }
-        let all = b.concat_with(
-            &parts.iter().collect::<Vec<_>>(),
-            ConcatOptions::new().axis(1),
-        )?;
+        let all = b.concat_with(&parts.iter().collect::<Vec<_>>(), ConcatOptions::new().axis(1))?;
         b.reshape(&all, signed(&result_shape))
     }
 
@@ -250,16 +223,9 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     fn transform(&self, x: &B::Array<C>) -> Result<B::Array<C>> {
         let axes: Vec<isize> = (-(self.grid.len() as isize)..0).collect();
         if self.forward {
-            self.backend
-                .fftn_with(x, FftnOptions::new().s(&self.grid[..]).axes(&axes[..]))
+            self.backend.fftn_with(x, FftnOptions::new().s(&self.grid[..]).axes(&axes[..]))
         } else {
-            self.backend.ifftn_with(
-                x,
-                IfftnOptions::new()
-                    .s(&self.grid[..])
-                    .axes(&axes[..])
-                    .norm(Norm::Forward),
-            )
+            self.backend.ifftn_with(x, IfftnOptions::new().s(&self.grid[..]).axes(&axes[..]).norm(Norm::Forward))
         }
     }
 
@@ -276,9 +242,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let grid: usize = self.grid.iter().product();
         let length = (grid.max(CHUNK / batch.max(1)) / touched).max(1);
         let points = self.points;
-        (0..points)
-            .step_by(length)
-            .map(move |start| start..points.min(start.saturating_add(length)))
+        (0..points).step_by(length).map(move |start| start..points.min(start.saturating_add(length)))
     }
 
     /// Flat places in the grid of the kernels of some points.
@@ -287,10 +251,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let mut all = b.getitem(&self.near[0].places, [Slice::from(chunk.clone())])?;
         for (axis, near) in self.near.iter().enumerate().skip(1) {
             let along = b.getitem(&near.places, [Slice::from(chunk.clone())])?;
-            all = b.add(
-                &b.expand_dims(&all, -1)?,
-                &b.reshape(&along, self.beside(axis))?,
-            )?;
+            all = b.add(&b.expand_dims(&all, -1)?, &b.reshape(&along, self.beside(axis))?)?;
         }
         b.flatten(&all)
     }
@@ -298,10 +259,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     /// The kernel's values along one axis, to be multiplied with an array (batch, points, width, ..) whose last axis is it.
     fn weights(&self, axis: usize, chunk: &std::ops::Range<usize>) -> Result<B::Array<C>> {
         let b = &self.backend;
-        b.reshape(
-            &b.getitem(&self.near[axis].weights, [Slice::from(chunk.clone())])?,
-            self.beside(axis),
-        )
+        b.reshape(&b.getitem(&self.near[axis].weights, [Slice::from(chunk.clone())])?, self.beside(axis))
     }
 
     /// (points, 1, .., width), with a 1 for each axis before this one.

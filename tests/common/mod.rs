@@ -10,6 +10,12 @@ use ndarray::ArrayD;
 macro_rules! on_every_backend {
     ($check:path) => {
         $check(&Numpyish::new()).unwrap_or_else(|e| panic!("numpyish: {e}"));
+        if let Some(torch) = backends::runtime::available("torch", Torch::cpu()) {
+            $check(&torch).unwrap_or_else(|e| panic!("torch: {e}"));
+        }
+        if let Some(cuda) = backends::runtime::available("cuda", Cuda::new(0)) {
+            $check(&cuda).unwrap_or_else(|e| panic!("cuda: {e}"));
+        }
     };
 }
 
@@ -18,20 +24,12 @@ pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
 /// A file of `tests/data`.
 pub fn data(name: &str) -> Npz {
-    Npz::open(format!(
-        "{}/tests/data/{name}.npz",
-        env!("CARGO_MANIFEST_DIR")
-    ))
-    .unwrap()
+    Npz::open(format!("{}/tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 /// The measurement of the example.
 pub fn phalanx() -> Npz {
-    Npz::open(format!(
-        "{}/examples/data/phalanx.npz",
-        env!("CARGO_MANIFEST_DIR")
-    ))
-    .unwrap()
+    Npz::open(format!("{}/examples/data/phalanx.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 /// An array of the backend from `f64` data, in the dtype asked for.
@@ -48,17 +46,9 @@ pub fn host<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<ArrayD<f64>> 
 #[track_caller]
 pub fn near(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f64) {
     assert_eq!(x.shape(), expected.shape(), "{what}");
-    let largest = |a: &ArrayD<f64>| {
-        a.iter().fold(
-            0.0,
-            |m: f64, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) },
-        )
-    };
+    let largest = |a: &ArrayD<f64>| a.iter().fold(0.0, |m: f64, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) });
     let error = largest(&(x - expected)) / largest(expected);
-    assert!(
-        error <= tolerance,
-        "{what}: relative error {error:.3e}, allowed {tolerance:.0e}"
-    );
+    assert!(error <= tolerance, "{what}: relative error {error:.3e}, allowed {tolerance:.0e}");
 }
 
 /// |x - expected| <= tolerance * |expected|, in the Euclidean norm.
@@ -67,18 +57,12 @@ pub fn near_l2(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f
     assert_eq!(x.shape(), expected.shape(), "{what}");
     let norm = |a: &ArrayD<f64>| a.iter().map(|v| v * v).sum::<f64>().sqrt();
     let error = norm(&(x - expected)) / norm(expected);
-    assert!(
-        error <= tolerance,
-        "{what}: relative L2 error {error:.3e}, allowed {tolerance:.0e}"
-    );
+    assert!(error <= tolerance, "{what}: relative L2 error {error:.3e}, allowed {tolerance:.0e}");
 }
 
 /// |x - expected| <= tolerance * |expected|
 #[track_caller]
 pub fn near_scalar(what: &str, x: f64, expected: f64, tolerance: f64) {
     let error = (x - expected).abs() / expected.abs();
-    assert!(
-        error <= tolerance,
-        "{what}: {x} is not {expected}: relative error {error:.3e}, allowed {tolerance:.0e}"
-    );
+    assert!(error <= tolerance, "{what}: {x} is not {expected}: relative error {error:.3e}, allowed {tolerance:.0e}");
 }

@@ -26,30 +26,15 @@ pub fn task(args: &[String]) -> Outcome {
 /// The Python of the environment, which is made first if it is not there.
 fn environment() -> Outcome<PathBuf> {
     let folder = root().join("target").join("golden-venv");
-    let inside = |name: &str| {
-        folder
-            .join(if cfg!(windows) { "Scripts" } else { "bin" })
-            .join(name)
-    };
+    let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
     let (own, mark) = (inside("python"), folder.join(".packages"));
     if fs::read_to_string(&mark).is_ok_and(|there| there == PACKAGES.join("\n")) {
         return Ok(own);
     }
     println!("making {} with {}", folder.display(), PACKAGES.join(", "));
-    run(python().args([
-        "-c",
-        "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')",
-    ]))?;
+    run(python().args(["-c", "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"]))?;
     run(python().args(["-m", "venv", "--clear"]).arg(&folder))?;
-    run(Command::new(&own)
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ])
-        .args(PACKAGES))?;
+    run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES))?;
     write(&mark, &PACKAGES.join("\n"))?;
     Ok(own)
 }

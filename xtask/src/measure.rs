@@ -8,30 +8,11 @@ use std::{
 
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
-    run(Command::new("rustup").args([
-        "component",
-        "add",
-        "--toolchain",
-        "nightly",
-        "miri",
-        "rust-src",
-    ]))?;
+    run(Command::new("rustup").args(["component", "add", "--toolchain", "nightly", "miri", "rust-src"]))?;
     // not `cargo()`: that is the toolchain this runs under, and only nightly has miri
     let mut command = Command::new("cargo");
-    command
-        .current_dir(root())
-        .env_remove("RUSTUP_TOOLCHAIN")
-        .env_remove("CARGO");
-    command
-        .args([
-            "+nightly",
-            "miri",
-            "test",
-            "--package",
-            "backend-runtime",
-            "--lib",
-        ])
-        .args(args);
+    command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
+    command.args(["+nightly", "miri", "test", "--package", "backend-runtime", "--lib"]).args(args);
     // libraries are loaded in these
     command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
     run(&mut command)
@@ -50,21 +31,14 @@ pub fn callgrind(args: &[String]) -> Outcome {
     let program = built(name)?;
     let counts = root().join("target").join(format!("callgrind.{name}.out"));
     let out = format!("--callgrind-out-file={}", counts.display());
-    run(Command::new("valgrind")
-        .args(["--tool=callgrind", &out])
-        .arg(program)
-        .args(args))?;
-    run(Command::new("callgrind_annotate")
-        .args(["--inclusive=yes", "--auto=no"])
-        .arg(&counts))
+    run(Command::new("valgrind").args(["--tool=callgrind", &out]).arg(program).args(args))?;
+    run(Command::new("callgrind_annotate").args(["--inclusive=yes", "--auto=no"]).arg(&counts))
 }
 
 /// Builds a bench, or else an example, with optimisation and names; its program.
 pub fn built(name: &str) -> Outcome<PathBuf> {
-    let of = |kind: &str| {
-        root().join(kind).join(format!("{name}.rs")).exists()
-            || root().join(kind).join(name).exists()
-    };
+    let of =
+        |kind: &str| root().join(kind).join(format!("{name}.rs")).exists() || root().join(kind).join(name).exists();
     let kind = if of("benches") {
         "--bench"
     } else if of("examples") {
@@ -73,27 +47,12 @@ pub fn built(name: &str) -> Outcome<PathBuf> {
         return Err(format!("there is no bench or example `{name}`"));
     };
     let mut command = cargo();
-    command.args([
-        "build",
-        "--profile",
-        "bench",
-        kind,
-        name,
-        "--message-format",
-        "json",
-    ]);
-    let out = command
-        .output()
-        .map_err(|why| format!("cargo cannot be run: {why}"))?;
+    command.args(["build", "--profile", "bench", kind, name, "--message-format", "json"]);
+    let out = command.output().map_err(|why| format!("cargo cannot be run: {why}"))?;
     if !out.status.success() {
         return Err(String::from_utf8_lossy(&out.stderr).into_owned());
     }
     let text = String::from_utf8_lossy(&out.stdout);
-    let paths = text
-        .lines()
-        .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-    paths
-        .last()
-        .map(|path| Path::new(path).to_path_buf())
-        .ok_or_else(|| format!("cargo names no program for `{name}`"))
+    let mut paths = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
+    paths.next_back().map(|path| Path::new(path).to_path_buf()).ok_or_else(|| format!("cargo names no program for `{name}`"))
 }

@@ -31,8 +31,7 @@ pub fn task(args: &[String]) -> Outcome {
     } else {
         println!("cuda: NVRTC is fetched on x86-64 Linux only");
     }
-    let shim = backend_runtime::torch::build_shim(&root().join("libtorch/torch"))
-        .map_err(|why| why.to_string())?;
+    let shim = backend_runtime::torch::build_shim(&root().join("libtorch/torch")).map_err(|why| why.to_string())?;
     println!("torch shim: {}", shim.display());
     Ok(())
 }
@@ -43,17 +42,9 @@ fn libtorch(version: &str) -> Vec<String> {
     match (linux_x86(), version) {
         (false, _) => vec![torch],
         (true, TORCH) => {
-            vec![
-                torch,
-                "nvidia-cuda-runtime==13.0.96".into(),
-                "nvidia-cuda-cupti==13.0.85".into(),
-            ]
+            vec![torch, "nvidia-cuda-runtime==13.0.96".into(), "nvidia-cuda-cupti==13.0.85".into()]
         }
-        (true, _) => vec![
-            torch,
-            "nvidia-cuda-runtime==13.*".into(),
-            "nvidia-cuda-cupti==13.*".into(),
-        ],
+        (true, _) => vec![torch, "nvidia-cuda-runtime==13.*".into(), "nvidia-cuda-cupti==13.*".into()],
     }
 }
 
@@ -82,11 +73,7 @@ fn fetch(folder: &str, packages: &[String]) -> Outcome {
         "--root-user-action=ignore",
         "--no-deps",
     ];
-    run(python()
-        .args(pip)
-        .arg("--target")
-        .arg(&part.0)
-        .args(packages))?;
+    run(python().args(pip).arg("--target").arg(&part.0).args(packages))?;
     fs::write(part.0.join(MARK), mark).map_err(|why| failed(&part.0, &why))?;
     if target.exists() {
         fs::remove_dir_all(&target).map_err(|why| failed(&target, &why))?;
@@ -99,9 +86,7 @@ struct Part(PathBuf);
 
 impl Part {
     fn new(root: &Path, folder: &str) -> Outcome<Part> {
-        let path = root
-            .join("target")
-            .join(format!("{folder}.{}", process::id()));
+        let path = root.join("target").join(format!("{folder}.{}", process::id()));
         fs::create_dir_all(&path).map_err(|why| failed(&path, &why))?;
         Ok(Part(path))
     }

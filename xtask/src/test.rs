@@ -24,9 +24,5 @@ pub fn task(args: &[String]) -> Outcome {
 
 /// What may not be missing: what set-up fetches, and the GPU where the machine has one.
 fn required() -> &'static str {
-    if Path::new("/dev/nvidiactl").exists() {
-        "torch,nvrtc,cuda"
-    } else {
-        "torch,nvrtc"
-    }
+    if Path::new("/dev/nvidiactl").exists() { "torch,nvrtc,cuda" } else { "torch,nvrtc" }
 }

@@ -5,34 +5,17 @@ use std::{fs, path::Path, process::Command};
 
 /// Longest file, in lines. Tables, data and what is generated are not read from end to end.
 const MOST_LINES: usize = 800;
-const MAY_BE_LONG: [&str; 6] = [
-    "Cargo.lock",
-    "ops.toml",
-    "examples/data/",
-    "tests/data/",
-    "tests/golden/",
-    "backend-macros/testdata/",
-];
+const MAY_BE_LONG: [&str; 6] =
+    ["Cargo.lock", "ops.toml", "examples/data/", "tests/data/", "tests/golden/", "backend-macros/testdata/"];
 
 /// The text files that git knows, by their path from the root.
 fn files() -> Vec<(String, String)> {
-    let listed = Command::new("git")
-        .args(["ls-files", "-z"])
-        .current_dir(root())
-        .output()
-        .expect("git runs");
-    assert!(
-        listed.status.success(),
-        "git ls-files: {}",
-        String::from_utf8_lossy(&listed.stderr)
-    );
+    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output().expect("git runs");
+    assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
     let names = String::from_utf8(listed.stdout).expect("paths are UTF-8");
     let read = |name: &str| Some((name.to_owned(), fs::read_to_string(root().join(name)).ok()?));
     let files: Vec<_> = names.split('\0').filter_map(read).collect();
-    assert!(
-        files.iter().any(|(name, _)| name == "ops.toml"),
-        "the table is among the files"
-    );
+    assert!(files.iter().any(|(name, _)| name == "ops.toml"), "the table is among the files");
     files
 }
 
@@ -41,10 +24,7 @@ fn every_line(wrong: impl Fn(&str, &str) -> Option<String>) {
     let mut found = Vec::new();
     for (name, text) in files() {
         let lines = text.lines().enumerate();
-        found
-            .extend(lines.filter_map(|(i, line)| {
-                Some(format!("{name}:{}: {}", i + 1, wrong(&name, line)?))
-            }));
+        found.extend(lines.filter_map(|(i, line)| Some(format!("{name}:{}: {}", i + 1, wrong(&name, line)?))));
     }
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
@@ -63,12 +43,7 @@ fn files_are_short() {
 #[test]
 fn nothing_is_left_to_do() {
     // in two parts, so that this file does not hold them
-    let words = [
-        concat!("todo", "!("),
-        concat!("unimplemented", "!("),
-        concat!("FIX", "ME"),
-        concat!("dbg", "!("),
-    ];
+    let words = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
     every_line(|name, line| {
         let word = words.iter().find(|word| line.contains(*word))?;
         name.ends_with(".rs").then(|| format!("`{word}`"))
@@ -99,20 +74,11 @@ fn every_row_is_documented_and_every_looser_accuracy_has_a_reason() {
         for row in rows {
             let name = row.split(']').next().unwrap_or_default();
             let value = |key: &str| {
-                row.lines()
-                    .find(|line| line.split('=').next().is_some_and(|k| k.trim() == key))?
-                    .split_once('=')
+                row.lines().find(|line| line.split('=').next().is_some_and(|k| k.trim() == key))?.split_once('=')
             };
-            let (_, summary) =
-                value("summary").unwrap_or_else(|| panic!("{table}: {name} has no summary"));
-            assert!(
-                summary.trim().ends_with(".\""),
-                "{table}: the summary of {name} is a sentence"
-            );
-            assert!(
-                value("ulp").is_none() || value("reason").is_some(),
-                "{table}: {name} has `ulp` without `reason`"
-            );
+            let (_, summary) = value("summary").unwrap_or_else(|| panic!("{table}: {name} has no summary"));
+            assert!(summary.trim().ends_with(".\""), "{table}: the summary of {name} is a sentence");
+            assert!(value("ulp").is_none() || value("reason").is_some(), "{table}: {name} has `ulp` without `reason`");
         }
     }
 }

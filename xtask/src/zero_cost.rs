@@ -19,46 +19,31 @@ pub fn task() -> Outcome {
     println!("| expression | elements | by hand | generic | AnyBackend |\n|---|--:|--:|--:|--:|");
     for (expression, ops) in [("add", 1.0), ("expression", 3.0)] {
         for (elements, calls) in [(10, 2000), (1_000_000, 20)] {
-            let count =
-                |how: &str| per_call(&program, &format!("{expression}_{how}"), elements, calls);
+            let count = |how: &str| per_call(&program, &format!("{expression}_{how}"), elements, calls);
             let (hand, generic, any) = (count("by_hand")?, count("generic")?, count("any")?);
             println!("| {expression} | {elements} | {hand:.0} | {generic:.0} | {any:.0} |");
             let (share, per_op) = GENERIC;
             if generic - hand > (hand * share).max(per_op * ops) {
-                broken.push(format!(
-                    "{expression} of {elements}: generic {generic:.0}, by hand {hand:.0}"
-                ));
+                broken.push(format!("{expression} of {elements}: generic {generic:.0}, by hand {hand:.0}"));
             }
             if any - hand > ANY * ops {
-                broken.push(format!(
-                    "{expression} of {elements}: AnyBackend {any:.0}, by hand {hand:.0}"
-                ));
+                broken.push(format!("{expression} of {elements}: AnyBackend {any:.0}, by hand {hand:.0}"));
             }
         }
     }
-    if broken.is_empty() {
-        Ok(())
-    } else {
-        Err(broken.join("\n"))
-    }
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
 /// Instructions of one call: the difference of two runs, so that start-up does not count.
 fn per_call(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f64> {
-    let (few, many) = (
-        total(program, name, elements, calls)?,
-        total(program, name, elements, 2 * calls)?,
-    );
+    let (few, many) = (total(program, name, elements, calls)?, total(program, name, elements, 2 * calls)?);
     Ok((many - few) / calls as f64)
 }
 
 fn total(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f64> {
     let counts = root().join("target/zero_cost.callgrind");
     let output = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            &format!("--callgrind-out-file={}", counts.display()),
-        ])
+        .args(["--tool=callgrind", &format!("--callgrind-out-file={}", counts.display())])
         .arg(program)
         .args(["count", name, &elements.to_string(), &calls.to_string()])
         // one thread: what the others wait is not work
@@ -67,6 +52,5 @@ fn total(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f
         .map_err(|why| format!("valgrind cannot be run: {why}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().find_map(|l| l.split("Collected :").nth(1));
-    line.and_then(|n| n.trim().parse().ok())
-        .ok_or_else(|| format!("callgrind of {name} says no total:\n{text}"))
+    line.and_then(|n| n.trim().parse().ok()).ok_or_else(|| format!("callgrind of {name} says no total:\n{text}"))
 }

@@ -4,29 +4,15 @@ use super::*;
 
 impl Expand<'_> {
     fn variants(&self) -> Vec<Ident> {
-        self.model
-            .backends
-            .iter()
-            .map(|b| id(&camel(&b.name)))
-            .collect()
+        self.model.backends.iter().map(|b| id(&camel(&b.name))).collect()
     }
 
     pub(super) fn any_backend(&self) -> TokenStream {
         let rt = self.rt();
         let variant = &self.variants();
         let get: &Vec<Ident> = &self.model.backends.iter().map(|b| id(&b.name)).collect();
-        let get_operand: Vec<Ident> = self
-            .model
-            .backends
-            .iter()
-            .map(|b| format_ident!("{}_operand", b.name))
-            .collect();
-        let ty: &Vec<TokenStream> = &self
-            .model
-            .backends
-            .iter()
-            .map(|b| self.backend_type(b))
-            .collect();
+        let get_operand: Vec<Ident> = self.model.backends.iter().map(|b| format_ident!("{}_operand", b.name)).collect();
+        let ty: &Vec<TokenStream> = &self.model.backends.iter().map(|b| self.backend_type(b)).collect();
         let text: &Vec<&String> = &self.model.backends.iter().map(|b| &b.name).collect();
         let summary: &Vec<&String> = &self.model.backends.iter().map(|b| &b.summary).collect();
         quote! {
@@ -117,18 +103,11 @@ impl Expand<'_> {
         let methods = ops.iter().map(|op| {
             let signature = self.signature(op, op.has_options());
             let prepare = self.prepare_any(op);
-            let arms = self
-                .model
-                .backends
-                .iter()
-                .zip(self.variants())
-                .map(|(b, v)| self.any_arm(op, b, &v));
+            let arms = self.model.backends.iter().zip(self.variants()).map(|(b, v)| self.any_arm(op, b, &v));
             // in another crate the enum is not exhaustive: a later version of the facade may have more backends
             let (rt, name) = (self.rt(), &op.name);
-            let rest = self
-                .extension
-                .is_some()
-                .then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
+            let rest =
+                self.extension.is_some().then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
             quote!(#[inline] #signature { #prepare match self { #(#arms)* #rest } })
         });
         quote!(impl #name for #root::AnyBackend { #(#methods)* })
@@ -164,11 +143,7 @@ impl Expand<'_> {
                 _ => quote!(#n),
             }
         });
-        let method = if op.has_options() {
-            format_ident!("{}_with", op.name)
-        } else {
-            id(&op.name)
-        };
+        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let options = op.has_options().then(|| {
             if !op.options_hold_arrays() {
                 return quote!(options);

@@ -6,40 +6,24 @@ impl Expand<'_> {
     /// The module with a library's functions: the runtime's, or a path of the user's crate.
     fn module(&self, backend: &Backend) -> TokenStream {
         let (rt, module) = (self.rt(), tokens(&backend.module));
-        if backend.module.contains("::") {
-            module
-        } else {
-            quote!(#rt::#module)
-        }
+        if backend.module.contains("::") { module } else { quote!(#rt::#module) }
     }
 
     /// The backend type.
     pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
         let (module, ty) = (self.module(backend), tokens(&backend.ty));
-        if backend.ty.contains("::") {
-            ty
-        } else {
-            quote!(#module::#ty)
-        }
+        if backend.ty.contains("::") { ty } else { quote!(#module::#ty) }
     }
 
-    pub(super) fn implement(
-        &self,
-        name: &TokenStream,
-        backend: &Backend,
-        ops: &[&Op],
-    ) -> TokenStream {
+    pub(super) fn implement(&self, name: &TokenStream, backend: &Backend, ops: &[&Op]) -> TokenStream {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
         quote!(impl #name for #ty { #(#methods)* })
     }
 
     pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
-        let (signature, prepare, body) = (
-            self.signature(op, op.has_options()),
-            self.prepare(op),
-            self.body(op, backend),
-        );
+        let (signature, prepare, body) =
+            (self.signature(op, op.has_options()), self.prepare(op), self.body(op, backend));
         quote!(#[inline] #signature { #prepare #body })
     }
 
@@ -57,18 +41,10 @@ impl Expand<'_> {
                 quote!(__compose::#function(self, #(#all),*))
             }
             Some(Map::Generic(path)) => {
-                let (path, here) = (
-                    tokens(path),
-                    if op.own { quote!(crate) } else { quote!(#root) },
-                );
+                let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
                 quote!(#here::#path(self, #(#all),*))
             }
-            Some(Map::Aten {
-                name: aten,
-                overload,
-                args,
-                via,
-            }) => {
+            Some(Map::Aten { name: aten, overload, args, via }) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
                 quote! {
@@ -85,23 +61,12 @@ impl Expand<'_> {
     /// `elementwise::each2(self, &__each::Add {}, x1, x2)`
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
-        let (scalar, loops) = (
-            id(&op.camel()),
-            format_ident!("each{}", op.inputs().count()),
-        );
+        let (scalar, loops) = (id(&op.camel()), format_ident!("each{}", op.inputs().count()));
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
-            if matches!(p.kind, Kind::Array(_)) {
-                quote!(#rt::Operand::Array(#n))
-            } else {
-                quote!(#n)
-            }
+            if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
-        let fields = op
-            .params
-            .iter()
-            .filter(|p| !p.is_array())
-            .map(|p| id(&p.name));
+        let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
         quote!(#module::elementwise::#loops(self, &__each::#scalar { #(#fields),* }, #(#inputs),*))
     }
 

@@ -48,33 +48,15 @@ impl Expand<'_> {
 
     /// The base table: a trait per group, `Backend`, an implementation per library, `AnyBackend`.
     pub fn base(&self) -> TokenStream {
-        let names: Vec<Ident> = self
-            .model
-            .groups
-            .iter()
-            .map(|g| id(&camel(&g.name)))
-            .collect();
+        let names: Vec<Ident> = self.model.groups.iter().map(|g| id(&camel(&g.name))).collect();
         let rt = self.rt();
         let groups = self.model.groups.iter().zip(&names).map(|(group, name)| {
             let ops: Vec<&Op> = self.own().filter(|o| o.group == group.name).collect();
-            self.group(
-                name,
-                &crate::docs::group(group, &ops, self.model),
-                &quote!(#rt::Arrays),
-                &ops,
-            )
+            self.group(name, &crate::docs::group(group, &ops, self.model), &quote!(#rt::Arrays), &ops)
         });
         let (any, support) = (self.any_backend(), self.support("OPS"));
-        let links = self
-            .model
-            .groups
-            .iter()
-            .zip(&names)
-            .map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
-        let doc = format!(
-            "Every op group: what generic code asks for.\n\n{}",
-            links.collect::<Vec<_>>().join("\n")
-        );
+        let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
+        let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
         quote! {
             #(#groups)*
             #any
@@ -101,12 +83,8 @@ impl Expand<'_> {
         let root = &self.root;
         let implementations = self.model.groups.iter().map(|group| {
             let name = id(&camel(&group.name));
-            let ops: Vec<&Op> = self
-                .model
-                .ops
-                .iter()
-                .filter(|o| o.group == group.name && o.maps.contains_key(&backend.name))
-                .collect();
+            let ops: Vec<&Op> =
+                self.model.ops.iter().filter(|o| o.group == group.name && o.maps.contains_key(&backend.name)).collect();
             self.implement(&quote!(#root::#name), backend, &ops)
         });
         let support = self.overlay_support(backend);
@@ -116,31 +94,20 @@ impl Expand<'_> {
     /// A trait with its options structs and its implementations.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
-        let options = ops
-            .iter()
-            .filter(|o| o.has_options())
-            .map(|o| self.options(o));
+        let options = ops.iter().filter(|o| o.has_options()).map(|o| self.options(o));
         let declaration = quote! {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
             #(#options)*
         };
-        let any_library = |o: &&Op| {
-            o.maps
-                .values()
-                .all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)))
-        };
+        let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {
             // nothing is said of any library: every backend has these ops, those of third parties too
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
             return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });
         }
-        let libraries = self
-            .model
-            .backends
-            .iter()
-            .map(|b| self.implement(&quote!(#name), b, ops));
+        let libraries = self.model.backends.iter().map(|b| self.implement(&quote!(#name), b, ops));
         let any = self.implement_any(name, ops);
         quote!(#declaration #(#libraries)* #any)
     }
@@ -152,11 +119,7 @@ impl Expand<'_> {
     /// The path of the options struct of an op, which may be the base table's.
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
-        if op.own {
-            quote!(#name)
-        } else {
-            quote!(#root::#name)
-        }
+        if op.own { quote!(#name) } else { quote!(#root::#name) }
     }
 }
 

@@ -17,11 +17,7 @@ impl Expand<'_> {
         let name = self.options_name(op);
         let arrays = op.options_hold_arrays();
         let generics = arrays.then(|| quote!(<'a, A>));
-        let derive = if arrays {
-            quote!(Clone, Copy, Debug)
-        } else {
-            quote!(Clone, Copy, Debug, PartialEq)
-        };
+        let derive = if arrays { quote!(Clone, Copy, Debug) } else { quote!(Clone, Copy, Debug, PartialEq) };
         let fields: Vec<Field> = op.optional().map(|p| self.field(p)).collect();
         let declared = fields.iter().map(|f| {
             let (name, ty, doc) = (&f.name, &f.ty, format!("Default: `{}`.", f.text));
@@ -66,12 +62,7 @@ impl Expand<'_> {
         let text = p.default.clone().unwrap_or_default();
         let same = |ty: TokenStream, default| (ty.clone(), default, ty, quote!(#name));
         let (ty, default, argument, set) = match &p.kind {
-            Kind::Array(_) => (
-                quote!(Option<&'a A>),
-                quote!(None),
-                quote!(&'a A),
-                quote!(Some(#name)),
-            ),
+            Kind::Array(_) => (quote!(Option<&'a A>), quote!(None), quote!(&'a A), quote!(Some(#name))),
             Kind::Plain(t) if t == "f64" => {
                 let value: f64 = text.parse().unwrap_or_default();
                 same(tokens(t), quote!(#value))
@@ -85,12 +76,7 @@ impl Expand<'_> {
                     let axes = tokens(&text);
                     quote!(#rt::Axes::from(#axes))
                 };
-                (
-                    quote!(#rt::Axes),
-                    default,
-                    quote!(impl Into<#rt::Axes>),
-                    quote!(#name.into()),
-                )
+                (quote!(#rt::Axes), default, quote!(impl Into<#rt::Axes>), quote!(#name.into()))
             }
             Kind::Maybe(t) => {
                 let t = tokens(t);
@@ -108,13 +94,6 @@ impl Expand<'_> {
             }
             other => unreachable!("{other:?} has no default: checked"),
         };
-        Field {
-            name,
-            ty,
-            default,
-            argument,
-            set,
-            text,
-        }
+        Field { name, ty, default, argument, set, text }
     }
 }

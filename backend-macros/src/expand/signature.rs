@@ -8,9 +8,7 @@ impl Expand<'_> {
         match elem {
             Elem::T => quote!(T),
             Elem::U => quote!(U),
-            Elem::Real
-                if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) =>
-            {
+            Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
                 quote!(T::Real)
             }
             Elem::Real => quote!(T::Magnitude),
@@ -53,26 +51,15 @@ impl Expand<'_> {
     /// The type of the options, where `array` is the path of the array type.
     pub(super) fn options_type(&self, op: &Op, array: &TokenStream) -> TokenStream {
         let path = self.options_path(op);
-        if op.options_hold_arrays() {
-            quote!(#path<'_, #array<T>>)
-        } else {
-            path
-        }
+        if op.options_hold_arrays() { quote!(#path<'_, #array<T>>) } else { path }
     }
 
     /// `fn name<..>(&self, ..) -> Result<..>`; `with` is the twin that takes the options.
     pub(super) fn signature(&self, op: &Op, with: bool) -> TokenStream {
         let rt = self.rt();
-        let name = if with {
-            format_ident!("{}_with", op.name)
-        } else {
-            id(&op.name)
-        };
+        let name = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let dtypes = self.dtypes(op);
-        let operands = op
-            .positional()
-            .filter(|p| matches!(p.kind, Kind::Operand(_)))
-            .count();
+        let operands = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).count();
         let markers: Vec<Ident> = (1..=operands).map(|i| format_ident!("K{i}")).collect();
         let mut next = markers.iter();
         let mut args: Vec<TokenStream> = op

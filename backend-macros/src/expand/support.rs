@@ -6,27 +6,16 @@ use crate::{compose, each};
 impl Expand<'_> {
     /// Everything for the rows of this call; `list` is the name of the constant with the ops.
     pub(super) fn support(&self, list: &str) -> TokenStream {
-        let scalar_ops = self
-            .own()
-            .filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
-        let composed = self
-            .own()
-            .filter_map(|o| Some(self.composed(o, compose::of(o)?)));
+        let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
+        let composed = self.own().filter_map(|o| Some(self.composed(o, compose::of(o)?)));
         let list = self.list(list);
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), list)
     }
 
     /// The same for a library that is added to the base table.
     pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
-        let maps = || {
-            self.model
-                .ops
-                .iter()
-                .filter_map(|o| Some((o, o.maps.get(&backend.name)?)))
-        };
-        let scalar_ops = maps()
-            .filter(|(_, m)| matches!(m, Map::Each { .. }))
-            .map(|(o, m)| self.scalar_op(o, m));
+        let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
+        let scalar_ops = maps().filter(|(_, m)| matches!(m, Map::Each { .. })).map(|(o, m)| self.scalar_op(o, m));
         let composed = maps().filter_map(|(o, m)| match m {
             Map::Compose(text) => Some(self.composed(o, text)),
             _ => None,
@@ -34,12 +23,7 @@ impl Expand<'_> {
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!())
     }
 
-    fn support_modules(
-        &self,
-        scalar_ops: TokenStream,
-        composed: TokenStream,
-        list: TokenStream,
-    ) -> TokenStream {
+    fn support_modules(&self, scalar_ops: TokenStream, composed: TokenStream, list: TokenStream) -> TokenStream {
         let rt = self.rt();
         quote! {
             #[doc(hidden)]
@@ -71,11 +55,7 @@ impl Expand<'_> {
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let fields = scalars.iter().map(|p| {
             let n = id(&p.name);
-            let ty = if matches!(&p.kind, Kind::Plain(t) if t == "bool") {
-                quote!(bool)
-            } else {
-                quote!(f64)
-            };
+            let ty = if matches!(&p.kind, Kind::Plain(t) if t == "bool") { quote!(bool) } else { quote!(f64) };
             quote!(pub #n: #ty)
         });
         let field_names: Vec<&String> = scalars.iter().map(|p| &p.name).collect();
@@ -107,17 +87,9 @@ impl Expand<'_> {
             Some(complex) => {
                 let complex = translate(complex).rust;
                 let real_result = op.result.elem() == Elem::Real;
-                let (form, visit) = if real_result {
-                    ("FloatToRealOp", "float_to_real")
-                } else {
-                    ("FloatOp", "float")
-                };
+                let (form, visit) = if real_result { ("FloatToRealOp", "float_to_real") } else { ("FloatOp", "float") };
                 let (form, visit) = (id(form), id(visit));
-                let complex_output = if real_result {
-                    quote!(R)
-                } else {
-                    quote!(rt::Complex<R>)
-                };
+                let complex_output = if real_result { quote!(R) } else { quote!(rt::Complex<R>) };
                 quote! {
                     impl rt::#form<#n> for #name {
                         #[inline(always)]
@@ -161,11 +133,7 @@ impl Expand<'_> {
             let ty = match &p.kind {
                 Kind::Array(e) => {
                     let e = self.elem(*e, op);
-                    if p.default.is_some() {
-                        quote!(Option<&B::Array<#e>>)
-                    } else {
-                        quote!(&B::Array<#e>)
-                    }
+                    if p.default.is_some() { quote!(Option<&B::Array<#e>>) } else { quote!(&B::Array<#e>) }
                 }
                 Kind::Operand(e) => {
                     let e = self.elem(*e, op);
@@ -237,21 +205,13 @@ impl Expand<'_> {
             return quote!(None);
         };
         let rt = self.rt();
-        let cuda = |text: &str| {
-            each::translate(text, op, self.model)
-                .ok()
-                .expect("checked")
-                .cuda
-        };
+        let cuda = |text: &str| each::translate(text, op, self.model).ok().expect("checked").cuda;
         let source = cuda(real);
         let complex = cuda(complex.as_ref().unwrap_or(real));
         let inputs = op.inputs().map(|p| &p.name);
         let params = op.params.iter().filter(|p| !p.is_array()).map(|p| &p.name);
         let out = self.model.dtypes_of(&op.set).iter().map(|d| {
-            let (t, out) = (
-                id(&camel_dtype(d)),
-                id(&camel_dtype(dtype_of(op.result.elem(), d))),
-            );
+            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(dtype_of(op.result.elem(), d))));
             quote!((#rt::DType::#t, #rt::DType::#out))
         });
         quote!(Some(#rt::KernelInfo::new(

@@ -22,10 +22,7 @@ impl Expand<'_> {
         }
         let (twin, defaults) = (format_ident!("{}_with", op.name), self.options_name(op));
         let twin_signature = self.signature(op, true);
-        let twin_doc = format!(
-            "[`{0}`](Self::{0}) with [options]({1}) by name.",
-            op.name, defaults
-        );
+        let twin_doc = format!("[`{0}`](Self::{0}) with [options]({1}) by name.", op.name, defaults);
         quote! {
             #attributes
             #[inline]

@@ -21,27 +21,15 @@ impl<T> CudaArray<T> {
 
 impl<T> Clone for CudaArray<T> {
     fn clone(&self) -> Self {
-        CudaArray {
-            raw: self.raw.clone(),
-            element: PhantomData,
-        }
+        CudaArray { raw: self.raw.clone(), element: PhantomData }
     }
 }
 
 impl<T> fmt::Debug for CudaArray<T> {
     /// Shape, dtype and device; the elements are not fetched.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Raw {
-            shape,
-            dtype,
-            memory,
-            ..
-        } = &self.raw;
-        write!(
-            f,
-            "CudaArray({shape:?}, {dtype}, {})",
-            memory.device().name()
-        )
+        let Raw { shape, dtype, memory, .. } = &self.raw;
+        write!(f, "CudaArray({shape:?}, {dtype}, {})", memory.device().name())
     }
 }
 
@@ -64,6 +52,11 @@ impl Raw {
         self.shape.iter().product()
     }
 
+    /// Whether it is one element.
+    pub(crate) fn is_one(&self) -> bool {
+        self.shape.iter().all(|&len| len == 1)
+    }
+
     /// Address of the first element.
     pub(crate) fn pointer(&self) -> u64 {
         self.memory.pointer() + (self.offset * self.dtype.size()) as u64
@@ -73,37 +66,22 @@ impl Raw {
     pub(crate) fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         self.size() == 0
-            || self
-                .shape
-                .iter()
-                .zip(&self.strides)
-                .rev()
-                .all(|(&len, &stride)| {
-                    let fits = len == 1 || stride == expected;
-                    expected *= len as isize;
-                    fits
-                })
+            || self.shape.iter().zip(&self.strides).rev().all(|(&len, &stride)| {
+                let fits = len == 1 || stride == expected;
+                expected *= len as isize;
+                fits
+            })
     }
 
     /// A view of the same memory with other shape and strides.
     pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> Raw {
-        Raw {
-            dtype: self.dtype,
-            shape,
-            strides,
-            offset,
-            memory: self.memory.clone(),
-        }
+        Raw { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }
     }
 
     /// A view with the axes in another order; `order` is a permutation of the axes.
     pub(crate) fn permuted(&self, order: &[usize]) -> Raw {
         let shape = order.iter().map(|&axis| self.shape[axis]).collect();
-        self.view(
-            shape,
-            order.iter().map(|&axis| self.strides[axis]).collect(),
-            self.offset,
-        )
+        self.view(shape, order.iter().map(|&axis| self.strides[axis]).collect(), self.offset)
     }
 
     /// A view of `len` indices of one axis, from `start`, `step` apart; they lie within the axis.
@@ -111,9 +89,7 @@ impl Raw {
         let mut part = self.clone();
         // an empty part needs no place, and `start` may lie one past the end
         if len > 0 {
-            part.offset = self
-                .offset
-                .wrapping_add_signed(start as isize * self.strides[axis]);
+            part.offset = self.offset.wrapping_add_signed(start as isize * self.strides[axis]);
         }
         part.shape[axis] = len;
         part.strides[axis] = self.strides[axis].wrapping_mul(step);
@@ -143,8 +119,7 @@ impl Raw {
         let new = to.len() - self.shape.len();
         let mut strides = vec![0; new];
         let kept = self.shape.iter().zip(&self.strides).zip(&to[new..]);
-        strides
-            .extend(kept.map(|((&len, &stride), &target)| if len == target { stride } else { 0 }));
+        strides.extend(kept.map(|((&len, &stride), &target)| if len == target { stride } else { 0 }));
         Ok(self.view(to.to_vec(), strides, self.offset))
     }
 }
@@ -153,39 +128,21 @@ impl<T: Element> CudaArray<T> {
     /// The array of a raw one of the same dtype.
     pub(crate) fn of(raw: Raw) -> CudaArray<T> {
         assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
-        CudaArray {
-            raw,
-            element: PhantomData,
-        }
+        CudaArray { raw, element: PhantomData }
     }
 }
 
 impl Cuda {
     /// A new contiguous array of any content.
-    pub(crate) fn uninit<T: Element>(
-        &self,
-        op: &'static str,
-        shape: &[usize],
-    ) -> Result<CudaArray<T>> {
+    pub(crate) fn uninit<T: Element>(&self, op: &'static str, shape: &[usize]) -> Result<CudaArray<T>> {
         Ok(CudaArray::of(self.uninit_raw(op, T::DTYPE, shape)?))
     }
 
     /// As [`Cuda::uninit`], for a dtype known at run time.
-    pub(crate) fn uninit_raw(
-        &self,
-        op: &'static str,
-        dtype: DType,
-        shape: &[usize],
-    ) -> Result<Raw> {
+    pub(crate) fn uninit_raw(&self, op: &'static str, dtype: DType, shape: &[usize]) -> Result<Raw> {
         let size = shape::count(op, shape, dtype.size())?;
         let memory = self.device.allocate(op, size * dtype.size())?;
-        Ok(Raw {
-            dtype,
-            shape: shape.to_vec(),
-            strides: shape::c_strides(shape),
-            offset: 0,
-            memory,
-        })
+        Ok(Raw { dtype, shape: shape.to_vec(), strides: shape::c_strides(shape), offset: 0, memory })
     }
 
     /// Refuses an array that lives on another device.
@@ -195,11 +152,7 @@ impl Cuda {
         if std::sync::Arc::ptr_eq(device, &self.device) {
             return Ok(());
         }
-        Err(Error::Device {
-            op,
-            expected: self.device.name(),
-            found: device.name(),
-        })
+        Err(Error::Device { op, expected: self.device.name(), found: device.name() })
     }
 
     /// Fills the first elements of a contiguous array from the host.
@@ -219,10 +172,7 @@ impl Cuda {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
         let size = from.size();
         let mut host: Vec<T> = Vec::new();
-        host.try_reserve_exact(size).map_err(|_| Error::Memory {
-            op,
-            bytes: size * T::DTYPE.size(),
-        })?;
+        host.try_reserve_exact(size).map_err(|_| Error::Memory { op, bytes: size * T::DTYPE.size() })?;
         if size == 0 {
             return Ok(host);
         }
@@ -231,12 +181,8 @@ impl Cuda {
         // SAFETY: the array has `bytes` bytes, and so has the vector's spare capacity; the stream is waited for before
         // the elements are counted as there. Kernels write only valid elements (`bool` is 0 or 1).
         unsafe {
-            let result = sys::cuMemcpyDtoHAsync_v2(
-                host.as_mut_ptr().cast(),
-                from.pointer(),
-                bytes,
-                self.device.stream(),
-            );
+            let result =
+                sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), from.pointer(), bytes, self.device.stream());
             result.result().checked(op)?;
             self.device.synchronize(op)?;
             host.set_len(size);
@@ -253,7 +199,6 @@ impl Cuda {
         }
         self.device.bind(op)?;
         // SAFETY: the array has `bytes` bytes.
-        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }
-            .checked(op)
+        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }.checked(op)
     }
 }

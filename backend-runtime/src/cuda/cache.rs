@@ -10,18 +10,11 @@ use std::{
 
 /// Where compiled kernels are kept: `$BACKENDS_CACHE`, else `backends` in the user's cache folder.
 fn folder() -> PathBuf {
-    let set = |name| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let own = set("BACKENDS_CACHE");
     let xdg = || set("XDG_CACHE_HOME").map(|folder| folder.join("backends"));
     let home = || set("HOME").map(|folder| folder.join(".cache/backends"));
-    own.or_else(xdg)
-        .or_else(home)
-        .unwrap_or_else(|| env::temp_dir().join("backends"))
-        .join("cuda")
+    own.or_else(xdg).or_else(home).unwrap_or_else(|| env::temp_dir().join("backends")).join("cuda")
 }
 
 /// FNV-1a in 128 bits: stable between runs and compilers, which std's hasher does not promise.
@@ -54,10 +47,7 @@ impl Entry {
         }
         let end = content.iter().position(|&byte| byte == 0)?;
         let names = std::str::from_utf8(&content[..end]).ok()?;
-        Some(Compiled {
-            image: content[end + 1..].to_vec(),
-            names: names.lines().map(String::from).collect(),
-        })
+        Some(Compiled { image: content[end + 1..].to_vec(), names: names.lines().map(String::from).collect() })
     }
 
     /// Stores `compiled`. A cache that cannot be written is no error: the kernel is there.
@@ -70,15 +60,8 @@ impl Entry {
         // readers see either nothing or the whole file: it gets its name when it is complete
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let unfinished = self.0.with_extension(format!("{}.{number}", process::id()));
-        let written = self
-            .0
-            .parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .and_then(|()| fs::write(&unfinished, file));
-        if written
-            .and_then(|()| fs::rename(&unfinished, &self.0))
-            .is_err()
-        {
+        let written = self.0.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&unfinished, file));
+        if written.and_then(|()| fs::rename(&unfinished, &self.0)).is_err() {
             let _ = fs::remove_file(&unfinished);
         }
     }
@@ -93,10 +76,7 @@ mod tests {
         let folder = env::temp_dir().join(format!("backends-cache-test-{}", process::id()));
         let entry = Entry(folder.join("entry"));
         assert_eq!(entry.read(), None);
-        let compiled = Compiled {
-            image: vec![1, 0, 2],
-            names: vec!["a".into(), "b".into()],
-        };
+        let compiled = Compiled { image: vec![1, 0, 2], names: vec!["a".into(), "b".into()] };
         entry.write(&compiled);
         assert_eq!(entry.read(), Some(compiled));
         let mut file = fs::read(&entry.0).unwrap();

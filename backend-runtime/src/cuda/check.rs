@@ -29,47 +29,25 @@ impl Unit {
 /// strides the one for two axes stands for the others, which differ only in how places are found.
 pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
-        let mut unit = Unit {
-            name: format!("rows of {dtype}"),
-            text: format!("{PRELUDE}{EACH}"),
-            kernels: Vec::new(),
-        };
+        let mut unit = Unit { name: format!("rows of {dtype}"), text: format!("{PRELUDE}{EACH}"), kernels: Vec::new() };
         for op in ops {
             let Some(kernel) = op.kernel else { continue };
             for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {
-                let text = if dtype.kind() == Kind::Complex {
-                    kernel.complex
-                } else {
-                    kernel.source
-                };
-                let expression = Expression {
-                    text,
-                    inputs: kernel.inputs,
-                    params: kernel.params,
-                };
+                let text = if dtype.kind() == Kind::Complex { kernel.complex } else { kernel.source };
+                let expression = Expression { text, inputs: kernel.inputs, params: kernel.params };
                 // names of rows are also names of functions; in a namespace they do not meet
                 let place = format!("row_{}", op.name);
-                let _ = writeln!(
-                    unit.text,
-                    "namespace {place} {{ {} }}",
-                    expression.functor("k_row").trim_end()
-                );
+                let _ = writeln!(unit.text, "namespace {place} {{ {} }}", expression.functor("k_row").trim_end());
                 let mut dtypes = vec![result];
                 dtypes.extend(kernel.inputs.iter().map(|_| dtype));
                 let kernels = [("flat", "k_row"), ("strided", "2, k_row")];
-                let kernels = kernels
-                    .map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
-                unit.kernels
-                    .extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));
+                let kernels = kernels.map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
+                unit.kernels.extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));
             }
         }
         unit
     };
-    DType::ALL
-        .into_iter()
-        .map(unit)
-        .filter(|unit| !unit.kernels.is_empty())
-        .collect()
+    DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty()).collect()
 }
 
 /// A program, and all kernels of it that are ever asked for.
@@ -79,12 +57,20 @@ pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 static PROGRAMS: &[Listed] = &[
     super::copy::COPIES,
     super::copy::CASTS,
+    super::copy::TRANSPOSITIONS,
     super::create::KERNELS,
     super::index::SELECT_KERNELS,
     super::index::KERNELS,
     super::compact::KERNELS,
     super::shape::KERNELS,
     super::reduce::FOLDS,
+    super::fft::KERNELS,
+    super::linalg::KERNELS,
+    super::random::KERNELS,
+    super::reduce::SCANS,
+    super::reduce::DIFFS,
+    super::sort::KERNELS,
+    super::special::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.
@@ -103,10 +89,7 @@ mod tests {
     use crate::{KernelInfo, cuda::testing::quick_compiler};
 
     fn is_in(dtype: DType, set: &str) -> bool {
-        let (bool, integer) = (
-            dtype == DType::Bool,
-            matches!(dtype.kind(), Kind::Signed | Kind::Unsigned),
-        );
+        let (bool, integer) = (dtype == DType::Bool, matches!(dtype.kind(), Kind::Signed | Kind::Unsigned));
         let (real, complex) = (dtype.kind() == Kind::Real, dtype.kind() == Kind::Complex);
         match set {
             "any" => true,
@@ -143,12 +126,7 @@ mod tests {
             "same",
             "reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh",
         ),
-        (
-            "real",
-            2,
-            "same",
-            "atan2 hypot copysign nextafter logaddexp",
-        ),
+        ("real", 2, "same", "atan2 hypot copysign nextafter logaddexp"),
         ("real", 1, "same", "erf erfc"),
         ("real", 1, "bool", "signbit"),
         ("real", 2, "complex", "complex"),
@@ -162,41 +140,21 @@ mod tests {
         let mut all = Vec::new();
         for &(set, operands, result, words) in WORDS {
             for word in words.split(' ') {
-                let text: &str = if operands == 2 {
-                    format!("op_{word}(x1, x2)")
-                } else {
-                    format!("op_{word}(x1)")
-                }
-                .leak();
-                let dtypes = DType::ALL
-                    .into_iter()
-                    .filter(|&dtype| is_in(dtype, set))
-                    .map(|dtype| match result {
-                        "bool" => (dtype, DType::Bool),
-                        "real" => (dtype, dtype.to_real()),
-                        "complex" => (dtype, dtype.to_complex()),
-                        _ => (dtype, dtype),
-                    });
+                let text: &str =
+                    if operands == 2 { format!("op_{word}(x1, x2)") } else { format!("op_{word}(x1)") }.leak();
+                let dtypes = DType::ALL.into_iter().filter(|&dtype| is_in(dtype, set)).map(|dtype| match result {
+                    "bool" => (dtype, DType::Bool),
+                    "real" => (dtype, dtype.to_real()),
+                    "complex" => (dtype, dtype.to_complex()),
+                    _ => (dtype, dtype),
+                });
                 let inputs = &["x1", "x2"][..operands];
-                let kernel =
-                    KernelInfo::new(text, text, inputs, &[], dtypes.collect::<Vec<_>>().leak());
-                all.push(OpInfo::new(
-                    word,
-                    "",
-                    "",
-                    "",
-                    &[],
-                    &[],
-                    "",
-                    "",
-                    "",
-                    Some(kernel),
-                ));
+                let kernel = KernelInfo::new(text, text, inputs, &[], dtypes.collect::<Vec<_>>().leak());
+                all.push(OpInfo::new(word, "", "", "", &[], &[], "", "", "", Some(kernel)));
             }
         }
         for unit in rows(&all) {
-            unit.compile(&target)
-                .unwrap_or_else(|error| panic!("{}: {error}", unit.name));
+            unit.compile(&target).unwrap_or_else(|error| panic!("{}: {error}", unit.name));
         }
     }
 
@@ -206,8 +164,7 @@ mod tests {
             return;
         };
         for unit in programs() {
-            unit.compile(&target)
-                .unwrap_or_else(|error| panic!("{}: {error}", unit.name));
+            unit.compile(&target).unwrap_or_else(|error| panic!("{}: {error}", unit.name));
         }
     }
 }

@@ -11,10 +11,7 @@ use super::{
 };
 use crate::{DType, Error, Result, shape};
 
-static PROGRAM: Program = Program {
-    name: "compact",
-    source: Source::File(include_str!("kernels/compact.cuh")),
-};
+static PROGRAM: Program = Program { name: "compact", source: Source::File(include_str!("kernels/compact.cuh")) };
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: Listed = (&PROGRAM, || {
@@ -43,27 +40,12 @@ fn counted(b: &Cuda, op: &'static str, mask: &Raw) -> Result<(Counted, Grid)> {
     let tiles = n.div_ceil(TILE);
     // the last place is for the total
     let before = b.uninit_raw(op, DType::UInt64, &[tiles + 1])?;
-    let grid = Grid {
-        blocks: [tiles.min(1 << 30) as u32, 1, 1],
-        threads: Grid::THREADS,
-        shared: 0,
-    };
+    let grid = Grid { blocks: [tiles.min(1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
     // SAFETY: the arguments are those of `count`: a place for each tile, `n` elements, their number.
-    unsafe {
-        b.launch(
-            op,
-            kernel,
-            grid,
-            &[&before.pointer(), &mask.pointer(), &(n as u64)],
-        )?
-    };
+    unsafe { b.launch(op, kernel, grid, &[&before.pointer(), &mask.pointer(), &(n as u64)])? };
     let kernel = b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?;
-    let one = Grid {
-        blocks: [1, 1, 1],
-        threads: 1024,
-        shared: 0,
-    };
+    let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
     // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` places, the number of tiles.
     unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
     let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
@@ -80,19 +62,9 @@ pub(super) fn compacted(b: &Cuda, op: &'static str, x: &Raw, mask: &Raw) -> Resu
     let (Counted { before, total }, grid) = counted(b, op, &mask)?;
     let out = b.uninit_raw(op, x.dtype, &[total])?;
     if total > 0 {
-        let kernel = b.kernel(
-            op,
-            &PROGRAM,
-            Instance::new("write_values", "", &[mover(x.dtype)]),
-        )?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("write_values", "", &[mover(x.dtype)]))?;
         let pointers = [out.pointer(), x.pointer(), mask.pointer(), before.pointer()];
-        let arguments: [&dyn Argument; 5] = [
-            &pointers[0],
-            &pointers[1],
-            &pointers[2],
-            &pointers[3],
-            &(n as u64),
-        ];
+        let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &(n as u64)];
         // SAFETY: the arguments are those of `write_values`; the result has a place for each true element.
         unsafe { b.launch(op, kernel, grid, &arguments)? };
     }
@@ -118,11 +90,7 @@ unsafe impl Argument for Shape {}
 pub(super) fn places(b: &Cuda, op: &'static str, x: &Raw, rows: bool) -> Result<Raw> {
     let ndim = x.shape.len();
     let shape_of = |total: usize| {
-        if rows {
-            vec![total, ndim]
-        } else {
-            vec![ndim, total]
-        }
+        if rows { vec![total, ndim] } else { vec![ndim, total] }
     };
     let x = contiguous(b, op, x)?;
     let n = x.size();
@@ -138,21 +106,11 @@ pub(super) fn places(b: &Cuda, op: &'static str, x: &Raw, rows: bool) -> Result<
     let out = b.uninit_raw(op, DType::Int64, &shape)?;
     if total > 0 && ndim > 0 {
         let mut lengths = [1; MOST];
-        lengths
-            .iter_mut()
-            .zip(x.shape.iter().rev())
-            .for_each(|(to, &len)| *to = len as u64);
+        lengths.iter_mut().zip(x.shape.iter().rev()).for_each(|(to, &len)| *to = len as u64);
         let (row, column) = if rows { (ndim, 1) } else { (1, total) };
-        let shape = Shape {
-            n: n as u64,
-            ndim: ndim as u64,
-            lengths,
-            row: row as u64,
-            column: column as u64,
-        };
+        let shape = Shape { n: n as u64, ndim: ndim as u64, lengths, row: row as u64, column: column as u64 };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("write_places", "", &[x.dtype]))?;
-        let arguments: [&dyn Argument; 4] =
-            [&out.pointer(), &x.pointer(), &before.pointer(), &shape];
+        let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &before.pointer(), &shape];
         // SAFETY: the arguments are those of `write_places`; the result has `ndim` places for each true element.
         unsafe { b.launch(op, kernel, grid, &arguments)? };
     }

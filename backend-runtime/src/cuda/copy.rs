@@ -4,8 +4,9 @@ use super::{
     Cuda, CudaArray,
     array::Raw,
     check::Listed,
-    kernel::{Instance, Program},
+    kernel::{Argument, Grid, Instance, Program, Source},
     map::{FLAT, Input, instances, map, map_into},
+    walk::Merged,
 };
 use crate::{DType, Element, Result};
 
@@ -27,31 +28,17 @@ pub(super) const fn mover(dtype: DType) -> DType {
 }
 
 /// The dtypes that stand for all of their size.
-pub(super) const MOVERS: [DType; 5] = [
-    DType::UInt8,
-    DType::UInt16,
-    DType::UInt32,
-    DType::UInt64,
-    DType::Complex128,
-];
+pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
 /// The kernels of copies, listed for the check.
-pub(super) const COPIES: Listed = (&COPY, || {
-    MOVERS
-        .iter()
-        .flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>())
-        .collect()
-});
+pub(super) const COPIES: Listed =
+    (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
 /// The kernels of conversions, listed for the check; those for further numbers of axes differ in nothing that a dtype
 /// matters to.
 pub(super) const CASTS: Listed = (&CAST, || {
-    let pairs = DType::ALL
-        .into_iter()
-        .flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
-    pairs
-        .map(|pair| Instance::new("flat", FLAT, &pair))
-        .collect()
+    let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
+    pairs.map(|pair| Instance::new("flat", FLAT, &pair)).collect()
 });
 
 /// Copies `x`, broadcast, into an array that is there, converting its dtype if need be.
@@ -59,15 +46,93 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw) -> Resul
     if x.dtype != out.dtype {
         return map_into(b, op, &CAST, &[], &[Input::Array(x)], out);
     }
+    b.check(op, x)?;
+    b.check(op, out)?;
+    let wide = x.broadcast(op, &out.shape)?;
+    let merged = Merged::new(&[out, &wide]);
+    if let Some(plane) = Plane::of(&merged) {
+        return transpose_into(b, op, &wide, out, &merged, plane);
+    }
     map_into(b, op, &COPY, &[], &[Input::Array(&moved(x))], &moved(out))
 }
 
 /// The same memory as elements that are only moved.
 pub(super) fn moved(x: &Raw) -> Raw {
-    Raw {
-        dtype: mover(x.dtype),
-        ..x.clone()
+    Raw { dtype: mover(x.dtype), ..x.clone() }
+}
+
+/// The two axes along which source and result have their neighbours, where those are different ones: a matrix to
+/// transpose, once for each place along the other axes.
+#[derive(Clone, Copy)]
+struct Plane {
+    /// Where the source's neighbours are.
+    rows: usize,
+    /// Where the result's are.
+    columns: usize,
+}
+
+impl Plane {
+    /// Below this length of either axis, reading or writing in short runs is as good.
+    const LEAST: usize = 16;
+
+    fn of(merged: &Merged) -> Option<Plane> {
+        let neighbours = |k: usize| merged.strides(k).iter().position(|&stride| stride == 1);
+        let (columns, rows) = (neighbours(0)?, neighbours(1)?);
+        let long = |axis: usize| merged.shape()[axis] >= Plane::LEAST;
+        (rows != columns && long(rows) && long(columns) && merged.is_small()).then_some(Plane { rows, columns })
     }
+}
+
+static TRANSPOSE: Program = Program { name: "transpose", source: Source::File(include_str!("kernels/copy.cuh")) };
+
+/// The kernels of transposition, listed for the check.
+pub(super) const TRANSPOSITIONS: Listed = (&TRANSPOSE, || {
+    let of = |&(_, tag): &(usize, &'static str)| MOVERS.map(|dtype| Instance::new("transpose", tag, &[dtype]));
+    RANKS.iter().flat_map(of).collect()
+});
+
+/// The template argument for the number of axes around the plane.
+const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
+
+/// The kernel's `Matrix`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Matrix {
+    rows: u32,
+    columns: u32,
+    row_tiles: u32,
+    column_tiles: u32,
+    /// From one row of the result to the next, and from one column of the source to the next.
+    out_row: i64,
+    source_column: i64,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Matrix {}
+
+fn transpose_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, merged: &Merged, plane: Plane) -> Result<()> {
+    const TILE: usize = 32;
+    if merged.n() == 0 {
+        return Ok(());
+    }
+    let others = merged.without(&[plane.rows, plane.columns]);
+    let (rows, columns) = (merged.shape()[plane.rows], merged.shape()[plane.columns]);
+    let matrix = Matrix {
+        rows: rows as u32,
+        columns: columns as u32,
+        row_tiles: rows.div_ceil(TILE) as u32,
+        column_tiles: columns.div_ceil(TILE) as u32,
+        out_row: merged.strides(0)[plane.rows] as i64,
+        source_column: merged.strides(1)[plane.columns] as i64,
+    };
+    let tag = RANKS.iter().find(|(rank, _)| *rank == others.rank()).map_or("", |(_, tag)| tag);
+    let kernel = b.kernel(op, &TRANSPOSE, Instance::new("transpose", tag, &[mover(x.dtype)]))?;
+    let tiles = rows.div_ceil(TILE) * columns.div_ceil(TILE) * others.n();
+    let grid = Grid { blocks: [tiles as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
+    let walk = others.walk::<2>(op)?;
+    // SAFETY: the arguments are those of `transpose`: the plane and the axes around it are those of both arrays. There
+    // are fewer than 2^31 elements, and so no more tiles.
+    unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &matrix, &walk]) }
 }
 
 /// Sets every element of `out` to one value of its dtype.
@@ -78,30 +143,13 @@ pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &Raw) 
 
 /// A new array of another dtype, laid out as `x` is.
 pub(crate) fn cast<U: Element>(b: &Cuda, x: &Raw) -> Result<CudaArray<U>> {
-    Ok(CudaArray::of(map(
-        b,
-        "astype",
-        &CAST,
-        &[],
-        &[Input::Array(x)],
-        U::DTYPE,
-    )?))
+    Ok(CudaArray::of(map(b, "astype", &CAST, &[], &[Input::Array(x)], U::DTYPE)?))
 }
 
 /// A new array with the elements of `x`, laid out as that is.
 pub(crate) fn like(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
-    let out = map(
-        b,
-        op,
-        &COPY,
-        &[],
-        &[Input::Array(&moved(x))],
-        mover(x.dtype),
-    )?;
-    Ok(Raw {
-        dtype: x.dtype,
-        ..out
-    })
+    let out = map(b, op, &COPY, &[], &[Input::Array(&moved(x))], mover(x.dtype))?;
+    Ok(Raw { dtype: x.dtype, ..out })
 }
 
 /// A new array in C order with the elements of `x`.
@@ -114,9 +162,5 @@ pub(crate) fn copied(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
 /// `x`, or a copy of it in C order where it is in another.
 pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
     b.check(op, x)?;
-    if x.is_contiguous() {
-        Ok(x.clone())
-    } else {
-        copied(b, op, x)
-    }
+    if x.is_contiguous() { Ok(x.clone()) } else { copied(b, op, x) }
 }

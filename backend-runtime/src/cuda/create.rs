@@ -9,32 +9,20 @@ use super::{
     map::Bytes,
 };
 use crate::{
-    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric,
-    Result,
+    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
     numpyish::{self, Numpyish},
     steps::{Steps, steps},
 };
 
-static PROGRAM: Program = Program {
-    name: "create",
-    source: Source::File(include_str!("kernels/create.cuh")),
-};
+static PROGRAM: Program = Program { name: "create", source: Source::File(include_str!("kernels/create.cuh")) };
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: Listed = (&PROGRAM, || {
     let real = |dtype: &DType| dtype.kind() == Kind::Real;
-    let counted = DType::ALL
-        .into_iter()
-        .filter(|d| !matches!(d.kind(), Kind::Bool | Kind::Complex))
-        .map(arange_kernel);
-    let spaced = DType::ALL
-        .into_iter()
-        .filter(|d| real(d) || d.kind() == Kind::Complex);
+    let counted = DType::ALL.into_iter().filter(|d| !matches!(d.kind(), Kind::Bool | Kind::Complex)).map(arange_kernel);
+    let spaced = DType::ALL.into_iter().filter(|d| real(d) || d.kind() == Kind::Complex);
     let spaced = spaced.map(|dtype| Instance::new("spaced", "", &[dtype]));
-    counted
-        .chain(spaced)
-        .chain(MOVERS.map(|dtype| Instance::new("triangle", "", &[dtype])))
-        .collect()
+    counted.chain(spaced).chain(MOVERS.map(|dtype| Instance::new("triangle", "", &[dtype]))).collect()
 });
 
 /// An array from the host's memory.
@@ -43,18 +31,8 @@ pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
 }
 
 /// Elements from raw bytes, at any alignment.
-pub fn frombuffer<T: Element>(
-    b: &Cuda,
-    bytes: &[u8],
-    count: Option<usize>,
-    offset: usize,
-) -> Result<CudaArray<T>> {
-    b.from_ndarray(numpyish::create::frombuffer(
-        &Numpyish::new(),
-        bytes,
-        count,
-        offset,
-    )?)
+pub fn frombuffer<T: Element>(b: &Cuda, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<CudaArray<T>> {
+    b.from_ndarray(numpyish::create::frombuffer(&Numpyish::new(), bytes, count, offset)?)
 }
 
 /// Zeros.
@@ -105,19 +83,10 @@ fn zeros_of<T: Element>(op: &'static str, b: &Cuda, shape: &[usize]) -> Result<C
 
 fn empty_of<T: Element>(op: &'static str, b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
     // a byte of any value is no bool
-    if T::DTYPE == DType::Bool {
-        zeros_of(op, b, shape)
-    } else {
-        b.uninit(op, shape)
-    }
+    if T::DTYPE == DType::Bool { zeros_of(op, b, shape) } else { b.uninit(op, shape) }
 }
 
-fn filled<T: Element>(
-    op: &'static str,
-    b: &Cuda,
-    shape: &[usize],
-    value: T,
-) -> Result<CudaArray<T>> {
+fn filled<T: Element>(op: &'static str, b: &Cuda, shape: &[usize], value: T) -> Result<CudaArray<T>> {
     let out = b.uninit_raw(op, T::DTYPE, shape)?;
     fill(b, op, value, &out)?;
     Ok(CudaArray::of(out))
@@ -169,13 +138,7 @@ unsafe fn over<T: Element>(
 }
 
 /// `num` evenly spaced values from start to stop.
-pub fn linspace<T: Float>(
-    b: &Cuda,
-    start: T,
-    stop: T,
-    num: usize,
-    endpoint: bool,
-) -> Result<CudaArray<T>> {
+pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: bool) -> Result<CudaArray<T>> {
     const OP: &str = "linspace";
     let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
     let [from, to] = [start, stop].map(|x| x.cast::<Complex<f64>>());
@@ -188,66 +151,38 @@ pub fn linspace<T: Float>(
     };
     let out = b.uninit_raw(OP, T::DTYPE, &[num])?;
     let kernel = b.kernel(OP, &PROGRAM, Instance::new("spaced", "", &[T::DTYPE]))?;
-    let (line, last) = (
-        [from.re, from.im, step.re, step.im, divisor],
-        Bytes::of(stop),
-    );
+    let (line, last) = ([from.re, from.im, step.re, step.im, divisor], Bytes::of(stop));
     let ends = u32::from(endpoint && num > 1);
     // SAFETY: the arguments are those of `spaced`: the result, its size, five doubles, an element, a flag.
     unsafe { over(b, OP, kernel, &out, &[&line, &last, &ends]) }
 }
 
 /// Ones on diagonal `k`.
-pub fn eye<T: Element>(
-    b: &Cuda,
-    n_rows: usize,
-    n_cols: Option<usize>,
-    k: isize,
-) -> Result<CudaArray<T>> {
+pub fn eye<T: Element>(b: &Cuda, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<CudaArray<T>> {
     const OP: &str = "eye";
     let n_cols = n_cols.unwrap_or(n_rows);
     let out = zeros_of::<T>(OP, b, &[n_rows, n_cols])?;
-    let (down, right) = if k < 0 {
-        (k.unsigned_abs(), 0)
-    } else {
-        (0, k.unsigned_abs())
-    };
-    let length = n_rows
-        .saturating_sub(down)
-        .min(n_cols.saturating_sub(right));
+    let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
+    let length = n_rows.saturating_sub(down).min(n_cols.saturating_sub(right));
     if length > 0 {
-        let diagonal = out.raw.view(
-            vec![length],
-            vec![n_cols as isize + 1],
-            down * n_cols + right,
-        );
+        let diagonal = out.raw.view(vec![length], vec![n_cols as isize + 1], down * n_cols + right);
         fill(b, OP, T::from_i64(1), &diagonal)?;
     }
     Ok(out)
 }
 
 /// Coordinate grids, as views. Arrays of other ranks are flattened, as NumPy does.
-pub fn meshgrid<T: Element>(
-    b: &Cuda,
-    xs: &[&CudaArray<T>],
-    indexing: MeshIndexing,
-) -> Result<Vec<CudaArray<T>>> {
+pub fn meshgrid<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], indexing: MeshIndexing) -> Result<Vec<CudaArray<T>>> {
     const OP: &str = "meshgrid";
     // the axis of the result along which array `i` runs
     let axis = |i: usize| {
-        if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 {
-            1 - i
-        } else {
-            i
-        }
+        if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].raw.size()).collect();
     let grid = |(i, x): (usize, &&CudaArray<T>)| {
         let mut own = vec![1; xs.len()];
         own[axis(i)] = x.raw.size();
-        super::shape::reshaped(b, OP, &x.raw, &own)?
-            .broadcast(OP, &lengths)
-            .map(CudaArray::of)
+        super::shape::reshaped(b, OP, &x.raw, &own)?.broadcast(OP, &lengths).map(CudaArray::of)
     };
     xs.iter().enumerate().map(grid).collect()
 }
@@ -262,23 +197,13 @@ pub fn triu<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArra
     triangle("triu", b, x, k, false)
 }
 
-fn triangle<T: Element>(
-    op: &'static str,
-    b: &Cuda,
-    x: &CudaArray<T>,
-    k: isize,
-    lower: bool,
-) -> Result<CudaArray<T>> {
+fn triangle<T: Element>(op: &'static str, b: &Cuda, x: &CudaArray<T>, k: isize, lower: bool) -> Result<CudaArray<T>> {
     let &[.., rows, columns] = x.shape() else {
         return Err(Error::shape(op, x.shape(), "two axes are needed"));
     };
     let x = contiguous(b, op, &x.raw)?;
     let out = b.uninit_raw(op, x.dtype, &x.shape)?;
-    let kernel = b.kernel(
-        op,
-        &PROGRAM,
-        Instance::new("triangle", "", &[mover(x.dtype)]),
-    )?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("triangle", "", &[mover(x.dtype)]))?;
     let from = x.pointer();
     let (rows, columns, k, lower) = (rows as u64, columns as u64, k as i64, u32::from(lower));
     // SAFETY: the arguments are those of `triangle`; `x` has as many elements as the result.
@@ -287,11 +212,7 @@ fn triangle<T: Element>(
 
 /// The array in another dtype. One that has it already is shared: nothing writes to it.
 pub fn astype<U: Element, T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<U>> {
-    if T::DTYPE == U::DTYPE {
-        Ok(CudaArray::of(x.raw.clone()))
-    } else {
-        copy::cast(b, &x.raw)
-    }
+    if T::DTYPE == U::DTYPE { Ok(CudaArray::of(x.raw.clone())) } else { copy::cast(b, &x.raw) }
 }
 
 /// The same elements in memory of their own.

@@ -17,7 +17,6 @@ pub(crate) struct Device {
     stream: Arc<CudaStream>,
     /// What its kernels are compiled for.
     pub(super) target: Target,
-    multiprocessors: u32,
     pub(super) pool: Pool,
     pub(super) kernels: Kernels,
 }
@@ -30,13 +29,8 @@ impl Device {
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Device>> {
         Library::Driver.load()?;
         Library::Nvrtc.load()?;
-        let mut devices = DEVICES
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(device) = devices
-            .iter()
-            .find(|device| device.context.ordinal() == ordinal)
-        {
+        let mut devices = DEVICES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(device) = devices.iter().find(|device| device.context.ordinal() == ordinal) {
             return Ok(device.clone());
         }
         let device = Arc::new(Device::new(ordinal)?);
@@ -49,19 +43,15 @@ impl Device {
             backend: "cuda",
             why: format!("no device {ordinal}: the driver says {error}"),
         };
-        i32::try_from(ordinal)
-            .map_err(|_| Error::argument("new", format!("no device has the ordinal {ordinal}")))?;
+        i32::try_from(ordinal).map_err(|_| Error::argument("new", format!("no device has the ordinal {ordinal}")))?;
         let context = CudaContext::new(ordinal).map_err(unavailable)?;
         // SAFETY: everything runs on one stream, so cudarc's events for ordering between streams have no work.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unavailable)?;
         let capability = context.compute_capability().map_err(unavailable)?;
-        let processors = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-        let multiprocessors = context.attribute(processors).map_err(unavailable)?;
         let ptx = env::var_os("BACKENDS_CUDA_PTX").is_some_and(|value| value == "1");
         let device = Device {
             target: Target::of((capability.0 as u32, capability.1 as u32), ptx)?,
-            multiprocessors: multiprocessors.max(1) as u32,
             pool: Pool::new(),
             kernels: Kernels::default(),
             context,
@@ -88,9 +78,7 @@ impl Device {
             return Ok(None);
         }
         // SAFETY: the device is the context's own, and it has pools.
-        unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }
-            .checked(op)
-            .map(Some)
+        unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }.checked(op).map(Some)
     }
 
     /// Gives memory that the driver's pool keeps back to the system.
@@ -122,16 +110,6 @@ impl Device {
     #[inline]
     pub(crate) fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
-    }
-
-    /// The stream, as cudarc's own wrappers of libraries take it.
-    pub(crate) fn shared_stream(&self) -> &Arc<CudaStream> {
-        &self.stream
-    }
-
-    /// How many multiprocessors the device has.
-    pub(crate) fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
     }
 
     /// Waits until everything on the stream has run.

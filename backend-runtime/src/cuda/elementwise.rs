@@ -8,11 +8,7 @@ use super::{
 use crate::{Each, EachSource, Element, Kind, Result};
 
 /// Any `each` row with one operand.
-pub fn each1<T: Element, F: Each<1, T> + EachSource>(
-    b: &Cuda,
-    f: &F,
-    x: Operand<'_, T>,
-) -> Result<CudaArray<F::Out>> {
+pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
     each::<F, T, F::Out>(b, f, &[x.into()])
 }
 
@@ -37,31 +33,9 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[x1.into(), x2.into(), x3.into()])
 }
 
-fn each<F: EachSource, T: Element, U: Element>(
-    b: &Cuda,
-    f: &F,
-    inputs: &[Input],
-) -> Result<CudaArray<U>> {
-    let text = if T::DTYPE.kind() == Kind::Complex {
-        F::CUDA_COMPLEX
-    } else {
-        F::CUDA
-    };
-    let expression = Expression {
-        text,
-        inputs: F::INPUTS,
-        params: F::PARAMS,
-    };
-    let program = Program {
-        name: F::NAME,
-        source: Source::Each(expression),
-    };
-    Ok(CudaArray::of(map(
-        b,
-        F::NAME,
-        &program,
-        &f.params(),
-        inputs,
-        U::DTYPE,
-    )?))
+fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
+    let text = if T::DTYPE.kind() == Kind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
+    let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS };
+    let program = Program { name: F::NAME, source: Source::Each(expression) };
+    Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))
 }

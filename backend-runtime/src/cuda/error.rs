@@ -2,8 +2,7 @@
 
 use crate::{Error, Result};
 use cudarc::{
-    cublas::result::CublasError, cufft::result::CufftError, driver::result::DriverError,
-    nvrtc::result::NvrtcError,
+    cublas::result::CublasError, cufft::result::CufftError, driver::result::DriverError, nvrtc::result::NvrtcError,
 };
 
 /// A library's result, with the op it was called for.
@@ -15,11 +14,7 @@ pub(crate) trait Checked<T> {
 #[cold]
 #[inline(never)]
 fn library(op: &'static str, message: String) -> Error {
-    Error::Library {
-        op,
-        backend: "cuda",
-        message,
-    }
+    Error::Library { op, backend: "cuda", message }
 }
 
 impl<T> Checked<T> for std::result::Result<T, DriverError> {

@@ -20,28 +20,20 @@ pub(super) const SELECT_KERNELS: Listed = (&SELECT, || {
     MOVERS.iter().flat_map(of).collect()
 });
 
-static PROGRAM: Program = Program {
-    name: "index",
-    source: Source::File(include_str!("kernels/index.cuh")),
-};
+static PROGRAM: Program = Program { name: "index", source: Source::File(include_str!("kernels/index.cuh")) };
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: Listed = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
-    let along = RANKS
-        .iter()
-        .flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
+    let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
     let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
-    [
-        Instance::new("find_outside", "", &[]),
-        Instance::new("last_of", "", &[]),
-    ]
-    .into_iter()
-    .chain(moving("take"))
-    .chain(moving("scatter"))
-    .chain(along)
-    .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
-    .collect()
+    [Instance::new("find_outside", "", &[]), Instance::new("last_of", "", &[])]
+        .into_iter()
+        .chain(moving("take"))
+        .chain(moving("scatter"))
+        .chain(along)
+        .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
+        .collect()
 });
 
 /// x1 where the condition is true, x2 elsewhere.
@@ -56,15 +48,10 @@ pub fn select<T: Element>(
         Operand::Array(x) => Ok(moved(&x.raw)),
         Operand::Scalar(x) => Err(Input::moved(x)),
     });
-    let [x1, x2] = views
-        .each_ref()
-        .map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
+    let [x1, x2] = views.each_ref().map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
     let inputs = [Input::Array(&condition.raw), x1, x2];
     let out = map(b, OP, &SELECT, &[], &inputs, mover(T::DTYPE))?;
-    Ok(CudaArray::of(Raw {
-        dtype: T::DTYPE,
-        ..out
-    }))
+    Ok(CudaArray::of(Raw { dtype: T::DTYPE, ..out }))
 }
 
 /// A part of the array, sharing its memory.
@@ -74,9 +61,7 @@ pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Resu
 
 fn part(op: &'static str, x: &Raw, slices: &[Slice]) -> Result<Raw> {
     let spans = shape::spans(op, slices, &x.shape)?;
-    let cut = |x: Raw, (axis, span): (usize, &shape::Span)| {
-        x.sliced(axis, span.start, span.len, span.step)
-    };
+    let cut = |x: Raw, (axis, span): (usize, &shape::Span)| x.sliced(axis, span.start, span.len, span.step);
     let cut = spans.iter().enumerate().fold(x.clone(), cut);
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
@@ -120,20 +105,11 @@ impl Look {
         let n = indices.size();
         if n > 0 {
             let kernel = b.kernel(op, &PROGRAM, Instance::new("find_outside", "", &[]))?;
-            let arguments: [&dyn Argument; 4] = [
-                &found.pointer(),
-                &indices.pointer(),
-                &(n as u64),
-                &(len as i64),
-            ];
+            let arguments: [&dyn Argument; 4] = [&found.pointer(), &indices.pointer(), &(n as u64), &(len as i64)];
             // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
-        Ok(Look {
-            found,
-            indices: indices.clone(),
-            len,
-        })
+        Ok(Look { found, indices: indices.clone(), len })
     }
 
     /// An error if there was an index outside; waits for the device.
@@ -145,24 +121,15 @@ impl Look {
         if place == u64::MAX {
             return Ok(());
         }
-        let flat = self
-            .indices
-            .view(vec![self.indices.size()], vec![1], self.indices.offset);
+        let flat = self.indices.view(vec![self.indices.size()], vec![1], self.indices.offset);
         let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
-        Err(Error::Index {
-            op,
-            index,
-            len: self.len,
-        })
+        Err(Error::Index { op, index, len: self.len })
     }
 }
 
 /// The sizes of what is before and behind an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
-    (
-        shape[..axis].iter().product(),
-        shape[axis + 1..].iter().product(),
-    )
+    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
 /// The elements behind an axis as fewer, wider ones: their dtype, and how many.
@@ -170,9 +137,7 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     let bytes = inner * dtype.size();
     let fits = |wide: &&DType| {
         let size = wide.size();
-        size > dtype.size()
-            && bytes.is_multiple_of(size)
-            && pointers.iter().all(|p| p.is_multiple_of(size as u64))
+        size > dtype.size() && bytes.is_multiple_of(size) && pointers.iter().all(|p| p.is_multiple_of(size as u64))
     };
     match MOVERS.iter().rev().find(fits) {
         Some(&wide) => (wide, bytes / wide.size()),
@@ -181,12 +146,7 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
 }
 
 /// Elements at indices along one axis.
-pub fn take<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    axis: isize,
-) -> Result<CudaArray<T>> {
+pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "take";
     let axis = shape::axis(OP, axis, x.shape().len())?;
     let len = x.shape()[axis];
@@ -201,8 +161,7 @@ pub fn take<T: Element>(
         let n = outer * many * inner;
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("take", "", &[dtype]))?;
         let sizes = [n, len, many, inner].map(|size| size as u64);
-        let arguments: [&dyn Argument; 4] =
-            [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
+        let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
         // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
         unsafe { b.launch(OP, kernel, Grid::over(n), &arguments)? };
     }
@@ -211,13 +170,7 @@ pub fn take<T: Element>(
 }
 
 /// The template argument for the number of axes of `take_along`, for fewer than 2^31 elements and for more.
-const RANKS: [(usize, &str); 5] = [
-    (1, "1, u32"),
-    (2, "2, u32"),
-    (3, "3, u32"),
-    (4, "4, u32"),
-    (16, "16, u64"),
-];
+const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
 pub fn take_along_axis<T: Element>(
@@ -246,26 +199,12 @@ pub fn take_along_axis<T: Element>(
         let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
         let merged = Merged::new(&[&out, &begin, &packed.broadcast(OP, &shape)?]);
         let rank = if merged.is_small() { merged.rank() } else { 16 };
-        let tag = RANKS
-            .iter()
-            .find(|(known, _)| *known == rank)
-            .map_or("", |(_, tag)| tag);
-        let kernel = b.kernel(
-            OP,
-            &PROGRAM,
-            Instance::new("take_along", tag, &[mover(T::DTYPE)]),
-        )?;
+        let tag = RANKS.iter().find(|(known, _)| *known == rank).map_or("", |(_, tag)| tag);
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("take_along", tag, &[mover(T::DTYPE)]))?;
         let walk = merged.walk::<3>(OP)?;
         let (length, stride) = (len as i64, x.raw.strides[axis] as i64);
         let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
-        let arguments: [&dyn Argument; 6] = [
-            &pointers[0],
-            &pointers[1],
-            &pointers[2],
-            &walk,
-            &length,
-            &stride,
-        ];
+        let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &walk, &length, &stride];
         // SAFETY: the arguments are those of `take_along`; the walk stays within all three arrays, and an index within
         // the length, times the axis's stride, within the second.
         unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
@@ -286,12 +225,8 @@ pub fn scatter_add<T: Numeric>(
     let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
     if given.n > 0 {
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter_add", "", &[T::DTYPE]))?;
-        let arguments: [&dyn Argument; 4] = [
-            &given.out.pointer(),
-            &given.indices.pointer(),
-            &given.values.pointer(),
-            &given.sizes(given.inner),
-        ];
+        let arguments: [&dyn Argument; 4] =
+            [&given.out.pointer(), &given.indices.pointer(), &given.values.pointer(), &given.sizes(given.inner)];
         // SAFETY: the arguments are those of `scatter_add`, of arrays of those sizes.
         unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
     }
@@ -322,13 +257,8 @@ pub fn scatter<T: Element>(
         let (dtype, inner) = widest(given.inner, T::DTYPE, &pointers);
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter", "", &[dtype]))?;
         let sizes = given.sizes(inner);
-        let arguments: [&dyn Argument; 5] = [
-            &pointers[0],
-            &given.indices.pointer(),
-            &pointers[1],
-            &last.pointer(),
-            &sizes,
-        ];
+        let arguments: [&dyn Argument; 5] =
+            [&pointers[0], &given.indices.pointer(), &pointers[1], &last.pointer(), &sizes];
         // SAFETY: the arguments are those of `scatter`, of arrays of those sizes.
         unsafe { b.launch(OP, kernel, Grid::over(sizes[0] as usize), &arguments)? };
     }
@@ -348,14 +278,7 @@ struct Scatter {
 }
 
 impl Scatter {
-    fn new(
-        b: &Cuda,
-        op: &'static str,
-        x: &Raw,
-        indices: &Raw,
-        values: &Raw,
-        axis: isize,
-    ) -> Result<Scatter> {
+    fn new(b: &Cuda, op: &'static str, x: &Raw, indices: &Raw, values: &Raw, axis: isize) -> Result<Scatter> {
         let axis = shape::axis(op, axis, x.shape.len())?;
         if indices.shape.len() != 1 {
             return Err(Error::shape(op, &indices.shape, "indices have one axis"));
@@ -370,15 +293,7 @@ impl Scatter {
         let look = Look::at(b, op, &indices, len)?;
         let n = if len == 0 { 0 } else { values.size() };
         let (_, inner) = around(&x.shape, axis);
-        Ok(Scatter {
-            out: copied(b, op, x)?,
-            indices,
-            values,
-            look,
-            n,
-            len,
-            inner,
-        })
+        Ok(Scatter { out: copied(b, op, x)?, indices, values, look, n, len, inner })
     }
 
     /// The kernels' `Sizes`, with `inner` elements behind the axis.
@@ -394,11 +309,7 @@ impl Scatter {
 }
 
 /// The elements, in C order, where a mask of the same shape is true.
-pub fn boolean_mask<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    mask: &CudaArray<bool>,
-) -> Result<CudaArray<T>> {
+pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<bool>) -> Result<CudaArray<T>> {
     const OP: &str = "boolean_mask";
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
@@ -412,9 +323,7 @@ pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i
         return Ok(Vec::new());
     }
     let places = places(b, "nonzero", &x.raw, false)?;
-    Ok((0..x.shape().len())
-        .map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0)))
-        .collect())
+    Ok((0..x.shape().len()).map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0))).collect())
 }
 
 /// Indices of the true elements, one row each.

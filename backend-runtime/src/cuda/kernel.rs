@@ -72,26 +72,12 @@ pub struct Expression {
 impl Expression {
     /// The struct that the kernels around an expression take: its members are the parameters.
     pub fn functor(&self, name: &str) -> String {
-        let list = |f: fn((usize, &&str)) -> String| {
-            self.inputs
-                .iter()
-                .enumerate()
-                .map(f)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
+        let list =
+            |f: fn((usize, &&str)) -> String| self.inputs.iter().enumerate().map(f).collect::<Vec<_>>().join(", ");
         let types = list(|(i, _)| format!("typename X{i}"));
         let inputs = list(|(i, input)| format!("X{i} {input}"));
-        let members: String = self
-            .params
-            .iter()
-            .map(|param| format!("double {param}; "))
-            .collect();
-        let t = if self.inputs.is_empty() {
-            ""
-        } else {
-            "typedef X0 T; "
-        };
+        let members: String = self.params.iter().map(|param| format!("double {param}; ")).collect();
+        let t = if self.inputs.is_empty() { "" } else { "typedef X0 T; " };
         format!(
             "struct {name} {{ {members}template <typename U{comma}{types}> U apply({inputs}) const \
              {{ {t}return static_cast<U>({text}); }} }};\n",
@@ -103,19 +89,8 @@ impl Expression {
 
 impl Program {
     /// The program of a row's expression.
-    pub const fn each(
-        name: &'static str,
-        text: &'static str,
-        inputs: &'static [&'static str],
-    ) -> Program {
-        Program {
-            name,
-            source: Source::Each(Expression {
-                text,
-                inputs,
-                params: &[],
-            }),
-        }
+    pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
+        Program { name, source: Source::Each(Expression { text, inputs, params: &[] }) }
     }
 
     /// What tells programs of one name apart.
@@ -157,11 +132,7 @@ impl Instance {
             types[i] = Some(dtypes[i]);
             i += 1;
         }
-        Instance {
-            template,
-            tag,
-            types,
-        }
+        Instance { template, tag, types }
     }
 
     /// Its name in C++: `take<float>`.
@@ -194,12 +165,7 @@ type Key = (&'static str, &'static str, Instance);
 pub(super) struct Kernels(RwLock<HashMap<Key, Kernel>>);
 
 impl Device {
-    fn load_kernel(
-        &self,
-        op: &'static str,
-        program: &Program,
-        instance: Instance,
-    ) -> Result<Kernel> {
+    fn load_kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
         let (text, expression) = (program.text(), instance.expression());
         let entry = Entry::of(&[&nvrtc::fingerprint(&self.target)?, &text, &expression]);
         if let Some(stored) = entry.read() {
@@ -214,19 +180,12 @@ impl Device {
     }
 
     fn load_image(&self, op: &'static str, compiled: &nvrtc::Compiled) -> Result<Kernel> {
-        let name = compiled
-            .names
-            .first()
-            .and_then(|name| CString::new(name.as_str()).ok())
-            .unwrap_or_default();
+        let name = compiled.names.first().and_then(|name| CString::new(name.as_str()).ok()).unwrap_or_default();
         self.bind(op)?;
         // SAFETY: the image is a whole cubin, or PTX with its NUL; the module is never unloaded.
-        let module =
-            unsafe { result::module::load_data(compiled.image.as_ptr().cast()) }.checked(op)?;
+        let module = unsafe { result::module::load_data(compiled.image.as_ptr().cast()) }.checked(op)?;
         // SAFETY: the module is loaded, and the name ends with a NUL.
-        unsafe { result::module::get_function(module, name) }
-            .checked(op)
-            .map(Kernel)
+        unsafe { result::module::get_function(module, name) }.checked(op).map(Kernel)
     }
 }
 
@@ -251,11 +210,7 @@ impl Grid {
     /// One thread for each of `n` items, up to a limit beyond which threads take several.
     pub(crate) fn over(n: usize) -> Grid {
         let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MOST);
-        Grid {
-            blocks: [blocks as u32, 1, 1],
-            threads: Grid::THREADS,
-            shared: 0,
-        }
+        Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
     }
 }
 
@@ -283,27 +238,15 @@ unsafe impl<T: Argument, const N: usize> Argument for [T; N] {}
 
 impl Cuda {
     /// The kernel, compiled and loaded if it is not yet.
-    pub(crate) fn kernel(
-        &self,
-        op: &'static str,
-        program: &Program,
-        instance: Instance,
-    ) -> Result<Kernel> {
+    pub(crate) fn kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
         let key = (program.name, program.variant(), instance);
         let kernels = &self.device.kernels.0;
-        let found = kernels
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .get(&key)
-            .copied();
+        let found = kernels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).copied();
         if let Some(kernel) = found {
             return Ok(kernel);
         }
         let kernel = self.device.load_kernel(op, program, instance)?;
-        kernels
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .insert(key, kernel);
+        kernels.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, kernel);
         Ok(kernel)
     }
 
@@ -322,10 +265,7 @@ impl Cuda {
         const MOST: usize = 24;
         let mut pointers = [std::ptr::null_mut(); MOST];
         debug_assert!(arguments.len() <= MOST);
-        pointers
-            .iter_mut()
-            .zip(arguments)
-            .for_each(|(pointer, argument)| *pointer = argument.pointer());
+        pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.pointer());
         self.device.bind(op)?;
         let blocks = (grid.blocks[0], grid.blocks[1], grid.blocks[2]);
         // SAFETY: the function and the stream are alive; the rest is the caller's promise.
@@ -350,14 +290,8 @@ mod tests {
     #[test]
     fn instances_are_named_as_in_cpp() {
         let dtypes = [DType::Float32, DType::Complex64];
-        assert_eq!(
-            Instance::new("cast", "", &dtypes).expression(),
-            "cast<float, complex<float>>"
-        );
-        assert_eq!(
-            Instance::new("each", "2, k_row", &[DType::Int8]).expression(),
-            "each<2, k_row, signed char>"
-        );
+        assert_eq!(Instance::new("cast", "", &dtypes).expression(), "cast<float, complex<float>>");
+        assert_eq!(Instance::new("each", "2, k_row", &[DType::Int8]).expression(), "each<2, k_row, signed char>");
         assert_eq!(Instance::new("iota", "", &[]).expression(), "iota");
     }
 

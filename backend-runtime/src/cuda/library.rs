@@ -27,9 +27,7 @@ static LOADED: Mutex<[bool; 4]> = Mutex::new([false; 4]);
 impl Library {
     /// Makes cudarc's calls into this library safe from its panics, or says what is missing.
     pub(crate) fn load(self) -> Result<()> {
-        let mut loaded = LOADED
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !loaded[self as usize] {
             if self != Library::Driver {
                 search_folders().iter().any(|folder| self.preload(folder));
@@ -38,9 +36,7 @@ impl Library {
                 return Err(self.missing(&format!("{} was not found", self.name())));
             }
             if let Some(symbol) = self.symbols().iter().find(|symbol| !self.has(symbol)) {
-                return Err(
-                    self.missing(&format!("{} has no {symbol}: it is too old", self.name()))
-                );
+                return Err(self.missing(&format!("{} has no {symbol}: it is too old", self.name())));
             }
             loaded[self as usize] = true;
         }
@@ -61,10 +57,7 @@ impl Library {
             Library::Driver => "install NVIDIA's driver (580 or newer)",
             _ => "install the CUDA 13 toolkit or its Python packages, or set CUDA_HOME",
         };
-        Error::Unavailable {
-            backend: "cuda",
-            why: format!("{what}; {advice}"),
-        }
+        Error::Unavailable { backend: "cuda", why: format!("{what}; {advice}") }
     }
 
     /// File names to open before this library, by their beginning, and the library's own.
@@ -74,10 +67,7 @@ impl Library {
     fn files(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Library::Driver => ("", &[]),
-            Library::Nvrtc => (
-                "libnvrtc-builtins.so.",
-                &["libnvrtc.so.13", "libnvrtc.so.12"],
-            ),
+            Library::Nvrtc => ("libnvrtc-builtins.so.", &["libnvrtc.so.13", "libnvrtc.so.12"]),
             Library::Cublas => ("libcublasLt.so.", &["libcublas.so.13", "libcublas.so.12"]),
             Library::Cufft => ("", &["libcufft.so.12", "libcufft.so.11"]),
         }
@@ -86,23 +76,12 @@ impl Library {
     /// Opens the library by its full path, for cudarc to find it by its bare name. Whether that worked.
     fn preload(self, folder: &Path) -> bool {
         let (before, names) = self.files();
-        let Some(own) = names
-            .iter()
-            .map(|name| folder.join(name))
-            .find(|path| path.is_file())
-        else {
+        let Some(own) = names.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
             return false;
         };
         if !before.is_empty() {
-            let others = fs::read_dir(folder)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path());
-            let starts = |path: &Path| {
-                path.file_name()
-                    .is_some_and(|name| name.to_string_lossy().starts_with(before))
-            };
+            let others = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+            let starts = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(before));
             others.filter(|path| starts(path)).for_each(|path| {
                 open(&path);
             });
@@ -182,8 +161,27 @@ impl Library {
                 "nvrtcGetPTX",
                 "nvrtcDestroyProgram",
             ],
-            Library::Cublas => &["cublasCreate_v2", "cublasSetStream_v2", "cublasDestroy_v2"],
-            Library::Cufft => &["cufftPlanMany", "cufftSetStream", "cufftDestroy"],
+            Library::Cublas => &[
+                "cublasCreate_v2",
+                "cublasSetStream_v2",
+                "cublasSetMathMode",
+                "cublasGemmStridedBatchedEx_64",
+                "cublasDestroy_v2",
+            ],
+            Library::Cufft => &[
+                "cufftCreate",
+                "cufftMakePlanMany64",
+                "cufftSetStream",
+                "cufftSetAutoAllocation",
+                "cufftSetWorkArea",
+                "cufftExecC2C",
+                "cufftExecZ2Z",
+                "cufftExecR2C",
+                "cufftExecD2Z",
+                "cufftExecC2R",
+                "cufftExecZ2D",
+                "cufftDestroy",
+            ],
         }
     }
 }
@@ -199,33 +197,17 @@ fn open(path: &Path) -> bool {
 /// Folders that may hold the toolkit's libraries, the one named on purpose first.
 fn search_folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    for home in ["CUDA_HOME", "CUDA_PATH"]
-        .iter()
-        .filter_map(env::var_os)
-        .map(PathBuf::from)
-    {
+    for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).map(PathBuf::from) {
         folders.extend(["lib64", "lib", "nvidia/cu13/lib", ""].map(|sub| home.join(sub)));
     }
     let starts = [env::current_dir().ok(), env::current_exe().ok()];
     for start in starts.iter().flatten() {
-        folders.extend(
-            start
-                .ancestors()
-                .map(|folder| folder.join("cuda/nvidia/cu13/lib")),
-        );
+        folders.extend(start.ancestors().map(|folder| folder.join("cuda/nvidia/cu13/lib")));
     }
-    let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"]
-        .iter()
-        .filter_map(env::var_os)
-        .map(PathBuf::from);
+    let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from);
     for prefix in environments.chain(["/usr/local", "/usr", "/opt/venv"].map(PathBuf::from)) {
-        let versions = fs::read_dir(prefix.join("lib"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        for python in
-            versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
-        {
+        let versions = fs::read_dir(prefix.join("lib")).into_iter().flatten().flatten();
+        for python in versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("python3")) {
             let packages = ["site-packages", "dist-packages"].map(|name| python.path().join(name));
             folders.extend(packages.map(|folder| folder.join("nvidia/cu13/lib")));
         }
@@ -240,20 +222,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_and_nothing_panics() {
-        for library in [
-            Library::Driver,
-            Library::Nvrtc,
-            Library::Cublas,
-            Library::Cufft,
-        ] {
+        for library in [Library::Driver, Library::Nvrtc, Library::Cublas, Library::Cufft] {
             if let Err(error) = library.load() {
-                assert!(matches!(
-                    error,
-                    Error::Unavailable {
-                        backend: "cuda",
-                        ..
-                    }
-                ));
+                assert!(matches!(error, Error::Unavailable { backend: "cuda", .. }));
                 assert!(error.to_string().contains(library.name()), "{error}");
             }
         }
@@ -262,9 +233,6 @@ mod tests {
     #[test]
     fn a_folder_without_the_library_is_passed_over() {
         assert!(!Library::Nvrtc.preload(Path::new("/nonexistent")));
-        assert!(
-            !Library::Driver.preload(Path::new("/")),
-            "the driver is never taken from a folder"
-        );
+        assert!(!Library::Driver.preload(Path::new("/")), "the driver is never taken from a folder");
     }
 }

@@ -13,13 +13,8 @@ use std::cmp::Reverse;
 /// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
 /// struct of the expression.
 pub(super) const FLAT: &str = "k_row";
-const STRIDED: [(usize, &str); 5] = [
-    (1, "1, k_row"),
-    (2, "2, k_row"),
-    (3, "3, k_row"),
-    (4, "4, k_row"),
-    (16, "16, k_row"),
-];
+const STRIDED: [(usize, &str); 5] =
+    [(1, "1, k_row"), (2, "2, k_row"), (3, "3, k_row"), (4, "4, k_row"), (16, "16, k_row")];
 
 /// Most scalar parameters of a row.
 const PARAMS: usize = 8;
@@ -73,9 +68,7 @@ impl Bytes {
     pub(super) fn of<T: Element>(x: T) -> Bytes {
         let mut bytes = [0; 16];
         // SAFETY: an element is at most 16 bytes and has no padding.
-        unsafe {
-            std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>())
-        };
+        unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
         Bytes(bytes)
     }
 }
@@ -115,15 +108,22 @@ pub(crate) fn map(
     dtype: DType,
 ) -> Result<Raw> {
     let shape = shape::broadcast_all(op, inputs.iter().map(Input::shape))?;
+    // most calls: arrays of one shape, in C order
+    let plain = |input: &Input| match input {
+        Input::Array(x) => x.is_one() || (x.shape == shape && x.is_contiguous()),
+        Input::Value(..) => true,
+    };
+    if inputs.iter().all(plain) {
+        let out = b.uninit_raw(op, dtype, &shape)?;
+        let operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
+        flat(b, op, program, params, &operands, &out, out.size())?;
+        return Ok(out);
+    }
     let order = memory_order(&shape, inputs);
     let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-    let out = b.uninit_raw(op, dtype, &in_order)?;
     let mut back = vec![0; order.len()];
-    order
-        .iter()
-        .enumerate()
-        .for_each(|(place, &axis)| back[axis] = place);
-    let out = out.permuted(&back);
+    order.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
+    let out = b.uninit_raw(op, dtype, &in_order)?.permuted(&back);
     map_into(b, op, program, params, inputs, &out)?;
     Ok(out)
 }
@@ -139,23 +139,17 @@ fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
 }
 
 fn is_without_repetition(x: &Raw) -> bool {
-    x.shape
-        .iter()
-        .zip(&x.strides)
-        .all(|(&len, &stride)| len == 1 || stride != 0)
+    x.shape.iter().zip(&x.strides).all(|(&len, &stride)| len == 1 || stride != 0)
 }
 
 fn order_of(ndim: usize, of: Option<&Raw>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ndim).collect();
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
         // an axis of length 1 has any stride: it stays where it is, outermost among equals
-        order.sort_by_key(|&axis| {
-            Reverse(if x.shape[axis] == 1 {
-                isize::MAX
-            } else {
-                x.strides[axis].abs()
-            })
-        });
+        let distance = |axis: usize| {
+            if x.shape[axis] == 1 { usize::MAX } else { x.strides[axis].unsigned_abs() }
+        };
+        order.sort_by_key(|&axis| Reverse(distance(axis)));
     }
     order
 }
@@ -172,130 +166,127 @@ pub(crate) fn map_into(
 ) -> Result<()> {
     b.check(op, out)?;
     let order = order_of(out.shape.len(), Some(out));
-    let out_in_order = out.permuted(&order);
-    let mut arrays = Vec::with_capacity(inputs.len());
+    let mut views = vec![out.permuted(&order)];
     for input in inputs {
-        arrays.push(match input {
-            Input::Array(x) => {
-                b.check(op, x)?;
-                x.broadcast(op, &out.shape)?.permuted(&order)
-            }
+        views.push(match input {
+            Input::Array(x) => x.broadcast(op, &out.shape)?.permuted(&order),
             // its strides are all 0, and its place is never read
-            Input::Value(..) => out.view(out_in_order.shape.clone(), vec![0; order.len()], 0),
+            Input::Value(..) => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
         });
     }
-    let operands: Vec<&Raw> = std::iter::once(&out_in_order).chain(&arrays).collect();
-    let merged = Merged::new(&operands);
+    let mut operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
+    let merged = Merged::new(&views.iter().collect::<Vec<_>>());
+    if merged.is_flat(0) && (1..views.len()).all(|k| merged.is_flat(k) || merged.is_one(k)) {
+        for (k, (operand, _)) in operands.iter_mut().enumerate().filter(|(_, (operand, _))| operand.kind == ARRAY) {
+            operand.kind = if merged.is_one(k + 1) { ELEMENT } else { ARRAY };
+        }
+        return flat(b, op, program, params, &operands, out, merged.n());
+    }
+    strided(b, op, program, params, &operands, out, &merged)
+}
+
+/// An input as the kernels take it, and its dtype.
+fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DType)> {
+    let operand = match input {
+        Input::Value(_, value) => KernelInput { array: 0, kind: VALUE, value: *value },
+        Input::Array(x) => {
+            b.check(op, x)?;
+            KernelInput { array: x.pointer(), kind: if x.is_one() { ELEMENT } else { ARRAY }, value: Bytes::NONE }
+        }
+    };
+    Ok((operand, input.dtype()))
+}
+
+/// The struct of an expression, whose members are its parameters.
+fn functor(op: &'static str, params: &[f64]) -> Result<[f64; PARAMS]> {
+    let mut functor = [0.0; PARAMS];
+    match functor.get_mut(..params.len()) {
+        Some(members) => members.copy_from_slice(params),
+        None => {
+            return Err(Error::argument(op, format!("more than {PARAMS} scalar parameters")));
+        }
+    }
+    Ok(functor)
+}
+
+/// Dtypes of the result and the inputs.
+fn dtypes(out: &Raw, operands: &[(KernelInput, DType)]) -> Vec<DType> {
+    std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
+}
+
+/// Every array has `n` elements from its first on, in one order.
+fn flat(
+    b: &Cuda,
+    op: &'static str,
+    program: &Program,
+    params: &[f64],
+    operands: &[(KernelInput, DType)],
+    out: &Raw,
+    n: usize,
+) -> Result<()> {
+    if n == 0 {
+        return Ok(());
+    }
+    let dtypes = dtypes(out, operands);
+    let kernel = b.kernel(op, program, Instance::new("flat", FLAT, &dtypes))?;
+    let functor = functor(op, params)?;
+    let per_pack = 16 / dtypes.iter().map(|dtype| dtype.size()).max().unwrap_or(1);
+    let aligned = |address: u64, dtype: DType| address.is_multiple_of((per_pack * dtype.size()) as u64);
+    let pointer = out.pointer();
+    let vectors = aligned(pointer, out.dtype)
+        && operands.iter().all(|(input, dtype)| input.kind != ARRAY || aligned(input.array, *dtype));
+    let grid = Grid::over(if vectors { n.div_ceil(per_pack) } else { n });
+    let (n, vectors) = (n as u64, u32::from(vectors));
+    let mut arguments: Vec<&dyn Argument> = vec![&functor, &pointer, &n, &vectors];
+    arguments.extend(operands.iter().map(|(input, _)| input as &dyn Argument));
+    // SAFETY: the arguments are `flat`'s. Every operand has `n` elements from its pointer on, or is one element, or a
+    // value; packs are only read where every pointer is aligned for them.
+    unsafe { b.launch(op, kernel, grid, &arguments) }
+}
+
+/// Arrays of any strides; operand 0 of `merged` is the result.
+fn strided(
+    b: &Cuda,
+    op: &'static str,
+    program: &Program,
+    params: &[f64],
+    operands: &[(KernelInput, DType)],
+    out: &Raw,
+    merged: &Merged,
+) -> Result<()> {
     if merged.n() == 0 {
         return Ok(());
     }
-    let mut functor = [0.0; PARAMS];
-    if params.len() > PARAMS {
-        return Err(Error::argument(
-            op,
-            format!("more than {PARAMS} scalar parameters"),
-        ));
-    }
-    functor[..params.len()].copy_from_slice(params);
-    let flat =
-        merged.is_flat(0) && (1..operands.len()).all(|k| merged.is_flat(k) || merged.is_one(k));
-    let kernel_inputs: Vec<KernelInput> = inputs
-        .iter()
-        .enumerate()
-        .map(|(k, input)| match input {
-            Input::Value(_, value) => KernelInput {
-                array: 0,
-                kind: VALUE,
-                value: *value,
-            },
-            Input::Array(_) => {
-                let kind = if merged.is_one(k + 1) { ELEMENT } else { ARRAY };
-                KernelInput {
-                    array: arrays[k].pointer(),
-                    kind,
-                    value: Bytes::NONE,
-                }
-            }
-        })
-        .collect();
-    let mut dtypes = vec![out.dtype];
-    dtypes.extend(inputs.iter().map(Input::dtype));
-    let instance = if flat {
-        Instance::new("flat", FLAT, &dtypes)
-    } else {
-        strided_instance(&merged, &dtypes)
-    };
-    let kernel = b.kernel(op, program, instance)?;
-    let pointer = out.pointer();
-    let inputs = kernel_inputs.iter().map(|input| input as &dyn Argument);
-    if flat {
-        let width = dtypes.iter().map(|dtype| dtype.size()).max().unwrap_or(1);
-        let per_pack = 16 / width;
-        let aligned =
-            |address: u64, dtype: DType| address.is_multiple_of((per_pack * dtype.size()) as u64);
-        let arrays_aligned = kernel_inputs
-            .iter()
-            .zip(&dtypes[1..])
-            .all(|(input, &dtype)| input.kind != ARRAY || aligned(input.array, dtype));
-        let vectors = aligned(pointer, out.dtype) && arrays_aligned;
-        let n = merged.n();
-        let grid = Grid::over(if vectors { n.div_ceil(per_pack) } else { n });
-        let (n, vectors) = (n as u64, vectors as u32);
-        let arguments: Vec<&dyn Argument> = [&functor as &dyn Argument, &pointer, &n, &vectors]
-            .into_iter()
-            .chain(inputs)
-            .collect();
-        // SAFETY: the arguments are `flat`'s. Every operand has `n` elements from its pointer on, or is one element,
-        // or a value; packs are only read where every pointer is aligned for them.
-        return unsafe { b.launch(op, kernel, grid, &arguments) };
-    }
+    let kernel = b.kernel(op, program, strided_instance(merged, &dtypes(out, operands)))?;
+    let (functor, pointer) = (functor(op, params)?, out.pointer());
+    let inputs = operands.iter().map(|(input, _)| input as &dyn Argument);
     let grid = Grid::over(merged.n().div_ceil(4));
     macro_rules! launch {
         ($k:literal) => {{
             let walk = merged.walk::<$k>(op)?;
-            let arguments: Vec<&dyn Argument> =
-                [&functor as &dyn Argument, &pointer, &walk].into_iter().chain(inputs).collect();
+            let mut arguments: Vec<&dyn Argument> = vec![&functor, &pointer, &walk];
+            arguments.extend(inputs);
             // SAFETY: the arguments are `strided`'s; shape and strides of every operand stay within its memory.
             unsafe { b.launch(op, kernel, grid, &arguments) }
         }};
     }
     match operands.len() {
-        1 => launch!(1),
-        2 => launch!(2),
-        3 => launch!(3),
-        4 => launch!(4),
-        more => Err(Error::argument(
-            op,
-            format!("{} inputs of one expression", more - 1),
-        )),
+        0 => launch!(1),
+        1 => launch!(2),
+        2 => launch!(3),
+        3 => launch!(4),
+        more => Err(Error::argument(op, format!("{more} inputs of one expression"))),
     }
 }
 
 /// The kernel for operands that are not all contiguous.
 fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
-    let tag = STRIDED
-        .iter()
-        .find(|(rank, _)| *rank == merged.rank())
-        .map_or("", |(_, tag)| tag);
-    Instance::new(
-        if merged.is_small() {
-            "strided"
-        } else {
-            "strided_wide"
-        },
-        tag,
-        dtypes,
-    )
+    let tag = STRIDED.iter().find(|(rank, _)| *rank == merged.rank()).map_or("", |(_, tag)| tag);
+    Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
 }
 
 /// Every kernel of an expression for these dtypes, for the check.
 pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
-    let strided = |name| {
-        STRIDED
-            .iter()
-            .map(move |(_, tag)| Instance::new(name, tag, dtypes))
-    };
-    std::iter::once(Instance::new("flat", FLAT, dtypes))
-        .chain(strided("strided"))
-        .chain(strided("strided_wide"))
+    let strided = |name| STRIDED.iter().map(move |(_, tag)| Instance::new(name, tag, dtypes));
+    std::iter::once(Instance::new("flat", FLAT, dtypes)).chain(strided("strided")).chain(strided("strided_wide"))
 }

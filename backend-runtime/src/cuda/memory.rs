@@ -25,16 +25,11 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn new() -> Pool {
         let off = env::var_os("BACKENDS_CUDA_CACHE").is_some_and(|value| value == "0");
-        Pool {
-            free: Mutex::default(),
-            caching: AtomicBool::new(!off),
-        }
+        Pool { free: Mutex::default(), caching: AtomicBool::new(!off) }
     }
 
     fn lists(&self) -> MutexGuard<'_, HashMap<usize, Vec<sys::CUdeviceptr>>> {
-        self.free
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.free.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -90,22 +85,12 @@ impl Device {
         }
         let caching = self.pool.caching.load(Ordering::Relaxed);
         // exact sizes let tools see an access beyond the end
-        let size = if caching && bytes > 0 {
-            size_class(bytes)
-        } else {
-            bytes
-        };
+        let size = if caching && bytes > 0 { size_class(bytes) } else { bytes };
         let pointer = match bytes {
             0 => 0,
-            _ => self
-                .reuse(size)
-                .map_or_else(|| self.allocate_new(op, size), Ok)?,
+            _ => self.reuse(size).map_or_else(|| self.allocate_new(op, size), Ok)?,
         };
-        Ok(Memory(Arc::new(Allocation {
-            pointer,
-            size,
-            device: self.clone(),
-        })))
+        Ok(Memory(Arc::new(Allocation { pointer, size, device: self.clone() })))
     }
 
     fn reuse(&self, size: usize) -> Option<sys::CUdeviceptr> {
@@ -116,30 +101,18 @@ impl Device {
         self.bind(op)?;
         let full = |error: &result::DriverError| error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
         match self.driver_allocate(size) {
-            Err(error) if full(&error) => {
-                self.release_cached(op)?;
-                self.driver_allocate(size)
-            }
-            other => other,
+            Err(error) if full(&error) => self.release_cached(op)?,
+            other => return other.checked(op),
         }
-        .map_err(|error| match full(&error) {
-            true => Error::Memory { op, bytes: size },
-            false => Err::<(), _>(error).checked(op).unwrap_err(),
-        })
+        match self.driver_allocate(size) {
+            Err(error) if full(&error) => Err(Error::Memory { op, bytes: size }),
+            other => other.checked(op),
+        }
     }
 
-    fn driver_allocate(
-        &self,
-        size: usize,
-    ) -> std::result::Result<sys::CUdeviceptr, result::DriverError> {
+    fn driver_allocate(&self, size: usize) -> std::result::Result<sys::CUdeviceptr, result::DriverError> {
         // SAFETY: the context is bound, the stream is alive, and all use of the memory is on this stream.
-        unsafe {
-            if self.has_pool() {
-                result::malloc_async(self.stream(), size)
-            } else {
-                result::malloc_sync(size)
-            }
-        }
+        unsafe { if self.has_pool() { result::malloc_async(self.stream(), size) } else { result::malloc_sync(size) } }
     }
 
     /// Takes back memory whose last use is on the stream already.
@@ -157,11 +130,7 @@ impl Device {
         // SAFETY: the pointer came from `driver_allocate` of this device and is not used again; freeing that is not on
         // the stream waits for the device by itself.
         let _ = unsafe {
-            if self.has_pool() {
-                result::free_async(pointer, self.stream())
-            } else {
-                result::free_sync(pointer)
-            }
+            if self.has_pool() { result::free_async(pointer, self.stream()) } else { result::free_sync(pointer) }
         };
     }
 
@@ -169,10 +138,7 @@ impl Device {
     pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         let lists = std::mem::take(&mut *self.pool.lists());
-        lists
-            .into_values()
-            .flatten()
-            .for_each(|pointer| self.driver_free(pointer));
+        lists.into_values().flatten().for_each(|pointer| self.driver_free(pointer));
         self.synchronize(op)?;
         self.trim_pool(op)
     }
@@ -180,11 +146,7 @@ impl Device {
     /// Whether freed memory is kept for reuse.
     pub(crate) fn set_caching(&self, on: bool) -> Result<()> {
         self.pool.caching.store(on, Ordering::Relaxed);
-        if on {
-            Ok(())
-        } else {
-            self.release_cached("caching")
-        }
+        if on { Ok(()) } else { self.release_cached("caching") }
     }
 }
 
@@ -197,19 +159,9 @@ mod tests {
         assert_eq!(size_class(1), 512);
         assert_eq!(size_class(512), 512);
         assert_eq!(size_class(513), 1024);
-        for bytes in [
-            9_000,
-            100_000,
-            1 << 20,
-            (1 << 20) + 1,
-            3 << 30,
-            (1 << 40) - 5,
-        ] {
+        for bytes in [9_000, 100_000, 1 << 20, (1 << 20) + 1, 3 << 30, (1 << 40) - 5] {
             let size = size_class(bytes);
-            assert!(
-                size >= bytes && (size - bytes) * 8 <= bytes,
-                "{bytes} -> {size}"
-            );
+            assert!(size >= bytes && (size - bytes) * 8 <= bytes, "{bytes} -> {size}");
             assert_eq!(size_class(size), size);
         }
     }

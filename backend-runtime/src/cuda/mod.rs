@@ -1,8 +1,14 @@
 //! NVIDIA GPUs, through cudarc: kernels generated from the rows and compiled at run time, cuBLAS and cuFFT.
 //!
-//! One file per group of the table, and below them: [`library`] finds NVIDIA's libraries, [`device`] holds a GPU and its
-//! stream, [`memory`] its allocations, [`array`] the arrays, [`nvrtc`] the compiler, [`kernel`] what is compiled with it.
-//! Nothing of CUDA is needed to build this.
+//! One file per group of the table, and below them: `library` finds NVIDIA's libraries, `device` holds a GPU and its
+//! stream, `memory` its allocations, `array` the arrays, [`nvrtc`] the compiler, [`kernel`] what is compiled with it, `map`
+//! the kernels around scalar expressions, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a
+//! machine without a GPU. Nothing of CUDA is needed to build this.
+//!
+//! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in a
+//! folder `cuda` above the working folder or the program, in Python's packages, in the toolkit's usual folder.
+//! Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder. `BACKENDS_CUDA_CACHE=0` turns the reuse
+//! of freed memory off; `BACKENDS_CUDA_PTX=1` has the driver compile the last step, which drivers in software need.
 
 mod array;
 mod cache;
@@ -13,15 +19,20 @@ pub mod create;
 mod device;
 pub mod elementwise;
 mod error;
+pub mod fft;
 pub mod index;
 pub mod kernel;
 mod library;
+pub mod linalg;
 mod map;
 mod memory;
 pub mod nvrtc;
+pub mod random;
 pub mod reduce;
 mod scratch;
 pub mod shape;
+pub mod sort;
+pub mod special;
 mod walk;
 
 pub use array::CudaArray;
@@ -49,18 +60,12 @@ static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 impl Cuda {
     /// The GPU of this ordinal, or what is missing: the driver, the compiler or the device.
     pub fn new(ordinal: usize) -> Result<Cuda> {
-        Ok(Cuda {
-            device: Device::open(ordinal)?,
-            random: SHARED.clone(),
-        })
+        Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })
     }
 
     /// As [`Cuda::new`], with a random stream of its own that starts from `seed`.
     pub fn seeded(ordinal: usize, seed: u64) -> Result<Cuda> {
-        Ok(Cuda {
-            device: Device::open(ordinal)?,
-            random: Stream::new(seed),
-        })
+        Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
     }
 
     /// Where random numbers come from.
@@ -111,9 +116,7 @@ impl Arrays for Cuda {
             None => {
                 let mut elements = Vec::new();
                 let bytes = x.len() * size_of::<T>();
-                elements
-                    .try_reserve_exact(x.len())
-                    .map_err(|_| Error::Memory { op: OP, bytes })?;
+                elements.try_reserve_exact(x.len()).map_err(|_| Error::Memory { op: OP, bytes })?;
                 elements.extend(x.iter().copied());
                 self.upload(OP, &elements, &array.raw)?;
             }
@@ -138,3 +141,5 @@ impl Arrays for Cuda {
 mod compare;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;

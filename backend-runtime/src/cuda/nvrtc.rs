@@ -24,32 +24,19 @@ impl Target {
         let device = capability.0 * 10 + capability.1;
         let known = known_archs()?;
         if known.contains(&device) {
-            return Ok(Target::named(format!(
-                "{}_{device}",
-                if ptx { "compute" } else { "sm" }
-            )));
+            return Ok(Target::named(format!("{}_{device}", if ptx { "compute" } else { "sm" })));
         }
         let older = known.iter().filter(|&&arch| arch < device).max();
-        let why = || {
-            format!(
-                "the compiler knows no architecture for compute capability {}.{}",
-                capability.0, capability.1
-            )
-        };
+        let why =
+            || format!("the compiler knows no architecture for compute capability {}.{}", capability.0, capability.1);
         older
             .map(|arch| Target::named(format!("compute_{arch}")))
-            .ok_or_else(|| Error::Unavailable {
-                backend: "cuda",
-                why: why(),
-            })
+            .ok_or_else(|| Error::Unavailable { backend: "cuda", why: why() })
     }
 
     /// For this architecture.
     pub fn named(arch: impl Into<String>) -> Target {
-        Target {
-            arch: arch.into(),
-            quick: false,
-        }
+        Target { arch: arch.into(), quick: false }
     }
 
     fn is_ptx(&self) -> bool {
@@ -70,12 +57,7 @@ pub struct Compiled {
 ///
 /// Products and sums are not contracted: an element is then the same number as on the CPU, and `x * y + z` is written as
 /// `fma` where one rounding is meant.
-const OPTIONS: &[&CStr] = &[
-    c"-std=c++17",
-    c"-fmad=false",
-    c"-default-device",
-    c"-minimal",
-];
+const OPTIONS: &[&CStr] = &[c"-std=c++17", c"-fmad=false", c"-default-device", c"-minimal"];
 
 /// What a compiled program depends on besides its text: part of the key it is cached under.
 pub(crate) fn fingerprint(target: &Target) -> Result<String> {
@@ -95,14 +77,10 @@ fn known_archs() -> Result<Vec<u32>> {
     Library::Nvrtc.load()?;
     let mut count = 0;
     // SAFETY: the library is loaded, and the pointer is to an integer.
-    unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }
-        .result()
-        .checked("compile")?;
+    unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }.result().checked("compile")?;
     let mut archs = vec![0_i32; count.max(0) as usize];
     // SAFETY: the array has as many integers as the library said.
-    unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) }
-        .result()
-        .checked("compile")?;
+    unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) }.result().checked("compile")?;
     Ok(archs.into_iter().map(|arch| arch as u32).collect())
 }
 
@@ -111,45 +89,27 @@ fn known_archs() -> Result<Vec<u32>> {
 /// The compiler's own words come back in the error.
 pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Compiled> {
     Library::Nvrtc.load()?;
-    let text =
-        |s: &str| CString::new(s).map_err(|_| Error::argument("compile", "the source holds a NUL"));
+    let text = |s: &str| CString::new(s).map_err(|_| Error::argument("compile", "the source holds a NUL"));
     let source = text(source)?;
-    let kernels = kernels
-        .iter()
-        .map(|kernel| text(kernel))
-        .collect::<Result<Vec<_>>>()?;
+    let kernels = kernels.iter().map(|kernel| text(kernel)).collect::<Result<Vec<_>>>()?;
     let arch = text(&format!("-arch={}", target.arch))?;
     let program = Program::new(&source)?;
     for kernel in &kernels {
         // SAFETY: the program is alive and not yet compiled; the string ends with a NUL.
-        unsafe { sys::nvrtcAddNameExpression(program.0, kernel.as_ptr()) }
-            .result()
-            .checked("compile")?;
+        unsafe { sys::nvrtcAddNameExpression(program.0, kernel.as_ptr()) }.result().checked("compile")?;
     }
-    let quick: &[&CStr] = if target.quick {
-        &[c"--Ofast-compile=max"]
-    } else {
-        &[]
-    };
+    let quick: &[&CStr] = if target.quick { &[c"--Ofast-compile=max"] } else { &[] };
     let options = OPTIONS.iter().chain(quick).copied().chain([&*arch]);
     let options: Vec<*const c_char> = options.map(CStr::as_ptr).collect();
     // SAFETY: the program is alive; the options are as many strings, and they outlive the call.
-    let result =
-        unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }
-            .result();
+    let result = unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }.result();
     result.map_err(|error| Error::Library {
         op: "compile",
         backend: "cuda",
         message: format!("{error}\n{}", program.log()),
     })?;
-    let names = kernels
-        .iter()
-        .map(|kernel| program.lowered(kernel))
-        .collect::<Result<_>>()?;
-    Ok(Compiled {
-        image: program.image(target)?,
-        names,
-    })
+    let names = kernels.iter().map(|kernel| program.lowered(kernel)).collect::<Result<_>>()?;
+    Ok(Compiled { image: program.image(target)?, names })
 }
 
 /// A program of the compiler, destroyed when dropped.
@@ -160,16 +120,8 @@ impl Program {
         let mut program = std::ptr::null_mut();
         let none = std::ptr::null();
         // SAFETY: the library is loaded; the strings end with a NUL; there are no headers.
-        let result = unsafe {
-            sys::nvrtcCreateProgram(
-                &mut program,
-                source.as_ptr(),
-                c"backends.cu".as_ptr(),
-                0,
-                none,
-                none,
-            )
-        };
+        let result =
+            unsafe { sys::nvrtcCreateProgram(&mut program, source.as_ptr(), c"backends.cu".as_ptr(), 0, none, none) };
         result.result().checked("compile")?;
         Ok(Program(program))
     }
@@ -177,31 +129,21 @@ impl Program {
     fn log(&self) -> String {
         let mut size = 0;
         // SAFETY: the program is alive, and the pointer is to an integer.
-        if unsafe { sys::nvrtcGetProgramLogSize(self.0, &mut size) }
-            .result()
-            .is_err()
-        {
+        if unsafe { sys::nvrtcGetProgramLogSize(self.0, &mut size) }.result().is_err() {
             return String::new();
         }
         let mut log = vec![0_u8; size + 1];
         // SAFETY: the buffer is larger than the log.
         unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) };
-        String::from_utf8_lossy(&log)
-            .trim_end_matches('\0')
-            .trim_end()
-            .to_string()
+        String::from_utf8_lossy(&log).trim_end_matches('\0').trim_end().to_string()
     }
 
     fn lowered(&self, kernel: &CStr) -> Result<String> {
         let mut name = std::ptr::null();
         // SAFETY: the program is compiled, and `kernel` was added to it before.
-        unsafe { sys::nvrtcGetLoweredName(self.0, kernel.as_ptr(), &mut name) }
-            .result()
-            .checked("compile")?;
+        unsafe { sys::nvrtcGetLoweredName(self.0, kernel.as_ptr(), &mut name) }.result().checked("compile")?;
         // SAFETY: success gives a string that lives as long as the program.
-        Ok(unsafe { CStr::from_ptr(name) }
-            .to_string_lossy()
-            .into_owned())
+        Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
     }
 
     fn image(&self, target: &Target) -> Result<Vec<u8>> {
@@ -212,14 +154,10 @@ impl Program {
         };
         let mut size = 0_usize;
         // SAFETY: the program is compiled, and the pointer is to an integer.
-        unsafe { size_of(self.0, &mut size) }
-            .result()
-            .checked("compile")?;
+        unsafe { size_of(self.0, &mut size) }.result().checked("compile")?;
         let mut image = vec![0_u8; size];
         // SAFETY: the buffer has the size that the library said.
-        unsafe { read(self.0, image.as_mut_ptr().cast::<c_char>()) }
-            .result()
-            .checked("compile")?;
+        unsafe { read(self.0, image.as_mut_ptr().cast::<c_char>()) }.result().checked("compile")?;
         Ok(image)
     }
 }
@@ -239,19 +177,15 @@ mod tests {
     #[test]
     fn errors_hold_the_log() {
         let Some(target) = compiler() else { return };
-        let error = compile("__global__ void k() { nonsense; }", &[], &target)
-            .unwrap_err()
-            .to_string();
+        let error = compile("__global__ void k() { nonsense; }", &[], &target).unwrap_err().to_string();
         assert!(error.contains("nonsense"), "{error}");
     }
 
     #[test]
     fn kernels_are_found_by_their_names() {
         let Some(target) = compiler() else { return };
-        let source =
-            "template <typename T> __global__ void fill(T* out, T x) { out[threadIdx.x] = x; }";
-        let compiled =
-            compile(source, &["fill<float>".into(), "fill<int>".into()], &target).unwrap();
+        let source = "template <typename T> __global__ void fill(T* out, T x) { out[threadIdx.x] = x; }";
+        let compiled = compile(source, &["fill<float>".into(), "fill<int>".into()], &target).unwrap();
         assert_eq!(compiled.names.len(), 2);
         assert_ne!(compiled.names[0], compiled.names[1]);
         assert!(compiled.image.starts_with(b"\x7fELF"));
@@ -266,15 +200,7 @@ mod tests {
         }
         assert_eq!(Target::of((9, 0), false).unwrap().arch, "sm_90");
         assert_eq!(Target::of((9, 0), true).unwrap().arch, "compute_90");
-        assert!(
-            Target::of((99, 0), false)
-                .unwrap()
-                .arch
-                .starts_with("compute_")
-        );
-        assert!(matches!(
-            Target::of((1, 0), false),
-            Err(Error::Unavailable { .. })
-        ));
+        assert!(Target::of((99, 0), false).unwrap().arch.starts_with("compute_"));
+        assert!(matches!(Target::of((1, 0), false), Err(Error::Unavailable { .. })));
     }
 }

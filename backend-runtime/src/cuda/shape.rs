@@ -33,13 +33,7 @@ fn strides_as(x: &Raw, to: &[usize]) -> Option<Vec<isize>> {
         return Some(shape::c_strides(to));
     }
     let mut strides = vec![0; to.len()];
-    let mut from = x
-        .shape
-        .iter()
-        .zip(&x.strides)
-        .filter(|&(&len, _)| len != 1)
-        .rev()
-        .peekable();
+    let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
     // elements left of the run of axes of `x` that follow each other, and the stride within it
     let (mut left, mut stride) = (1, 1);
     for (place, &len) in to.iter().enumerate().rev() {
@@ -77,11 +71,7 @@ pub fn permute_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axes: Axes) -> Resul
     let x = &x.raw;
     let axes = axes.resolve(OP, x.shape.len())?;
     if axes.len() != x.shape.len() {
-        return Err(Error::shape(
-            OP,
-            &x.shape,
-            format!("{axes:?} does not name every axis"),
-        ));
+        return Err(Error::shape(OP, &x.shape, format!("{axes:?} does not name every axis")));
     }
     Ok(CudaArray::of(x.permuted(&axes)))
 }
@@ -96,11 +86,7 @@ pub fn transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>>
 pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
     let n = x.raw.shape.len();
     if n < 2 {
-        return Err(Error::shape(
-            "matrix_transpose",
-            &x.raw.shape,
-            "a matrix has two axes",
-        ));
+        return Err(Error::shape("matrix_transpose", &x.raw.shape, "a matrix has two axes"));
     }
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(n - 2, n - 1);
@@ -108,12 +94,7 @@ pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaAr
 }
 
 /// Axes moved to other places; the rest keep their order.
-pub fn moveaxis<T: Element>(
-    _: &Cuda,
-    x: &CudaArray<T>,
-    source: Axes,
-    destination: Axes,
-) -> Result<CudaArray<T>> {
+pub fn moveaxis<T: Element>(_: &Cuda, x: &CudaArray<T>, source: Axes, destination: Axes) -> Result<CudaArray<T>> {
     let order = shape::moved("moveaxis", source, destination, x.raw.shape.len())?;
     Ok(CudaArray::of(x.raw.permuted(&order)))
 }
@@ -121,20 +102,13 @@ pub fn moveaxis<T: Element>(
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
     let axes = shape::new_axes("expand_dims", axis, x.raw.shape.len())?;
-    Ok(CudaArray::of(
-        axes.into_iter()
-            .fold(x.raw.clone(), |x, axis| x.expanded(axis)),
-    ))
+    Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), |x, axis| x.expanded(axis))))
 }
 
 /// Without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
     let axes = shape::single_axes("squeeze", axis, &x.raw.shape)?;
-    Ok(CudaArray::of(
-        axes.into_iter()
-            .rev()
-            .fold(x.raw.clone(), |x, axis| x.without(axis)),
-    ))
+    Ok(CudaArray::of(axes.into_iter().rev().fold(x.raw.clone(), |x, axis| x.without(axis))))
 }
 
 /// Repeated along new and length-1 axes, as a view.
@@ -146,9 +120,7 @@ pub fn broadcast_to<T: Element>(_: &Cuda, x: &CudaArray<T>, to: &[usize]) -> Res
 pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Vec<CudaArray<T>>> {
     const OP: &str = "broadcast_arrays";
     let to = shape::broadcast_all(OP, xs.iter().map(|x| &x.raw.shape[..]))?;
-    xs.iter()
-        .map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of))
-        .collect()
+    xs.iter().map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of)).collect()
 }
 
 /// Arrays joined along one axis.
@@ -156,15 +128,7 @@ pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result
     const OP: &str = "concat";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
     let (axis, shape) = shape::joined(OP, &shapes, axis)?;
-    joined(
-        b,
-        OP,
-        T::DTYPE,
-        &shape,
-        axis,
-        xs.iter().map(|x| x.raw.clone()),
-    )
-    .map(CudaArray::of)
+    joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
 }
 
 /// Along the axis the parts fill the result; their other axes have its lengths.
@@ -191,15 +155,7 @@ pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
     let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
-    joined(
-        b,
-        OP,
-        T::DTYPE,
-        &shape,
-        axis,
-        xs.iter().map(|x| x.raw.expanded(axis)),
-    )
-    .map(CudaArray::of)
+    joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.expanded(axis))).map(CudaArray::of)
 }
 
 /// The slices along one axis, as views.
@@ -222,21 +178,12 @@ pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Re
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
     }
-    let target: Vec<usize> = times
-        .iter()
-        .zip(&lengths)
-        .flat_map(|(&t, &l)| [t, l])
-        .collect();
+    let target: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
 /// Every element repeated along one axis.
-pub fn repeat<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    repeats: usize,
-    axis: isize,
-) -> Result<CudaArray<T>> {
+pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "repeat";
     let axis = shape::axis(OP, axis, x.raw.shape.len())?;
     let mut times = vec![1; x.raw.shape.len()];
@@ -250,22 +197,12 @@ pub fn repeat<T: Element>(
 
 /// Fills `out`, read as `target`, with `x` broadcast to that.
 fn repeated(b: &Cuda, op: &'static str, x: &Raw, target: &[usize], out: Raw) -> Result<Raw> {
-    copy_into(
-        b,
-        op,
-        x,
-        &out.view(target.to_vec(), shape::c_strides(target), 0),
-    )?;
+    copy_into(b, op, x, &out.view(target.to_vec(), shape::c_strides(target), 0))?;
     Ok(out)
 }
 
 /// Elements shifted along axes, round the end.
-pub fn roll<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    shift: &[isize],
-    axis: Axes,
-) -> Result<CudaArray<T>> {
+pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "roll";
     let (x, n) = (&x.raw, x.raw.size());
     if axis == Axes::All && x.shape.len() != 1 {
@@ -288,11 +225,8 @@ fn rolled(b: &Cuda, op: &'static str, x: Raw, shifts: &[usize]) -> Result<Raw> {
             let (mut from, mut to) = (x.clone(), out.clone());
             for (bit, &axis) in some.iter().enumerate() {
                 let (len, shift) = (x.shape[axis], shifts[axis]);
-                let (start, place, n) = if corner >> bit & 1 == 0 {
-                    (0, shift, len - shift)
-                } else {
-                    (len - shift, 0, shift)
-                };
+                let (start, place, n) =
+                    if corner >> bit & 1 == 0 { (0, shift, len - shift) } else { (len - shift, 0, shift) };
                 from = from.sliced(axis, start, n, 1);
                 to = to.sliced(axis, place, n, 1);
             }
@@ -306,25 +240,13 @@ fn rolled(b: &Cuda, op: &'static str, x: Raw, shifts: &[usize]) -> Result<Raw> {
 /// The zero frequency moved to the middle of the axes.
 pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "fftshift";
-    rolled(
-        b,
-        OP,
-        x.raw.clone(),
-        &shape::halves(OP, axes, &x.raw.shape, |n| n / 2)?,
-    )
-    .map(CudaArray::of)
+    rolled(b, OP, x.raw.clone(), &shape::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
 }
 
 /// Inverse of fftshift.
 pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "ifftshift";
-    rolled(
-        b,
-        OP,
-        x.raw.clone(),
-        &shape::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?,
-    )
-    .map(CudaArray::of)
+    rolled(b, OP, x.raw.clone(), &shape::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -355,17 +277,12 @@ pub fn pad<T: Element>(
         return Ok(CudaArray::of(out));
     }
     fill(b, OP, T::from_f64(value), &out)?;
-    let inner = (0..shape.len()).fold(out.clone(), |out, axis| {
-        out.sliced(axis, widths[2 * axis], x.shape[axis], 1)
-    });
+    let inner = (0..shape.len()).fold(out.clone(), |out, axis| out.sliced(axis, widths[2 * axis], x.shape[axis], 1));
     copy_into(b, OP, x, &inner)?;
     Ok(CudaArray::of(out))
 }
 
-static BORDERED: Program = Program {
-    name: "shape",
-    source: Source::File(include_str!("kernels/shape.cuh")),
-};
+static BORDERED: Program = Program { name: "shape", source: Source::File(include_str!("kernels/shape.cuh")) };
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: super::check::Listed = (&BORDERED, || {
@@ -391,14 +308,7 @@ struct Border {
 unsafe impl Argument for Border {}
 
 /// Fills `out` with `x` and a border that repeats it.
-fn bordered(
-    b: &Cuda,
-    op: &'static str,
-    x: &Raw,
-    widths: &[usize],
-    mode: PadMode,
-    out: &Raw,
-) -> Result<()> {
+fn bordered(b: &Cuda, op: &'static str, x: &Raw, widths: &[usize], mode: PadMode, out: &Raw) -> Result<()> {
     let ndim = x.shape.len();
     if ndim > MOST {
         return Err(Error::shape(op, &x.shape, format!("more than {MOST} axes")));
@@ -432,19 +342,8 @@ fn bordered(
         border.lengths[place] = x.shape[axis] as u64;
         border.strides[place] = x.strides[axis] as i64;
     }
-    let instance = Instance::new(
-        "bordered",
-        if small { "u32" } else { "u64" },
-        &[super::copy::mover(x.dtype)],
-    );
+    let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[super::copy::mover(x.dtype)]);
     let kernel = b.kernel(op, &BORDERED, instance)?;
     // SAFETY: the arguments are `bordered`'s; every index it makes is one of `x`'s, and `out` has `n` elements.
-    unsafe {
-        b.launch(
-            op,
-            kernel,
-            Grid::over(n),
-            &[&out.pointer(), &x.pointer(), &border],
-        )
-    }
+    unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }
 }

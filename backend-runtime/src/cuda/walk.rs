@@ -27,16 +27,9 @@ impl Merged {
         };
         for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len != 1) {
             let continues = |outer: &Vec<isize>, operand: &Raw| {
-                outer.last().is_some_and(|&stride| {
-                    stride == operand.strides[axis].wrapping_mul(len as isize)
-                })
+                outer.last().is_some_and(|&stride| stride == operand.strides[axis].wrapping_mul(len as isize))
             };
-            if merged
-                .strides
-                .iter()
-                .zip(operands)
-                .all(|(outer, operand)| continues(outer, operand))
-            {
+            if merged.strides.iter().zip(operands).all(|(outer, operand)| continues(outer, operand)) {
                 if let Some(last) = merged.shape.last_mut() {
                     *last *= len;
                 }
@@ -48,11 +41,7 @@ impl Merged {
                 });
             } else {
                 merged.shape.push(len);
-                merged
-                    .strides
-                    .iter_mut()
-                    .zip(operands)
-                    .for_each(|(all, operand)| all.push(operand.strides[axis]));
+                merged.strides.iter_mut().zip(operands).for_each(|(all, operand)| all.push(operand.strides[axis]));
             }
         }
         merged
@@ -71,6 +60,14 @@ impl Merged {
     /// The strides of operand `k`.
     pub(crate) fn strides(&self, k: usize) -> &[isize] {
         &self.strides[k]
+    }
+
+    /// The same without some of the axes.
+    pub(crate) fn without(&self, axes: &[usize]) -> Merged {
+        let kept: Vec<usize> = (0..self.shape.len()).filter(|axis| !axes.contains(axis)).collect();
+        let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();
+        let strides = self.strides.iter().map(|all| kept.iter().map(|&axis| all[axis]).collect()).collect();
+        Merged { n: shape.iter().product(), shape, strides }
     }
 
     /// Whether the elements of operand `k` follow each other.
@@ -102,11 +99,7 @@ impl Merged {
         debug_assert_eq!(self.strides.len(), K);
         let ndim = self.shape.len();
         if ndim > MOST {
-            return Err(Error::shape(
-                op,
-                &self.shape,
-                format!("more than {MOST} axes that cannot be merged"),
-            ));
+            return Err(Error::shape(op, &self.shape, format!("more than {MOST} axes that cannot be merged")));
         }
         let mut walk = Walk {
             n: self.n as u64,
@@ -164,10 +157,7 @@ impl Divisor {
         let shift = divisor.next_power_of_two().trailing_zeros();
         // 2^32 * (2^shift - divisor) / divisor + 1 fits 32 bits, as 2^shift < 2 * divisor
         let magic = ((1_u64 << 32) * ((1 << shift) - divisor)) / divisor + 1;
-        Divisor {
-            magic: magic as u32,
-            shift,
-        }
+        Divisor { magic: magic as u32, shift }
     }
 
     #[cfg(test)]
@@ -183,34 +173,10 @@ mod tests {
 
     #[test]
     fn divisors_divide() {
-        let numbers = [
-            0,
-            1,
-            2,
-            3,
-            5,
-            7,
-            10,
-            255,
-            256,
-            257,
-            65_535,
-            1 << 20,
-            1_000_003,
-            (1 << 30) + 1,
-            (1 << 31) - 1,
-        ];
+        let numbers = [0, 1, 2, 3, 5, 7, 10, 255, 256, 257, 65_535, 1 << 20, 1_000_003, (1 << 30) + 1, (1 << 31) - 1];
         for divisor in numbers.into_iter().skip(1) {
-            for x in numbers
-                .into_iter()
-                .chain([divisor - 1, divisor])
-                .chain((0..50).map(|k| k * 41_234_567))
-            {
-                assert_eq!(
-                    Divisor::new(divisor).divide(x),
-                    x / divisor,
-                    "{x} / {divisor}"
-                );
+            for x in numbers.into_iter().chain([divisor - 1, divisor]).chain((0..50).map(|k| k * 41_234_567)) {
+                assert_eq!(Divisor::new(divisor).divide(x), x / divisor, "{x} / {divisor}");
             }
         }
     }

@@ -62,11 +62,7 @@ pub unsafe fn build<T: Element>(
 /// An array of this shape, in C order, of a vector's elements.
 pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
     if shape::count(op, shape, size_of::<T>())? != v.len() {
-        return Err(Error::shape(
-            op,
-            shape,
-            format!("is not the shape of {} elements", v.len()),
-        ));
+        return Err(Error::shape(op, shape, format!("is not the shape of {} elements", v.len())));
     }
     // SAFETY: the shape has as many elements as the vector, and they fit `isize`.
     Ok(unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared())
@@ -102,33 +98,23 @@ pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow
 /// Runs `f` on parts of `0..n`, on several threads where there are two times `grain` or more.
 #[inline]
 pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
-    if n / 2 < grain.max(1) {
-        f(0..n)
-    } else {
-        split(0..n, grain.max(1), &f)
-    }
+    if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
 }
 
 /// As [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
 #[inline]
 pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
-    if n.saturating_mul(unit) < 4 * PROBE {
-        f(0..n)
-    } else {
-        probe(n, unit.max(1), &f)
-    }
+    if n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
 }
 
 /// Writes parts of `out` on several threads: `f` gets the first index of a part, and the part. A part begins at a
 /// multiple of `unit` elements (a row), and has about `grain` elements or more.
 #[inline]
-pub fn chunks<T: Send>(
-    out: &mut [T],
-    unit: usize,
-    grain: usize,
-    f: impl Fn(usize, &mut [T]) + Sync,
-) {
+pub fn chunks<T: Send>(out: &mut [T], unit: usize, grain: usize, f: impl Fn(usize, &mut [T]) + Sync) {
     let (n, unit) = (out.len(), unit.max(1));
+    if n == 0 {
+        return;
+    }
     let shared = Shared::new(out);
     parallel(n.div_ceil(unit), (grain / unit).max(1), |r| {
         let part = r.start * unit..(r.end * unit).min(n);
@@ -152,10 +138,7 @@ unsafe impl<T: Send> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// The slice, to be written in parts. It must not be used before the last part is gone.
     pub fn new(out: &mut [T]) -> Shared<T> {
-        Shared {
-            start: out.as_mut_ptr(),
-            len: out.len(),
-        }
+        Shared { start: out.as_mut_ptr(), len: out.len() }
     }
 
     /// A part of the slice.
@@ -164,14 +147,9 @@ impl<T> Shared<T> {
     /// The slice that this was made from is alive, and no other part in use at the same time overlaps this one.
     #[allow(clippy::mut_from_ref)] // that is the point: the caller keeps parts apart
     pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
-        assert!(
-            range.start <= range.end && range.end <= self.len,
-            "a part lies in its slice"
-        );
+        assert!(range.start <= range.end && range.end <= self.len, "a part lies in its slice");
         // SAFETY: in bounds by the check above; alive and disjoint as the caller promises.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start)
-        }
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start) }
     }
 
     /// Where the slice begins, for loops that write no whole parts of it.
@@ -194,14 +172,8 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let nanoseconds = start.elapsed().as_nanos().max(1);
     // no task is larger than a cheap one, whatever a coarse clock says
     let most = (CHEAP / unit).max(1);
-    let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds)
-        .unwrap_or(most)
-        .clamp(1, most);
-    if n - probed < 2 * grain {
-        f(probed..n)
-    } else {
-        split(probed..n, grain, f)
-    }
+    let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds).unwrap_or(most).clamp(1, most);
+    if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
 }
 
 /// Takes a `dyn` closure so that the thread pool's code is compiled once, not once per op and dtype.
@@ -243,13 +215,7 @@ fn advise_huge(start: *mut u8, bytes: usize) {
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
         // SAFETY: the range lies in an allocation of ours, and this advice leaves contents as they are.
-        unsafe {
-            libc::madvise(
-                start.add(skipped).cast(),
-                bytes - skipped,
-                libc::MADV_HUGEPAGE,
-            )
-        };
+        unsafe { libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
     }
 }
 
@@ -270,18 +236,11 @@ mod tests {
         assert!(zeroed::<f64>("zeros", usize::MAX).is_err());
         assert!(zeroed::<f64>("zeros", (isize::MAX / 8) as usize).is_err());
         // SAFETY: the closure is not reached.
-        assert!(memory(unsafe {
-            build("zeros", &[usize::MAX, 2], |_| unreachable!())
-        }));
+        assert!(memory(unsafe { build("zeros", &[usize::MAX, 2], |_| unreachable!()) }));
         // SAFETY: the closure is not reached.
-        assert!(memory(unsafe {
-            build("zeros", &[0, usize::MAX, 2], |_| unreachable!())
-        }));
+        assert!(memory(unsafe { build("zeros", &[0, usize::MAX, 2], |_| unreachable!()) }));
         assert!(array("reshape", &[3], std::vec![1, 2]).is_err());
-        assert_eq!(
-            array("reshape", &[2, 1], std::vec![1, 2]).unwrap().shape(),
-            [2, 1]
-        );
+        assert_eq!(array("reshape", &[2, 1], std::vec![1, 2]).unwrap().shape(), [2, 1]);
     }
 
     #[test]
@@ -289,55 +248,36 @@ mod tests {
         let n = (HUGE / 8) * 3 + 5;
         assert!(zeroed::<f64>("zeros", n).unwrap().iter().all(|&x| x == 0.0));
         // SAFETY: the closure writes every element.
-        let a: NdArray<u64> = unsafe {
-            build("arange", &[n], |out| {
-                out.iter_mut()
-                    .enumerate()
-                    .for_each(|(i, o)| _ = o.write(i as u64))
-            })
-        }
-        .unwrap();
+        let a: NdArray<u64> =
+            unsafe { build("arange", &[n], |out| out.iter_mut().enumerate().for_each(|(i, o)| _ = o.write(i as u64))) }
+                .unwrap();
         assert!(a.iter().enumerate().all(|(i, &x)| x == i as u64));
         assert_eq!(zeroed::<bool>("zeros", 0).unwrap(), []);
     }
 
     #[test]
     fn every_index_runs_once_on_any_number_of_threads() {
-        for (n, grain) in [
-            (0, 1),
-            (1, 1),
-            (7, 2),
-            (1000, 1),
-            (1000, 333),
-            (100_000, CHEAP),
-            (10, 0),
-        ] {
+        for (n, grain) in [(0, 1), (1, 1), (7, 2), (1000, 1), (1000, 333), (100_000, CHEAP), (10, 0)] {
             let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
             let hit = |r: Range<usize>| r.for_each(|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
             parallel(n, grain, hit);
             parallel_timed(n, grain % 7, hit);
-            assert!(
-                hits.iter().all(|h| h.load(Ordering::Relaxed) == 2),
-                "{n} {grain}"
-            );
+            assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 2), "{n} {grain}");
         }
     }
 
     #[test]
+    fn nothing_is_no_part() {
+        chunks(&mut [0_u8; 0], 1, 1, |_, _| panic!("there is nothing to write"));
+    }
+
+    #[test]
     fn chunks_begin_at_rows_and_cover_the_slice() {
-        for (n, unit, grain) in [
-            (0, 3, 1),
-            (10, 3, 1),
-            (1000, 7, 10),
-            (1000, 1, 5000),
-            (5, 0, 0),
-        ] {
+        for (n, unit, grain) in [(0, 3, 1), (10, 3, 1), (1000, 7, 10), (1000, 1, 5000), (5, 0, 0)] {
             let mut out = std::vec![0; n];
             chunks(&mut out, unit, grain, |start, part| {
                 assert_eq!(start % unit.max(1), 0);
-                part.iter_mut()
-                    .enumerate()
-                    .for_each(|(i, o)| *o += start + i + 1);
+                part.iter_mut().enumerate().for_each(|(i, o)| *o += start + i + 1);
             });
             assert!(out.iter().enumerate().all(|(i, &o)| o == i + 1));
         }
@@ -345,9 +285,7 @@ mod tests {
 
     #[test]
     fn packing_copies_only_odd_layouts() {
-        let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>())
-            .unwrap()
-            .into_shared();
+        let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>()).unwrap().into_shared();
         assert!(matches!(packed("sum", &a).unwrap(), Cow::Borrowed(_)));
         let t = a.t().to_shared();
         let view = a.clone().reversed_axes();

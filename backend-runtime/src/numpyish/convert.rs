@@ -66,9 +66,7 @@ pub fn converted<T: Element, A: Element>(op: &'static str, from: Vec<T>) -> Resu
     if TypeId::of::<T>() == TypeId::of::<A>() {
         let mut from = std::mem::ManuallyDrop::new(from);
         // SAFETY: both are one type, and the vector that owned the memory is not dropped.
-        return Ok(unsafe {
-            Vec::from_raw_parts(from.as_mut_ptr().cast(), from.len(), from.capacity())
-        });
+        return Ok(unsafe { Vec::from_raw_parts(from.as_mut_ptr().cast(), from.len(), from.capacity()) });
     }
     let mut to = buffer::zeroed(op, from.len())?;
     narrow(&from, &mut to);
@@ -84,31 +82,15 @@ mod tests {
         let x: Vec<f16> = (0..1000).map(|i| f16::from_bits(i * 31)).collect();
         let mut y = vec![0_f32; 1000];
         convert(&x, &mut y);
-        assert!(
-            x.iter()
-                .zip(&y)
-                .all(|(a, b)| a.to_f32() == *b || b.is_nan())
-        );
+        assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
         let x: Vec<bf16> = (0..1000).map(|i| bf16::from_bits(i * 31)).collect();
         convert(&x, &mut y);
-        assert!(
-            x.iter()
-                .zip(&y)
-                .all(|(a, b)| a.to_f32() == *b || b.is_nan())
-        );
+        assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
         let mut back = vec![bf16::ZERO; 1000];
         narrow(&y, &mut back);
-        assert!(
-            x.iter()
-                .zip(&back)
-                .all(|(a, b)| a == b || a.is_nan() && b.is_nan())
-        );
+        assert!(x.iter().zip(&back).all(|(a, b)| a == b || a.is_nan() && b.is_nan()));
         let half: Vec<f16> = converted("sum", y.clone()).unwrap();
-        assert!(
-            y.iter()
-                .zip(&half)
-                .all(|(a, b)| f16::from_f32(*a) == *b || a.is_nan())
-        );
+        assert!(y.iter().zip(&half).all(|(a, b)| f16::from_f32(*a) == *b || a.is_nan()));
         assert_eq!(converted::<i32, i64>("sum", vec![1, -2]).unwrap(), [1, -2]);
         assert_eq!(converted::<i32, i32>("sum", vec![1, -2]).unwrap(), [1, -2]);
     }

@@ -7,8 +7,7 @@ use super::{
     elementwise::{self, dense, like},
 };
 use crate::{
-    Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Kind, MeshIndexing,
-    RealNumeric, Result, shape,
+    Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, shape,
     steps::{Steps, steps},
 };
 use ndarray::{ArrayView, IxDyn};
@@ -21,38 +20,21 @@ pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> 
 }
 
 /// Elements from raw bytes, at any alignment.
-pub fn frombuffer<T: Element>(
-    _: &Numpyish,
-    bytes: &[u8],
-    count: Option<usize>,
-    offset: usize,
-) -> Result<NdArray<T>> {
+pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<NdArray<T>> {
     const OP: &str = "frombuffer";
     let size = size_of::<T>();
     let Some(rest) = bytes.get(offset..) else {
-        return Err(Error::argument(
-            OP,
-            format!("offset {offset} is beyond the {} bytes", bytes.len()),
-        ));
+        return Err(Error::argument(OP, format!("offset {offset} is beyond the {} bytes", bytes.len())));
     };
     let n = match count {
         None if rest.len() % size != 0 => {
-            return Err(Error::argument(
-                OP,
-                format!(
-                    "{} bytes are no multiple of the element's {size}",
-                    rest.len()
-                ),
-            ));
+            return Err(Error::argument(OP, format!("{} bytes are no multiple of the element's {size}", rest.len())));
         }
         None => rest.len() / size,
         Some(n) if n > rest.len() / size => {
             return Err(Error::argument(
                 OP,
-                format!(
-                    "{n} elements of {size} bytes are more than {} bytes",
-                    rest.len()
-                ),
+                format!("{n} elements of {size} bytes are more than {} bytes", rest.len()),
             ));
         }
         Some(n) => n,
@@ -133,79 +115,63 @@ fn by_index<T: Element>(
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
     const OP: &str = "arange";
     let Steps { n, from, by } = steps(OP, start, stop, step)?;
-    let write = |part: &mut [MaybeUninit<T>], first: usize, value: &dyn Fn(i64) -> T| {
-        part.iter_mut()
-            .enumerate()
-            .for_each(|(i, o)| _ = o.write(value((first + i) as i64)));
+    by_index(OP, &[n], |first, part| {
+        if T::DTYPE.kind() < Kind::Real {
+            counted(part, first, |i| start.plus(step.times(T::from_i64(i))));
+        } else if T::DTYPE == DType::Float64 {
+            counted(part, first, |i| T::from_f64(from + i as f64 * by));
+        } else {
+            let (from, by) = (from as f32, by as f32);
+            counted(part, first, |i| T::from_f64(f64::from(from + i as f32 * by)));
+        }
         if first == 0
             && let Some(o) = part.first_mut()
         {
             o.write(start); // an infinite step times 0 is none
         }
-    };
-    if T::DTYPE.kind() < Kind::Real {
-        return by_index(OP, &[n], |first, part| {
-            write(part, first, &|i| start.plus(step.times(T::from_i64(i))))
-        });
-    }
-    if T::DTYPE == DType::Float64 {
-        return by_index(OP, &[n], |first, part| {
-            write(part, first, &|i| T::from_f64(from + i as f64 * by))
-        });
-    }
-    let (from, by) = (from as f32, by as f32);
-    by_index(OP, &[n], |first, part| {
-        write(part, first, &|i| {
-            T::from_f64(f64::from(from + i as f32 * by))
-        })
     })
 }
 
+/// Writes the values of the indices from `first` on.
+#[inline]
+fn counted<T>(part: &mut [MaybeUninit<T>], first: usize, value: impl Fn(i64) -> T) {
+    for (o, i) in part.iter_mut().zip(first as i64..) {
+        o.write(value(i));
+    }
+}
+
 /// `num` evenly spaced values from start to stop.
-pub fn linspace<T: Float>(
-    _: &Numpyish,
-    start: T,
-    stop: T,
-    num: usize,
-    endpoint: bool,
-) -> Result<NdArray<T>> {
+pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint: bool) -> Result<NdArray<T>> {
     let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
     let [from, to] = [start, stop].map(|x| x.cast::<Complex<f64>>());
     let distance = to - from;
-    // as NumPy: where the step underflows, the division comes last
     let step = distance / intervals;
-    let underflows = intervals > 0.0 && step == Complex::ZERO;
-    let value = |i: usize| match i as f64 {
-        _ if endpoint && num > 1 && i == num - 1 => stop,
-        _ if intervals == 0.0 => T::from_complex(distance * 0.0 + from),
-        i if underflows => T::from_complex(distance * (i / intervals) + from),
-        i => T::from_complex(step * i + from),
-    };
+    // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
+    let divided = intervals == 0.0 || step == Complex::ZERO;
+    let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
     by_index("linspace", &[num], |first, part| {
-        part.iter_mut()
-            .enumerate()
-            .for_each(|(i, o)| _ = o.write(value(first + i)));
+        if T::DTYPE.kind() == Kind::Complex {
+            counted(part, first, |i| T::from_complex(factor * (i as f64 / divisor) + from));
+        } else {
+            counted(part, first, |i| T::from_f64(factor.re * (i as f64 / divisor) + from.re));
+        }
+        if endpoint
+            && num > 1
+            && first + part.len() == num
+            && let Some(last) = part.last_mut()
+        {
+            last.write(stop);
+        }
     })
 }
 
 /// Ones on diagonal `k`.
-pub fn eye<T: Element>(
-    _: &Numpyish,
-    n_rows: usize,
-    n_cols: Option<usize>,
-    k: isize,
-) -> Result<NdArray<T>> {
+pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<NdArray<T>> {
     let n_cols = n_cols.unwrap_or(n_rows);
     let n = shape::count("eye", &[n_rows, n_cols], size_of::<T>())?;
     let mut v = buffer::zeroed("eye", n)?;
-    let (down, right) = if k < 0 {
-        (k.unsigned_abs(), 0)
-    } else {
-        (0, k.unsigned_abs())
-    };
-    let length = n_rows
-        .saturating_sub(down)
-        .min(n_cols.saturating_sub(right));
+    let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
+    let length = n_rows.saturating_sub(down).min(n_cols.saturating_sub(right));
     for i in 0..length {
         v[(down + i) * n_cols + right + i] = T::from_i64(1);
     }
@@ -213,19 +179,11 @@ pub fn eye<T: Element>(
 }
 
 /// Coordinate grids. Arrays of other ranks are flattened, as NumPy does.
-pub fn meshgrid<T: Element>(
-    _: &Numpyish,
-    xs: &[&NdArray<T>],
-    indexing: MeshIndexing,
-) -> Result<Vec<NdArray<T>>> {
+pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
     const OP: &str = "meshgrid";
     // the axis of the result along which array `i` runs
     let axis = |i: usize| {
-        if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 {
-            1 - i
-        } else {
-            i
-        }
+        if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].len()).collect();
     shape::count(OP, &lengths, size_of::<T>())?;
@@ -243,9 +201,7 @@ pub fn meshgrid<T: Element>(
 
 /// The lower triangle.
 pub fn tril<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
-    triangle("tril", x, |row, n| {
-        (row.saturating_add(k).saturating_add(1).clamp(0, n), n)
-    })
+    triangle("tril", x, |row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n))
 }
 
 /// The upper triangle.
@@ -302,9 +258,7 @@ impl<U> EachSource for Cast<U> {
 /// The same elements in memory of their own.
 pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     match dense(x) {
-        Some(s) => like("copy", x, s.len(), |range, out| {
-            _ = out.write_copy_of_slice(&s[range])
-        }),
+        Some(s) => like("copy", x, s.len(), |range, out| _ = out.write_copy_of_slice(&s[range])),
         None => buffer::array("copy", x.shape(), copy::to_vec("copy", x.view())?),
     }
 }
@@ -319,39 +273,15 @@ mod tests {
 
     #[test]
     fn sizes_over_memory_are_errors() {
-        assert!(matches!(
-            zeros::<f64>(&B, &[usize::MAX, 2]),
-            Err(Error::Memory { op: "zeros", .. })
-        ));
-        assert!(matches!(
-            full(&B, &[1 << 40, 1 << 20], 1.0),
-            Err(Error::Memory { op: "full", .. })
-        ));
-        assert!(matches!(
-            ones::<u8>(&B, &[0, usize::MAX]),
-            Err(Error::Memory { op: "ones", .. })
-        ));
-        assert!(matches!(
-            eye::<u8>(&B, 0, Some(usize::MAX), 0),
-            Err(Error::Memory { op: "eye", .. })
-        ));
-        assert!(matches!(
-            arange(&B, 0.0, 1e300, 1.0),
-            Err(Error::Memory { op: "arange", .. })
-        ));
-        assert!(matches!(
-            arange(&B, i64::MIN, i64::MAX, 1),
-            Err(Error::Memory { op: "arange", .. })
-        ));
-        assert!(matches!(
-            linspace(&B, 0.0, 1.0, usize::MAX, true),
-            Err(Error::Memory { op: "linspace", .. })
-        ));
+        assert!(matches!(zeros::<f64>(&B, &[usize::MAX, 2]), Err(Error::Memory { op: "zeros", .. })));
+        assert!(matches!(full(&B, &[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
+        assert!(matches!(ones::<u8>(&B, &[0, usize::MAX]), Err(Error::Memory { op: "ones", .. })));
+        assert!(matches!(eye::<u8>(&B, 0, Some(usize::MAX), 0), Err(Error::Memory { op: "eye", .. })));
+        assert!(matches!(arange(&B, 0.0, 1e300, 1.0), Err(Error::Memory { op: "arange", .. })));
+        assert!(matches!(arange(&B, i64::MIN, i64::MAX, 1), Err(Error::Memory { op: "arange", .. })));
+        assert!(matches!(linspace(&B, 0.0, 1.0, usize::MAX, true), Err(Error::Memory { op: "linspace", .. })));
         let x = zeros::<u8>(&B, &[1 << 22]).unwrap();
-        assert!(matches!(
-            meshgrid(&B, &[&x, &x, &x], MeshIndexing::Ij),
-            Err(Error::Memory { op: "meshgrid", .. })
-        ));
+        assert!(matches!(meshgrid(&B, &[&x, &x, &x], MeshIndexing::Ij), Err(Error::Memory { op: "meshgrid", .. })));
     }
 
     #[test]
@@ -360,129 +290,42 @@ mod tests {
         assert_eq!(list(arange(&B, 5, -5, -4).unwrap()), [5, 1, -3]);
         assert_eq!(list(arange(&B, -128, 127, 100).unwrap()), [-128, -28, 72]);
         assert_eq!(list(arange(&B, 0, 5, -1).unwrap()), []);
-        assert_eq!(
-            arange(&B, 250_u8, 255, 2).unwrap().as_slice().unwrap(),
-            [250, 252, 254]
-        );
-        assert_eq!(
-            arange(&B, u64::MAX - 3, u64::MAX, 2)
-                .unwrap()
-                .as_slice()
-                .unwrap(),
-            [u64::MAX - 3, u64::MAX - 1]
-        );
+        assert_eq!(arange(&B, 250_u8, 255, 2).unwrap().as_slice().unwrap(), [250, 252, 254]);
+        assert_eq!(arange(&B, u64::MAX - 3, u64::MAX, 2).unwrap().as_slice().unwrap(), [u64::MAX - 3, u64::MAX - 1]);
         let floats = arange(&B, 1.0, 1.3, 0.1).unwrap();
-        assert_eq!(
-            floats.as_slice().unwrap(),
-            [1.0, 1.1, 1.2000000000000002, 1.3000000000000003]
-        );
-        let halves = arange(
-            &B,
-            f16::from_f32(0.0),
-            f16::from_f32(1.0),
-            f16::from_f32(0.5),
-        )
-        .unwrap();
-        assert_eq!(
-            halves.as_slice().unwrap(),
-            [f16::from_f32(0.0), f16::from_f32(0.5)]
-        );
-        assert_eq!(
-            arange(&B, bf16::ONE, bf16::ONE, bf16::ONE).unwrap().len(),
-            0
-        );
-        assert!(matches!(
-            arange(&B, 0, 5, 0),
-            Err(Error::Argument { op: "arange", .. })
-        ));
-        assert!(matches!(
-            arange(&B, 0.0, f64::NAN, 1.0),
-            Err(Error::Argument { op: "arange", .. })
-        ));
-        assert!(matches!(
-            arange(&B, 0.0, 1.0, f64::NAN),
-            Err(Error::Argument { op: "arange", .. })
-        ));
+        assert_eq!(floats.as_slice().unwrap(), [1.0, 1.1, 1.2000000000000002, 1.3000000000000003]);
+        let halves = arange(&B, f16::from_f32(0.0), f16::from_f32(1.0), f16::from_f32(0.5)).unwrap();
+        assert_eq!(halves.as_slice().unwrap(), [f16::from_f32(0.0), f16::from_f32(0.5)]);
+        assert_eq!(arange(&B, bf16::ONE, bf16::ONE, bf16::ONE).unwrap().len(), 0);
+        assert!(matches!(arange(&B, 0, 5, 0), Err(Error::Argument { op: "arange", .. })));
+        assert!(matches!(arange(&B, 0.0, f64::NAN, 1.0), Err(Error::Argument { op: "arange", .. })));
+        assert!(matches!(arange(&B, 0.0, 1.0, f64::NAN), Err(Error::Argument { op: "arange", .. })));
         assert!(arange(&B, 0.0, f64::INFINITY, 1.0).is_err());
-        assert_eq!(
-            arange(&B, 3.0, 4.0, f64::INFINITY)
-                .unwrap()
-                .as_slice()
-                .unwrap(),
-            [3.0]
-        );
+        assert_eq!(arange(&B, 3.0, 4.0, f64::INFINITY).unwrap().as_slice().unwrap(), [3.0]);
         assert_eq!(arange(&B, 3.0, 4.0, -1e300).unwrap().len(), 0);
     }
 
     #[test]
     fn linspace_ends_exactly() {
         assert_eq!(linspace(&B, 0.1, 0.7, 4, true).unwrap()[[3]], 0.7);
-        assert_eq!(
-            linspace(&B, 3.0, 9.0, 1, true).unwrap().as_slice().unwrap(),
-            [3.0]
-        );
-        assert_eq!(
-            linspace(&B, 0.0, 5e-324, 3, true)
-                .unwrap()
-                .as_slice()
-                .unwrap(),
-            [0.0, 0.0, 5e-324]
-        );
+        assert_eq!(linspace(&B, 3.0, 9.0, 1, true).unwrap().as_slice().unwrap(), [3.0]);
+        assert_eq!(linspace(&B, 0.0, 5e-324, 3, true).unwrap().as_slice().unwrap(), [0.0, 0.0, 5e-324]);
         let c = linspace(&B, Complex::new(0.0, 1.0), Complex::new(2.0, -1.0), 3, true).unwrap();
         assert_eq!(c.as_slice().unwrap()[1], Complex::new(1.0, 0.0));
     }
 
     #[test]
     fn bytes_at_any_alignment() {
-        let bytes: Vec<u8> = [0_u8]
-            .into_iter()
-            .chain([1.5_f64, -2.0].into_iter().flat_map(f64::to_ne_bytes))
-            .collect();
-        assert_eq!(
-            frombuffer::<f64>(&B, &bytes, None, 1)
-                .unwrap()
-                .as_slice()
-                .unwrap(),
-            [1.5, -2.0]
-        );
-        assert_eq!(
-            frombuffer::<f64>(&B, &bytes, Some(1), 9)
-                .unwrap()
-                .as_slice()
-                .unwrap(),
-            [-2.0]
-        );
+        let bytes: Vec<u8> = [0_u8].into_iter().chain([1.5_f64, -2.0].into_iter().flat_map(f64::to_ne_bytes)).collect();
+        assert_eq!(frombuffer::<f64>(&B, &bytes, None, 1).unwrap().as_slice().unwrap(), [1.5, -2.0]);
+        assert_eq!(frombuffer::<f64>(&B, &bytes, Some(1), 9).unwrap().as_slice().unwrap(), [-2.0]);
         assert_eq!(frombuffer::<u8>(&B, &bytes, Some(0), 17).unwrap().len(), 0);
-        assert_eq!(
-            frombuffer::<bool>(&B, &[0, 1, 2], Some(2), 0)
-                .unwrap()
-                .as_slice()
-                .unwrap(),
-            [false, true]
-        );
-        for (count, offset) in [
-            (None, 0),
-            (None, 18),
-            (Some(3), 1),
-            (Some(usize::MAX), 1),
-            (None, usize::MAX),
-        ] {
+        assert_eq!(frombuffer::<bool>(&B, &[0, 1, 2], Some(2), 0).unwrap().as_slice().unwrap(), [false, true]);
+        for (count, offset) in [(None, 0), (None, 18), (Some(3), 1), (Some(usize::MAX), 1), (None, usize::MAX)] {
             let refused = frombuffer::<f64>(&B, &bytes, count, offset);
-            assert!(
-                matches!(
-                    refused,
-                    Err(Error::Argument {
-                        op: "frombuffer",
-                        ..
-                    })
-                ),
-                "{count:?} {offset}"
-            );
+            assert!(matches!(refused, Err(Error::Argument { op: "frombuffer", .. })), "{count:?} {offset}");
         }
-        assert!(matches!(
-            frombuffer::<bool>(&B, &[0, 2], None, 0),
-            Err(Error::Argument { .. })
-        ));
+        assert!(matches!(frombuffer::<bool>(&B, &[0, 2], None, 0), Err(Error::Argument { .. })));
     }
 
     #[test]
@@ -493,33 +336,19 @@ mod tests {
         let x = arr2(&[[1, 2, 3], [4, 5, 6]]).into_dyn().into_shared();
         assert_eq!(tril(&B, &x, isize::MAX).unwrap(), x);
         assert_eq!(triu(&B, &x, isize::MIN).unwrap(), x);
-        assert_eq!(
-            triu(&B, &x, isize::MAX).unwrap(),
-            zeros_like(&B, &x).unwrap()
-        );
-        assert_eq!(
-            tril(&B, &x, -1).unwrap(),
-            arr2(&[[0, 0, 0], [4, 0, 0]]).into_dyn()
-        );
+        assert_eq!(triu(&B, &x, isize::MAX).unwrap(), zeros_like(&B, &x).unwrap());
+        assert_eq!(tril(&B, &x, -1).unwrap(), arr2(&[[0, 0, 0], [4, 0, 0]]).into_dyn());
         let empty = zeros::<i32>(&B, &[2, 3, 0]).unwrap();
         assert_eq!(tril(&B, &empty, 0).unwrap().shape(), [2, 3, 0]);
-        assert!(matches!(
-            tril(&B, &zeros::<i32>(&B, &[3]).unwrap(), 0),
-            Err(Error::Shape { op: "tril", .. })
-        ));
+        assert!(matches!(tril(&B, &zeros::<i32>(&B, &[3]).unwrap(), 0), Err(Error::Shape { op: "tril", .. })));
     }
 
     #[test]
     fn casts_share_only_their_own_dtype() {
-        let x = ArcArray::from_shape_fn((4, 3), |(i, j)| i as f64 - j as f64)
-            .reversed_axes()
-            .into_dyn();
+        let x = ArcArray::from_shape_fn((4, 3), |(i, j)| i as f64 - j as f64).reversed_axes().into_dyn();
         assert_eq!(astype::<f64, _>(&B, &x).unwrap().as_ptr(), x.as_ptr());
         let narrow = astype::<i8, _>(&B, &x).unwrap();
-        assert_eq!(
-            (narrow[[2, 0]], narrow[[0, 3]], narrow.strides()),
-            (-2, 3, x.strides())
-        );
+        assert_eq!((narrow[[2, 0]], narrow[[0, 3]], narrow.strides()), (-2, 3, x.strides()));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::{
     NdArray, Numpyish, Operand,
     buffer::{self, Shared},
-    walk::{self, Input, Part, Source},
+    walk::{self, Input, Part, STEP, Source},
 };
 use crate::{Each, EachSource, Element, Result};
 use multiversion::multiversion;
@@ -80,7 +80,7 @@ where
     unsafe { walk::walk(F::NAME, &sources, &|parts, out| run3(f, parts, out)) }
 }
 
-fn source<'a, T: Element>(x: &'a Operand<'_, T>) -> Source<'a> {
+pub(super) fn source<'a, T: Element>(x: &'a Operand<'_, T>) -> Source<'a> {
     match x {
         Operand::Array(x) => Source::array(x),
         Operand::Scalar(x) => Source::scalar(x),
@@ -152,18 +152,11 @@ fn run2<T: Element, F: Each<2, T>>(f: &F, x: Input<'_, T>, y: Input<'_, T>, out:
 /// Scalars among three operands are written out, a few at a time: one loop serves all mixtures.
 #[inline(never)]
 fn run3<T: Element, F: Each<3, T>>(f: &F, parts: &[Part<'_>], out: &mut [MaybeUninit<F::Out>]) {
-    const STEP: usize = 256;
-    let inputs = [parts[0].input::<T>(), parts[1].input(), parts[2].input()];
-    let scalars = inputs.map(|x| match x {
-        Input::Scalar(x) => [x; STEP],
-        Input::Slice(_) => [T::default(); STEP],
-    });
+    let [x, y, z] = [parts[0].input::<T>(), parts[1].input(), parts[2].input()];
+    let (xs, ys, zs) = (x.spread(), y.spread(), z.spread());
     for (i, out) in out.chunks_mut(STEP).enumerate() {
-        let slice = |k: usize| match inputs[k] {
-            Input::Slice(x) => &x[i * STEP..i * STEP + out.len()],
-            Input::Scalar(_) => &scalars[k][..out.len()],
-        };
-        loop3(f, slice(0), slice(1), slice(2), out);
+        let range = i * STEP..i * STEP + out.len();
+        loop3(f, x.slice(&xs, range.clone()), y.slice(&ys, range.clone()), z.slice(&zs, range), out);
     }
 }
 

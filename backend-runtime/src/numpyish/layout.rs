@@ -18,11 +18,7 @@ pub struct Dim {
 
 /// The axes of an array.
 pub fn dims<T: Element>(x: &NdArray<T>) -> Vec<Dim> {
-    x.shape()
-        .iter()
-        .zip(x.strides())
-        .map(|(&len, &stride)| Dim { len, stride })
-        .collect()
+    x.shape().iter().zip(x.strides()).map(|(&len, &stride)| Dim { len, stride }).collect()
 }
 
 /// How many elements axes span.
@@ -49,11 +45,7 @@ impl<'a> Offsets<'a> {
                 offset += *i as isize * d.stride;
             }
         }
-        Offsets {
-            dims,
-            index,
-            offset,
-        }
+        Offsets { dims, index, offset }
     }
 }
 
@@ -104,10 +96,7 @@ pub fn map_lanes<T: Element, U: Element, S>(
     let lanes = size(&others);
     let inner: usize = shape[axis + 1..].iter().product();
     let target = Shared::new(&mut out);
-    let source = Source {
-        start: x.as_ptr(),
-        lane,
-    };
+    let source = Source { start: x.as_ptr(), lane };
     in_groups(lanes, lane.len.max(out_len), grain, |range| {
         let mut state = state()?;
         let mut input = scratch::<T>(op, if source.direct() { 0 } else { GROUP * lane.len })?;
@@ -117,10 +106,7 @@ pub fn map_lanes<T: Element, U: Element, S>(
             let first = group * GROUP;
             let many = GROUP.min(lanes - first);
             let mut at = [0; GROUP];
-            at[..many]
-                .iter_mut()
-                .zip(&mut offsets)
-                .for_each(|(a, o)| *a = o);
+            at[..many].iter_mut().zip(&mut offsets).for_each(|(a, o)| *a = o);
             // SAFETY: the offsets are of lanes of `x`.
             unsafe { source.gather(&at[..many], &mut input) };
             for k in 0..many {
@@ -128,9 +114,7 @@ pub fn map_lanes<T: Element, U: Element, S>(
                 let from = unsafe { source.lane(at[k], k, &input) };
                 if inner == 1 {
                     // SAFETY: every lane is written by one task only.
-                    f(&mut state, from, unsafe {
-                        target.part((first + k) * out_len..(first + k + 1) * out_len)
-                    })?;
+                    f(&mut state, from, unsafe { target.part((first + k) * out_len..(first + k + 1) * out_len) })?;
                 } else {
                     let to = &mut output[k * out_len..][..out_len];
                     to.fill(U::default());
@@ -165,13 +149,7 @@ pub fn lanes_in_place<T: Element, S>(
     let lanes = x.len() / len;
     let inner: usize = shape[axis + 1..].iter().product();
     let target = Shared::new(x);
-    let source = Source {
-        start: target.as_ptr().cast_const(),
-        lane: Dim {
-            len,
-            stride: inner as isize,
-        },
-    };
+    let source = Source { start: target.as_ptr().cast_const(), lane: Dim { len, stride: inner as isize } };
     in_groups(lanes, len, grain, |range| {
         let mut state = state()?;
         let mut buffer = scratch::<T>(op, if inner == 1 { 0 } else { GROUP * len })?;
@@ -190,10 +168,7 @@ pub fn lanes_in_place<T: Element, S>(
             // SAFETY: the starts are those of lanes of the buffer, each in one task only.
             unsafe {
                 source.gather(&at[..many], &mut buffer);
-                buffer
-                    .chunks_exact_mut(len)
-                    .take(many)
-                    .try_for_each(|lane| f(&mut state, lane))?;
+                buffer.chunks_exact_mut(len).take(many).try_for_each(|lane| f(&mut state, lane))?;
                 scatter(&buffer, len, &starts, many, inner, target.as_ptr());
             }
         }
@@ -214,15 +189,11 @@ fn in_groups(
     f: impl Fn(std::ops::Range<usize>) -> Result<()> + Sync,
 ) -> Result<()> {
     let failed: OnceLock<Error> = OnceLock::new();
-    buffer::parallel(
-        lanes.div_ceil(GROUP),
-        grain / (GROUP * len.max(1)),
-        |range| {
-            if let Err(e) = f(range) {
-                failed.get_or_init(|| e);
-            }
-        },
-    );
+    buffer::parallel(lanes.div_ceil(GROUP), grain / (GROUP * len.max(1)), |range| {
+        if let Err(e) = f(range) {
+            failed.get_or_init(|| e);
+        }
+    });
     failed.into_inner().map_or(Ok(()), Err)
 }
 
@@ -259,10 +230,7 @@ impl<T: Element> Source<T> {
         for i in 0..len {
             for (k, &start) in at.iter().enumerate() {
                 // SAFETY: `i` is an index of the lane, and the target is in bounds by the assertion.
-                unsafe {
-                    *to.get_unchecked_mut(k * len + i) =
-                        *self.start.offset(start + i as isize * stride)
-                };
+                unsafe { *to.get_unchecked_mut(k * len + i) = *self.start.offset(start + i as isize * stride) };
             }
         }
     }
@@ -286,18 +254,8 @@ impl<T: Element> Source<T> {
 ///
 /// # Safety
 /// The lanes lie in what `to` points to, and nobody else uses them.
-unsafe fn scatter<T: Element>(
-    from: &[T],
-    len: usize,
-    starts: &[usize; GROUP],
-    many: usize,
-    stride: usize,
-    to: *mut T,
-) {
-    assert!(
-        many * len <= from.len() && many <= GROUP,
-        "the lanes are in the buffer"
-    );
+unsafe fn scatter<T: Element>(from: &[T], len: usize, starts: &[usize; GROUP], many: usize, stride: usize, to: *mut T) {
+    assert!(many * len <= from.len() && many <= GROUP, "the lanes are in the buffer");
     for i in 0..len {
         for (k, &start) in starts[..many].iter().enumerate() {
             // SAFETY: the source is in bounds by the assertion, the target as the caller promises.
@@ -315,13 +273,7 @@ pub(super) mod tests {
     /// The same elements in C order, transposed, every second of a larger array, reversed, and broadcast from one row.
     pub fn layouts<T: Element>(x: &ArrayD<T>) -> Vec<NdArray<T>> {
         let mut all = vec![x.clone().into_shared()];
-        all.push(
-            x.t()
-                .as_standard_layout()
-                .into_owned()
-                .into_shared()
-                .reversed_axes(),
-        );
+        all.push(x.t().as_standard_layout().into_owned().into_shared().reversed_axes());
         for axis in 0..x.ndim() {
             let mut shape = x.shape().to_vec();
             shape[axis] = shape[axis] * 2 + 1;
@@ -338,13 +290,8 @@ pub(super) mod tests {
             reversed.invert_axis(Axis(axis));
             all.push(reversed);
         }
-        let same = |a: &T, x: &T| {
-            a == x || a.cast::<Complex<f64>>().is_nan() && x.cast::<Complex<f64>>().is_nan()
-        };
-        assert!(
-            all.iter()
-                .all(|a| a.shape() == x.shape() && a.iter().zip(x).all(|(a, x)| same(a, x)))
-        );
+        let same = |a: &T, x: &T| a == x || a.cast::<Complex<f64>>().is_nan() && x.cast::<Complex<f64>>().is_nan();
+        assert!(all.iter().all(|a| a.shape() == x.shape() && a.iter().zip(x).all(|(a, x)| same(a, x))));
         all
     }
 
@@ -365,28 +312,18 @@ pub(super) mod tests {
 
     #[test]
     fn lanes_of_any_layout_and_axis() {
-        for shape in [
-            &[3, 4, 5][..],
-            &[7],
-            &[2, 19],
-            &[33, 20],
-            &[1, 1],
-            &[40, 9, 50],
-        ] {
+        for shape in [&[3, 4, 5][..], &[7], &[2, 19], &[33, 20], &[1, 1], &[40, 9, 50]] {
             let x = counting::<f64>(shape);
             for a in layouts(&x) {
                 for (axis, &len) in shape.iter().enumerate() {
                     let doubled = |_: &mut (), from: &[f64], to: &mut [f64]| {
                         assert!(to.iter().all(|&t| t == 0.0));
-                        to.iter_mut()
-                            .zip(from.iter().rev().chain(&[-1.0]))
-                            .for_each(|(t, f)| *t = f * 2.0);
+                        to.iter_mut().zip(from.iter().rev().chain(&[-1.0])).for_each(|(t, f)| *t = f * 2.0);
                         Ok(())
                     };
                     let y = map_lanes("test", &a, axis, len + 1, 16, || Ok(()), doubled).unwrap();
                     for (from, to) in x.lanes(Axis(axis)).into_iter().zip(y.lanes(Axis(axis))) {
-                        let expected: Vec<f64> =
-                            from.iter().rev().chain(&[-1.0]).map(|f| f * 2.0).collect();
+                        let expected: Vec<f64> = from.iter().rev().chain(&[-1.0]).map(|f| f * 2.0).collect();
                         assert_eq!(to.to_vec(), expected);
                     }
                 }
@@ -426,25 +363,8 @@ pub(super) mod tests {
             to.fill(from.len() as f32 + 1.0);
             Ok(())
         };
-        assert_eq!(
-            map_lanes("test", &none, 0, 2, 1, || Ok(()), pad).unwrap(),
-            ArrayD::from_elem(IxDyn(&[2, 3]), 1.0)
-        );
-        assert_eq!(
-            map_lanes("test", &none, 1, 2, 1, || Ok(()), pad)
-                .unwrap()
-                .shape(),
-            [0, 2]
-        );
-        lanes_in_place::<f32, _>(
-            "test",
-            &mut [],
-            &[0, 3],
-            0,
-            1,
-            || Ok(()),
-            |_, _| unreachable!(),
-        )
-        .unwrap();
+        assert_eq!(map_lanes("test", &none, 0, 2, 1, || Ok(()), pad).unwrap(), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
+        assert_eq!(map_lanes("test", &none, 1, 2, 1, || Ok(()), pad).unwrap().shape(), [0, 2]);
+        lanes_in_place::<f32, _>("test", &mut [], &[0, 3], 0, 1, || Ok(()), |_, _| unreachable!()).unwrap();
     }
 }

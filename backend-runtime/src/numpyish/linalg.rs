@@ -18,9 +18,7 @@ pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Res
         DType::Float16 | DType::BFloat16 => {
             let wide = product.run::<f32>(&widened(x1)?, &widened(x2)?)?;
             let mut out = buffer::zeroed::<T>(OP, wide.len())?;
-            buffer::chunks(&mut out, 1, buffer::CHEAP, |start, part| {
-                narrow(&wide[start..start + part.len()], part)
-            });
+            buffer::chunks(&mut out, 1, buffer::CHEAP, |start, part| narrow(&wide[start..start + part.len()], part));
             buffer::array(OP, &product.shape, out)
         }
         _ => buffer::array(OP, &product.shape, product.run::<T>(x1, x2)?),
@@ -56,13 +54,7 @@ impl Product {
         let mut shape = batches.clone();
         shape.extend((x1.ndim() > 1).then_some(rows));
         shape.extend((x2.ndim() > 1).then_some(columns));
-        Ok(Product {
-            shape,
-            batches,
-            rows,
-            inner,
-            columns,
-        })
+        Ok(Product { shape, batches, rows, inner, columns })
     }
 
     /// The elements of the result, in C order.
@@ -75,11 +67,7 @@ impl Product {
         // rows of an integer product are added to one another: they have to lie together
         let integers = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
         let packed = match integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1) {
-            true => Some(buffer::array(
-                OP,
-                x2.shape(),
-                buffer::packed(OP, x2)?.into_owned(),
-            )?),
+            true => Some(buffer::array(OP, x2.shape(), buffer::packed(OP, x2)?.into_owned())?),
             false => None,
         };
         let x2 = packed.as_ref().unwrap_or(x2);
@@ -91,11 +79,7 @@ impl Product {
         let target = Shared::new(&mut out);
         // a product large enough for several threads uses them itself; smaller ones run side by side
         let alone = batches == 1 || flops >= SEVERAL_THREADS * rayon::current_num_threads();
-        let grain = if alone {
-            batches
-        } else {
-            (SEVERAL_THREADS / flops.max(1)).max(1)
-        };
+        let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         buffer::parallel(batches, grain, |range| {
             let lefts = Offsets::at(&left.batches, range.start);
             let rights = Offsets::at(&right.batches, range.start);
@@ -134,10 +118,7 @@ unsafe impl<T: Sync> Sync for Matrix<T> {}
 impl<T> Matrix<T> {
     /// The matrix from this row on.
     fn below(self, row: isize) -> Matrix<T> {
-        Matrix {
-            start: self.start.wrapping_offset(row * self.row),
-            ..self
-        }
+        Matrix { start: self.start.wrapping_offset(row * self.row), ..self }
     }
 }
 
@@ -158,34 +139,14 @@ impl<T: Element> Matrices<T> {
             [ref leading @ .., row, column] => (leading, row.stride, column.stride),
         };
         let missing = batches.len() - leading.len();
-        let stride = |i: usize| {
-            leading
-                .get(i.wrapping_sub(missing))
-                .map_or(0, |d| if d.len == 1 { 0 } else { d.stride })
-        };
-        let batches = batches
-            .iter()
-            .enumerate()
-            .map(|(i, &len)| Dim {
-                len,
-                stride: stride(i),
-            })
-            .collect();
-        Matrices {
-            first: Matrix {
-                start: x.as_ptr(),
-                row,
-                column,
-            },
-            batches,
-        }
+        let stride =
+            |i: usize| leading.get(i.wrapping_sub(missing)).map_or(0, |d| if d.len == 1 { 0 } else { d.stride });
+        let batches = batches.iter().enumerate().map(|(i, &len)| Dim { len, stride: stride(i) }).collect();
+        Matrices { first: Matrix { start: x.as_ptr(), row, column }, batches }
     }
 
     fn at(&self, offset: isize) -> Matrix<T> {
-        Matrix {
-            start: self.first.start.wrapping_offset(offset),
-            ..self.first
-        }
+        Matrix { start: self.first.start.wrapping_offset(offset), ..self.first }
     }
 }
 
@@ -193,13 +154,7 @@ impl<T: Element> Matrices<T> {
 ///
 /// # Safety
 /// The matrices have the shapes of the product, `to` as well; `T` is `f32`, `f64` or a complex number of these.
-unsafe fn float_product<T: Numeric>(
-    to: &mut [T],
-    a: Matrix<T>,
-    b: Matrix<T>,
-    shape: &Product,
-    threads: bool,
-) {
+unsafe fn float_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, threads: bool) {
     let parallelism = if threads && shape.rows * shape.columns * shape.inner >= SEVERAL_THREADS {
         gemm::Parallelism::Rayon(0)
     } else {
@@ -235,19 +190,9 @@ unsafe fn float_product<T: Numeric>(
 ///
 /// # Safety
 /// The matrices have the shapes of the product, `to` as well; rows of `b` are contiguous.
-unsafe fn integer_product<T: Numeric>(
-    to: &mut [T],
-    a: Matrix<T>,
-    b: Matrix<T>,
-    shape: &Product,
-    threads: bool,
-) {
+unsafe fn integer_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, threads: bool) {
     let work = shape.columns.saturating_mul(shape.inner).max(1);
-    let grain = if threads {
-        (SEVERAL_THREADS / work).max(1) * shape.columns
-    } else {
-        to.len()
-    };
+    let grain = if threads { (SEVERAL_THREADS / work).max(1) * shape.columns } else { to.len() };
     buffer::chunks(to, shape.columns, grain, |start, part| {
         let first = (start / shape.columns) as isize;
         // SAFETY: a part of the rows of both, as the caller promises.
@@ -270,12 +215,7 @@ unsafe fn dots<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usiz
     for (i, t) in to.iter_mut().enumerate() {
         for k in 0..inner as isize {
             // SAFETY: the caller's promise.
-            let (x, y) = unsafe {
-                (
-                    *a.start.offset(i as isize * a.row + k * a.column),
-                    *b.start.offset(k * b.row),
-                )
-            };
+            let (x, y) = unsafe { (*a.start.offset(i as isize * a.row + k * a.column), *b.start.offset(k * b.row)) };
             *t = t.plus(x.times(y));
         }
     }
@@ -300,14 +240,9 @@ unsafe fn rows<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usiz
                     // SAFETY: the caller's promise.
                     let (factor, other) = unsafe {
                         let other = b.start.offset(k * b.row + first as isize);
-                        (
-                            *a.start.offset(i as isize * a.row + k * a.column),
-                            std::slice::from_raw_parts(other, width),
-                        )
+                        (*a.start.offset(i as isize * a.row + k * a.column), std::slice::from_raw_parts(other, width))
                     };
-                    row.iter_mut()
-                        .zip(other)
-                        .for_each(|(t, &o)| *t = t.plus(factor.times(o)));
+                    row.iter_mut().zip(other).for_each(|(t, &o)| *t = t.plus(factor.times(o)));
                 }
             }
         }
@@ -318,9 +253,7 @@ unsafe fn rows<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usiz
 fn widened<T: Element>(x: &NdArray<T>) -> Result<NdArray<f32>> {
     let from = buffer::packed(OP, x)?;
     let mut wide = buffer::zeroed::<f32>(OP, from.len())?;
-    buffer::chunks(&mut wide, 1, buffer::CHEAP, |start, part| {
-        convert(&from[start..start + part.len()], part)
-    });
+    buffer::chunks(&mut wide, 1, buffer::CHEAP, |start, part| convert(&from[start..start + part.len()], part));
     buffer::array(OP, x.shape(), wide)
 }
 
@@ -341,33 +274,20 @@ mod tests {
 
     /// Element by element, by the definition.
     fn naive<T: Numeric>(x1: &ArrayD<T>, x2: &ArrayD<T>) -> Vec<T> {
-        let a = if x1.ndim() == 1 {
-            x1.clone().insert_axis(ndarray::Axis(0))
-        } else {
-            x1.clone()
-        };
-        let b = if x2.ndim() == 1 {
-            x2.clone().insert_axis(ndarray::Axis(1))
-        } else {
-            x2.clone()
-        };
+        let a = if x1.ndim() == 1 { x1.clone().insert_axis(ndarray::Axis(0)) } else { x1.clone() };
+        let b = if x2.ndim() == 1 { x2.clone().insert_axis(ndarray::Axis(1)) } else { x2.clone() };
         let (na, nb) = (a.ndim(), b.ndim());
         let (rows, inner, columns) = (a.shape()[na - 2], a.shape()[na - 1], b.shape()[nb - 1]);
         let batches = shape::broadcast("", &a.shape()[..na - 2], &b.shape()[..nb - 2]).unwrap();
         let with = |tail: [usize; 2]| batches.iter().copied().chain(tail).collect::<Vec<_>>();
-        let (a, b) = (
-            a.broadcast(with([rows, inner])).unwrap(),
-            b.broadcast(with([inner, columns])).unwrap(),
-        );
+        let (a, b) = (a.broadcast(with([rows, inner])).unwrap(), b.broadcast(with([inner, columns])).unwrap());
         let (a, b): (Vec<T>, Vec<T>) = (a.iter().copied().collect(), b.iter().copied().collect());
         let mut out = Vec::new();
         for batch in 0..batches.iter().product() {
             for i in 0..rows {
                 for j in 0..columns {
-                    let terms = (0..inner).map(|k| {
-                        a[(batch * rows + i) * inner + k]
-                            .times(b[(batch * inner + k) * columns + j])
-                    });
+                    let terms = (0..inner)
+                        .map(|k| a[(batch * rows + i) * inner + k].times(b[(batch * inner + k) * columns + j]));
                     out.push(terms.fold(T::ZERO, T::plus));
                 }
             }
@@ -384,12 +304,7 @@ mod tests {
             for b in layouts(&x2).iter().take(if few { 2 } else { 99 }) {
                 let c = matmul(&B, a, b).unwrap();
                 assert_eq!(c.shape(), expected);
-                assert!(
-                    c.iter().eq(&correct),
-                    "{left:?} {:?} {right:?} {:?}",
-                    a.strides(),
-                    b.strides()
-                );
+                assert!(c.iter().eq(&correct), "{left:?} {:?} {right:?} {:?}", a.strides(), b.strides());
             }
         }
     }
@@ -431,20 +346,11 @@ mod tests {
     #[test]
     fn what_does_not_fit() {
         let x = |shape: &[usize]| ArrayD::<f64>::zeros(IxDyn(shape)).into_shared();
-        for (a, b) in [
-            (&[2, 3][..], &[2, 3][..]),
-            (&[], &[3]),
-            (&[3], &[]),
-            (&[3], &[4]),
-            (&[2, 2, 3], &[3, 3, 2]),
-        ] {
+        for (a, b) in [(&[2, 3][..], &[2, 3][..]), (&[], &[3]), (&[3], &[]), (&[3], &[4]), (&[2, 2, 3], &[3, 3, 2])] {
             assert_eq!(matmul(&B, &x(a), &x(b)), Err(Error::shapes("matmul", a, b)));
         }
         let huge = ArrayD::<f64>::zeros(IxDyn(&[1 << 31, 0])).into_shared();
         let too = ArrayD::<f64>::zeros(IxDyn(&[0, 1 << 31])).into_shared();
-        assert!(matches!(
-            matmul(&B, &huge, &too),
-            Err(Error::Memory { op: "matmul", .. })
-        ));
+        assert!(matches!(matmul(&B, &huge, &too), Err(Error::Memory { op: "matmul", .. })));
     }
 }

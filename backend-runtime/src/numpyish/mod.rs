@@ -45,9 +45,7 @@ impl Numpyish {
 
     /// The CPU, with a random stream of its own that starts from `seed`.
     pub fn seeded(seed: u64) -> Numpyish {
-        Numpyish {
-            random: Some(Stream::new(seed)),
-        }
+        Numpyish { random: Some(Stream::new(seed)) }
     }
 
     /// Where random numbers come from.

@@ -44,11 +44,7 @@ pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Res
     const OP: &str = "permute_dims";
     let axes = axes.resolve(OP, x.ndim())?;
     if axes.len() != x.ndim() {
-        return Err(Error::shape(
-            OP,
-            x.shape(),
-            format!("{axes:?} does not name every axis"),
-        ));
+        return Err(Error::shape(OP, x.shape(), format!("{axes:?} does not name every axis")));
     }
     Ok(x.clone().permuted_axes(axes))
 }
@@ -62,11 +58,7 @@ pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>>
 pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     let n = x.ndim();
     if n < 2 {
-        return Err(Error::shape(
-            "matrix_transpose",
-            x.shape(),
-            "a matrix has two axes",
-        ));
+        return Err(Error::shape("matrix_transpose", x.shape(), "a matrix has two axes"));
     }
     let mut view = x.clone();
     view.swap_axes(n - 2, n - 1);
@@ -74,12 +66,7 @@ pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdAr
 }
 
 /// Axes moved to other places; the rest keep their order.
-pub fn moveaxis<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    source: Axes,
-    destination: Axes,
-) -> Result<NdArray<T>> {
+pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
     let order = shape::moved("moveaxis", source, destination, x.ndim())?;
     Ok(x.clone().permuted_axes(order))
 }
@@ -87,18 +74,13 @@ pub fn moveaxis<T: Element>(
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     let axes = shape::new_axes("expand_dims", axis, x.ndim())?;
-    Ok(axes
-        .into_iter()
-        .fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
 }
 
 /// Without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     let axes = shape::single_axes("squeeze", axis, x.shape())?;
-    Ok(axes
-        .into_iter()
-        .rev()
-        .fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
+    Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
 }
 
 /// Repeated along new and length-1 axes, as a view.
@@ -111,9 +93,7 @@ pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> R
 /// A view with axes of stride 0. Writing to it would be a copy first: its memory is shared.
 fn widened<T: Element>(op: &'static str, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     shape::count(op, to, size_of::<T>())?;
-    let view = x
-        .broadcast(IxDyn(to))
-        .ok_or_else(|| Error::shapes(op, x.shape(), to))?;
+    let view = x.broadcast(IxDyn(to)).ok_or_else(|| Error::shapes(op, x.shape(), to))?;
     if view.shape() == x.shape() {
         return Ok(x.clone());
     }
@@ -160,20 +140,15 @@ pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Resul
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
     let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
-    joined(
-        OP,
-        &shape,
-        axis,
-        xs.iter().map(|x| x.view().insert_axis(Axis(axis))),
-    )
+    joined(OP, &shape, axis, xs.iter().map(|x| x.view().insert_axis(Axis(axis))))
 }
 
 /// The slices along one axis, as views.
 pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
     let axis = shape::axis("unstack", axis, x.ndim())?;
-    Ok((0..x.shape()[axis])
-        .map(|i| x.clone().index_axis_move(Axis(axis), i))
-        .collect())
+    let mut parts = buffer::vec("unstack", x.shape()[axis])?;
+    parts.extend((0..x.shape()[axis]).map(|i| x.clone().index_axis_move(Axis(axis), i)));
+    Ok(parts)
 }
 
 /// The array repeated along each axis.
@@ -184,63 +159,44 @@ pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> 
     let (lengths, times) = (front(x.shape()), front(repetitions));
     let shape = shape::products(OP, &lengths, &times)?;
     // an axis of `times` times `length` elements is two: one repeats, one runs
-    let pairs = |list: &[usize]| list.iter().flat_map(|&l| [1, l]).collect::<Vec<_>>();
-    let target: Vec<usize> = times
-        .iter()
-        .zip(&lengths)
-        .flat_map(|(&t, &l)| [t, l])
-        .collect();
-    repeated(OP, x, &pairs(&lengths), &target, &shape)
+    let pairs: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
+    let mut view = (0..x.ndim()).rev().fold(x.view(), |view, axis| view.insert_axis(Axis(axis)));
+    for _ in 2 * x.ndim()..2 * n {
+        view = view.insert_axis(Axis(0));
+    }
+    repeated(OP, view, &pairs, &shape)
 }
 
 /// Every element repeated along one axis.
-pub fn repeat<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    repeats: usize,
-    axis: isize,
-) -> Result<NdArray<T>> {
+pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "repeat";
     let axis = shape::axis(OP, axis, x.ndim())?;
     let mut times = vec![1; x.ndim()];
     times[axis] = repeats;
     let shape = shape::products(OP, x.shape(), &times)?;
-    let (mut split, mut target) = (x.shape().to_vec(), x.shape().to_vec());
-    split.insert(axis + 1, 1);
-    target.insert(axis + 1, repeats);
-    repeated(OP, x, &split, &target, &shape)
+    let mut pairs = x.shape().to_vec();
+    pairs.insert(axis + 1, repeats);
+    repeated(OP, x.view().insert_axis(Axis(axis + 1)), &pairs, &shape)
 }
 
-/// The array with its axes split to `split`, broadcast to `target`, and read as `shape`.
+/// A view broadcast to `target`, and read as `shape`.
 fn repeated<T: Element>(
     op: &'static str,
-    x: &NdArray<T>,
-    split: &[usize],
+    x: ArrayView<'_, T, IxDyn>,
     target: &[usize],
     shape: &[usize],
 ) -> Result<NdArray<T>> {
-    let x = reshaped(op, x, split)?;
-    let view = x
-        .broadcast(IxDyn(target))
-        .ok_or_else(|| Error::shapes(op, x.shape(), target))?;
+    shape::count(op, shape, size_of::<T>())?;
+    let view = x.broadcast(IxDyn(target)).ok_or_else(|| Error::shapes(op, x.shape(), target))?;
     buffer::array(op, shape, copy::to_vec(op, view)?)
 }
 
 /// Elements shifted along axes, round the end.
-pub fn roll<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    shift: &[isize],
-    axis: Axes,
-) -> Result<NdArray<T>> {
+pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
     const OP: &str = "roll";
     if axis == Axes::All && x.ndim() != 1 {
         // without axes the elements are shifted as one row, as NumPy does
-        let row = rolled(
-            OP,
-            &reshaped(OP, x, &[x.len()])?,
-            &shape::shifts(OP, shift, Axes::All, &[x.len()])?,
-        )?;
+        let row = rolled(OP, &reshaped(OP, x, &[x.len()])?, &shape::shifts(OP, shift, Axes::All, &[x.len()])?)?;
         return reshaped(OP, &row, x.shape());
     }
     rolled(OP, x, &shape::shifts(OP, shift, axis, x.shape())?)
@@ -261,11 +217,7 @@ fn rolled<T: Element>(op: &'static str, x: &NdArray<T>, shifts: &[usize]) -> Res
                 for (bit, &axis) in moved.iter().enumerate() {
                     let (len, shift) = (x.shape()[axis], shifts[axis]);
                     let seam = (len - shift) as isize;
-                    let range = if corner >> bit & 1 == 0 {
-                        (0, seam)
-                    } else {
-                        (seam, len as isize)
-                    };
+                    let range = if corner >> bit & 1 == 0 { (0, seam) } else { (seam, len as isize) };
                     part.slice_axis_inplace(Axis(axis), Slice::new(range.0, Some(range.1), 1));
                     start += (range.0 as usize + shift) % len * strides[axis] as usize;
                 }
@@ -284,11 +236,7 @@ pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<
 /// Inverse of fftshift.
 pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
     const OP: &str = "ifftshift";
-    rolled(
-        OP,
-        x,
-        &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?,
-    )
+    rolled(OP, x, &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?)
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -311,63 +259,117 @@ pub fn pad<T: Element>(
     const OP: &str = "pad";
     let shape = shape::padded(OP, x.shape(), widths)?;
     if mode == PadMode::Constant {
-        let mut v = buffer::vec::<T>(OP, shape::count(OP, &shape, size_of::<T>())?)?;
-        v.resize(v.capacity().min(shape.iter().product()), T::from_f64(value));
-        let strides = shape::c_strides(&shape);
-        let start: usize = widths
-            .iter()
-            .step_by(2)
-            .zip(&strides)
-            .map(|(&w, &s)| w * s as usize)
-            .sum();
-        // SAFETY: initialised elements may be written again as if they were not.
-        let out = unsafe {
-            std::slice::from_raw_parts_mut(v.as_mut_ptr().cast::<MaybeUninit<T>>(), v.len())
-        };
-        copy::place(out, start, &strides, x.view());
-        return buffer::array(OP, &shape, v);
+        return bordered(OP, x, &shape, widths, T::from_f64(value));
     }
-    // one axis after the other: each border is made of what the axes before made
-    let mut padded = x.clone();
-    for (axis, width) in widths.chunks_exact(2).enumerate() {
-        let len = padded.shape()[axis];
-        if width == [0, 0] {
-            continue;
-        }
-        let from = shape::pad_sources(OP, len, width[0], width[1], mode)?;
-        padded = gathered(OP, &padded, axis, &from)?;
+    let mut axes = Vec::with_capacity(x.ndim());
+    for (&len, width) in x.shape().iter().zip(widths.chunks_exact(2)) {
+        axes.push(match width {
+            [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
+            _ => runs(&shape::pad_sources(OP, len, width[0], width[1], mode)?),
+        });
     }
-    Ok(padded)
-}
-
-/// The slices at `from` along an axis.
-fn gathered<T: Element>(
-    op: &'static str,
-    x: &NdArray<T>,
-    axis: usize,
-    from: &[usize],
-) -> Result<NdArray<T>> {
-    let mut shape = x.shape().to_vec();
-    shape[axis] = from.len();
-    // SAFETY: every index along the axis is written, with all other axes.
+    // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
     unsafe {
-        written(op, &shape, |out, strides| {
-            for (to, &at) in from.iter().enumerate() {
-                let mut slice = x.view();
-                slice.slice_axis_inplace(
-                    Axis(axis),
-                    Slice::new(at as isize, Some(at as isize + 1), 1),
-                );
-                copy::place(out, to * strides[axis] as usize, strides, slice);
+        written(OP, &shape, |out, strides| {
+            if !out.is_empty() {
+                combinations(&axes, |cell| place_runs(out, strides, x, cell));
             }
         })
     }
 }
 
+/// [`pad`] with one value: slabs before and after every axis, then the array.
+fn bordered<T: Element>(
+    op: &'static str,
+    x: &NdArray<T>,
+    shape: &[usize],
+    widths: &[usize],
+    value: T,
+) -> Result<NdArray<T>> {
+    let value = ndarray::aview0(&value).into_dyn();
+    // SAFETY: what is before or behind the array along some axis is in the slab of the first such axis, and the rest is
+    // the array.
+    unsafe {
+        written(op, shape, |out, strides| {
+            // the part of the result that the slabs of the axes so far leave
+            let (mut lengths, mut start) = (shape.to_vec(), 0);
+            for (axis, width) in widths.chunks_exact(2).enumerate() {
+                let (len, stride) = (x.shape()[axis], strides[axis] as usize);
+                for (skipped, width) in [(0, width[0]), (width[0] + len, width[1])] {
+                    lengths[axis] = width;
+                    if let Some(slab) = value.broadcast(IxDyn(&lengths)) {
+                        copy::place(out, start + skipped * stride, strides, slab);
+                    }
+                }
+                lengths[axis] = len;
+                start += width[0] * stride;
+            }
+            copy::place(out, start, strides, x.view());
+        })
+    }
+}
+
+/// Neighbours along an axis of a result that are neighbours in its source: forward, backward, or one element repeated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    to: usize,
+    from: usize,
+    len: usize,
+    step: isize,
+}
+
+/// The runs of a list of indices.
+fn runs(sources: &[usize]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (to, &from) in sources.iter().enumerate() {
+        if let Some(run) = runs.last_mut() {
+            let step = from as isize - (run.from as isize + (run.len as isize - 1) * run.step);
+            if step == run.step || (run.len == 1 && step.abs() <= 1) {
+                (run.step, run.len) = (step, run.len + 1);
+                continue;
+            }
+        }
+        runs.push(Run { to, from, len: 1, step: 1 });
+    }
+    runs
+}
+
+/// Calls `f` with every combination of one run per axis.
+fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
+    let mut at = vec![0; axes.len()];
+    loop {
+        let cell: Vec<Run> = axes.iter().zip(&at).map(|(runs, &i)| runs[i]).collect();
+        f(&cell);
+        let Some(k) = (0..axes.len()).rev().find(|&k| at[k] + 1 < axes[k].len()) else {
+            return;
+        };
+        at[k] += 1;
+        at[k + 1..].fill(0);
+    }
+}
+
+/// Places the part of the array that one run of every axis reads.
+fn place_runs<T: Element>(out: &mut [MaybeUninit<T>], strides: &[isize], x: &NdArray<T>, cell: &[Run]) {
+    let mut part = x.view();
+    let mut start = 0;
+    for (axis, run) in cell.iter().enumerate() {
+        let last = (run.from as isize + (run.len as isize - 1) * run.step) as usize;
+        let range = (run.from.min(last) as isize, run.from.max(last) as isize + 1);
+        let step = if run.step < 0 { -1 } else { 1 };
+        part.slice_axis_inplace(Axis(axis), Slice::new(range.0, Some(range.1), step));
+        start += run.to * strides[axis] as usize;
+    }
+    let lengths: Vec<usize> = cell.iter().map(|run| run.len).collect();
+    let part = part.broadcast(IxDyn(&lengths)).expect("a run has its length, or repeats one element");
+    copy::place(out, start, strides, part);
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::copy::tests::Dice;
     use super::*;
     use crate::Arrays;
+    use ndarray::Dimension;
 
     const B: Numpyish = Numpyish::new();
 
@@ -388,14 +390,8 @@ mod tests {
         assert!(same(permute_dims(&B, &x, [2, 0, 1].into()).unwrap()));
         assert!(same(expand_dims(&B, &x, [0, -1].into()).unwrap()));
         assert!(same(unstack(&B, &x, 1).unwrap().remove(0)));
-        assert_eq!(
-            flip(&B, &x, Axes::All).unwrap().as_ptr(),
-            x.as_ptr().wrapping_add(23)
-        );
-        assert_eq!(
-            B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()),
-            [3, 4, 2]
-        );
+        assert_eq!(flip(&B, &x, Axes::All).unwrap().as_ptr(), x.as_ptr().wrapping_add(23));
+        assert_eq!(B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()), [3, 4, 2]);
     }
 
     #[test]
@@ -423,34 +419,119 @@ mod tests {
         assert!(repeat(&B, &x, usize::MAX, 0).is_err());
         assert!(broadcast_to(&B, &counting(&[1]), &[usize::MAX]).is_err());
         assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, 0.0).is_err());
-        assert!(
-            pad(
-                &B,
-                &counting(&[0, 3]),
-                &[usize::MAX, 1, 0, 0],
-                PadMode::Constant,
-                0.0
-            )
-            .is_err()
-        );
+        assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, 0.0).is_err());
+    }
+
+    #[test]
+    fn shapes_of_nothing() {
+        let none = counting(&[0, 3]);
+        assert_eq!(pad(&B, &none, &[0, 0, 1, 1], PadMode::Edge, 0.0).unwrap().shape(), [0, 5]);
+        assert_eq!(list(&pad(&B, &none, &[1, 0, 0, 0], PadMode::Constant, 7.0).unwrap()), [7, 7, 7]);
+        assert_eq!(list(&pad(&B, &counting(&[]), &[], PadMode::Wrap, 0.0).unwrap()), [0]);
+        assert_eq!(flip(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
+        assert_eq!(fftshift(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
+        assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
+        assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(), counting(&[1, 3]));
+        assert!(unstack(&B, &none, 0).unwrap().is_empty());
+        let wide = buffer::array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
+        assert!(matches!(unstack(&B, &wide, 0), Err(Error::Memory { op: "unstack", .. })));
+        assert_eq!(reshape(&B, &wide, &[0, -1]).map(|_| ()).unwrap_err().op(), Some("reshape"));
+    }
+
+    #[test]
+    fn repeating_any_layout() {
+        let mut dice = Dice(11);
+        for _ in 0..100 {
+            let x: NdArray<i32> = dice.layout(5);
+            let times: Vec<usize> = (0..dice.below(5)).map(|_| dice.below(4)).collect();
+            let tiled = tile(&B, &x, &times).unwrap();
+            for (at, &value) in tiled.indexed_iter() {
+                let from: Vec<usize> =
+                    x.shape().iter().rev().zip(at.slice().iter().rev()).map(|(&d, &i)| i % d).collect();
+                assert_eq!(value, x[&from.into_iter().rev().collect::<Vec<_>>()[..]]);
+            }
+            if x.ndim() == 0 {
+                continue;
+            }
+            let (axis, n) = (dice.below(x.ndim()), dice.below(4));
+            let repeats = repeat(&B, &x, n, axis as isize).unwrap();
+            assert_eq!(repeats.len(), x.len() * n);
+            for (mut at, &value) in repeats.indexed_iter() {
+                at[axis] /= n;
+                assert_eq!(value, x[&at]);
+            }
+        }
+    }
+
+    #[test]
+    fn borders_of_any_layout() {
+        let mut dice = Dice(13);
+        for round in 0..200 {
+            let shape: Vec<usize> = (0..dice.below(4)).map(|_| 1 + dice.below(4)).collect();
+            let x: NdArray<i32> = dice.layout_of(&shape);
+            let widths: Vec<usize> = (0..2 * shape.len()).map(|_| dice.below(7) / 2).collect();
+            let mode =
+                [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap][round % 5];
+            let padded = pad(&B, &x, &widths, mode, -3.0).unwrap();
+            for (at, &value) in padded.indexed_iter() {
+                let from: Option<Vec<usize>> = (0..shape.len())
+                    .map(|k| {
+                        let i = at[k].wrapping_sub(widths[2 * k]);
+                        if mode == PadMode::Constant {
+                            return (i < shape[k]).then_some(i);
+                        }
+                        let from = shape::pad_sources("pad", shape[k], widths[2 * k], widths[2 * k + 1], mode).unwrap();
+                        Some(from[at[k]])
+                    })
+                    .collect();
+                assert_eq!(value, from.map_or(-3, |from| x[&from[..]]), "{mode} {shape:?} {widths:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn joining_and_rolling_any_layout() {
+        let mut dice = Dice(17);
+        for _ in 0..100 {
+            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| 1 + dice.below(5)).collect();
+            let axis = dice.below(shape.len());
+            let parts: Vec<NdArray<i32>> = (0..1 + dice.below(3))
+                .map(|k| {
+                    let mut own = shape.clone();
+                    own[axis] = k + dice.below(3);
+                    dice.layout_of(&own)
+                })
+                .collect();
+            let views: Vec<_> = parts.iter().map(|p| p.view()).collect();
+            let refs: Vec<_> = parts.iter().collect();
+            let joined = concat(&B, &refs, axis as isize).unwrap();
+            assert_eq!(joined, ndarray::concatenate(Axis(axis), &views).unwrap());
+
+            let x = &parts[0];
+            let same: Vec<_> = (0..3).map(|_| dice.layout_of::<i32>(&shape)).collect();
+            let stacked = stack(&B, &same.iter().collect::<Vec<_>>(), -1).unwrap();
+            let views: Vec<_> = same.iter().map(|p| p.view()).collect();
+            assert_eq!(stacked, ndarray::stack(Axis(shape.len()), &views).unwrap());
+
+            let shifts: Vec<isize> = shape.iter().map(|_| dice.below(15) as isize - 7).collect();
+            let rolled = roll(&B, x, &shifts, Axes::list(0..x.ndim() as isize)).unwrap();
+            for (at, &value) in x.indexed_iter() {
+                let mut to = at.clone();
+                (0..x.ndim()).for_each(|k| {
+                    to[k] = (at[k] as isize + shifts[k]).rem_euclid(x.shape()[k] as isize) as usize;
+                });
+                assert_eq!(rolled[&to], value);
+            }
+        }
     }
 
     #[test]
     fn rolling_and_shifting() {
         let x = counting(&[5]);
-        assert_eq!(
-            list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(),
-            5
-        );
-        assert_eq!(
-            list(&roll(&B, &x, &[-1], 0.into()).unwrap()),
-            [1, 2, 3, 4, 0]
-        );
+        assert_eq!(list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(), 5);
+        assert_eq!(list(&roll(&B, &x, &[-1], 0.into()).unwrap()), [1, 2, 3, 4, 0]);
         assert_eq!(list(&fftshift(&B, &x, Axes::All).unwrap()), [3, 4, 0, 1, 2]);
-        assert_eq!(
-            list(&ifftshift(&B, &x, Axes::All).unwrap()),
-            [2, 3, 4, 0, 1]
-        );
+        assert_eq!(list(&ifftshift(&B, &x, Axes::All).unwrap()), [2, 3, 4, 0, 1]);
         let rows = roll(&B, &counting(&[2, 2]), &[1], Axes::All).unwrap();
         assert_eq!(list(&rows), [3, 0, 1, 2]);
     }
@@ -460,14 +541,8 @@ mod tests {
         let x = counting(&[3]);
         let padded = |mode| list(&pad(&B, &x, &[4, 5], mode, 0.0).unwrap());
         assert_eq!(padded(PadMode::Wrap), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
-        assert_eq!(
-            padded(PadMode::Reflect),
-            [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]
-        );
-        assert_eq!(
-            padded(PadMode::Symmetric),
-            [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]
-        );
+        assert_eq!(padded(PadMode::Reflect), [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
+        assert_eq!(padded(PadMode::Symmetric), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
         assert_eq!(padded(PadMode::Edge), [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
         assert_eq!(padded(PadMode::Constant)[..5], [0; 5]);
     }

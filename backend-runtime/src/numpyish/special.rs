@@ -60,11 +60,7 @@ fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> 
         return from_left;
     }
     let from_right = slope * (x - x1) + f1;
-    if from_right.is_nan() && f0 == f1 {
-        f0
-    } else {
-        from_right
-    }
+    if from_right.is_nan() && f0 == f1 { f0 } else { from_right }
 }
 
 #[cfg(test)]
@@ -80,11 +76,7 @@ mod tests {
     }
 
     fn run(x: &[f64], xp: &[f64], fp: &[f64], left: Option<f64>, right: Option<f64>) -> Vec<f64> {
-        interp(&B, &a(x), &a(xp), &a(fp), left, right)
-            .unwrap()
-            .iter()
-            .copied()
-            .collect()
+        interp(&B, &a(x), &a(xp), &a(fp), left, right).unwrap().iter().copied().collect()
     }
 
     #[test]
@@ -94,14 +86,8 @@ mod tests {
             run(&[-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0], &xp, &fp, None, None),
             [10.0, 10.0, 15.0, 20.0, 10.0, 0.0, 0.0]
         );
-        assert_eq!(
-            run(&[-1.0, 3.0, 4.0], &xp, &fp, Some(-7.0), Some(7.0)),
-            [-7.0, 0.0, 7.0]
-        );
-        assert_eq!(
-            run(&[0.0, 1.0, 2.0], &[1.0], &[5.0], Some(1.0), Some(9.0)),
-            [1.0, 5.0, 9.0]
-        );
+        assert_eq!(run(&[-1.0, 3.0, 4.0], &xp, &fp, Some(-7.0), Some(7.0)), [-7.0, 0.0, 7.0]);
+        assert_eq!(run(&[0.0, 1.0, 2.0], &[1.0], &[5.0], Some(1.0), Some(9.0)), [1.0, 5.0, 9.0]);
         assert!(run(&[f64::NAN], &xp, &fp, None, None)[0].is_nan());
     }
 
@@ -111,27 +97,18 @@ mod tests {
         let x = [f64::INFINITY, f64::NEG_INFINITY, 0.0, 2.0, 1.5];
         let got = run(&x, &[0.0, 1.0, 2.0], &[1.0, f64::INFINITY, 3.0], None, None);
         assert_eq!(got, [3.0, 1.0, 1.0, 3.0, f64::INFINITY]);
-        assert_eq!(
-            run(&[0.5], &[0.0, f64::INFINITY], &[2.0, 2.0], None, None),
-            [2.0]
-        );
+        assert_eq!(run(&[0.5], &[0.0, f64::INFINITY], &[2.0, 2.0], None, None), [2.0]);
     }
 
     #[test]
     fn every_layout_and_many_points() {
-        let x = ArrayD::from_shape_fn(IxDyn(&[70, 300]), |i| {
-            ((i[0] * 300 + i[1]) % 977) as f64 / 100.0
-        });
+        let x = ArrayD::from_shape_fn(IxDyn(&[70, 300]), |i| ((i[0] * 300 + i[1]) % 977) as f64 / 100.0);
         let expected = x.mapv(|v| 3.0 * v - 1.0);
         let xp: Vec<f64> = (0..=100).map(f64::from).collect();
         let fp: Vec<f64> = xp.iter().map(|v| 3.0 * v - 1.0).collect();
         for x in layouts(&x) {
             let got = interp(&B, &x, &a(&xp), &a(&fp), None, None).unwrap();
-            assert!(
-                got.iter()
-                    .zip(&expected)
-                    .all(|(g, e)| (g - e).abs() < 1e-12)
-            );
+            assert!(got.iter().zip(&expected).all(|(g, e)| (g - e).abs() < 1e-12));
         }
     }
 
@@ -139,32 +116,11 @@ mod tests {
     fn what_is_refused() {
         let none = a(&[]);
         let two = ArrayD::<f64>::zeros(IxDyn(&[2, 1])).into_shared();
-        assert!(matches!(
-            interp(&B, &none, &none, &none, None, None),
-            Err(Error::Shape { op: "interp", .. })
-        ));
-        assert!(matches!(
-            interp(&B, &none, &two, &two, None, None),
-            Err(Error::Shapes { op: "interp", .. })
-        ));
+        assert!(matches!(interp(&B, &none, &none, &none, None, None), Err(Error::Shape { op: "interp", .. })));
+        assert!(matches!(interp(&B, &none, &two, &two, None, None), Err(Error::Shapes { op: "interp", .. })));
         assert!(interp(&B, &none, &a(&[1.0]), &a(&[1.0, 2.0]), None, None).is_err());
-        assert_eq!(
-            interp(&B, &none, &a(&[1.0]), &a(&[1.0]), None, None)
-                .unwrap()
-                .shape(),
-            [0]
-        );
+        assert_eq!(interp(&B, &none, &a(&[1.0]), &a(&[1.0]), None, None).unwrap().shape(), [0]);
         // points out of order give some number, and no panic
-        assert_eq!(
-            run(
-                &[0.5, 5.0],
-                &[3.0, f64::NAN, 1.0],
-                &[1.0, 2.0, 3.0],
-                None,
-                None
-            )
-            .len(),
-            2
-        );
+        assert_eq!(run(&[0.5, 5.0], &[3.0, f64::NAN, 1.0], &[1.0, 2.0, 3.0], None, None).len(), 2);
     }
 }

@@ -53,6 +53,38 @@ pub enum Input<'a, T> {
     Scalar(T),
 }
 
+/// How many elements loops that know only slices take at a time: see [`Input::spread`].
+pub const STEP: usize = 256;
+
+impl<'a, T: Element> Input<'a, T> {
+    /// A part of it.
+    #[inline]
+    pub fn part(self, range: Range<usize>) -> Input<'a, T> {
+        match self {
+            Input::Slice(x) => Input::Slice(&x[range]),
+            scalar => scalar,
+        }
+    }
+
+    /// Copies of a scalar, for [`Input::slice`].
+    #[inline]
+    pub fn spread(self) -> [T; STEP] {
+        match self {
+            Input::Slice(_) => [T::default(); STEP],
+            Input::Scalar(x) => [x; STEP],
+        }
+    }
+
+    /// A part as a slice, of at most [`STEP`] elements.
+    #[inline]
+    pub fn slice<'s>(&'s self, spread: &'s [T; STEP], range: Range<usize>) -> &'s [T] {
+        match self {
+            Input::Slice(x) => &x[range],
+            Input::Scalar(_) => &spread[..range.len()],
+        }
+    }
+}
+
 /// An operand in one box, before its dtype is named.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
@@ -239,9 +271,9 @@ impl Plan {
         assert!(rows * n * size as usize <= size_of_val(scratch), "a box fits its buffer");
         let mut axes = vec![Axis { len: rows, from: row_stride, to: n as isize }];
         let mut row = n;
-        for i in self.boxes.axis..self.dims.len() {
+        for (i, &from) in strides.iter().enumerate().skip(self.boxes.axis) {
             let inner: usize = self.dims[i + 1..].iter().product();
-            axes.push(Axis { len: row / inner, from: strides[i], to: inner as isize });
+            axes.push(Axis { len: row / inner, from, to: inner as isize });
             row = inner;
         }
         let packed: *mut u8 = scratch.as_mut_ptr().cast();

@@ -18,20 +18,9 @@ pub fn widen_f16(x: u16) -> f32 {
     // 2^-14 is the least normal number: added as a bit pattern and taken away, it makes subnormals normal
     let least = (127 - 14) << 23;
     let subnormal = (f32::from_bits(size + least) - f32::from_bits(least)).to_bits();
-    let bits = if size < 1 << 23 {
-        subnormal
-    } else {
-        size + ((127 - 15) << 23)
-    };
-    let bits = if size >= 31 << 23 {
-        size | INFINITY
-    } else {
-        bits
-    };
-    let wide = f32::from_bits(bits | sign);
-    // SAFETY: the largest finite `f16` is 65504, which is not far.
-    unsafe { std::hint::assert_unchecked(!float32::is_far(wide)) };
-    wide
+    let bits = if size < 1 << 23 { subnormal } else { size + ((127 - 15) << 23) };
+    let bits = if size >= 31 << 23 { size | INFINITY } else { bits };
+    f32::from_bits(bits | sign)
 }
 
 /// The bits of the nearest `f16`.
@@ -40,28 +29,11 @@ pub fn narrow_f16(x: f32) -> u16 {
     let sign = (x.to_bits() & SIGN) >> 16;
     let size = x.to_bits() & !SIGN;
     // the last bit of a sum with 1/2 is that of subnormals
-    let subnormal = (f32::from_bits(size) + 0.5)
-        .to_bits()
-        .wrapping_sub(0.5f32.to_bits());
-    let rounded = size
-        .wrapping_add(0xfff + (size >> 13 & 1))
-        .wrapping_sub((127 - 15) << 23)
-        >> 13;
-    let bits = if size < (127 - 14) << 23 {
-        subnormal
-    } else {
-        rounded
-    };
-    let bits = if size >= (127 + 16) << 23 {
-        0x7c00
-    } else {
-        bits
-    };
-    let bits = if size > INFINITY {
-        0x7e00 | (size >> 13 & 0x3ff)
-    } else {
-        bits
-    };
+    let subnormal = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let rounded = size.wrapping_add(0xfff + (size >> 13 & 1)).wrapping_sub((127 - 15) << 23) >> 13;
+    let bits = if size < (127 - 14) << 23 { subnormal } else { rounded };
+    let bits = if size >= (127 + 16) << 23 { 0x7c00 } else { bits };
+    let bits = if size > INFINITY { 0x7e00 | (size >> 13 & 0x3ff) } else { bits };
     (bits | sign) as u16
 }
 
@@ -76,11 +48,7 @@ pub fn widen_bf16(x: u16) -> f32 {
 pub fn narrow_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
-    (if bits & !SIGN > INFINITY {
-        bits | 0x40_0000
-    } else {
-        rounded
-    } >> 16) as u16
+    (if bits & !SIGN > INFINITY { bits | 0x40_0000 } else { rounded } >> 16) as u16
 }
 
 /// `x` in so few bits more than a 16-bit float has that rounding the result gives what rounding `x` gives: cut off, with
@@ -89,27 +57,15 @@ pub fn narrow_bf16(x: f32) -> u16 {
 pub fn shorten(x: f64) -> f32 {
     let near = x as f32;
     let (bits, back) = (near.to_bits(), near as f64);
-    let cut = if back.abs() > x.abs() {
-        bits.wrapping_sub(1)
-    } else {
-        bits
-    };
-    f32::from_bits(if (back == x) | x.is_nan() {
-        bits
-    } else {
-        cut | 1
-    })
+    let cut = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if (back == x) | x.is_nan() { bits } else { cut | 1 })
 }
 
 /// As [`shorten`], to the 53 bits of an `f64`, for the low bits that it has not.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;
-    let cut = if x >> 53 == 0 {
-        x
-    } else {
-        (x - low) | (((low != 0) as u64) << 11)
-    };
+    let cut = if x >> 53 == 0 { x } else { (x - low) | (((low != 0) as u64) << 11) };
     cut as f64
 }
 
@@ -120,6 +76,24 @@ pub trait Half: Copy {
 
     /// The nearest number.
     fn narrow(x: f32) -> Self;
+
+    /// The sine of a widened number.
+    #[inline(always)]
+    fn sine(x: f32) -> f32 {
+        float32::sin(x)
+    }
+
+    /// The cosine of a widened number.
+    #[inline(always)]
+    fn cosine(x: f32) -> f32 {
+        float32::cos(x)
+    }
+
+    /// The tangent of a widened number.
+    #[inline(always)]
+    fn tangent(x: f32) -> f32 {
+        float32::tan(x)
+    }
 }
 
 impl Half for f16 {
@@ -130,6 +104,20 @@ impl Half for f16 {
     #[inline(always)]
     fn narrow(x: f32) -> f16 {
         f16::from_bits(narrow_f16(x))
+    }
+
+    // the largest finite number, 65504, is not far
+    #[inline(always)]
+    fn sine(x: f32) -> f32 {
+        float32::sin_near(x)
+    }
+    #[inline(always)]
+    fn cosine(x: f32) -> f32 {
+        float32::cos_near(x)
+    }
+    #[inline(always)]
+    fn tangent(x: f32) -> f32 {
+        float32::tan_near(x)
     }
 }
 
@@ -153,7 +141,8 @@ macro_rules! words {
         };
 
         $crate::scalar::half::unary!($t: abs ceil floor trunc round sqrt exp expm1 log log2 log10 log1p
-            sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc);
+            asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc);
+        $crate::scalar::half::turns!($t: sin = sine, cos = cosine, tan = tangent);
         $crate::scalar::half::binary!($t: maximum minimum pow floor_divide remainder atan2 hypot logaddexp);
 
         /// The nearest value of an integer.
@@ -193,6 +182,16 @@ macro_rules! unary {
     )*};
 }
 
+macro_rules! turns {
+    ($t:ty: $($word:ident = $wide:ident),*) => {$(
+        #[doc = concat!("`", stringify!($word), "` in `f32`, rounded once.")]
+        #[inline(always)]
+        pub fn $word(x: $t) -> $t {
+            <$t>::narrow(<$t>::$wide(x.widen()))
+        }
+    )*};
+}
+
 macro_rules! binary {
     ($t:ty: $($word:ident)*) => {$(
         #[doc = concat!("`", stringify!($word), "` in `f32`, rounded once.")]
@@ -203,11 +202,12 @@ macro_rules! binary {
     )*};
 }
 
-pub(crate) use {binary, unary, words};
+pub(crate) use {binary, turns, unary, words};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Element, Float, Real};
 
     #[test]
     fn widening_is_exact() {
@@ -233,28 +233,17 @@ mod tests {
     #[test]
     fn narrowing_rounds_halves_to_even() {
         for bits in 0..0x7c00u16 {
-            let (low, high) = (
-                f16::from_bits(bits).to_f64_const(),
-                f16::from_bits(bits + 1).to_f64_const(),
-            );
+            let (low, high) = (f16::from_bits(bits).to_f64_const(), f16::from_bits(bits + 1).to_f64_const());
             // beyond the largest number the next one would be 65536
             let high = if bits == 0x7bff { 65536.0 } else { high };
             let middle = ((low + high) * 0.5) as f32;
-            assert_eq!(
-                narrow_f16(middle),
-                if bits % 2 == 0 { bits } else { bits + 1 },
-                "{bits:#x}"
-            );
+            assert_eq!(narrow_f16(middle), if bits % 2 == 0 { bits } else { bits + 1 }, "{bits:#x}");
             assert_eq!(narrow_f16(middle.next_down()), bits);
             assert_eq!(narrow_f16(-middle.next_up()), (bits + 1) | 0x8000);
         }
         for bits in 0..0x7f80u16 {
             let middle = f32::from_bits((bits as u32) << 16 | 0x8000);
-            assert_eq!(
-                narrow_bf16(middle),
-                if bits % 2 == 0 { bits } else { bits + 1 },
-                "{bits:#x}"
-            );
+            assert_eq!(narrow_bf16(middle), if bits % 2 == 0 { bits } else { bits + 1 }, "{bits:#x}");
             assert_eq!(narrow_bf16(middle.next_down()), bits);
             assert_eq!(narrow_bf16(-middle.next_up()), (bits + 1) | 0x8000);
         }
@@ -264,10 +253,7 @@ mod tests {
         }
         assert_eq!(narrow_bf16(f32::MAX), 0x7f80);
         for nan in [f32::NAN, -f32::NAN, f32::from_bits(0x7f80_0001)] {
-            assert!(
-                f16::from_bits(narrow_f16(nan)).is_nan()
-                    && bf16::from_bits(narrow_bf16(nan)).is_nan()
-            );
+            assert!(f16::from_bits(narrow_f16(nan)).is_nan() && bf16::from_bits(narrow_bf16(nan)).is_nan());
         }
     }
 
@@ -290,34 +276,20 @@ mod tests {
         assert_eq!(shorten_u64(12345), 12345.0);
     }
 
-    mod float16 {
-        words!(half::f16);
-    }
-    mod bfloat16 {
-        words!(half::bf16);
-    }
-
     #[test]
     fn words_are_those_of_f32() {
         let x = f16::from_f32_const(0.7);
-        assert_eq!(
-            float16::exp(x).to_bits(),
-            narrow_f16(float32::exp(x.to_f32_const()))
-        );
-        assert_eq!(float16::sin(f16::INFINITY).is_nan(), true);
-        assert_eq!(float16::sin(f16::MAX).to_bits(), narrow_f16(65504f32.sin()));
-        assert_eq!(
-            bfloat16::sin(bf16::MAX).to_bits(),
-            narrow_bf16(bf16::MAX.to_f32_const().sin())
-        );
-        assert_eq!(float16::from_i64(-70000), f16::NEG_INFINITY);
-        assert_eq!(bfloat16::from_i64(i64::MIN).to_f32_const(), i64::MIN as f32);
+        assert_eq!(Float::exp(x).to_bits(), narrow_f16(float32::exp(x.to_f32_const())));
+        assert!(Float::sin(f16::INFINITY).is_nan());
+        assert_eq!(Float::sin(f16::MAX).to_bits(), narrow_f16(65504f32.sin()));
+        assert_eq!(Float::sin(bf16::MAX).to_bits(), narrow_bf16(bf16::MAX.to_f32_const().sin()));
+        assert_eq!(<f16 as Element>::from_i64(-70000), f16::NEG_INFINITY);
+        assert_eq!(<bf16 as Element>::from_i64(i64::MIN).to_f32_const(), i64::MIN as f32);
     }
 
     #[test]
     fn the_next_value() {
-        let next =
-            |x: f32, y: f32| float16::nextafter(f16::from_f32_const(x), f16::from_f32_const(y));
+        let next = |x: f32, y: f32| Real::nextafter(f16::from_f32_const(x), f16::from_f32_const(y));
         assert_eq!(next(0.0, -1.0).to_bits(), 0x8001);
         assert_eq!(next(-0.0, 1.0).to_bits(), 1);
         assert_eq!(next(1.0, 2.0).to_bits(), 0x3c01);

@@ -5,11 +5,7 @@ macro_rules! common {
         /// Shifts left; 0 where the shift is negative or not below the width.
         #[inline(always)]
         pub fn shift_left(x: $t, by: $t) -> $t {
-            if (0..$t::BITS as i128).contains(&(by as i128)) {
-                x << by
-            } else {
-                0
-            }
+            if (0..$t::BITS as i128).contains(&(by as i128)) { x << by } else { 0 }
         }
 
         /// `base` to the power of `exponent`, wrapping.

@@ -6,11 +6,39 @@
 //! the constants of each precision. They vectorise in a function that has AVX2 and FMA, AVX-512 or NEON. They rely on
 //! `mul_add` to round once, which it does everywhere: without FMA in the target it is a call, slow and with the same result.
 
-// one text, two precisions
-#![allow(clippy::duplicate_mod)]
+// one text, two precisions: a cast in one is none in the other
+#![allow(clippy::duplicate_mod, clippy::unnecessary_cast)]
 
 pub mod complex;
 pub mod float32;
 pub mod float64;
 pub mod half;
 pub mod integer;
+
+use crate::element::{Element, same};
+use std::slice::from_ref;
+
+/// Whether a sine, cosine or tangent of `x` may leave the loop for a slower reduction: it has a large part.
+///
+/// A loop of such words vectorises where the compiler knows that its arguments are not far: look at a block first, then
+/// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
+#[inline(always)]
+pub fn is_far<T: Element>(x: T) -> bool {
+    let x = from_ref(&x);
+    if let Some(x) = same::<T, f64>(x) {
+        float64::is_far(x[0])
+    } else if let Some(x) = same::<T, f32>(x) {
+        float32::is_far(x[0])
+    } else if let Some(x) = same::<T, crate::bf16>(x) {
+        float32::is_far(half::widen_bf16(x[0].to_bits()))
+    } else if let Some(x) = same::<T, crate::Complex<f64>>(x) {
+        float64::is_far(x[0].re) | float64::is_far(x[0].im)
+    } else if let Some(x) = same::<T, crate::Complex<f32>>(x) {
+        float32::is_far(x[0].re) | float32::is_far(x[0].im)
+    } else {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -20,10 +20,7 @@ pub struct TorchArray<T> {
 impl<T> Clone for TorchArray<T> {
     #[inline]
     fn clone(&self) -> Self {
-        TorchArray {
-            tensor: self.tensor.clone(),
-            dtype: PhantomData,
-        }
+        TorchArray { tensor: self.tensor.clone(), dtype: PhantomData }
     }
 }
 
@@ -32,21 +29,10 @@ impl<T: Element> TorchArray<T> {
     #[inline]
     pub fn new(op: &'static str, tensor: Tensor) -> Result<TorchArray<T>> {
         if tensor.code() == code(T::DTYPE) {
-            return Ok(TorchArray {
-                tensor,
-                dtype: PhantomData,
-            });
+            return Ok(TorchArray { tensor, dtype: PhantomData });
         }
-        let message = format!(
-            "a tensor of libtorch's dtype {} where {} was to come",
-            tensor.code(),
-            T::DTYPE
-        );
-        Err(Error::Library {
-            op,
-            backend: "torch",
-            message,
-        })
+        let message = format!("a tensor of libtorch's dtype {} where {} was to come", tensor.code(), T::DTYPE);
+        Err(Error::Library { op, backend: "torch", message })
     }
 
     /// The tensor.
@@ -64,16 +50,11 @@ impl<T: Element> TorchArray<T> {
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
             let found = super::device_name(self.tensor.device());
-            return Err(Error::Device {
-                op: "view",
-                expected: "cpu".into(),
-                found,
-            });
+            return Err(Error::Device { op: "view", expected: "cpu".into(), found });
         }
         let shape = self.shape();
         if self.tensor.size() == 0 {
-            return ArrayViewD::from_shape(shape, &[])
-                .map_err(|e| Error::shape("view", shape, e.to_string()));
+            return ArrayViewD::from_shape(shape, &[]).map_err(|e| Error::shape("view", shape, e.to_string()));
         }
         let layout = IxDyn(shape).strides(IxDyn(self.tensor.strides()));
         // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither
@@ -103,12 +84,7 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     let shape = tensor.shape();
     let count = shape::count(OP, shape, size_of::<T>())?;
     let mut elements = Vec::<T>::new();
-    elements
-        .try_reserve_exact(count)
-        .map_err(|_| Error::Memory {
-            op: OP,
-            bytes: count * size_of::<T>(),
-        })?;
+    elements.try_reserve_exact(count).map_err(|_| Error::Memory { op: OP, bytes: count * size_of::<T>() })?;
     if count > 0 {
         // SAFETY: there is room for `count` elements of the tensor's dtype, and all are written where it succeeds.
         let status = unsafe { (shim().to_host)(tensor.as_ptr(), elements.as_mut_ptr().cast()) };
@@ -156,14 +132,7 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
     }
     // SAFETY: the shim gave one reference.
     let tensor = unsafe { Tensor::owning(result) };
-    TorchArray::new(
-        OP,
-        tensor.ok_or(Error::Library {
-            op: OP,
-            backend: "torch",
-            message: "no tensor".into(),
-        })?,
-    )
+    TorchArray::new(OP, tensor.ok_or(Error::Library { op: OP, backend: "torch", message: "no tensor".into() })?)
 }
 
 /// Drops the array that a tensor's memory belongs to.

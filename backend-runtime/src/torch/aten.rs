@@ -18,17 +18,8 @@ pub struct Aten {
 
 impl Aten {
     /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor", Via::Parts)`.
-    pub const fn new(
-        op: &'static str,
-        name: &'static str,
-        overload: &'static str,
-        via: Via,
-    ) -> Aten {
-        Aten {
-            op,
-            schema: Schema::new(name, overload),
-            via,
-        }
+    pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: Via) -> Aten {
+        Aten { op, schema: Schema::new(name, overload), via }
     }
 
     /// Compares the mapping with libtorch's own schema: that the op exists, takes `args` arguments or more, has defaults
@@ -37,28 +28,16 @@ impl Aten {
         let text = self.schema.text()?;
         let refuse = |why: &str| Err(Error::argument(self.op, format!("{text}: {why}")));
         let (params, returns) = text.rsplit_once(" -> ").unwrap_or((&text, ""));
-        let params = params
-            .split_once('(')
-            .map_or("", |(_, p)| p.trim_end_matches(')'));
-        let params: Vec<&str> = split_params(params)
-            .into_iter()
-            .filter(|p| !p.is_empty() && *p != "*")
-            .collect();
+        let params = params.split_once('(').map_or("", |(_, p)| p.trim_end_matches(')'));
+        let params: Vec<&str> = split_params(params).into_iter().filter(|p| !p.is_empty() && *p != "*").collect();
         if params.len() < args {
             return refuse("takes fewer arguments");
         }
         if params[args..].iter().any(|p| !p.contains('=')) {
             return refuse("needs more arguments");
         }
-        let tensors = returns
-            .trim_matches(['(', ')'])
-            .split(", ")
-            .all(|r| r.starts_with("Tensor"));
-        if tensors {
-            Ok(())
-        } else {
-            refuse("does not return tensors")
-        }
+        let tensors = returns.trim_matches(['(', ')']).split(", ").all(|r| r.starts_with("Tensor"));
+        if tensors { Ok(()) } else { refuse("does not return tensors") }
     }
 }
 
@@ -95,11 +74,7 @@ pub struct Back<'b> {
 impl Back<'_> {
     #[inline]
     fn array<T: Element>(&self, x: Tensor) -> Result<TorchArray<T>> {
-        if self.detour.is_of(T::DTYPE) {
-            self.on.array(self.detour.leave(self.on, x)?)
-        } else {
-            self.on.array(x)
-        }
+        if self.detour.is_of(T::DTYPE) { self.on.array(self.detour.leave(self.on, x)?) } else { self.on.array(x) }
     }
 }
 
@@ -134,42 +109,22 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
     let results = match detour {
         Detour::None => on.results(&aten.schema, args),
         _ => {
-            let owned = args
-                .iter()
-                .map(|arg| detour.enter_arg(on, arg))
-                .collect::<Result<Vec<_>>>()?;
-            let args: Vec<Arg<'_>> = owned
-                .iter()
-                .zip(args)
-                .map(|(new, old)| new.arg(old))
-                .collect();
+            let owned = args.iter().map(|arg| detour.enter_arg(on, arg)).collect::<Result<Vec<_>>>()?;
+            let args: Vec<Arg<'_>> = owned.iter().zip(args).map(|(new, old)| new.arg(old)).collect();
             on.results(&aten.schema, &args)
         }
     };
-    R::from_tensors(
-        &mut results.map_err(|e| explain(aten.op, e, args))?,
-        &Back { on, detour },
-    )
+    R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
 }
 
 /// Where operands do not broadcast, that is what failed.
 #[cold]
 #[inline(never)]
 fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
-    let shapes: Vec<&[usize]> = args
-        .iter()
-        .filter_map(|a| {
-            if let Arg::Tensor(t) = a {
-                Some(t.shape())
-            } else {
-                None
-            }
-        })
-        .collect();
+    let shapes: Vec<&[usize]> =
+        args.iter().filter_map(|a| if let Arg::Tensor(t) = a { Some(t.shape()) } else { None }).collect();
     match error {
-        Error::Library { .. } if shapes.len() > 1 => {
-            shape::broadcast_all(op, shapes).err().unwrap_or(error)
-        }
+        Error::Library { .. } if shapes.len() > 1 => shape::broadcast_all(op, shapes).err().unwrap_or(error),
         other => other,
     }
 }

@@ -16,38 +16,24 @@ const SOURCE: &str = include_str!("shim.cpp");
 const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w"];
 
 /// Where headers with the version are, oldest layout last.
-const VERSION_HEADERS: [&str; 2] = [
-    "torch/headeronly/version.h",
-    "torch/csrc/api/include/torch/version.h",
-];
+const VERSION_HEADERS: [&str; 2] = ["torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"];
 
 /// The shim for this libtorch (its folder `torch`), compiled unless the cache has it.
 ///
 /// It is done by itself at first use; calling it before moves the wait to a set-up step.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
+    let libtorch = &libtorch.canonicalize().unwrap_or_else(|_| libtorch.to_path_buf());
     let headers = libtorch.join("include");
-    let version = version(&headers).ok_or_else(|| {
-        unavailable(format!(
-            "{} has none of the headers {VERSION_HEADERS:?}",
-            headers.display()
-        ))
-    })?;
+    let version = version(&headers)
+        .ok_or_else(|| unavailable(format!("{} has none of the headers {VERSION_HEADERS:?}", headers.display())))?;
     let folder = cache_folder();
-    let name = format!(
-        "backends-torch-{version}-{:016x}{}",
-        key(libtorch),
-        env::consts::DLL_SUFFIX
-    );
+    let name = format!("backends-torch-{version}-{:016x}{}", key(libtorch), env::consts::DLL_SUFFIX);
     let shim = folder.join(&name);
     if shim.is_file() {
         return Ok(shim);
     }
-    let failed = |e: io::Error| {
-        unavailable(format!(
-            "the shim for libtorch cannot be kept in {}: {e}",
-            folder.display()
-        ))
-    };
+    let failed =
+        |e: io::Error| unavailable(format!("the shim for libtorch cannot be kept in {}: {e}", folder.display()));
     fs::create_dir_all(&folder).map_err(failed)?;
     // written under a name of its own and renamed: another process sees all of it or nothing
     let temporary = folder.join(format!("{name}.{}", process::id()));
@@ -63,11 +49,7 @@ pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
 fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
     let headers = libtorch.join("include");
     let given = env::var("CXX").ok().filter(|c| !c.is_empty());
-    let compilers: Vec<&str> = given
-        .iter()
-        .map(String::as_str)
-        .chain(["g++", "c++", "clang++"])
-        .collect();
+    let compilers: Vec<&str> = given.iter().map(String::as_str).chain(["g++", "c++", "clang++"]).collect();
     for compiler in &compilers {
         // `CXX` may hold options: "ccache g++"
         let mut words = compiler.split_whitespace();
@@ -77,20 +59,12 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
         if cfg!(target_os = "macos") {
             command.args(["-undefined", "dynamic_lookup"]);
         }
-        command
-            .arg("-I")
-            .arg(&headers)
-            .arg("-I")
-            .arg(headers.join("torch/csrc/api/include"));
+        command.arg("-I").arg(&headers).arg("-I").arg(headers.join("torch/csrc/api/include"));
         match command.arg(source).arg("-o").arg(output).output() {
             Ok(out) if out.status.success() => return Ok(()),
             Ok(out) => {
                 let text = String::from_utf8_lossy(&out.stderr);
-                let first = text
-                    .lines()
-                    .find(|l| l.contains("error"))
-                    .or(text.lines().next())
-                    .unwrap_or("no message");
+                let first = text.lines().find(|l| l.contains("error")).or(text.lines().next()).unwrap_or("no message");
                 return Err(unavailable(format!(
                     "{compiler} cannot compile the shim for {}: {first}",
                     libtorch.display()
@@ -111,22 +85,13 @@ fn has_old_strings(libtorch: &Path) -> bool {
 /// "2.11.0", out of the headers.
 fn version(headers: &Path) -> Option<String> {
     let text = VERSION_HEADERS.iter().find_map(|h| {
-        fs::read_to_string(headers.join(h))
-            .ok()
-            .filter(|text| text.contains("define TORCH_VERSION_MAJOR"))
+        fs::read_to_string(headers.join(h)).ok().filter(|text| text.contains("define TORCH_VERSION_MAJOR"))
     })?;
     let number = |name: &str| {
-        let line = text
-            .lines()
-            .find(|l| l.starts_with(&format!("#define TORCH_VERSION_{name} ")))?;
+        let line = text.lines().find(|l| l.starts_with(&format!("#define TORCH_VERSION_{name} ")))?;
         line.split_whitespace().nth(2)?.parse::<u32>().ok()
     };
-    Some(format!(
-        "{}.{}.{}",
-        number("MAJOR")?,
-        number("MINOR")?,
-        number("PATCH")?
-    ))
+    Some(format!("{}.{}.{}", number("MAJOR")?, number("MINOR")?, number("PATCH")?))
 }
 
 /// What the shim depends on besides the version: its source, and which build of libtorch it is.
@@ -139,11 +104,7 @@ fn key(libtorch: &Path) -> u64 {
 
 /// `$BACKENDS_CACHE`, else `backends` in the user's cache folder, else in the folder of temporary files.
 fn cache_folder() -> PathBuf {
-    let set = |name| {
-        env::var_os(name)
-            .filter(|v| !v.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     set("BACKENDS_CACHE")
         .or_else(|| set("XDG_CACHE_HOME").map(|f| f.join("backends")))
         .or_else(|| set("HOME").map(|f| f.join(".cache").join("backends")))

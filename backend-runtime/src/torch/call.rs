@@ -37,11 +37,7 @@ unsafe impl Sync for Handle {}
 impl Schema {
     /// The op `name` (`"aten::sum"`) with the overload (`"dim_IntList"`; `""` where it has none).
     pub const fn new(name: &'static str, overload: &'static str) -> Schema {
-        Schema {
-            name,
-            overload,
-            handle: OnceLock::new(),
-        }
+        Schema { name, overload, handle: OnceLock::new() }
     }
 
     fn handle(&self, op: &'static str) -> Result<Handle> {
@@ -49,9 +45,7 @@ impl Schema {
             return Ok(*handle);
         }
         let shim = load()?;
-        let text = |s: &str| {
-            CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` is no name of an op")))
-        };
+        let text = |s: &str| CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` is no name of an op")));
         let (name, overload) = (text(self.name)?, text(self.overload)?);
         let mut handle = std::ptr::null_mut();
         // SAFETY: both strings live through the call, and `handle` is written where it succeeds.
@@ -118,11 +112,7 @@ impl Results {
 }
 
 fn undefined(op: &'static str) -> Error {
-    Error::Library {
-        op,
-        backend: "torch",
-        message: "an undefined tensor".into(),
-    }
+    Error::Library { op, backend: "torch", message: "an undefined tensor".into() }
 }
 
 /// The tensors of a list that the shim returned, which is freed.
@@ -130,9 +120,7 @@ fn tensors(value: &Value) -> Vec<Tensor> {
     let list = value.word as *mut *mut super::ffi::Impl;
     // SAFETY: the shim gave `count` pointers with one reference each, and the list itself, once.
     unsafe {
-        let tensors = (0..value.count as usize)
-            .filter_map(|i| Tensor::owning(*list.add(i)))
-            .collect();
+        let tensors = (0..value.count as usize).filter_map(|i| Tensor::owning(*list.add(i))).collect();
         (shim().drop_list)(list.cast());
         tensors
     }
@@ -164,32 +152,16 @@ impl On<'_> {
     /// Calls libtorch's op; arguments left out at the end take its defaults.
     pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
         let handle = schema.handle(self.op)?;
-        let ndim = args
-            .iter()
-            .find_map(|a| {
-                if let Arg::Tensor(t) = a {
-                    Some(t.ndim())
-                } else {
-                    None
-                }
-            })
-            .unwrap_or(0);
+        let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
         let mut values = [Value::NONE; MOST_ARGS];
         // libtorch has no op with more than two lists of axes
         let (mut axes, mut spare) = ([Vec::new(), Vec::new()], Vec::new());
         let mut lists = axes.iter_mut();
         if args.len() > MOST_ARGS {
-            return Err(Error::argument(
-                self.op,
-                format!("{schema:?} takes no {} arguments", args.len()),
-            ));
+            return Err(Error::argument(self.op, format!("{schema:?} takes no {} arguments", args.len())));
         }
         for (value, arg) in values.iter_mut().zip(args) {
-            let room = if matches!(arg, Arg::Axes(_)) {
-                lists.next()
-            } else {
-                Some(&mut spare)
-            };
+            let room = if matches!(arg, Arg::Axes(_)) { lists.next() } else { Some(&mut spare) };
             let room = room.ok_or_else(|| Error::argument(self.op, "at most two lists of axes"))?;
             *value = arg.value(self.op, ndim, room)?;
         }
@@ -206,16 +178,8 @@ impl On<'_> {
                 &mut given,
             )
         };
-        let results = Results {
-            op: self.op,
-            values: results,
-            next: 0,
-        };
-        if status == status::DONE {
-            Ok(results)
-        } else {
-            Err(self.failed(status, args))
-        }
+        let results = Results { op: self.op, values: results, next: 0 };
+        if status == status::DONE { Ok(results) } else { Err(self.failed(status, args)) }
     }
 
     /// The error of a failed call: libtorch's words, then the shapes of the operands.
@@ -225,24 +189,12 @@ impl On<'_> {
         let error = shim().error(self.op, status, self.backend);
         let shapes: Vec<String> = args
             .iter()
-            .filter_map(|a| {
-                if let Arg::Tensor(t) = a {
-                    Some(format!("{:?}", t.shape()))
-                } else {
-                    None
-                }
-            })
+            .filter_map(|a| if let Arg::Tensor(t) = a { Some(format!("{:?}", t.shape())) } else { None })
             .collect();
         match error {
-            Error::Library {
-                op,
-                backend,
-                message,
-            } if !shapes.is_empty() => Error::Library {
-                op,
-                backend,
-                message: format!("{message} (shapes {})", shapes.join(", ")),
-            },
+            Error::Library { op, backend, message } if !shapes.is_empty() => {
+                Error::Library { op, backend, message: format!("{message} (shapes {})", shapes.join(", ")) }
+            }
             other => other,
         }
     }

@@ -8,8 +8,7 @@ use super::{
     with::computed_in,
 };
 use crate::{
-    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric,
-    Result, numpyish, shape,
+    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, numpyish, shape,
 };
 
 /// An array from one of the host: without a copy on the CPU.
@@ -18,26 +17,11 @@ pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> 
 }
 
 /// A 1-D array from raw bytes in native byte order.
-pub fn frombuffer<T: Element>(
-    b: &Torch,
-    buffer: &[u8],
-    count: Option<usize>,
-    offset: usize,
-) -> Result<TorchArray<T>> {
-    b.from_ndarray(numpyish::create::frombuffer(
-        b.host(),
-        buffer,
-        count,
-        offset,
-    )?)
+pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<TorchArray<T>> {
+    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?)
 }
 
-fn filled<T: Element>(
-    b: &Torch,
-    op: &'static str,
-    shape: &[usize],
-    value: T,
-) -> Result<TorchArray<T>> {
+fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {
     let on = b.on(op);
     on.array(on.full(shape, value)?)
 }
@@ -114,18 +98,12 @@ fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result
     if step == T::ZERO {
         return Err(Error::argument(op, "the step is not 0"));
     }
-    let too_many = Error::Memory {
-        op,
-        bytes: usize::MAX,
-    };
+    let too_many = Error::Memory { op, bytes: usize::MAX };
     if T::DTYPE.kind() == Kind::Real {
         let [start, stop, step] = [start, stop, step].map(|x| x.cast::<f64>());
         let count = ((stop - start) / step).ceil();
         return match count {
-            n if n.is_nan() => Err(Error::argument(
-                op,
-                format!("no steps from {start} to {stop} by {step}"),
-            )),
+            n if n.is_nan() => Err(Error::argument(op, format!("no steps from {start} to {stop} by {step}"))),
             n if n <= 0.0 => Ok(0),
             n if n < isize::MAX as f64 => Ok(n as usize),
             _ => Err(too_many),
@@ -136,22 +114,12 @@ fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result
         _ => i128::from(x.cast::<i64>()),
     };
     let (distance, step) = (wide(stop) - wide(start), wide(step));
-    let count = if (distance < 0) == (step < 0) {
-        (distance.abs() + step.abs() - 1) / step.abs()
-    } else {
-        0
-    };
+    let count = if (distance < 0) == (step < 0) { (distance.abs() + step.abs() - 1) / step.abs() } else { 0 };
     usize::try_from(count).map_err(|_| too_many)
 }
 
 /// Evenly spaced values, computed in float64 and rounded once.
-pub fn linspace<T: Float>(
-    b: &Torch,
-    start: T,
-    stop: T,
-    num: usize,
-    endpoint: bool,
-) -> Result<TorchArray<T>> {
+pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bool) -> Result<TorchArray<T>> {
     let on = b.on("linspace");
     shape::count(on.op, &[num], size_of::<Complex<f64>>())?;
     let index = on.cast(&on.count_up(num)?, DType::Float64)?;
@@ -162,10 +130,7 @@ pub fn linspace<T: Float>(
         let scaled = match step {
             0.0 => on.call(
                 &ops::MUL,
-                args![
-                    &on.call(&ops::DIV, args![&index, Number::of(intervals)])?,
-                    Number::of(difference)
-                ],
+                args![&on.call(&ops::DIV, args![&index, Number::of(intervals)])?, Number::of(difference)],
             )?,
             step => on.call(&ops::MUL, args![&index, Number::of(step)])?,
         };
@@ -178,51 +143,29 @@ pub fn linspace<T: Float>(
     };
     let [first, last] = [start, stop].map(|x| x.cast::<Complex<f64>>());
     let values = match T::DTYPE.kind() {
-        Kind::Complex => on.call(
-            &ops::COMPLEX,
-            args![&part(first.re, last.re)?, &part(first.im, last.im)?],
-        )?,
+        Kind::Complex => on.call(&ops::COMPLEX, args![&part(first.re, last.re)?, &part(first.im, last.im)?])?,
         _ => part(first.re, last.re)?,
     };
     on.array(narrow(on, &values, T::DTYPE)?)
 }
 
 /// Ones on diagonal `k`.
-pub fn eye<T: Element>(
-    b: &Torch,
-    n_rows: usize,
-    n_cols: Option<usize>,
-    k: isize,
-) -> Result<TorchArray<T>> {
+pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<TorchArray<T>> {
     let on = b.on("eye");
     let n_cols = n_cols.unwrap_or(n_rows);
     shape::count(on.op, &[n_rows, n_cols], size_of::<T>())?;
     // a diagonal beyond the corners is as far as one just beyond them
     let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
-    let rows = on.call(
-        &ops::ADD,
-        args![
-            &on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?,
-            Number::of(k)
-        ],
-    )?;
+    let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
     let ones = on.call(&ops::EQ, args![&rows, &on.count_up(n_cols)?])?;
     on.array(on.cast(&ones, T::DTYPE)?)
 }
 
 /// Coordinate grids: each array along its own axis, repeated along the others without a copy.
-pub fn meshgrid<T: Element>(
-    b: &Torch,
-    xs: &[&TorchArray<T>],
-    indexing: MeshIndexing,
-) -> Result<Vec<TorchArray<T>>> {
+pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshIndexing) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("meshgrid");
     let axis = |i: usize| {
-        if indexing == MeshIndexing::Xy && i < 2 && xs.len() > 1 {
-            1 - i
-        } else {
-            i
-        }
+        if indexing == MeshIndexing::Xy && i < 2 && xs.len() > 1 { 1 - i } else { i }
     };
     let mut grid = vec![1; xs.len()];
     for (i, x) in xs.iter().enumerate() {
@@ -249,12 +192,8 @@ pub fn convert(on: On<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor>
         _ if from == to => Ok(x.clone()),
         // libtorch warns of the part that goes
         (Kind::Complex, Kind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
-        (Kind::Complex, k) if k != Kind::Complex => {
-            convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to)
-        }
-        (Kind::Real, Kind::Signed | Kind::Unsigned) => {
-            saturate(on, &on.cast(x, DType::Float64)?, to)
-        }
+        (Kind::Complex, k) if k != Kind::Complex => convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to),
+        (Kind::Real, Kind::Signed | Kind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
         (Kind::Real, Kind::Real) => narrow(on, x, to),
         _ => on.cast(x, to),
     }
@@ -275,11 +214,7 @@ fn saturate(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
         return on.cast(&on.cast(&limited, DType::Int64)?, to);
     }
     let above = on.call(&ops::GE, args![&x, Number::of(max)])?;
-    let safe = on.select(
-        &above,
-        zero,
-        &on.call(&ops::CLAMP, args![&x, min, Arg::None])?,
-    )?;
+    let safe = on.select(&above, zero, &on.call(&ops::CLAMP, args![&x, min, Arg::None])?)?;
     if to == DType::Int64 {
         return on.select(&above, Number::of(i64::MAX), &on.cast(&safe, DType::Int64)?);
     }
@@ -289,11 +224,7 @@ fn saturate(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     let lower = on.select(&upper, &on.call(&ops::SUB, args![&safe, half])?, &safe)?;
     let lower = on.cast(&lower, DType::Int64)?;
     let with_bit = on.call(&ops::BITWISE_XOR, args![&lower, Number::of(i64::MIN)])?;
-    let bits = on.select(
-        &above,
-        Number::of(-1_i64),
-        &on.select(&upper, &with_bit, &lower)?,
-    )?;
+    let bits = on.select(&above, Number::of(-1_i64), &on.select(&upper, &with_bit, &lower)?)?;
     on.call(&ops::VIEW_DTYPE, args![&bits, DType::UInt64])
 }
 
@@ -306,10 +237,7 @@ pub fn narrow(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     let near = on.cast(x, DType::Float32)?;
     let back = on.cast(&near, DType::Float64)?;
     let inexact = on.cast(&on.call(&ops::NE, args![&back, x])?, DType::Int32)?;
-    let [back, x] = [
-        on.call(&ops::ABS, args![&back])?,
-        on.call(&ops::ABS, args![x])?,
-    ];
+    let [back, x] = [on.call(&ops::ABS, args![&back])?, on.call(&ops::ABS, args![x])?];
     let beyond = on.cast(&on.call(&ops::GT, args![&back, &x])?, DType::Int32)?;
     let bits = on.call(&ops::VIEW_DTYPE, args![&near, DType::Int32])?;
     let toward_zero = on.call(&ops::SUB, args![&bits, &beyond])?;

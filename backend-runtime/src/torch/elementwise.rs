@@ -14,11 +14,7 @@ use crate::{DType, Float, Integer, Kind, Numeric, Ordered, Real, RealNumeric, Re
 const ZERO: i64 = 0;
 
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
-pub fn floor_divide<T: RealNumeric>(
-    b: &Torch,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
+pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("floor_divide");
     if T::DTYPE.kind() == Kind::Real {
         let [x, y] = on.operands(Via::Float32, [x1, x2])?;
@@ -29,11 +25,7 @@ pub fn floor_divide<T: RealNumeric>(
 }
 
 /// What `floor_divide` leaves, with the sign of the divisor.
-pub fn remainder<T: RealNumeric>(
-    b: &Torch,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
+pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("remainder");
     if T::DTYPE.kind() == Kind::Real {
         let [x, y] = on.operands(Via::Float32, [x1, x2])?;
@@ -43,10 +35,7 @@ pub fn remainder<T: RealNumeric>(
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
         let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
         let moved = on.select(&other_sign, &on.call(&ops::ADD, args![&rest, &y])?, &rest)?;
-        return on.leave(
-            Via::Float32,
-            on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?,
-        );
+        return on.leave(Via::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
     }
     let (x, y) = integers(on, x1, x2)?;
     let product = on.call(&ops::MUL, args![&quotient::<T>(on, &x, &y)?, &y])?;
@@ -73,20 +62,14 @@ fn fmod(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
 }
 
 /// Integer operands in a dtype that libtorch divides: uint16 and uint32 as int64, uint64 as the bits of int64.
-fn integers<T: RealNumeric>(
-    on: On<'_>,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<(Tensor, Tensor)> {
+fn integers<T: RealNumeric>(on: On<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
     let [x, y] = on.operands(Via::Direct, [x1, x2])?;
     match T::DTYPE {
         DType::UInt64 => Ok((
             on.call(&ops::VIEW_DTYPE, args![&x, DType::Int64])?,
             on.call(&ops::VIEW_DTYPE, args![&y, DType::Int64])?,
         )),
-        DType::UInt16 | DType::UInt32 => {
-            Ok((on.cast(&x, DType::Int64)?, on.cast(&y, DType::Int64)?))
-        }
+        DType::UInt16 | DType::UInt32 => Ok((on.cast(&x, DType::Int64)?, on.cast(&y, DType::Int64)?)),
         _ => Ok((x, y)),
     }
 }
@@ -154,34 +137,19 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
         DType::UInt64 => {
             let [x, y] = on.operands(Via::Wrap, [x1, x2])?;
             // the exponent as twice a half that fits int64, and a bit
-            let square = on.call(
-                &ops::POW,
-                args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?],
-            )?;
+            let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
-            on.leave(
-                Via::Wrap,
-                on.call(
-                    &ops::MUL,
-                    args![&square, &on.call(&ops::POW, args![&x, &bit])?],
-                )?,
-            )
+            on.leave(Via::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
         }
         DType::UInt16 | DType::UInt32 => {
             let [x, y] = on.operands(Via::Direct, [x1, x2])?;
-            let power = on.call(
-                &ops::POW,
-                args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?],
-            )?;
+            let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.array(on.cast(&power, T::DTYPE)?)
         }
         // libtorch's complex power loses digits, of which complex128 has some to spare
         DType::Complex64 => {
             let [x, y] = on.operands(Via::Direct, [x1, x2])?;
-            let [x, y] = [
-                on.cast(&x, DType::Complex128)?,
-                on.cast(&y, DType::Complex128)?,
-            ];
+            let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
             on.array(on.cast(&on.call(&ops::POW, args![&x, &y])?, T::DTYPE)?)
         }
         _ => {
@@ -205,22 +173,14 @@ pub fn clip<T: Ordered>(
 }
 
 /// Shifted left; 0 where the shift is the width or more, or negative.
-pub fn shift_left<T: Integer>(
-    b: &Torch,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
+pub fn shift_left<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_left_shift");
     let [x, by] = on.operands(Via::Wrap, [x1, x2])?;
     on.leave(Via::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
-pub fn shift_right<T: Integer>(
-    b: &Torch,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
+pub fn shift_right<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_right_shift");
     let (x, by) = integers(on, x1, x2)?;
     if T::DTYPE != DType::UInt64 {
@@ -247,11 +207,7 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("sign");
     on.array(match T::DTYPE.kind() {
         _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.truth(x)?, T::DTYPE)?,
-        Kind::Real => on.select(
-            &on.call(&ops::ISNAN, args![x])?,
-            x,
-            &on.call(&ops::SGN, args![x])?,
-        )?,
+        Kind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
         Kind::Complex => complex_sign(on, x.tensor())?,
         _ => on.call(&ops::SGN, args![x])?,
     })
@@ -260,39 +216,23 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
 /// NumPy's sign of complex numbers: an infinite part points along its axis, two of them nowhere.
 fn complex_sign(on: On<'_>, x: &Tensor) -> Result<Tensor> {
     let parts = on.call(&ops::VIEW_AS_REAL, args![x])?;
-    let radius = on.call(
-        &ops::UNSQUEEZE,
-        args![&on.call(&ops::ABS, args![x])?, -1_i64],
-    )?;
+    let radius = on.call(&ops::UNSQUEEZE, args![&on.call(&ops::ABS, args![x])?, -1_i64])?;
     let quotient = on.call(&ops::DIV, args![&parts, &radius])?;
     // 1 along an infinite part, 0 along a finite one
     let infinite = on.call(&ops::ISINF, args![&parts])?;
-    let direction = on.call(
-        &ops::MUL,
-        args![&infinite, &on.call(&ops::SGN, args![&parts])?],
-    )?;
+    let direction = on.call(&ops::MUL, args![&infinite, &on.call(&ops::SGN, args![&parts])?])?;
     let both = on.call(&ops::ALL_DIM, args![&infinite, -1_i64, true])?;
     let direction = on.select(&both, Number::of(f32::NAN), &direction)?;
-    let sign = on.select(
-        &on.call(&ops::ISINF, args![&radius])?,
-        &direction,
-        &quotient,
-    )?;
+    let sign = on.select(&on.call(&ops::ISINF, args![&radius])?, &direction, &quotient)?;
     let zero = on.call(&ops::EQ, args![&radius, Number::of(ZERO)])?;
-    join_parts(
-        on,
-        on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&parts])?, &sign)?,
-    )
+    join_parts(on, on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&parts])?, &sign)?)
 }
 
 /// To the nearest integer, halves to even; each part of complex numbers.
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("round");
     match T::DTYPE.kind() {
-        Kind::Real | Kind::Complex => on.leave(
-            Via::Parts,
-            on.call(&ops::ROUND, args![&on.enter(Via::Parts, x)?])?,
-        ),
+        Kind::Real | Kind::Complex => on.leave(Via::Parts, on.call(&ops::ROUND, args![&on.enter(Via::Parts, x)?])?),
         _ => Ok(x.clone()),
     }
 }
@@ -312,10 +252,7 @@ pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Ma
 /// Part 0 or 1 of the elements.
 fn part(on: On<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
     match (dtype.kind(), index) {
-        (Kind::Complex, _) => on.call(
-            &ops::SELECT,
-            args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index],
-        ),
+        (Kind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
         (_, 0) => Ok(x.clone()),
         _ => on.call(&ops::ZEROS_LIKE, args![x]),
     }
@@ -333,19 +270,12 @@ pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
 /// Angle of each number: pi of negative reals, -0.0 among them.
 pub fn angle<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
     let on = b.on("angle");
-    let [re, im] = [
-        part(on, x.tensor(), T::DTYPE, 0)?,
-        part(on, x.tensor(), T::DTYPE, 1)?,
-    ];
+    let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
     on.array(on.call(&ops::ATAN2, args![&im, &re])?)
 }
 
 /// Complex numbers from their parts.
-pub fn complex<T: Real>(
-    b: &Torch,
-    re: Operand<'_, T>,
-    im: Operand<'_, T>,
-) -> Result<TorchArray<T::Complex>> {
+pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Result<TorchArray<T::Complex>> {
     let on = b.on("complex");
     let [re, im] = on.operands(Via::Float32, [re, im])?;
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
@@ -358,35 +288,14 @@ pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
         return on.array(on.call(&ops::LOG1P, args![x])?);
     }
     let one = Number::of(1_i64);
-    let [re, im] = [
-        part(on, x.tensor(), T::DTYPE, 0)?,
-        part(on, x.tensor(), T::DTYPE, 1)?,
-    ];
+    let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
     let shifted = on.call(&ops::ADD, args![&re, one])?;
     let angle = on.call(&ops::ATAN2, args![&im, &shifted])?;
-    let far = on.call(
-        &ops::LOG,
-        args![&on.call(&ops::HYPOT, args![&shifted, &im])?],
-    )?;
+    let far = on.call(&ops::LOG, args![&on.call(&ops::HYPOT, args![&shifted, &im])?])?;
     // |1 + x|^2 - 1 = re (2 + re) + im^2, small where x is
-    let product = on.call(
-        &ops::MUL,
-        args![&re, &on.call(&ops::ADD, args![&re, Number::of(2_i64)])?],
-    )?;
-    let excess = on.call(
-        &ops::ADD,
-        args![&product, &on.call(&ops::MUL, args![&im, &im])?],
-    )?;
-    let near = on.call(
-        &ops::MUL,
-        args![&on.call(&ops::LOG1P, args![&excess])?, Number::of(0.5_f32)],
-    )?;
-    let is_near = on.call(
-        &ops::LT,
-        args![&on.call(&ops::ABS, args![&excess])?, Number::of(0.5_f32)],
-    )?;
-    on.array(on.call(
-        &ops::COMPLEX,
-        args![&on.select(&is_near, &near, &far)?, &angle],
-    )?)
+    let product = on.call(&ops::MUL, args![&re, &on.call(&ops::ADD, args![&re, Number::of(2_i64)])?])?;
+    let excess = on.call(&ops::ADD, args![&product, &on.call(&ops::MUL, args![&im, &im])?])?;
+    let near = on.call(&ops::MUL, args![&on.call(&ops::LOG1P, args![&excess])?, Number::of(0.5_f32)])?;
+    let is_near = on.call(&ops::LT, args![&on.call(&ops::ABS, args![&excess])?, Number::of(0.5_f32)])?;
+    on.array(on.call(&ops::COMPLEX, args![&on.select(&is_near, &near, &far)?, &angle])?)
 }

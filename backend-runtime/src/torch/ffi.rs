@@ -54,12 +54,7 @@ pub struct Value {
 
 impl Value {
     /// Nothing.
-    pub const NONE: Value = Value {
-        tag: tag::NONE,
-        aux: 0,
-        word: 0,
-        count: 0,
-    };
+    pub const NONE: Value = Value { tag: tag::NONE, aux: 0, word: 0, count: 0 };
 }
 
 /// Function pointers of one library, each under its name in the shim.
@@ -106,9 +101,7 @@ impl Shim {
     /// Why the last call of this thread failed.
     pub fn message(&self) -> String {
         // SAFETY: the shim gives a string that ends in 0 and lives until this thread's next failure.
-        unsafe { CStr::from_ptr((self.message)()) }
-            .to_string_lossy()
-            .into_owned()
+        unsafe { CStr::from_ptr((self.message)()) }.to_string_lossy().into_owned()
     }
 
     /// The error of a status that is not [`status::DONE`].
@@ -117,29 +110,16 @@ impl Shim {
     pub fn error(&self, op: &'static str, status: c_int, device: &dyn std::fmt::Display) -> Error {
         let message = self.message();
         match status {
-            status::WRONG_DEVICE => Error::Device {
-                op,
-                expected: device.to_string(),
-                found: message,
-            },
-            status::NO_MEMORY => Error::Memory {
-                op,
-                bytes: bytes_in(&message),
-            },
-            _ => Error::Library {
-                op,
-                backend: "torch",
-                message,
-            },
+            status::WRONG_DEVICE => Error::Device { op, expected: device.to_string(), found: message },
+            status::NO_MEMORY => Error::Memory { op, bytes: bytes_in(&message) },
+            _ => Error::Library { op, backend: "torch", message },
         }
     }
 }
 
 /// The size in "you tried to allocate 123 bytes"; `usize::MAX`, the size that is over any, where it is said otherwise.
 fn bytes_in(message: &str) -> usize {
-    let number = message
-        .split_once(" bytes")
-        .and_then(|(before, _)| before.rsplit(' ').next());
+    let number = message.split_once(" bytes").and_then(|(before, _)| before.rsplit(' ').next());
     number.and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
 }
 
@@ -147,9 +127,7 @@ static SHIM: OnceLock<Result<Shim>> = OnceLock::new();
 
 /// Finds and loads libtorch and the shim, at the first call; later ones repeat its answer.
 pub fn load() -> Result<&'static Shim> {
-    SHIM.get_or_init(|| locate::libtorch().and_then(|torch| open(&torch)))
-        .as_ref()
-        .map_err(Clone::clone)
+    SHIM.get_or_init(|| locate::libtorch().and_then(|torch| open(&torch))).as_ref().map_err(Clone::clone)
 }
 
 /// The shim, for whoever holds a tensor: then it is loaded.
@@ -163,9 +141,7 @@ pub fn shim() -> &'static Shim {
 
 #[cfg(not(unix))]
 fn open(_: &Path) -> Result<Shim> {
-    Err(locate::unavailable(
-        "libtorch is loaded on Unix systems only",
-    ))
+    Err(locate::unavailable("libtorch is loaded on Unix systems only"))
 }
 
 #[cfg(unix)]
@@ -182,12 +158,10 @@ fn open(torch: &Path) -> Result<Shim> {
     let cuda = open(&locate::library(torch, "torch_cuda"), RTLD_GLOBAL);
     let library = open(&shim, RTLD_LOCAL).or_else(|_| {
         // what the cache holds may be of another build of this version
-        std::fs::remove_file(&shim)
-            .map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
+        std::fs::remove_file(&shim).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
         open(&build_shim(torch)?, RTLD_LOCAL)
     })?;
-    let functions =
-        Shim::of(&library).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
+    let functions = Shim::of(&library).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
     check_version(&cpu, &functions)?;
     // tensors and their functions may live as long as the process
     std::mem::forget((cpu, cuda, library));
@@ -198,9 +172,7 @@ fn open(torch: &Path) -> Result<Shim> {
 #[cfg(unix)]
 fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()> {
     // SAFETY: the function has this type since it exists, and no side effect.
-    let Ok(version) =
-        (unsafe { cpu.get::<unsafe extern "C" fn() -> u64>(b"aoti_torch_abi_version") })
-    else {
+    let Ok(version) = (unsafe { cpu.get::<unsafe extern "C" fn() -> u64>(b"aoti_torch_abi_version") }) else {
         return Ok(());
     };
     // SAFETY: as above.
@@ -210,11 +182,7 @@ fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()>
         return Ok(());
     }
     let name = |v: u64| format!("{}.{}", v >> 8, v & 0xff);
-    Err(locate::unavailable(format!(
-        "libtorch is {}, its headers are of {}",
-        name(loaded),
-        name(built)
-    )))
+    Err(locate::unavailable(format!("libtorch is {}, its headers are of {}", name(loaded), name(built))))
 }
 
 /// Code of a dtype in libtorch (`c10::ScalarType`).
@@ -244,10 +212,7 @@ mod tests {
 
     #[test]
     fn refused_sizes_are_read() {
-        assert_eq!(
-            bytes_in("can't allocate memory: you tried to allocate 800 bytes. Error code 12"),
-            800
-        );
+        assert_eq!(bytes_in("can't allocate memory: you tried to allocate 800 bytes. Error code 12"), 800);
         assert_eq!(bytes_in("CUDA out of memory"), usize::MAX);
     }
 }

@@ -8,10 +8,7 @@ use super::{
     tensor::{Number, Tensor},
     via::Via,
 };
-use crate::{
-    Axes, Complex, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Numeric, Real,
-    Result, shape,
-};
+use crate::{Axes, Complex, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Numeric, Real, Result, shape};
 
 /// Whether one side of a transform has the non-negative frequencies only.
 #[derive(Clone, Copy, PartialEq)]
@@ -27,11 +24,7 @@ enum Half {
 impl Half {
     /// How many points a transform of `n` elements has where nothing else is asked for.
     fn points(self, n: usize) -> usize {
-        if self == Half::Input {
-            2 * n.saturating_sub(1)
-        } else {
-            n
-        }
+        if self == Half::Input { 2 * n.saturating_sub(1) } else { n }
     }
 
     /// How many elements come of `n` points.
@@ -42,19 +35,11 @@ impl Half {
 
 /// The shape of the result of transforms with so many points along these axes. No points at all are refused, and results
 /// over any memory.
-fn result_shape(
-    op: &'static str,
-    shape: &[usize],
-    half: Half,
-    points: &[(usize, usize)],
-) -> Result<Vec<usize>> {
+fn result_shape(op: &'static str, shape: &[usize], half: Half, points: &[(usize, usize)]) -> Result<Vec<usize>> {
     let mut result = shape.to_vec();
     for &(axis, n) in points {
         if n == 0 {
-            return Err(Error::argument(
-                op,
-                format!("a transform of 0 points along axis {axis} of shape {shape:?}"),
-            ));
+            return Err(Error::argument(op, format!("a transform of 0 points along axis {axis} of shape {shape:?}")));
         }
         result[axis] = n;
     }
@@ -110,31 +95,19 @@ fn points(
     axes: Axes,
 ) -> Result<Vec<(usize, usize)>> {
     let Some(s) = s else {
-        let mut points: Vec<_> = axes
-            .resolve(op, shape.len())?
-            .into_iter()
-            .map(|a| (a, shape[a]))
-            .collect();
-        points
-            .last_mut()
-            .into_iter()
-            .for_each(|(_, n)| *n = half.points(*n));
+        let mut points: Vec<_> = axes.resolve(op, shape.len())?.into_iter().map(|a| (a, shape[a])).collect();
+        points.last_mut().into_iter().for_each(|(_, n)| *n = half.points(*n));
         return Ok(points);
     };
     let too_many = || Error::argument(op, format!("more lengths than the {} axes", shape.len()));
     let s = s.as_slice().ok_or_else(too_many)?;
     let axes = match axes {
         // with lengths and no axes, the last ones
-        Axes::All => {
-            (shape.len().checked_sub(s.len()).ok_or_else(too_many)?..shape.len()).collect()
-        }
+        Axes::All => (shape.len().checked_sub(s.len()).ok_or_else(too_many)?..shape.len()).collect(),
         list => list.resolve(op, shape.len())?,
     };
     if axes.len() != s.len() {
-        return Err(Error::argument(
-            op,
-            format!("{} lengths do not fit {} axes", s.len(), axes.len()),
-        ));
+        return Err(Error::argument(op, format!("{} lengths do not fit {} axes", s.len(), axes.len())));
     }
     Ok(axes.into_iter().zip(s.iter().copied()).collect())
 }
@@ -180,17 +153,11 @@ fn frequencies<T: Real>(
     integers: impl Fn(On<'_>) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
     if n == 0 {
-        return Err(Error::argument(
-            on.op,
-            "a transform of 0 points has no frequencies",
-        ));
+        return Err(Error::argument(on.op, "a transform of 0 points has no frequencies"));
     }
     shape::count(on.op, &[n], size_of::<f64>())?;
     let integers = on.cast(&integers(on)?, DType::Float64)?;
-    let scaled = on.call(
-        &ops::MUL,
-        args![&integers, Number::of(1.0 / (n as f64 * d))],
-    )?;
+    let scaled = on.call(&ops::MUL, args![&integers, Number::of(1.0 / (n as f64 * d))])?;
     on.array(narrow(on, &scaled, T::DTYPE)?)
 }
 
@@ -200,11 +167,7 @@ pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     frequencies(b.on("fftfreq"), n, d, |on| {
         let up = on.count_up(n)?;
         let wrapped = on.call(&ops::SUB, args![&up, Number::of(n as i64)])?;
-        on.select(
-            &on.call(&ops::LT, args![&up, Number::of(positive as i64)])?,
-            &up,
-            &wrapped,
-        )
+        on.select(&on.call(&ops::LT, args![&up, Number::of(positive as i64)])?, &up, &wrapped)
     })
 }
 

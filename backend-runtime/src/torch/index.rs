@@ -10,11 +10,7 @@ use super::{
 use crate::{Element, Error, Kind, Numeric, Result, Slice, shape, shape::Span};
 
 /// A part of the array: a view, unless an axis runs backwards.
-pub fn getitem<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    slices: &[Slice],
-) -> Result<TorchArray<T>> {
+pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
     let on = b.on("getitem");
     let spans = shape::spans(on.op, slices, x.shape())?;
     let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
@@ -29,11 +25,7 @@ fn forward_part(on: On<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<u
     for (span, &stride) in spans.iter().zip(x.strides()) {
         let step = span.step.unsigned_abs();
         // a step beyond the axis has no second element to go to; an empty part has none at all
-        let (len, step) = if span.len > 1 {
-            (span.len, step)
-        } else {
-            (span.len, 1)
-        };
+        let (len, step) = if span.len > 1 { (span.len, step) } else { (span.len, 1) };
         if !empty {
             let back = if span.step < 0 { (len - 1) * step } else { 0 };
             offset += (span.start - back) * stride;
@@ -47,10 +39,7 @@ fn forward_part(on: On<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<u
         lengths.push(len);
         strides.push(stride * step);
     }
-    Ok((
-        on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?,
-        backwards,
-    ))
+    Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
 }
 
 /// A copy of the array in which a part is replaced.
@@ -87,28 +76,15 @@ fn from_zero(on: On<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
     let (least, most) = (on.item(&least)?, on.item(&most)?);
     let n = len as i64;
     match () {
-        _ if least < -n => Err(Error::Index {
-            op: on.op,
-            index: least,
-            len,
-        }),
-        _ if most >= n => Err(Error::Index {
-            op: on.op,
-            index: most,
-            len,
-        }),
+        _ if least < -n => Err(Error::Index { op: on.op, index: least, len }),
+        _ if most >= n => Err(Error::Index { op: on.op, index: most, len }),
         _ if least >= 0 => Ok(indices.clone()),
         _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
     }
 }
 
 /// Elements at `indices` along one axis.
-pub fn take<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
+pub fn take<T: Element>(b: &Torch, x: &TorchArray<T>, indices: &TorchArray<i64>, axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("take");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     let result = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
@@ -141,10 +117,7 @@ pub fn take_along_axis<T: Element>(
     shape::count(on.op, &with(&common, count), size_of::<T>())?;
     let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
     let indices = on.call(&ops::EXPAND, args![&indices, &with(&common, count)])?;
-    let x = on.call(
-        &ops::EXPAND,
-        args![&on.enter(Via::Wrap, x)?, &with(&common, x.shape()[axis])],
-    )?;
+    let x = on.call(&ops::EXPAND, args![&on.enter(Via::Wrap, x)?, &with(&common, x.shape()[axis])])?;
     on.leave(Via::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
@@ -158,11 +131,7 @@ fn places<T: Element>(
 ) -> Result<(usize, Tensor)> {
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     let &[count] = indices.shape() else {
-        return Err(Error::shape(
-            on.op,
-            indices.shape(),
-            "indices have one axis",
-        ));
+        return Err(Error::shape(on.op, indices.shape(), "indices have one axis"));
     };
     let mut expected = x.shape().to_vec();
     expected[axis] = count;
@@ -183,15 +152,8 @@ pub fn scatter_add<T: Numeric>(
     let on = b.on("scatter_add");
     let (axis, indices) = places(on, x, indices, values, axis)?;
     // 16-bit floats add up in float32, complex numbers by parts
-    let via = if T::DTYPE.kind() == Kind::Real {
-        Via::Float32
-    } else {
-        Via::Parts
-    };
-    let sum = on.call(
-        &ops::INDEX_ADD,
-        args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?],
-    )?;
+    let via = if T::DTYPE.kind() == Kind::Real { Via::Float32 } else { Via::Parts };
+    let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
     on.leave(via, sum)
 }
 
@@ -211,45 +173,22 @@ pub fn scatter<T: Element>(
     // for each place the last of the values that go there, -1 where none does: in whatever order libtorch writes
     let len = x.shape()[axis];
     let none = on.full(&[len], -1_i64)?;
-    let last = on.call(
-        &ops::SCATTER_REDUCE,
-        args![
-            &none,
-            0_i64,
-            &indices,
-            &on.count_up(indices.size())?,
-            "amax"
-        ],
-    )?;
+    let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
     let hit = on.call(&ops::GE, args![&last, Number::of(0_i64)])?;
     let (x, values) = (on.enter(Via::Wrap, x)?, on.enter(Via::Wrap, values)?);
-    let replacements = on.pick(
-        &values,
-        axis,
-        &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?,
-    )?;
+    let replacements = on.pick(&values, axis, &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?)?;
     let mut along = vec![1; x.ndim()];
     along[axis] = len;
-    on.leave(
-        Via::Wrap,
-        on.select(&on.reshape(&hit, &along)?, &replacements, &x)?,
-    )
+    on.leave(Via::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
 /// The elements, in C order, where the mask is true.
-pub fn boolean_mask<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    mask: &TorchArray<bool>,
-) -> Result<TorchArray<T>> {
+pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
     let on = b.on("boolean_mask");
     if x.shape() != mask.shape() {
         return Err(Error::shapes(on.op, x.shape(), mask.shape()));
     }
-    on.leave(
-        Via::Wrap,
-        on.call(&ops::MASKED_SELECT, args![&on.enter(Via::Wrap, x)?, mask])?,
-    )
+    on.leave(Via::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(Via::Wrap, x)?, mask])?)
 }
 
 /// Indices of the true elements, one array per axis.
@@ -259,10 +198,7 @@ pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArra
         return Ok(Vec::new());
     }
     let rows = on.call(&ops::NONZERO, args![&on.truth(x)?])?;
-    on.list(&ops::UNBIND, args![&rows, 1_i64])?
-        .into_iter()
-        .map(|t| on.array(t))
-        .collect()
+    on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
 }
 
 /// Indices of the true elements, one row each.

@@ -10,20 +10,12 @@ use super::{
 use crate::{DType, Error, Kind, Numeric, Result, shape};
 
 /// Matrix product over the last two axes.
-pub fn matmul<T: Numeric>(
-    b: &Torch,
-    x1: &TorchArray<T>,
-    x2: &TorchArray<T>,
-) -> Result<TorchArray<T>> {
+pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("matmul");
     check(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
     let (x, y) = (on.enter(Via::Wrap, x1)?, on.enter(Via::Wrap, x2)?);
     let exact = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
-    let product = if exact && b.index() >= 0 {
-        by_limbs(on, &x, &y)?
-    } else {
-        on.call(&ops::MATMUL, args![&x, &y])?
-    };
+    let product = if exact && b.index() >= 0 { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
     on.leave(Via::Wrap, product)
 }
 
@@ -31,9 +23,7 @@ pub fn matmul<T: Numeric>(
 fn check(op: &'static str, left: &[usize], right: &[usize], element: usize) -> Result<()> {
     let misfit = || Error::shapes(op, left, right);
     let (&inner, lead) = left.split_last().ok_or_else(misfit)?;
-    let (rows, lead) = lead
-        .split_last()
-        .map_or((None, lead), |(r, lead)| (Some(*r), lead));
+    let (rows, lead) = lead.split_last().map_or((None, lead), |(r, lead)| (Some(*r), lead));
     let (rest, facing, columns) = match right {
         [] => return Err(misfit()),
         [n] => (&right[..0], *n, None),
@@ -56,44 +46,24 @@ const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 /// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.
 fn by_limbs(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let code = x.code();
-    let dtype = DType::ALL
-        .into_iter()
-        .find(|d| super::ffi::code(*d) == code)
-        .unwrap_or(DType::Int64);
+    let dtype = DType::ALL.into_iter().find(|d| super::ffi::code(*d) == code).unwrap_or(DType::Int64);
     let bits = 8 * dtype.size() as i64;
     let (x, y) = (on.cast(x, DType::Int64)?, on.cast(y, DType::Int64)?);
     let (x_axis, y_axis) = (x.ndim() - 1, y.ndim().saturating_sub(2));
     let terms = x.shape()[x_axis];
     let limb = |x: &Tensor, i: i64| {
         let shifted = on.call(&ops::SHIFT_RIGHT, args![x, Number::of(i * LIMB)])?;
-        on.cast(
-            &on.call(
-                &ops::BITWISE_AND,
-                args![&shifted, Number::of((1_i64 << LIMB) - 1)],
-            )?,
-            DType::Float64,
-        )
+        on.cast(&on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << LIMB) - 1)])?, DType::Float64)
     };
     let mut sum: Option<Tensor> = None;
     for start in (0..terms.max(1)).step_by(MOST_TERMS) {
         let count = (terms - start).min(MOST_TERMS);
-        let (x, y) = (
-            on.narrow(&x, x_axis, start, count)?,
-            on.narrow(&y, y_axis, start, count)?,
-        );
+        let (x, y) = (on.narrow(&x, x_axis, start, count)?, on.narrow(&y, y_axis, start, count)?);
         // limbs whose product begins beyond the dtype's bits do not show
-        for (i, j) in (0..4)
-            .flat_map(|i| (0..4).map(move |j| (i, j)))
-            .filter(|(i, j)| (i + j) * LIMB < bits)
-        {
+        for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).filter(|(i, j)| (i + j) * LIMB < bits) {
             let product = on.call(&ops::MATMUL, args![&limb(&x, i)?, &limb(&y, j)?])?;
-            let placed = on.call(
-                &ops::SHIFT_LEFT,
-                args![
-                    &on.cast(&product, DType::Int64)?,
-                    Number::of((i + j) * LIMB)
-                ],
-            )?;
+            let placed =
+                on.call(&ops::SHIFT_LEFT, args![&on.cast(&product, DType::Int64)?, Number::of((i + j) * LIMB)])?;
             sum = Some(match sum {
                 Some(sum) => on.call(&ops::ADD, args![&sum, &placed])?,
                 None => placed,
@@ -115,36 +85,19 @@ mod tests {
     #[test]
     fn integer_products_by_limbs_wrap_as_integers_do() {
         let Some(b) = torch() else { return };
-        let x: Vec<i64> = (0..12)
-            .map(|i: i64| i.wrapping_mul(0x1234_5678_9ABC_DEF1).wrapping_sub(5))
-            .collect();
+        let x: Vec<i64> = (0..12).map(|i: i64| i.wrapping_mul(0x1234_5678_9ABC_DEF1).wrapping_sub(5)).collect();
         let on = b.on("matmul");
         let m = on.reshape(array(&b, x.clone()).tensor(), &[3, 4]).unwrap();
         let n = on.reshape(array(&b, x).tensor(), &[4, 3]).unwrap();
-        for dtype in [
-            DType::Int64,
-            DType::Int32,
-            DType::Int16,
-            DType::Int8,
-            DType::UInt8,
-        ] {
+        for dtype in [DType::Int64, DType::Int32, DType::Int16, DType::Int8, DType::UInt8] {
             let (m, n) = (on.cast(&m, dtype).unwrap(), on.cast(&n, dtype).unwrap());
-            let [got, want] =
-                [by_limbs(on, &m, &n), on.call(&ops::MATMUL, args![&m, &n])].map(|t| {
-                    host(
-                        &b,
-                        &on.array::<i64>(on.cast(&t.unwrap(), DType::Int64).unwrap())
-                            .unwrap(),
-                    )
-                });
+            let [got, want] = [by_limbs(on, &m, &n), on.call(&ops::MATMUL, args![&m, &n])]
+                .map(|t| host(&b, &on.array::<i64>(on.cast(&t.unwrap(), DType::Int64).unwrap()).unwrap()));
             assert_eq!(got, want, "{dtype}");
         }
         let none = on.narrow(&m, 1, 0, 0).unwrap();
         assert_eq!(
-            b.shape(
-                &on.array::<i64>(by_limbs(on, &none, &on.narrow(&n, 0, 0, 0).unwrap()).unwrap())
-                    .unwrap()
-            ),
+            b.shape(&on.array::<i64>(by_limbs(on, &none, &on.narrow(&n, 0, 0, 0).unwrap()).unwrap()).unwrap()),
             [3, 3]
         );
     }

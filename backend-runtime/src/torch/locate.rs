@@ -20,19 +20,12 @@ pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch and builds what i
 
 /// An [`Error::Unavailable`] of this backend, with [`ADVICE`].
 pub fn unavailable(why: impl std::fmt::Display) -> Error {
-    Error::Unavailable {
-        backend: "torch",
-        why: format!("{why}. {ADVICE}"),
-    }
+    Error::Unavailable { backend: "torch", why: format!("{why}. {ADVICE}") }
 }
 
 /// The name of one of libtorch's libraries in its folder.
 pub fn library(torch: &Path, name: &str) -> PathBuf {
-    torch.join("lib").join(format!(
-        "{}{name}{}",
-        env::consts::DLL_PREFIX,
-        env::consts::DLL_SUFFIX
-    ))
+    torch.join("lib").join(format!("{}{name}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX))
 }
 
 /// The folder of libtorch: `$LIBTORCH`, else `libtorch/torch` here or in any folder above this one or the executable,
@@ -49,11 +42,7 @@ pub fn libtorch() -> Result<PathBuf> {
         });
     }
     let starts = [env::current_dir().ok(), env::current_exe().ok()];
-    let above = starts
-        .iter()
-        .flatten()
-        .flat_map(|start| start.ancestors())
-        .map(|folder| folder.join("libtorch"));
+    let above = starts.iter().flatten().flat_map(|start| start.ancestors()).map(|folder| folder.join("libtorch"));
     above.into_iter().find_map(|folder| in_folder(&folder)).or_else(of_python).ok_or_else(|| {
         unavailable(
             "no libtorch: LIBTORCH is not set, no folder `libtorch/torch` is here or above, and python3 has no torch",
@@ -70,11 +59,7 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
 }
 
 fn of_python() -> Option<PathBuf> {
-    let out = Command::new("python3")
-        .args(["-c", ASK_PYTHON])
-        .output()
-        .ok()
-        .filter(|out| out.status.success())?;
+    let out = Command::new("python3").args(["-c", ASK_PYTHON]).output().ok().filter(|out| out.status.success())?;
     in_folder(Path::new(std::str::from_utf8(&out.stdout).ok()?.trim()))
 }
 

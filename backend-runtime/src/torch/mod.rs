@@ -2,6 +2,14 @@
 //!
 //! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduce::sum"` is the function `sum` in
 //! `reduce.rs`, composed of libtorch's ops where it has no such op.
+//!
+//! # Finding libtorch
+//!
+//! Nothing of libtorch is needed to build this crate. At the first [`Torch::new`] it is looked for in `$LIBTORCH` (its folder
+//! `torch`, which has `lib` and `include`), in `libtorch/torch` here or above this folder or the executable, and in `python3`'s
+//! packages. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
+//! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder. Where one of these is missing,
+//! [`Torch::new`] is [`Error::Unavailable`](crate::Error::Unavailable), which says what to do.
 
 mod array;
 pub mod aten;
@@ -56,27 +64,13 @@ impl Torch {
         let index = device_index(device)?;
         let shim = ffi::load()?;
         // SAFETY: it counts, and changes nothing.
-        let count = if index < 0 {
-            0
-        } else {
-            unsafe { (shim.device_count)() }
-        };
-        if index >= count {
-            let why = if count == 0 {
-                "libtorch finds no GPU".into()
-            } else {
-                format!("libtorch finds {count} GPUs")
-            };
-            return Err(Error::Unavailable {
-                backend: Torch::NAME,
-                why: format!("no device {device}: {why}"),
-            });
+        let count = unsafe { (shim.device_count)() };
+        if index >= count.max(0) {
+            let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
+            return Err(Error::Unavailable { backend: Torch::NAME, why: format!("no device {device}: {why}") });
         }
         let (seed, _) = Stream::from_entropy().take(0);
-        Ok(Torch {
-            index,
-            host: Numpyish::seeded(seed),
-        })
+        Ok(Torch { index, host: Numpyish::seeded(seed) })
     }
 
     /// libtorch on the CPU.
@@ -87,10 +81,7 @@ impl Torch {
     /// The same device, with a random stream of its own that starts from `seed`.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Torch {
-        Torch {
-            host: Numpyish::seeded(seed),
-            ..self
-        }
+        Torch { host: Numpyish::seeded(seed), ..self }
     }
 
     /// What is made on the host.
@@ -117,20 +108,13 @@ fn device_index(device: &str) -> Result<i32> {
             .map(i32::from),
     };
     index.ok_or_else(|| {
-        Error::argument(
-            "Torch::new",
-            format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""),
-        )
+        Error::argument("Torch::new", format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""))
     })
 }
 
 /// The name of a device: `"cpu"`, `"cuda:0"`.
 fn device_name(index: i32) -> String {
-    if index < 0 {
-        "cpu".into()
-    } else {
-        format!("cuda:{index}")
-    }
+    if index < 0 { "cpu".into() } else { format!("cuda:{index}") }
 }
 
 impl fmt::Display for Torch {

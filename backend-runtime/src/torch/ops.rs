@@ -43,6 +43,7 @@ ops! {
     CONTIGUOUS = "contiguous";
     COPYSIGN = "copysign"."Tensor";
     COPY_IN_PLACE = "copy_";
+    COS = "cos";
     CUMPROD = "cumprod";
     CUMSUM = "cumsum";
     DIV = "div"."Tensor";
@@ -106,7 +107,9 @@ ops! {
     SGN = "sgn";
     SHIFT_LEFT = "bitwise_left_shift"."Tensor";
     SHIFT_RIGHT = "bitwise_right_shift"."Tensor";
+    SIN = "sin";
     SORT = "sort"."stable";
+    SQRT = "sqrt";
     SQUEEZE = "squeeze"."dims";
     STACK = "stack";
     STD = "std"."correction";

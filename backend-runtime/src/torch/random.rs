@@ -1,26 +1,279 @@
-//! Random numbers: those of the CPU backend, which the recipe of [`crate::random`] makes the same everywhere.
-//!
-//! On a GPU they are made on the host and moved there once.
+//! Random numbers by the recipe of [`crate::random`], the same on every backend: on the CPU by its very code, on a GPU by
+//! libtorch's integer ops, where the logarithms and sines of normal numbers may differ in the last places.
 
-use super::{Torch, TorchArray};
-use crate::{Arrays, Float, Integer, Result, numpyish::random};
+use super::{
+    Torch, TorchArray,
+    call::{On, args},
+    create::convert,
+    ops,
+    tensor::{Number, Tensor},
+};
+use crate::{Arrays, DType, Element, Error, Float, Integer, Kind, Real, Result, numpyish::random, shape};
+
+/// The low 32 bits of an int64.
+const WORD: i64 = 0xFFFF_FFFF;
 
 /// Uniform in [low, high).
 pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
-    b.from_ndarray(random::uniform(b.host(), shape, low, high)?)
+    if b.index() < 0 {
+        return b.from_ndarray(random::uniform(b.host(), shape, low, high)?);
+    }
+    // of no elements, it only checks the arguments
+    random::uniform::<T>(b.host(), &[0], low, high)?;
+    uniform_on_device(b.on("random_uniform"), shape, low, high)
 }
 
 /// Normally distributed.
 pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
-    b.from_ndarray(random::normal(b.host(), shape, mean, std)?)
+    if b.index() < 0 {
+        return b.from_ndarray(random::normal(b.host(), shape, mean, std)?);
+    }
+    random::normal::<T>(b.host(), &[0], mean, std)?;
+    normal_on_device(b.on("random_normal"), shape, mean, std)
 }
 
 /// Uniform integers in [low, high).
 pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
-    b.from_ndarray(random::integers(b.host(), shape, low, high)?)
+    if b.index() < 0 {
+        return b.from_ndarray(random::integers(b.host(), shape, low, high)?);
+    }
+    random::integers(b.host(), &[0], low, high)?;
+    integers_on_device(b.on("random_integers"), shape, low, high)
 }
 
 /// A random order of 0 .. n - 1.
 pub fn permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
-    b.from_ndarray(random::permutation(b.host(), n)?)
+    if b.index() < 0 {
+        return b.from_ndarray(random::permutation(b.host(), n)?);
+    }
+    let on = b.on("random_permutation");
+    let largest: u64 = T::MAX.cast();
+    if n > 0 && (n - 1) as u64 > largest {
+        return Err(Error::argument(on.op, format!("{n} numbers do not fit {}", T::DTYPE)));
+    }
+    permutation_on_device(on, n)
+}
+
+/// The words of as many blocks as give `n` elements, `each` of one block.
+struct Words {
+    /// Words 0 and 2 of the blocks, as int64 of shape (2, blocks).
+    even: Tensor,
+    /// Words 1 and 3.
+    odd: Tensor,
+}
+
+impl Words {
+    fn of(on: On<'_>, n: usize, each: usize) -> Result<Words> {
+        const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+        const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+        shape::count(on.op, &[n], size_of::<[i64; 8]>())?;
+        let blocks = n.div_ceil(each);
+        let (key, first) = on.backend.host().stream().take(blocks as u64);
+        let column = |words: [u32; 2]| -> Result<TorchArray<i64>> {
+            on.backend.from_ndarray(ndarray::arr2(&words.map(|w| [i64::from(w)])).into_dyn().into_shared())
+        };
+        let and = |x: &Tensor| on.call(&ops::BITWISE_AND, args![x, Number::of(WORD)]);
+        let xor = |x: &Tensor, y: &Tensor| on.call(&ops::BITWISE_XOR, args![x, y]);
+        let high = |x: &Tensor| and(&on.call(&ops::SHIFT_RIGHT, args![x, Number::of(32_i64)])?);
+        let multipliers = column(MULTIPLIERS)?;
+        let counter = on.call(&ops::ADD, args![&on.count_up(blocks)?, Number::of(first as i64)])?;
+        let none = on.call(&ops::ZEROS_LIKE, args![&counter])?;
+        let mut even = on.call(&ops::STACK, args![&[and(&counter)?, none.clone()][..], 0_i64])?;
+        let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
+        let mut key = [key as u32, (key >> 32) as u32];
+        for _ in 0..10 {
+            // each row's product goes to the other row
+            let product = on.reverse(&on.call(&ops::MUL, args![&even, &multipliers])?, &[0])?;
+            even = xor(&xor(&high(&product)?, &odd)?, column(key)?.tensor())?;
+            odd = and(&product)?;
+            key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+        }
+        Ok(Words { even, odd })
+    }
+
+    /// Two words as 64 bits, the even one first: two of a block.
+    fn bits(&self, on: On<'_>) -> Result<Tensor> {
+        let high = on.call(&ops::SHIFT_LEFT, args![&self.even, Number::of(32_i64)])?;
+        on.call(&ops::BITWISE_OR, args![&high, &self.odd])
+    }
+
+    /// float64 in [0, 1) of the 53 high bits of two words: two of a block.
+    fn units64(&self, on: On<'_>) -> Result<Tensor> {
+        let shifted = on.call(&ops::SHIFT_RIGHT, args![&self.bits(on)?, Number::of(11_i64)])?;
+        let bits = on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << 53) - 1)])?;
+        on.call(&ops::MUL, args![&on.cast(&bits, DType::Float64)?, Number::of(2_f64.powi(-53))])
+    }
+}
+
+/// float32 in [0, 1) of the 24 high bits of each word.
+fn units32(on: On<'_>, words: &Tensor) -> Result<Tensor> {
+    let bits = on.call(&ops::SHIFT_RIGHT, args![words, Number::of(8_i64)])?;
+    on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
+}
+
+/// Elements in order from members of shape (.., blocks): the first `n`.
+fn in_order(on: On<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
+    let by_block = on.call(&ops::MOVEDIM, args![members, -1_i64, 0_i64])?;
+    on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)
+}
+
+/// How many reals an array of this dtype takes, after a check of its size.
+fn reals<T: Float>(on: On<'_>, shape: &[usize]) -> Result<usize> {
+    Ok(shape::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
+}
+
+/// The array of reals in order, two of them for each complex number.
+fn from_reals<T: Float>(on: On<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
+    if T::DTYPE.kind() != Kind::Complex {
+        return on.array(on.reshape(reals, shape)?);
+    }
+    let pairs = on.reshape(reals, &[shape, &[2]].concat())?;
+    on.array(on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])?)
+}
+
+fn uniform_on_device<T: Float>(on: On<'_>, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
+    let n = reals::<T>(on, shape)?;
+    let scaled = |units: &Tensor, low: Number, distance: Number| {
+        on.call(&ops::ADD, args![&on.call(&ops::MUL, args![units, distance])?, low])
+    };
+    let values = if <T::Real as Element>::DTYPE == DType::Float64 {
+        let units = in_order(on, &Words::of(on, n, 2)?.units64(on)?, n)?;
+        scaled(&units, Number::of(low), Number::of(high - low))?
+    } else {
+        let words = Words::of(on, n, 4)?;
+        let members = on.call(&ops::STACK, args![&[words.even, words.odd][..], 1_i64])?;
+        let (low, high) = (low as f32, high as f32);
+        scaled(&units32(on, &in_order(on, &members, n)?)?, Number::of(low), Number::of(high - low))?
+    };
+    let values = on.cast(&values, <T::Real as Element>::DTYPE)?;
+    // what rounding carries to `high` is the value below it
+    let [from, to] = [low, high].map(<T::Real as Element>::from_f64);
+    let below = if from == to { to } else { to.nextafter(from) };
+    let beyond = on.call(&ops::EQ, args![&values, Number::of(to)])?;
+    from_reals(on, &on.select(&beyond, Number::of(below), &values)?, shape)
+}
+
+fn normal_on_device<T: Float>(on: On<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
+    let n = reals::<T>(on, shape)?;
+    // Box and Muller's formula: 1 - u is in (0, 1], its logarithm is finite
+    let pair = |u: &Tensor, v: &Tensor, one: Number, minus_two: Number, turn: Number, axis: i64| {
+        let rest = on.call(&ops::ADD, args![&on.call(&ops::NEG, args![u])?, one])?;
+        let squared = on.call(&ops::MUL, args![&on.call(&ops::LOG, args![&rest])?, minus_two])?;
+        let radius = on.call(&ops::SQRT, args![&squared])?;
+        let angle = on.call(&ops::MUL, args![v, turn])?;
+        let [cos, sin] =
+            [&ops::COS, &ops::SIN].map(|f| on.call(&ops::MUL, args![&radius, &on.call(f, args![&angle])?]));
+        on.call(&ops::STACK, args![&[cos?, sin?][..], axis])
+    };
+    let scaled =
+        |z: &Tensor, mean: Number, std: Number| on.call(&ops::ADD, args![&on.call(&ops::MUL, args![z, std])?, mean]);
+    let values = if <T::Real as Element>::DTYPE == DType::Float64 {
+        let units = Words::of(on, n, 2)?.units64(on)?;
+        let [u, v] = [0_i64, 1].map(|row| on.call(&ops::SELECT, args![&units, 0_i64, row]));
+        let turn = Number::of(std::f64::consts::TAU);
+        let z = pair(&u?, &v?, Number::of(1.0), Number::of(-2.0), turn, 0)?;
+        scaled(&in_order(on, &z, n)?, Number::of(mean), Number::of(std))?
+    } else {
+        let words = Words::of(on, n, 4)?;
+        let (u, v) = (units32(on, &words.even)?, units32(on, &words.odd)?);
+        let turn = Number::of(std::f32::consts::TAU);
+        let z = pair(&u, &v, Number::of(1_f32), Number::of(-2_f32), turn, 1)?;
+        scaled(&in_order(on, &z, n)?, Number::of(mean as f32), Number::of(std as f32))?
+    };
+    from_reals(on, &on.cast(&values, <T::Real as Element>::DTYPE)?, shape)
+}
+
+fn integers_on_device<T: Integer>(on: On<'_>, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
+    let n = shape::count(on.op, shape, size_of::<T>())?;
+    let (low, high): (i64, i64) = (low.cast(), high.cast());
+    let distance = high.wrapping_sub(low);
+    let [upper, lower] = [(distance >> 32) & WORD, distance & WORD];
+    let Words { even, odd } = Words::of(on, n, 2)?;
+    let times = |x: &Tensor, y: i64| on.call(&ops::MUL, args![x, Number::of(y)]);
+    let add = |x: &Tensor, y: &Tensor| on.call(&ops::ADD, args![x, y]);
+    let word = |x: &Tensor| on.call(&ops::BITWISE_AND, args![x, Number::of(WORD)]);
+    let high = |x: &Tensor| word(&on.call(&ops::SHIFT_RIGHT, args![x, Number::of(32_i64)])?);
+    // the high 64 bits of the product of 64 random bits and the distance, from products of 32-bit words
+    let (left, right) = (times(&odd, upper)?, times(&even, lower)?);
+    let middle = add(&add(&word(&left)?, &word(&right)?)?, &high(&times(&odd, lower)?)?)?;
+    let carried = add(&add(&high(&left)?, &high(&right)?)?, &high(&middle)?)?;
+    let below = in_order(on, &add(&times(&even, upper)?, &carried)?, n)?;
+    let values = on.call(&ops::ADD, args![&below, Number::of(low)])?;
+    on.array(convert(on, &on.reshape(&values, shape)?, DType::Int64, T::DTYPE)?)
+}
+
+fn permutation_on_device<T: Integer>(on: On<'_>, n: usize) -> Result<TorchArray<T>> {
+    let keys = in_order(on, &Words::of(on, n, 2)?.bits(on)?, n)?;
+    // the keys are unsigned
+    let keys = on.call(&ops::BITWISE_XOR, args![&keys, Number::of(i64::MIN)])?;
+    let (_, order) = on.pair(&ops::SORT, args![&keys, true, 0_i64, false])?;
+    on.array(convert(on, &order, DType::Int64, T::DTYPE)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Complex, HostArray, bf16, f16,
+        torch::tests::{host, torch},
+    };
+
+    /// What the CPU makes of a seed, and what a GPU would.
+    fn both<T: Element>(
+        b: &Torch,
+        cpu: impl Fn(&Torch) -> Result<TorchArray<T>>,
+        gpu: impl Fn(On<'_>) -> Result<TorchArray<T>>,
+    ) -> (HostArray<T>, HostArray<T>) {
+        let run = |f: &dyn Fn(&Torch) -> Result<TorchArray<T>>| {
+            let b = b.clone().seeded(0x1234_5678_9ABC_DEF0);
+            let first = f(&b).unwrap();
+            (host(&b, &first), host(&b, &f(&b).unwrap()))
+        };
+        let ((x, x_next), (y, y_next)) = (run(&cpu), run(&|b: &Torch| gpu(b.on("random"))));
+        assert_ne!(x, x_next, "the stream goes on");
+        assert_eq!(x_next.shape(), y_next.shape());
+        (x, y)
+    }
+
+    fn uniforms<T: Float>(b: &Torch, shape: &[usize]) {
+        for (low, high) in [(0.0, 1.0), (-3.0, 5.0)] {
+            let (x, y) = both::<T>(b, |b| uniform(b, shape, low, high), |on| uniform_on_device(on, shape, low, high));
+            assert_eq!(x, y, "{}", T::DTYPE);
+        }
+    }
+
+    fn normals<T: Float>(b: &Torch, shape: &[usize], tolerance: f64) {
+        let (x, y) = both::<T>(b, |b| normal(b, shape, 1.0, 2.0), |on| normal_on_device(on, shape, 1.0, 2.0));
+        for (x, y) in x.iter().zip(&y) {
+            let far = (x.cast::<Complex<f64>>() - y.cast::<Complex<f64>>()).norm();
+            assert!(far <= tolerance, "{x} and {y} in {}", T::DTYPE);
+        }
+    }
+
+    fn counts<T: Integer>(b: &Torch, low: T, high: T) {
+        let (x, y) = both::<T>(b, |b| integers(b, &[101], low, high), |on| integers_on_device(on, &[101], low, high));
+        assert_eq!(x, y);
+        let (x, y) = both::<T>(b, |b| permutation(b, 99), |on| permutation_on_device(on, 99));
+        assert_eq!(x, y);
+    }
+
+    #[test]
+    fn a_gpu_makes_the_same_numbers() {
+        let Some(b) = torch() else { return };
+        uniforms::<f64>(&b, &[3, 7]);
+        uniforms::<f32>(&b, &[3, 7]);
+        uniforms::<f16>(&b, &[999]);
+        uniforms::<bf16>(&b, &[999]);
+        uniforms::<Complex<f32>>(&b, &[5]);
+        uniforms::<Complex<f64>>(&b, &[5]);
+        normals::<f64>(&b, &[101], 1e-14);
+        normals::<f32>(&b, &[101], 1e-5);
+        normals::<bf16>(&b, &[101], 0.1);
+        normals::<Complex<f32>>(&b, &[11], 1e-5);
+        normals::<Complex<f64>>(&b, &[11], 1e-14);
+        counts::<i64>(&b, i64::MIN, i64::MAX);
+        counts::<u64>(&b, 3, u64::MAX);
+        counts::<i8>(&b, -100, 100);
+        counts::<u16>(&b, 0, 60_000);
+    }
 }

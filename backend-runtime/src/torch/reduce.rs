@@ -8,9 +8,7 @@ use super::{
     via::Via,
     with::computed_in,
 };
-use crate::{
-    Axes, DType, Element, Error, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, shape,
-};
+use crate::{Axes, DType, Element, Error, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, shape};
 
 /// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
 struct Over {
@@ -27,11 +25,7 @@ impl Over {
         }
         // over no axis: each element alone, along an axis of its own
         let ndim = x.ndim();
-        Ok(Over {
-            x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?,
-            axes: vec![ndim],
-            keepdims: false,
-        })
+        Ok(Over { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
 
     /// How many elements each result comes from.
@@ -47,17 +41,12 @@ impl Over {
     /// The elements of each result along one last axis, and the shape of the result.
     fn flat(&self, on: On<'_>) -> Result<(Tensor, Vec<usize>)> {
         let shape = self.x.shape();
-        let kept: Vec<usize> = (0..shape.len())
-            .filter(|a| !self.axes.contains(a))
-            .collect();
+        let kept: Vec<usize> = (0..shape.len()).filter(|a| !self.axes.contains(a)).collect();
         let order: Vec<usize> = kept.iter().chain(&self.axes).copied().collect();
         let mut flat: Vec<usize> = kept.iter().map(|&a| shape[a]).collect();
         flat.push(self.count());
         let moved = on.permute(&self.x, &order)?;
-        Ok((
-            on.reshape(&moved, &flat)?,
-            shape::reduced(shape, &self.axes, self.keepdims),
-        ))
+        Ok((on.reshape(&moved, &flat)?, shape::reduced(shape, &self.axes, self.keepdims)))
     }
 
     /// Refuses to reduce no elements.
@@ -65,11 +54,7 @@ impl Over {
         if self.count() > 0 {
             Ok(())
         } else {
-            Err(Error::shape(
-                on.op,
-                self.x.shape(),
-                "has no element to choose along these axes",
-            ))
+            Err(Error::shape(on.op, self.x.shape(), "has no element to choose along these axes"))
         }
     }
 }
@@ -94,24 +79,14 @@ fn from_sum<T: Element>(on: On<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
 }
 
 /// Sum; integers and bool in 64 bits.
-pub fn sum<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<T::Sum>> {
+pub fn sum<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
     let on = b.on("sum");
     let over = Over::new(on, to_sum(on, x)?, axis, keepdims)?;
     from_sum::<T>(on, over.call(on, &ops::SUM)?)
 }
 
 /// Product; integers and bool in 64 bits.
-pub fn prod<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<T::Sum>> {
+pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
     let on = b.on("prod");
     let (flat, shape) = Over::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
     let product = on.call(&ops::PROD, args![&flat, -1_i64])?;
@@ -119,12 +94,7 @@ pub fn prod<T: Element>(
 }
 
 /// Arithmetic mean.
-pub fn mean<T: Float>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<T>> {
+pub fn mean<T: Float>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     let on = b.on("mean");
     let over = Over::new(on, on.enter(Via::Float32, x)?, axis, keepdims)?;
     on.leave(Via::Float32, over.call(on, &ops::MEAN)?)
@@ -143,54 +113,29 @@ fn extreme<T: Ordered>(
 }
 
 /// The largest element; NaN where there is one.
-pub fn max<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<T>> {
+pub fn max<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     extreme(b.on("max"), &ops::AMAX, x, axis, keepdims)
 }
 
 /// The smallest element; NaN where there is one.
-pub fn min<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<T>> {
+pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     extreme(b.on("min"), &ops::AMIN, x, axis, keepdims)
 }
 
 /// Whether any element is true.
-pub fn any<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<bool>> {
+pub fn any<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
     let on = b.on("any");
     on.array(Over::new(on, on.truth(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
 }
 
 /// Whether every element is true.
-pub fn all<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<bool>> {
+pub fn all<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
     let on = b.on("all");
     on.array(Over::new(on, on.truth(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
 }
 
 /// How many elements are true.
-pub fn count_nonzero<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<i64>> {
+pub fn count_nonzero<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<i64>> {
     let on = b.on("count_nonzero");
     on.array(Over::new(on, on.truth(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
 }
@@ -204,10 +149,7 @@ fn spread<T: Float>(
     keepdims: bool,
 ) -> Result<TorchArray<T::Real>> {
     let over = Over::new(on, on.enter(Via::Float32, x)?, axis, keepdims)?;
-    let result = on.call(
-        schema,
-        args![&over.x, &over.axes, correction, over.keepdims],
-    )?;
+    let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
     on.array(on.cast(&result, T::Real::DTYPE)?)
 }
 
@@ -242,38 +184,20 @@ fn index_of<T: Ordered>(
 ) -> Result<TorchArray<i64>> {
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     if x.shape()[axis] == 0 {
-        return Err(Error::shape(
-            on.op,
-            x.shape(),
-            "has no element to choose along this axis",
-        ));
+        return Err(Error::shape(on.op, x.shape(), "has no element to choose along this axis"));
     }
     let x = on.enter(Via::Order, x)?;
-    let x = if T::DTYPE == DType::Bool {
-        on.cast(&x, DType::UInt8)?
-    } else {
-        x
-    };
+    let x = if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
     on.array(on.call(schema, args![&x, axis, keepdims])?)
 }
 
 /// Index of the largest element, the first of equals; NaN is the largest.
-pub fn argmax<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: isize,
-    keepdims: bool,
-) -> Result<TorchArray<i64>> {
+pub fn argmax<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: bool) -> Result<TorchArray<i64>> {
     index_of(b.on("argmax"), &ops::ARGMAX, x, axis, keepdims)
 }
 
 /// Index of the smallest element, the first of equals; NaN is the smallest.
-pub fn argmin<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: isize,
-    keepdims: bool,
-) -> Result<TorchArray<i64>> {
+pub fn argmin<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: bool) -> Result<TorchArray<i64>> {
     index_of(b.on("argmin"), &ops::ARGMIN, x, axis, keepdims)
 }
 
@@ -303,13 +227,7 @@ pub fn cumulative_sum<T: Element>(
     axis: isize,
     include_initial: bool,
 ) -> Result<TorchArray<T::Sum>> {
-    scan(
-        b.on("cumulative_sum"),
-        &ops::CUMSUM,
-        x,
-        axis,
-        include_initial.then_some(0),
-    )
+    scan(b.on("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
 }
 
 /// Running product along one axis.
@@ -319,34 +237,17 @@ pub fn cumulative_prod<T: Element>(
     axis: isize,
     include_initial: bool,
 ) -> Result<TorchArray<T::Sum>> {
-    scan(
-        b.on("cumulative_prod"),
-        &ops::CUMPROD,
-        x,
-        axis,
-        include_initial.then_some(1),
-    )
+    scan(b.on("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
 }
 
 /// Differences of neighbours along one axis, `n` times.
-pub fn diff<T: Numeric>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: isize,
-    n: usize,
-) -> Result<TorchArray<T>> {
+pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> Result<TorchArray<T>> {
     let on = b.on("diff");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     let mut d = on.enter(Via::Parts, x)?;
     for _ in 0..n.min(x.shape()[axis]) {
         let left = d.shape()[axis] - 1;
-        d = on.call(
-            &ops::SUB,
-            args![
-                &on.narrow(&d, axis, 1, left)?,
-                &on.narrow(&d, axis, 0, left)?
-            ],
-        )?;
+        d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }
     on.leave(Via::Parts, d)
 }
@@ -370,11 +271,7 @@ pub fn quantile<T: Real>(
         return on.array(on.full(&shape, T::ZERO)?);
     }
     if n == 0 {
-        return Err(Error::shape(
-            on.op,
-            x.shape(),
-            "has no element to choose along these axes",
-        ));
+        return Err(Error::shape(on.op, x.shape(), "has no element to choose along these axes"));
     }
     let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
     let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;
@@ -389,13 +286,8 @@ pub fn quantile<T: Real>(
 /// Refuses quantiles outside [0, 1].
 fn check_quantiles<T: Real>(on: On<'_>, q: &TorchArray<T>) -> Result<()> {
     let half = Number::of(0.5_f32);
-    let distance = on.call(
-        &ops::ABS,
-        args![&on.call(
-            &ops::SUB,
-            args![&on.cast(q.tensor(), DType::Float64)?, half]
-        )?],
-    )?;
+    let distance =
+        on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
     let inside = on.call(&ops::LE, args![&distance, half])?;
     let axes: Vec<usize> = (0..inside.ndim()).collect();
     match on.item(&on.call(&ops::ALL, args![&inside, &axes, false])?)? {
@@ -406,25 +298,15 @@ fn check_quantiles<T: Real>(on: On<'_>, q: &TorchArray<T>) -> Result<()> {
 
 /// Where the quantiles lie among `n` sorted elements, rounded as NumPy rounds it: in the dtype, where that has all indices.
 fn places(on: On<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
-    let exact = on.call(
-        &ops::MUL,
-        args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)],
-    )?;
-    if n <= 1 << 24 {
-        on.cast(&on.cast(&exact, dtype)?, DType::Float64)
-    } else {
-        Ok(exact)
-    }
+    let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
+    if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
 }
 
 /// What lies at these places of the sorted last axis.
 fn between(on: On<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
     let axis = sorted.ndim() - 1;
     let at = |places: &Tensor| on.pick(sorted, axis, &on.cast(places, DType::Int64)?);
-    let (floor, ceil) = (
-        on.call(&ops::FLOOR, args![places])?,
-        on.call(&ops::CEIL, args![places])?,
-    );
+    let (floor, ceil) = (on.call(&ops::FLOOR, args![places])?, on.call(&ops::CEIL, args![places])?);
     let part = match method {
         Interpolation::Lower => return at(&floor),
         Interpolation::Higher => return at(&ceil),
@@ -440,21 +322,8 @@ fn between(on: On<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) 
     let part = on.call(&ops::TO_OTHER, args![&part, &low])?;
     let step = on.call(&ops::SUB, args![&high, &low])?;
     // from the nearer of both, so that each is met exactly
-    let left = on.call(
-        &ops::SUB,
-        args![&on.call(&ops::ONES_LIKE, args![&part])?, &part],
-    )?;
-    let from_high = on.call(
-        &ops::SUB,
-        args![&high, &on.call(&ops::MUL, args![&step, &left])?],
-    )?;
-    let from_low = on.call(
-        &ops::ADD,
-        args![&low, &on.call(&ops::MUL, args![&step, &part])?],
-    )?;
-    on.select(
-        &on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?,
-        &from_high,
-        &from_low,
-    )
+    let left = on.call(&ops::SUB, args![&on.call(&ops::ONES_LIKE, args![&part])?, &part])?;
+    let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
+    let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
+    on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)
 }

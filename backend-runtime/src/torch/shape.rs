@@ -32,11 +32,7 @@ pub fn permute_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Res
     if order.len() != ndim {
         return Err(Error::argument(
             on.op,
-            format!(
-                "{} axes do not order the {ndim} of shape {:?}",
-                order.len(),
-                x.shape()
-            ),
+            format!("{} axes do not order the {ndim} of shape {:?}", order.len(), x.shape()),
         ));
     }
     on.array(on.permute(x.tensor(), &order)?)
@@ -59,29 +55,16 @@ pub fn matrix_transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Torc
 }
 
 /// Axes moved to other places.
-pub fn moveaxis<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    source: Axes,
-    destination: Axes,
-) -> Result<TorchArray<T>> {
+pub fn moveaxis<T: Element>(b: &Torch, x: &TorchArray<T>, source: Axes, destination: Axes) -> Result<TorchArray<T>> {
     let on = b.on("moveaxis");
     let ndim = x.shape().len();
-    let (from, to) = (
-        source.resolve(on.op, ndim)?,
-        destination.resolve(on.op, ndim)?,
-    );
+    let (from, to) = (source.resolve(on.op, ndim)?, destination.resolve(on.op, ndim)?);
     if from.len() != to.len() {
-        return Err(Error::argument(
-            on.op,
-            format!("{} axes do not go to {} places", from.len(), to.len()),
-        ));
+        return Err(Error::argument(on.op, format!("{} axes do not go to {} places", from.len(), to.len())));
     }
     let mut rest = (0..ndim).filter(|a| !from.contains(a));
     let at = |place| to.iter().position(|&t| t == place).map(|i| from[i]);
-    let order: Vec<usize> = (0..ndim)
-        .filter_map(|place| at(place).or_else(|| rest.next()))
-        .collect();
+    let order: Vec<usize> = (0..ndim).filter_map(|place| at(place).or_else(|| rest.next())).collect();
     on.array(on.permute(x.tensor(), &order)?)
 }
 
@@ -104,27 +87,17 @@ pub fn expand_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Resu
 pub fn squeeze<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("squeeze");
     let axes = match axis {
-        Axes::All => (0..x.shape().len())
-            .filter(|&a| x.shape()[a] == 1)
-            .collect(),
+        Axes::All => (0..x.shape().len()).filter(|&a| x.shape()[a] == 1).collect(),
         list => list.resolve(on.op, x.shape().len())?,
     };
     if axes.iter().any(|&a| x.shape()[a] != 1) {
-        return Err(Error::shape(
-            on.op,
-            x.shape(),
-            format!("has axes of {axes:?} that are not of length 1"),
-        ));
+        return Err(Error::shape(on.op, x.shape(), format!("has axes of {axes:?} that are not of length 1")));
     }
     on.array(on.call(&ops::SQUEEZE, args![x, &axes])?)
 }
 
 /// Repeated along new and length-1 axes, without copies.
-pub fn broadcast_to<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    shape: &[usize],
-) -> Result<TorchArray<T>> {
+pub fn broadcast_to<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("broadcast_to");
     shape::check_broadcast_to(on.op, x.shape(), shape)?;
     shape::count(on.op, shape, size_of::<T>())?;
@@ -132,23 +105,16 @@ pub fn broadcast_to<T: Element>(
 }
 
 /// All arrays in one shape.
-pub fn broadcast_arrays<T: Element>(
-    b: &Torch,
-    xs: &[&TorchArray<T>],
-) -> Result<Vec<TorchArray<T>>> {
+pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("broadcast_arrays");
     let shape = shape::broadcast_all(on.op, xs.iter().map(|x| x.shape()))?;
     shape::count(on.op, &shape, size_of::<T>())?;
-    xs.iter()
-        .map(|x| on.array(on.call(&ops::EXPAND, args![*x, &shape])?))
-        .collect()
+    xs.iter().map(|x| on.array(on.call(&ops::EXPAND, args![*x, &shape])?)).collect()
 }
 
 /// The shape of the first array, or an error where there is none.
 fn first_shape<'a, T: Element>(on: On<'_>, xs: &[&'a TorchArray<T>]) -> Result<&'a [usize]> {
-    xs.first()
-        .map(|x| x.shape())
-        .ok_or_else(|| Error::argument(on.op, "needs an array or more"))
+    xs.first().map(|x| x.shape()).ok_or_else(|| Error::argument(on.op, "needs an array or more"))
 }
 
 /// Arrays joined along one axis.
@@ -183,57 +149,28 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 }
 
 /// The slices along one axis.
-pub fn unstack<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: isize,
-) -> Result<Vec<TorchArray<T>>> {
+pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
-    on.list(&ops::UNBIND, args![x, axis])?
-        .into_iter()
-        .map(|t| on.array(t))
-        .collect()
+    on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
 
 /// Repeated as a whole along each axis.
-pub fn tile<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    repetitions: &[usize],
-) -> Result<TorchArray<T>> {
+pub fn tile<T: Element>(b: &Torch, x: &TorchArray<T>, repetitions: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("tile");
     let ndim = x.shape().len().max(repetitions.len());
     let aligned = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();
     let (lengths, times) = (aligned(x.shape()), aligned(repetitions));
-    let tiled: Vec<usize> = lengths
-        .iter()
-        .zip(&times)
-        .map(|(d, n)| d.saturating_mul(*n))
-        .collect();
+    let tiled: Vec<usize> = lengths.iter().zip(&times).map(|(d, n)| d.saturating_mul(*n)).collect();
     shape::count(on.op, &tiled, size_of::<T>())?;
     // an axis for the repetitions before each axis, then both as one
-    let each = |outer: &[usize]| {
-        lengths
-            .iter()
-            .zip(outer)
-            .flat_map(|(&d, &n)| [n, d])
-            .collect::<Vec<_>>()
-    };
+    let each = |outer: &[usize]| lengths.iter().zip(outer).flat_map(|(&d, &n)| [n, d]).collect::<Vec<_>>();
     let apart = on.reshape(x.tensor(), &each(&vec![1; ndim]))?;
-    on.array(on.reshape(
-        &on.call(&ops::EXPAND, args![&apart, &each(&times)])?,
-        &tiled,
-    )?)
+    on.array(on.reshape(&on.call(&ops::EXPAND, args![&apart, &each(&times)])?, &tiled)?)
 }
 
 /// Every element repeated along one axis.
-pub fn repeat<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    repeats: usize,
-    axis: isize,
-) -> Result<TorchArray<T>> {
+pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("repeat");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     let mut repeated = x.shape().to_vec();
@@ -241,20 +178,12 @@ pub fn repeat<T: Element>(
     shape::count(on.op, &repeated, size_of::<T>())?;
     let mut apart = x.shape().to_vec();
     apart.insert(axis + 1, repeats);
-    let apart = on.call(
-        &ops::EXPAND,
-        args![&on.call(&ops::UNSQUEEZE, args![x, axis + 1])?, &apart],
-    )?;
+    let apart = on.call(&ops::EXPAND, args![&on.call(&ops::UNSQUEEZE, args![x, axis + 1])?, &apart])?;
     on.array(on.reshape(&apart, &repeated)?)
 }
 
 /// Elements shifted along axes, around the ends. All axes are those of the flattened array.
-pub fn roll<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    shift: &[isize],
-    axis: Axes,
-) -> Result<TorchArray<T>> {
+pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("roll");
     if axis == Axes::All {
         let flat = on.reshape(x.tensor(), &[x.tensor().size()])?;
@@ -269,10 +198,7 @@ pub fn roll<T: Element>(
         // one axis takes all shifts, one after the other
         many if axes.len() == 1 => vec![many.iter().map(|&s| s as i128).sum()],
         many => {
-            return Err(Error::argument(
-                on.op,
-                format!("{} shifts do not fit {} axes", many.len(), axes.len()),
-            ));
+            return Err(Error::argument(on.op, format!("{} shifts do not fit {} axes", many.len(), axes.len())));
         }
     };
     on.array(rotate(on, x.tensor(), &shifts, &axes)?)
@@ -309,12 +235,7 @@ pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result
     shift_by(b.on("ifftshift"), x, axes, |n| n - n / 2)
 }
 
-fn shift_by<T: Element>(
-    on: On<'_>,
-    x: &TorchArray<T>,
-    axes: Axes,
-    shift: fn(usize) -> usize,
-) -> Result<TorchArray<T>> {
+fn shift_by<T: Element>(on: On<'_>, x: &TorchArray<T>, axes: Axes, shift: fn(usize) -> usize) -> Result<TorchArray<T>> {
     let axes = axes.resolve(on.op, x.shape().len())?;
     let shifts: Vec<i128> = axes.iter().map(|&a| shift(x.shape()[a]) as i128).collect();
     on.array(rotate(on, x.tensor(), &shifts, &axes)?)
@@ -333,35 +254,19 @@ pub fn pad<T: Element>(
     if widths.len() != 2 * lengths.len() {
         return Err(Error::argument(
             on.op,
-            format!(
-                "{} widths are no pairs for the {} axes",
-                widths.len(),
-                lengths.len()
-            ),
+            format!("{} widths are no pairs for the {} axes", widths.len(), lengths.len()),
         ));
     }
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
-    let padded: Vec<usize> = lengths
-        .iter()
-        .zip(&pairs)
-        .map(|(&d, w)| d.saturating_add(w.0).saturating_add(w.1))
-        .collect();
+    let padded: Vec<usize> =
+        lengths.iter().zip(&pairs).map(|(&d, w)| d.saturating_add(w.0).saturating_add(w.1)).collect();
     shape::count(on.op, &padded, size_of::<T>())?;
     if mode == PadMode::Constant {
         // libtorch begins with the last axis
-        let amounts: Vec<usize> = pairs
-            .iter()
-            .rev()
-            .flat_map(|&(before, after)| [before, after])
-            .collect();
+        let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
         let bits = on.enter(Via::Wrap, x)?;
-        let value = Via::Wrap
-            .detour(T::DTYPE)
-            .enter_number(Number::of(T::from_f64(value)));
-        return on.leave(
-            Via::Wrap,
-            on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?,
-        );
+        let value = Via::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
+        return on.leave(Via::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
     }
     let mut result = x.tensor().clone();
     for (axis, &(before, after)) in pairs.iter().enumerate() {
@@ -369,11 +274,7 @@ pub fn pad<T: Element>(
             continue;
         }
         if lengths[axis] == 0 {
-            return Err(Error::shape(
-                on.op,
-                lengths,
-                format!("axis {axis} has no element to pad with"),
-            ));
+            return Err(Error::shape(on.op, lengths, format!("axis {axis} has no element to pad with")));
         }
         let sources = border(on, lengths[axis] as i64, before as i64, padded[axis], mode)?;
         result = on.pick(&result, axis, &sources)?;
@@ -389,11 +290,7 @@ fn border(on: On<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Resu
     let mirrored = |period: i64, last: i64| {
         let there = modulo(period)?;
         let back = on.call(&ops::SUB, args![&on.number(Number::of(last))?, &there])?;
-        on.select(
-            &on.call(&ops::GE, args![&there, Number::of(n)])?,
-            &back,
-            &there,
-        )
+        on.select(&on.call(&ops::GE, args![&there, Number::of(n)])?, &back, &there)
     };
     match mode {
         PadMode::Wrap => modulo(n),

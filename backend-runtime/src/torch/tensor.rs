@@ -34,22 +34,13 @@ impl Tensor {
     /// Lengths of the axes.
     #[inline]
     pub fn shape(&self) -> &[usize] {
-        const {
-            assert!(
-                size_of::<usize>() == size_of::<i64>(),
-                "libtorch's lengths are 64-bit"
-            )
-        };
+        const { assert!(size_of::<usize>() == size_of::<i64>(), "libtorch's lengths are 64-bit") };
         let mut ndim = 0;
         // SAFETY: lengths are never negative and live as long as the tensor, which nobody resizes; an empty list may
         // be null, which a slice must not be.
         unsafe {
             let lengths = (shim().lengths)(self.as_ptr(), &mut ndim);
-            if ndim == 0 {
-                &[]
-            } else {
-                std::slice::from_raw_parts(lengths.cast(), ndim)
-            }
+            if ndim == 0 { &[] } else { std::slice::from_raw_parts(lengths.cast(), ndim) }
         }
     }
 
@@ -58,11 +49,7 @@ impl Tensor {
         let ndim = self.shape().len();
         // SAFETY: as for `shape`.
         unsafe {
-            if ndim == 0 {
-                &[]
-            } else {
-                std::slice::from_raw_parts((shim().strides)(self.as_ptr()).cast(), ndim)
-            }
+            if ndim == 0 { &[] } else { std::slice::from_raw_parts((shim().strides)(self.as_ptr()).cast(), ndim) }
         }
     }
 
@@ -127,12 +114,7 @@ impl Drop for Tensor {
 
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "tensor {:?} of libtorch's dtype {}",
-            self.shape(),
-            self.code()
-        )
+        write!(f, "tensor {:?} of libtorch's dtype {}", self.shape(), self.code())
     }
 }
 
@@ -152,16 +134,9 @@ impl Number {
         let mut bytes = [0_u64; 2];
         // SAFETY: an element is at most 16 plain bytes, none of them padding.
         unsafe {
-            std::ptr::copy_nonoverlapping(
-                (&raw const x).cast::<u8>(),
-                bytes.as_mut_ptr().cast(),
-                size_of::<T>(),
-            )
+            std::ptr::copy_nonoverlapping((&raw const x).cast::<u8>(), bytes.as_mut_ptr().cast(), size_of::<T>())
         };
-        Number {
-            code: ffi::code(T::DTYPE),
-            bytes,
-        }
+        Number { code: ffi::code(T::DTYPE), bytes }
     }
 }
 
@@ -199,56 +174,34 @@ pub struct Tensors<'a>(Vec<Option<NonNull<Impl>>>, PhantomData<&'a Tensor>);
 impl<'a> Tensors<'a> {
     /// The tensors, in order.
     pub fn of(tensors: impl IntoIterator<Item = Option<&'a Tensor>>) -> Tensors<'a> {
-        Tensors(
-            tensors.into_iter().map(|t| t.map(|t| t.0)).collect(),
-            PhantomData,
-        )
+        Tensors(tensors.into_iter().map(|t| t.map(|t| t.0)).collect(), PhantomData)
     }
 
     /// The tensors, in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<&Tensor>> {
-        // SAFETY: a `Tensor` is transparent over its pointer, and lives for `'a`.
-        self.0.iter().map(|t| {
-            t.as_ref()
-                .map(|t| unsafe { &*std::ptr::from_ref(t).cast::<Tensor>() })
-        })
+        let tensor = |pointer: &NonNull<Impl>| {
+            // SAFETY: a `Tensor` is transparent over its pointer, and this one lives for `'a`.
+            unsafe { &*std::ptr::from_ref(pointer).cast::<Tensor>() }
+        };
+        self.0.iter().map(move |t| t.as_ref().map(tensor))
     }
 }
 
 impl Arg<'_> {
     /// The argument for the shim; it borrows from `self`. `first` has the axes that [`Arg::Axes`] are of.
-    pub(super) fn value(
-        &self,
-        op: &'static str,
-        ndim: usize,
-        axes: &mut Vec<i64>,
-    ) -> Result<Value> {
-        let value = |tag, word, count| Value {
-            tag,
-            aux: 0,
-            word,
-            count,
-        };
+    pub(super) fn value(&self, op: &'static str, ndim: usize, axes: &mut Vec<i64>) -> Result<Value> {
+        let value = |tag, word, count| Value { tag, aux: 0, word, count };
         Ok(match self {
             Arg::None => Value::NONE,
             Arg::Tensor(t) => value(tag::TENSOR, t.as_ptr() as u64, 0),
             Arg::Tensors(list) => value(tag::TENSORS, list.0.as_ptr() as u64, list.0.len() as u64),
-            Arg::Number(n) => Value {
-                tag: tag::SCALAR,
-                aux: n.code,
-                word: n.bytes[0],
-                count: n.bytes[1],
-            },
+            Arg::Number(n) => Value { tag: tag::SCALAR, aux: n.code, word: n.bytes[0], count: n.bytes[1] },
             Arg::Int(i) => value(tag::INT, *i as u64, 0),
             Arg::Real(x) => value(tag::DOUBLE, x.to_bits(), 0),
             Arg::Bool(b) => value(tag::BOOL, u64::from(*b), 0),
             Arg::Ints(list) => value(tag::INTS, list.as_ptr() as u64, list.len() as u64),
             Arg::Axes(given) => {
-                *axes = given
-                    .resolve(op, ndim)?
-                    .into_iter()
-                    .map(|a| a as i64)
-                    .collect();
+                *axes = given.resolve(op, ndim)?.into_iter().map(|a| a as i64).collect();
                 value(tag::INTS, axes.as_ptr() as u64, axes.len() as u64)
             }
             Arg::Device => value(tag::DEVICE, 0, 0),

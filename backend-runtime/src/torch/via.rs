@@ -43,9 +43,7 @@ impl Via {
     pub fn detour(self, dtype: DType) -> Detour {
         match (self, dtype) {
             (Via::Direct, _) => Detour::None,
-            (Via::Wrap | Via::Parts, DType::UInt16 | DType::UInt32 | DType::UInt64) => {
-                Detour::Bits(dtype)
-            }
+            (Via::Wrap | Via::Parts, DType::UInt16 | DType::UInt32 | DType::UInt64) => Detour::Bits(dtype),
             (Via::Order, DType::UInt16 | DType::UInt32 | DType::UInt64) => Detour::Flipped(dtype),
             (Via::Float32, DType::Float16 | DType::BFloat16) => Detour::Float32(dtype),
             (Via::Parts, DType::Complex64 | DType::Complex128) => Detour::Parts(dtype),
@@ -94,9 +92,7 @@ impl Detour {
     pub fn is_of(self, dtype: DType) -> bool {
         match self {
             Detour::None => false,
-            Detour::Bits(d) | Detour::Flipped(d) | Detour::Float32(d) | Detour::Parts(d) => {
-                d == dtype
-            }
+            Detour::Bits(d) | Detour::Flipped(d) | Detour::Float32(d) | Detour::Parts(d) => d == dtype,
         }
     }
 
@@ -104,9 +100,7 @@ impl Detour {
     pub fn enter(self, on: On<'_>, x: &Tensor) -> Result<Tensor> {
         match self {
             Detour::Bits(d) if x.is(d) => on.call(&ops::VIEW_DTYPE, args![x, signed(d)]),
-            Detour::Flipped(d) if x.is(d) => {
-                flip(on, &on.call(&ops::VIEW_DTYPE, args![x, signed(d)])?, d)
-            }
+            Detour::Flipped(d) if x.is(d) => flip(on, &on.call(&ops::VIEW_DTYPE, args![x, signed(d)])?, d),
             Detour::Float32(d) if x.is(d) => on.cast(x, DType::Float32),
             Detour::Parts(d) if x.is(d) => on.call(&ops::VIEW_AS_REAL, args![x]),
             _ => Ok(x.clone()),
@@ -139,13 +133,8 @@ impl Detour {
         let code = |d: DType| super::ffi::code(signed(d));
         match self {
             Detour::Bits(d) => Number { code: code(d), ..n },
-            Detour::Flipped(d) => Number {
-                code: code(d),
-                bytes: [n.bytes[0] ^ first_bit(d), 0],
-            },
-            Detour::Float32(DType::Float16) => {
-                Number::of(f16::from_bits(n.bytes[0] as u16).to_f32())
-            }
+            Detour::Flipped(d) => Number { code: code(d), bytes: [n.bytes[0] ^ first_bit(d), 0] },
+            Detour::Float32(DType::Float16) => Number::of(f16::from_bits(n.bytes[0] as u16).to_f32()),
             Detour::Float32(_) => Number::of(bf16::from_bits(n.bytes[0] as u16).to_f32()),
             Detour::None | Detour::Parts(_) => n,
         }
@@ -156,9 +145,7 @@ impl Detour {
         Ok(match arg {
             Arg::Tensor(x) => Entered::Tensor(self.enter(on, x)?),
             Arg::Tensors(list) => {
-                let entered = list
-                    .iter()
-                    .map(|x| x.map(|x| self.enter(on, x)).transpose());
+                let entered = list.iter().map(|x| x.map(|x| self.enter(on, x)).transpose());
                 Entered::Tensors(entered.collect::<Result<_>>()?)
             }
             Arg::Number(n) => match self {
@@ -178,23 +165,14 @@ fn first_bit(dtype: DType) -> u64 {
 
 /// The first bit of each signed integer flipped, which maps the order of unsigned integers to that of signed ones.
 fn flip(on: On<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
-    let first_bit = Number {
-        code: super::ffi::code(signed(dtype)),
-        bytes: [1 << (8 * dtype.size() - 1), 0],
-    };
+    let first_bit = Number { code: super::ffi::code(signed(dtype)), bytes: [1 << (8 * dtype.size() - 1), 0] };
     on.call(&ops::BITWISE_XOR, args![x, first_bit])
 }
 
 /// Complex numbers from reals with an axis of length 2 at the end.
 pub fn join_parts(on: On<'_>, x: Tensor) -> Result<Tensor> {
     let strides = x.strides();
-    let pairs = strides
-        .split_last()
-        .is_some_and(|(last, rest)| *last == 1 && rest.iter().all(|s| s % 2 == 0));
-    let x = if pairs {
-        x
-    } else {
-        on.call(&ops::CONTIGUOUS, args![&x])?
-    };
+    let pairs = strides.split_last().is_some_and(|(last, rest)| *last == 1 && rest.iter().all(|s| s % 2 == 0));
+    let x = if pairs { x } else { on.call(&ops::CONTIGUOUS, args![&x])? };
     on.call(&ops::VIEW_AS_COMPLEX, args![&x])
 }

@@ -21,18 +21,8 @@ impl On<'_> {
     }
 
     /// Operands that fit each other, as tensors of this device, each as the detour has it.
-    pub fn operands<T: Element, const N: usize>(
-        self,
-        via: Via,
-        xs: [Operand<'_, T>; N],
-    ) -> Result<[Tensor; N]> {
-        let shapes = xs.iter().map(|x| {
-            if let Operand::Array(x) = x {
-                x.shape()
-            } else {
-                &[]
-            }
-        });
+    pub fn operands<T: Element, const N: usize>(self, via: Via, xs: [Operand<'_, T>; N]) -> Result<[Tensor; N]> {
+        let shapes = xs.iter().map(|x| if let Operand::Array(x) = x { x.shape() } else { &[] });
         shape::broadcast_all(self.op, shapes)?;
         let mut tensors = Vec::with_capacity(N);
         for x in xs {
@@ -42,9 +32,7 @@ impl On<'_> {
             };
             tensors.push(via.detour(T::DTYPE).enter(self, &tensor)?);
         }
-        tensors
-            .try_into()
-            .map_err(|_| Error::argument(self.op, "operands"))
+        tensors.try_into().map_err(|_| Error::argument(self.op, "operands"))
     }
 
     /// A number as an array of 0 dimensions on this device.
@@ -54,11 +42,7 @@ impl On<'_> {
 
     /// In another dtype, as C converts; the same tensor if it is of this one.
     pub fn cast(self, x: &Tensor, dtype: DType) -> Result<Tensor> {
-        if x.is(dtype) {
-            Ok(x.clone())
-        } else {
-            self.call(&ops::TO_DTYPE, args![x, dtype])
-        }
+        if x.is(dtype) { Ok(x.clone()) } else { self.call(&ops::TO_DTYPE, args![x, dtype]) }
     }
 
     /// A new tensor of one value.
@@ -66,22 +50,13 @@ impl On<'_> {
         shape::count(self.op, shape, size_of::<T>())?;
         let (detour, value) = (Via::Wrap.detour(T::DTYPE), Number::of(value));
         let (value, dtype) = (detour.enter_number(value), detour.carrier(T::DTYPE));
-        detour.leave(
-            self,
-            self.call(
-                &ops::FULL,
-                args![shape, value, dtype, Arg::None, Arg::Device],
-            )?,
-        )
+        detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
     /// 0, 1 .. n - 1 as int64.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
         shape::count(self.op, &[n], size_of::<i64>())?;
-        self.call(
-            &ops::ARANGE,
-            args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device],
-        )
+        self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }
 
     /// The elements, in C order, in this shape.
@@ -100,40 +75,23 @@ impl On<'_> {
     }
 
     /// `x` where the condition is true, else `y`.
-    pub fn select<'a>(
-        self,
-        condition: &Tensor,
-        x: impl Into<Arg<'a>>,
-        y: impl Into<Arg<'a>>,
-    ) -> Result<Tensor> {
+    pub fn select<'a>(self, condition: &Tensor, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<Tensor> {
         self.call(&ops::WHERE, &[condition.into(), x.into(), y.into()])
     }
 
     /// The elements at these int64 indices, 0 or more, along one axis.
     pub fn pick(self, x: &Tensor, axis: usize, indices: &Tensor) -> Result<Tensor> {
-        self.on_bits(x, |x| {
-            self.call(&ops::INDEX_SELECT, args![x, axis, indices])
-        })
+        self.on_bits(x, |x| self.call(&ops::INDEX_SELECT, args![x, axis, indices]))
     }
 
     /// The order reversed along axes.
     pub fn reverse(self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
-        if axes.is_empty() {
-            Ok(x.clone())
-        } else {
-            self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes]))
-        }
+        if axes.is_empty() { Ok(x.clone()) } else { self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes])) }
     }
 
     /// Moves elements of any dtype with an op that lacks most unsigned integers.
-    pub fn on_bits(
-        self,
-        x: &Tensor,
-        run: impl FnOnce(&Tensor) -> Result<Tensor>,
-    ) -> Result<Tensor> {
-        let unsigned = DType::ALL
-            .into_iter()
-            .find(|d| is_wide_unsigned(*d) && x.is(*d));
+    pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+        let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
         let detour = unsigned.map_or(Detour::None, |d| Via::Wrap.detour(d));
         detour.leave(self, run(&detour.enter(self, x)?)?)
     }

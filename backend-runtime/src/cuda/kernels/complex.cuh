@@ -133,9 +133,10 @@ C op_acosh(complex<R> x) {
 }
 
 C op_atanh(complex<R> x) {
-    R d = R(1) - x.re, y2 = x.im * x.im;
-    R re = op_log1p(R(4) * x.re / (d * d + y2)) / R(4);
-    return complex<R>(re, op_atan2(R(2) * x.im, d * (R(1) + x.re) - y2) * R(0.5));
+    // of the magnitude: the logarithm of 1 less something would lose bits
+    R m = op_abs(x.re), d = R(1) - m, y2 = x.im * x.im;
+    R re = op_log1p(R(4) * m / (d * d + y2)) / R(4);
+    return complex<R>(op_copysign(re, x.re), op_atan2(R(2) * x.im, d * (R(1) + m) - y2) * R(0.5));
 }
 
 C op_atan(complex<R> x) { return turn_back(op_atanh(turn(x))); }

@@ -58,9 +58,11 @@ template <int W, typename U, typename F, typename... X> Pack<U, W> apply(const F
 
 // Bytes of the largest of some types.
 template <typename X, typename... Y> struct Largest {
-    static const int rest = Largest<Y...>::size, size = sizeof(X) > rest ? int(sizeof(X)) : rest;
+    enum { rest = Largest<Y...>::size, size = sizeof(X) > rest ? int(sizeof(X)) : rest };
 };
-template <typename X> struct Largest<X> { static const int size = sizeof(X); };
+template <typename X> struct Largest<X> {
+    enum { size = sizeof(X) };
+};
 
 template <typename F, typename U, typename... X>
 void flat_readers(const F& f, U* __restrict__ out, u64 n, u32 vectors, Reader<X>... in) {

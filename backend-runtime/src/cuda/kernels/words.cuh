@@ -126,8 +126,9 @@ UNSIGNED(u64, u64)
     inline T op_times(T x, T y) { return x * y; }                                                                      \
     inline T op_over(T x, T y) { return x / y; }                                                                       \
     inline T op_negate(T x) { return -x; }                                                                             \
-    inline T op_maximum(T x, T y) { return x >= y || x != x ? x : y; }                                                 \
-    inline T op_minimum(T x, T y) { return x <= y || x != x ? x : y; }                                                 \
+    /* the second of two zeros */                                                                                      \
+    inline T op_maximum(T x, T y) { return x > y || x != x ? x : y; }                                                  \
+    inline T op_minimum(T x, T y) { return x < y || x != x ? x : y; }                                                  \
     inline T op_abs(T x) { return fabs##f(x); }                                                                        \
     inline T op_sign(T x) { return x > 0 ? T(1) : x < 0 ? T(-1) : x == 0 ? T(0) : x; }                                 \
     inline T op_pow(T x, T y) { return pow##f(x, y); }                                                                 \

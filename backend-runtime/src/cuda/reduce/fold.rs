@@ -8,6 +8,9 @@ use crate::{
     },
 };
 
+/// Bytes of the largest accumulator.
+pub(super) const ACCUMULATOR: usize = 16;
+
 /// What many elements become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
@@ -83,10 +86,7 @@ impl Fold {
 
     /// Whether there is no result of no elements.
     pub(crate) fn needs_elements(self) -> bool {
-        matches!(
-            self,
-            Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest
-        )
+        matches!(self, Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest)
     }
 
     fn is_for(self, dtype: DType) -> bool {
@@ -122,9 +122,7 @@ pub(crate) const FOLDS: Listed = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {
         for dtype in DType::ALL.into_iter().filter(|&dtype| fold.is_for(dtype)) {
-            instances.extend(
-                ["reduce", "join_parts"].map(|kernel| Instance::new(kernel, fold.name(), &[dtype])),
-            );
+            instances.extend(["reduce", "join_parts"].map(|kernel| Instance::new(kernel, fold.name(), &[dtype])));
         }
     }
     instances

@@ -2,8 +2,13 @@
 
 mod fold;
 mod plan;
+mod quantile;
+mod scan;
 
 pub(super) use fold::FOLDS;
+pub use quantile::quantile;
+pub(super) use scan::{DIFFS, SCANS, running_count};
+pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{Cuda, CudaArray, array::Raw};
 use crate::{Axes, Element, Error, Float, Ordered, Result, shape};
@@ -11,102 +16,52 @@ use fold::Fold;
 use plan::Plan;
 
 /// Sum over axes.
-pub fn sum<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<T::Sum>> {
+pub fn sum<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
     over_axes(b, "sum", x, axis, keepdims, Fold::Sum)
 }
 
 /// Product over axes.
-pub fn prod<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<T::Sum>> {
+pub fn prod<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
     over_axes(b, "prod", x, axis, keepdims, Fold::Product)
 }
 
 /// How many elements are true, over axes.
-pub fn count_nonzero<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<i64>> {
+pub fn count_nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<i64>> {
     over_axes(b, "count_nonzero", x, axis, keepdims, Fold::Count)
 }
 
 /// Whether any element is true, over axes.
-pub fn any<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<bool>> {
+pub fn any<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<bool>> {
     over_axes(b, "any", x, axis, keepdims, Fold::Any)
 }
 
 /// Whether all elements are true, over axes.
-pub fn all<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<bool>> {
+pub fn all<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<bool>> {
     over_axes(b, "all", x, axis, keepdims, Fold::All)
 }
 
 /// The largest element, over axes.
-pub fn max<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<T>> {
+pub fn max<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
     over_axes(b, "max", x, axis, keepdims, Fold::Maximum)
 }
 
 /// The smallest element, over axes.
-pub fn min<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<T>> {
+pub fn min<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
     over_axes(b, "min", x, axis, keepdims, Fold::Minimum)
 }
 
 /// Arithmetic mean over axes.
-pub fn mean<T: Float>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<CudaArray<T>> {
+pub fn mean<T: Float>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
     over_axes(b, "mean", x, axis, keepdims, Fold::Mean)
 }
 
 /// Index of the largest element along one axis.
-pub fn argmax<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: isize,
-    keepdims: bool,
-) -> Result<CudaArray<i64>> {
+pub fn argmax<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmax", x, axis, keepdims, Fold::Largest)
 }
 
 /// Index of the smallest element along one axis.
-pub fn argmin<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: isize,
-    keepdims: bool,
-) -> Result<CudaArray<i64>> {
+pub fn argmin<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmin", x, axis, keepdims, Fold::Smallest)
 }
 
@@ -157,14 +112,7 @@ fn along_axis<T: Element, U: Element>(
 }
 
 /// `fold` of `x` over axes.
-fn reduced(
-    b: &Cuda,
-    op: &'static str,
-    x: &Raw,
-    axes: &[usize],
-    keepdims: bool,
-    fold: Fold,
-) -> Result<Raw> {
+fn reduced(b: &Cuda, op: &'static str, x: &Raw, axes: &[usize], keepdims: bool, fold: Fold) -> Result<Raw> {
     b.check(op, x)?;
     let plan = Plan::new(op, x, axes);
     if fold.needs_elements() && plan.inputs() == 0 && plan.outputs() > 0 {
@@ -172,6 +120,11 @@ fn reduced(
     }
     let values = plan.run(b, fold, None, plan.inputs() as f64)?;
     Ok(plan.shaped(values, keepdims))
+}
+
+/// The sum over axis 0, integers in 64 bits.
+pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+    reduced(b, op, x, &[0], false, Fold::Sum)
 }
 
 /// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits.

@@ -1,6 +1,6 @@
 //! How a fold over axes is laid out: which axes go, in which order the others are gone over, how the work is split.
 
-use super::fold::{Fold, REDUCE};
+use super::fold::{ACCUMULATOR, Fold, REDUCE};
 use crate::{
     Result,
     cuda::{
@@ -12,9 +12,6 @@ use crate::{
     shape,
 };
 use std::cmp::Reverse;
-
-/// Bytes of the largest accumulator.
-const ACCUMULATOR: usize = 16;
 
 /// A fold of one array over some axes.
 pub(crate) struct Plan {
@@ -36,26 +33,11 @@ impl Plan {
         };
         let part = |axes: &[usize]| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
-            Merged::new(&[&x.view(
-                shape,
-                axes.iter().map(|&axis| x.strides[axis]).collect(),
-                x.offset,
-            )])
+            Merged::new(&[&x.view(shape, axes.iter().map(|&axis| x.strides[axis]).collect(), x.offset)])
         };
-        let kept = in_memory(
-            (0..x.shape.len())
-                .filter(|axis| !axes.contains(axis))
-                .collect(),
-        );
+        let kept = in_memory((0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect());
         let (outer, inner) = (part(&kept), part(&in_memory(axes.to_vec())));
-        Plan {
-            op,
-            x: x.clone(),
-            axes: axes.to_vec(),
-            kept,
-            outer,
-            inner,
-        }
+        Plan { op, x: x.clone(), axes: axes.to_vec(), kept, outer, inner }
     }
 
     /// Number of results.
@@ -83,28 +65,14 @@ impl Plan {
         };
         let instance = |template| Instance::new(template, fold.name(), &[x.dtype]);
         let kernel = b.kernel(op, &REDUCE, instance("reduce"))?;
-        let grid = Grid {
-            blocks: [split.blocks, split.parts, 1],
-            threads: Grid::THREADS,
-            shared: 0,
-        };
+        let grid = Grid { blocks: [split.blocks, split.parts, 1], threads: Grid::THREADS, shared: 0 };
         let (from, to) = (x.pointer(), out.pointer());
-        let (parts, given) = (
-            parts.as_ref().map_or(0, Raw::pointer),
-            given.map_or(0, Raw::pointer),
-        );
+        let (parts, given) = (parts.as_ref().map_or(0, Raw::pointer), given.map_or(0, Raw::pointer));
         let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
         let kernel_split = split.argument(over);
         // SAFETY: the arguments are `reduce`'s. Both walks stay within `x`; there is a result, and a given value where
         // there are any, for each step of `outer`, and with several parts an accumulator for each part of each.
-        unsafe {
-            b.launch(
-                op,
-                kernel,
-                grid,
-                &[&from, &to, &parts, &given, &outer, &inner, &kernel_split],
-            )?
-        };
+        unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &kernel_split])? };
         if parts != 0 {
             let kernel = b.kernel(op, &REDUCE, instance("join_parts"))?;
             let grid = Grid::over(results.saturating_mul(32));
@@ -122,10 +90,7 @@ impl Plan {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = shape::c_strides(&in_memory);
         let mut strides = vec![0; self.x.shape.len()];
-        self.kept
-            .iter()
-            .zip(memory_strides)
-            .for_each(|(&axis, stride)| strides[axis] = stride);
+        self.kept.iter().zip(memory_strides).for_each(|(&axis, stride)| strides[axis] = stride);
         let lengths = shape::reduced(&self.x.shape, &self.axes, keepdims);
         if !keepdims {
             let mut axis = 0;
@@ -161,22 +126,14 @@ impl Split {
 
     fn new(outer: &Merged, inner: &Merged, pointer: u64, element: usize) -> Split {
         let (results, n) = (outer.n(), inner.n());
-        let nearest = |merged: &Merged| {
-            merged
-                .strides(0)
-                .last()
-                .map_or(usize::MAX, |stride| stride.unsigned_abs())
-        };
+        let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
         let columns = results > 1 && (n == 1 || nearest(outer) < nearest(inner));
         let per_pack = 16 / element;
         let vectors = !columns
             && inner.is_flat(0)
             && n >= per_pack
             && pointer.is_multiple_of(16)
-            && outer
-                .strides(0)
-                .iter()
-                .all(|stride| stride.unsigned_abs().is_multiple_of(per_pack));
+            && outer.strides(0).iter().all(|stride| stride.unsigned_abs().is_multiple_of(per_pack));
         // threads of a result: each has a few elements; neighbours in a warp read neighbouring memory
         let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
         let most = if !columns {
@@ -189,15 +146,8 @@ impl Split {
         let group = wanted.clamp(1, most);
         let per_block = 256 / group;
         let blocks = results.div_ceil(per_block);
-        let parts = Split::ENOUGH
-            .div_ceil(blocks)
-            .min(n.div_ceil(16 * group))
-            .clamp(1, Split::ENOUGH);
-        let parts = if blocks >= Split::ENOUGH / 2 {
-            1
-        } else {
-            parts
-        };
+        let parts = Split::ENOUGH.div_ceil(blocks).min(n.div_ceil(16 * group)).clamp(1, Split::ENOUGH);
+        let parts = if blocks >= Split::ENOUGH / 2 { 1 } else { parts };
         // whole packs of any dtype, so that every part begins aligned
         let chunk = n.div_ceil(parts).max(1).next_multiple_of(16);
         Split {

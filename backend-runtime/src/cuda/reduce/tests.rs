@@ -15,9 +15,7 @@ use ndarray::{ArrayD, IxDyn};
 const CPU: Numpyish = Numpyish::new();
 
 fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
-    (0..1 << ndim)
-        .map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect())
-        .collect()
+    (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
 }
 
 const SHAPES: [&[usize]; 6] = [&[3, 4, 5], &[2, 300, 3], &[1100, 3], &[3, 1100], &[7], &[]];
@@ -108,11 +106,7 @@ fn large_arrays() {
     let half = ArrayD::from_elem(IxDyn(&[60_000]), f16::from_f32(0.1)).into_shared();
     let a = b.from_ndarray(half).unwrap();
     let total = host(&b, &sum(&b, &a, Axes::All, false).unwrap())[[]];
-    assert_eq!(
-        total,
-        f16::from_f64(f16::from_f32(0.1).to_f64() * 60_000.0),
-        "summed in f16 it would stay at 256"
-    );
+    assert_eq!(total, f16::from_f64(f16::from_f32(0.1).to_f64() * 60_000.0), "summed in f16 it would stay at 256");
 }
 
 #[test]
@@ -133,28 +127,8 @@ fn nan_and_nothing() {
         compare!(b, a, x, what, 0.0; all(by, false) count_nonzero(by, true) var(by, 0.0, false) std(by, 1.0, false));
     }
     compare!(b, a, x, what, 0.0; max(Axes::from(1), false) argmin(1, true));
-    assert!(matches!(
-        max(&b, &a, Axes::from(0), false),
-        Err(Error::Shape { op: "max", .. })
-    ));
-    assert!(matches!(
-        argmin(&b, &a, 0, false),
-        Err(Error::Shape { op: "argmin", .. })
-    ));
-    assert!(matches!(
-        sum(&b, &a, Axes::from(2), false),
-        Err(Error::Axis {
-            op: "sum",
-            axis: 2,
-            ndim: 2
-        })
-    ));
-    assert!(matches!(
-        argmax(&b, &a, 1000, false),
-        Err(Error::Axis {
-            op: "argmax",
-            axis: 1000,
-            ndim: 2
-        })
-    ));
+    assert!(matches!(max(&b, &a, Axes::from(0), false), Err(Error::Shape { op: "max", .. })));
+    assert!(matches!(argmin(&b, &a, 0, false), Err(Error::Shape { op: "argmin", .. })));
+    assert!(matches!(sum(&b, &a, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
+    assert!(matches!(argmax(&b, &a, 1000, false), Err(Error::Axis { op: "argmax", axis: 1000, ndim: 2 })));
 }

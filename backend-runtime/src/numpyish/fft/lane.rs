@@ -22,9 +22,7 @@ impl Direction {
     pub fn scale(self, norm: Norm, n: usize) -> f64 {
         match (norm, self) {
             (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
-            (Norm::Backward, Direction::Inverse) | (Norm::Forward, Direction::Forward) => {
-                1.0 / n as f64
-            }
+            (Norm::Backward, Direction::Inverse) | (Norm::Forward, Direction::Forward) => 1.0 / n as f64,
             (Norm::Backward, Direction::Forward) | (Norm::Forward, Direction::Inverse) => 1.0,
         }
     }
@@ -68,11 +66,7 @@ pub struct Plans<R: FftNum> {
 
 impl<R: FftNum> Plans<R> {
     fn new() -> Plans<R> {
-        Plans {
-            complex: FftPlanner::new(),
-            real: RealFftPlanner::new(),
-            lengths: Default::default(),
-        }
+        Plans { complex: FftPlanner::new(), real: RealFftPlanner::new(), lengths: Default::default() }
     }
 
     fn of_length(&mut self, n: usize) -> &mut Plans<R> {
@@ -86,10 +80,7 @@ impl<R: FftNum> Plans<R> {
 
 fn with_plans<R: Engine, V>(n: usize, f: impl FnOnce(&mut Plans<R>) -> V) -> V {
     // a planner that panicked has at most lost the plan it was making
-    f(R::plans()
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .of_length(n))
+    f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(n))
 }
 
 /// The plan of complex transforms of `n` points.
@@ -125,12 +116,7 @@ mod tests {
 
     #[test]
     fn scales() {
-        let s = |norm| {
-            (
-                Direction::Forward.scale(norm, 4),
-                Direction::Inverse.scale(norm, 4),
-            )
-        };
+        let s = |norm| (Direction::Forward.scale(norm, 4), Direction::Inverse.scale(norm, 4));
         assert_eq!(s(Norm::Backward), (1.0, 0.25));
         assert_eq!(s(Norm::Ortho), (0.5, 0.5));
         assert_eq!(s(Norm::Forward), (0.25, 1.0));

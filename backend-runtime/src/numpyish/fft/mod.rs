@@ -5,7 +5,8 @@ mod passes;
 
 use super::{NdArray, Numpyish, buffer};
 use crate::{Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result, shape};
-use lane::{Direction, Engine};
+pub(crate) use lane::Direction;
+use lane::Engine;
 use passes::Pass;
 use std::any::Any;
 
@@ -96,14 +97,7 @@ fn complex_one<T: Element, R: Engine>(
 ) -> Result<NdArray<R::Complex>> {
     let axis = shape::axis(op, axis, x.ndim())?;
     let n = points(op, x.shape(), n, x.shape()[axis])?;
-    Pass {
-        op,
-        axis,
-        n,
-        direction,
-        norm,
-    }
-    .complex::<T, R>(x)
+    Pass { op, axis, n, direction, norm }.complex::<T, R>(x)
 }
 
 fn half_one<T: Element, R: Engine>(
@@ -116,14 +110,7 @@ fn half_one<T: Element, R: Engine>(
 ) -> Result<NdArray<R::Complex>> {
     let axis = shape::axis(op, axis, x.ndim())?;
     let n = points(op, x.shape(), n, x.shape()[axis])?;
-    Pass {
-        op,
-        axis,
-        n,
-        direction,
-        norm,
-    }
-    .real_to_half::<T, R>(x)
+    Pass { op, axis, n, direction, norm }.real_to_half::<T, R>(x)
 }
 
 fn real_one<T: Element, R: Engine>(
@@ -136,14 +123,7 @@ fn real_one<T: Element, R: Engine>(
 ) -> Result<NdArray<R>> {
     let axis = shape::axis(op, axis, x.ndim())?;
     let n = points(op, x.shape(), n, of_half(x.shape()[axis]))?;
-    Pass {
-        op,
-        axis,
-        n,
-        direction,
-        norm,
-    }
-    .half_to_real::<T, R>(x)
+    Pass { op, axis, n, direction, norm }.half_to_real::<T, R>(x)
 }
 
 fn complex_many<T: Element, R: Engine>(
@@ -155,19 +135,12 @@ fn complex_many<T: Element, R: Engine>(
     direction: Direction,
 ) -> Result<NdArray<R::Complex>> {
     let axes = axes_and_lengths(op, x.shape(), s, axes, false)?;
-    let pass = |&(axis, n)| Pass {
-        op,
-        axis,
-        n,
-        direction,
-        norm,
-    };
+    let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     match axes.split_last() {
         None => passes::as_complex::<T, R>(op, x),
-        Some((last, others)) => others
-            .iter()
-            .rev()
-            .try_fold(pass(last).complex::<T, R>(x)?, |x, p| pass(p).again::<R>(x)),
+        Some((last, others)) => {
+            others.iter().rev().try_fold(pass(last).complex::<T, R>(x)?, |x, p| pass(p).again::<R>(x))
+        }
     }
 }
 
@@ -180,20 +153,9 @@ fn half_many<T: Element, R: Engine>(
     direction: Direction,
 ) -> Result<NdArray<R::Complex>> {
     let axes = axes_and_lengths(op, x.shape(), s, axes, false)?;
-    let pass = |&(axis, n)| Pass {
-        op,
-        axis,
-        n,
-        direction,
-        norm,
-    };
+    let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     let (last, others) = axes.split_last().ok_or_else(|| no_axis(op))?;
-    others
-        .iter()
-        .rev()
-        .try_fold(pass(last).real_to_half::<T, R>(x)?, |x, p| {
-            pass(p).again::<R>(x)
-        })
+    others.iter().rev().try_fold(pass(last).real_to_half::<T, R>(x)?, |x, p| pass(p).again::<R>(x))
 }
 
 fn real_many<T: Element, R: Engine>(
@@ -205,34 +167,20 @@ fn real_many<T: Element, R: Engine>(
     direction: Direction,
 ) -> Result<NdArray<R>> {
     let axes = axes_and_lengths(op, x.shape(), s, axes, true)?;
-    let pass = |&(axis, n)| Pass {
-        op,
-        axis,
-        n,
-        direction,
-        norm,
-    };
+    let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     let (last, others) = axes.split_last().ok_or_else(|| no_axis(op))?;
     match others.split_first() {
         None => pass(last).half_to_real::<T, R>(x),
         Some((first, rest)) => {
-            let x: NdArray<R::Complex> = rest
-                .iter()
-                .try_fold(pass(first).complex::<T, R>(x)?, |x, p| {
-                    pass(p).again::<R>(x)
-                })?;
+            let x: NdArray<R::Complex> =
+                rest.iter().try_fold(pass(first).complex::<T, R>(x)?, |x, p| pass(p).again::<R>(x))?;
             pass(last).half_to_real::<R::Complex, R>(&x)
         }
     }
 }
 
 /// The number of points of a transform: as given, or the default of the axis.
-fn points(
-    op: &'static str,
-    shape: &[usize],
-    given: Option<usize>,
-    default: usize,
-) -> Result<usize> {
+pub(crate) fn points(op: &'static str, shape: &[usize], given: Option<usize>, default: usize) -> Result<usize> {
     match (given, default) {
         (Some(0), _) => Err(Error::argument(op, "a transform has 1 point or more")),
         (Some(n), _) => Ok(n),
@@ -242,16 +190,16 @@ fn points(
 }
 
 /// How many real points a half spectrum stands for, where it is not said.
-fn of_half(m: usize) -> usize {
+pub(crate) fn of_half(m: usize) -> usize {
     m.saturating_sub(1) * 2
 }
 
-fn no_axis(op: &'static str) -> Error {
+pub(crate) fn no_axis(op: &'static str) -> Error {
     Error::argument(op, "there is no axis to transform")
 }
 
 /// The axes to transform, each with its number of points. Lengths without axes are those of the last axes.
-fn axes_and_lengths(
+pub(crate) fn axes_and_lengths(
     op: &'static str,
     shape: &[usize],
     s: Option<Lengths>,
@@ -259,35 +207,20 @@ fn axes_and_lengths(
     last_is_half: bool,
 ) -> Result<Vec<(usize, usize)>> {
     let too_many = || Error::shape(op, shape, "has fewer axes than there are lengths");
-    let lengths = s
-        .as_ref()
-        .map(|s| s.as_slice().ok_or_else(too_many))
-        .transpose()?;
+    let lengths = s.as_ref().map(|s| s.as_slice().ok_or_else(too_many)).transpose()?;
     let mut axes_found = axes.resolve(op, shape.len())?;
     if let Some(lengths) = lengths {
         if axes == Axes::All {
-            axes_found = (shape
-                .len()
-                .checked_sub(lengths.len())
-                .ok_or_else(too_many)?..shape.len())
-                .collect();
+            axes_found = (shape.len().checked_sub(lengths.len()).ok_or_else(too_many)?..shape.len()).collect();
         } else if lengths.len() != axes_found.len() {
-            let why = format!(
-                "{} lengths are given for {} axes",
-                lengths.len(),
-                axes_found.len()
-            );
+            let why = format!("{} lengths are given for {} axes", lengths.len(), axes_found.len());
             return Err(Error::argument(op, why));
         }
     }
     let last = axes_found.len();
     let each = axes_found.into_iter().enumerate().map(|(i, axis)| {
         let len = shape[axis];
-        let default = if last_is_half && i + 1 == last {
-            of_half(len)
-        } else {
-            len
-        };
+        let default = if last_is_half && i + 1 == last { of_half(len) } else { len };
         Ok((axis, points(op, shape, lengths.map(|l| l[i]), default)?))
     });
     each.collect()
@@ -295,13 +228,7 @@ fn axes_and_lengths(
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
 pub fn fftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
-    frequencies("fftfreq", n, n, d, |i| {
-        if i < n.div_ceil(2) {
-            i as f64
-        } else {
-            -((n - i) as f64)
-        }
-    })
+    frequencies("fftfreq", n, n, d, |i| if i < n.div_ceil(2) { i as f64 } else { -((n - i) as f64) })
 }
 
 /// Sample frequencies of [`rfft`], in cycles per unit of the spacing `d`.
@@ -317,10 +244,7 @@ fn frequencies<T: Real>(
     cycle: impl Fn(usize) -> f64,
 ) -> Result<NdArray<T>> {
     if n == 0 || d == 0.0 {
-        return Err(Error::argument(
-            op,
-            format!("n is {n} and d is {d}; neither may be 0"),
-        ));
+        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
     }
     shape::count(op, &[count], size_of::<T>())?;
     let step = 1.0 / (n as f64 * d);
@@ -348,44 +272,19 @@ mod tests {
 
     /// By the definition: n terms for each of n points.
     fn naive(x: &[C], n: usize, sign: f64) -> Vec<C> {
-        let turn =
-            |j: usize| C::from_polar(1.0, sign * std::f64::consts::TAU * j as f64 / n as f64);
+        let turn = |j: usize| C::from_polar(1.0, sign * std::f64::consts::TAU * j as f64 / n as f64);
         let turns: Vec<C> = (0..n).map(turn).collect();
-        (0..n)
-            .map(|k| {
-                x.iter()
-                    .take(n)
-                    .enumerate()
-                    .map(|(j, v)| v * turns[j * k % n])
-                    .sum()
-            })
-            .collect()
+        (0..n).map(|k| x.iter().take(n).enumerate().map(|(j, v)| v * turns[j * k % n]).sum()).collect()
     }
 
     /// The naive transform along one axis, with its scale.
-    fn expected(
-        x: &ArrayD<C>,
-        axis: usize,
-        n: usize,
-        direction: Direction,
-        norm: Norm,
-    ) -> ArrayD<C> {
+    fn expected(x: &ArrayD<C>, axis: usize, n: usize, direction: Direction, norm: Norm) -> ArrayD<C> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;
         let mut out = ArrayD::zeros(IxDyn(&shape));
-        let sign = if direction == Direction::Forward {
-            -1.0
-        } else {
-            1.0
-        };
-        for (from, mut to) in x
-            .lanes(Axis(axis))
-            .into_iter()
-            .zip(out.lanes_mut(Axis(axis)))
-        {
-            let scaled = naive(&from.to_vec(), n, sign)
-                .into_iter()
-                .map(|v| v * direction.scale(norm, n));
+        let sign = if direction == Direction::Forward { -1.0 } else { 1.0 };
+        for (from, mut to) in x.lanes(Axis(axis)).into_iter().zip(out.lanes_mut(Axis(axis))) {
+            let scaled = naive(&from.to_vec(), n, sign).into_iter().map(|v| v * direction.scale(norm, n));
             to.iter_mut().zip(scaled).for_each(|(t, v)| *t = v);
         }
         out
@@ -422,23 +321,12 @@ mod tests {
                         let real = x.mapv(|v| C::new(v, 0.0));
                         let forward = expected(&real, axis, points, Direction::Forward, norm);
                         let inverse = expected(&real, axis, points, Direction::Inverse, norm);
-                        let half = |full: &ArrayD<C>| {
-                            full.slice_axis(Axis(axis), (..points / 2 + 1).into())
-                                .to_owned()
-                        };
+                        let half = |full: &ArrayD<C>| full.slice_axis(Axis(axis), (..points / 2 + 1).into()).to_owned();
                         for a in layouts(&x) {
                             near(&fft(&B, &a, n, axis_given, norm).unwrap(), &forward, 1e-13);
                             near(&ifft(&B, &a, n, axis_given, norm).unwrap(), &inverse, 1e-13);
-                            near(
-                                &rfft(&B, &a, n, axis_given, norm).unwrap(),
-                                &half(&forward),
-                                1e-13,
-                            );
-                            near(
-                                &ihfft(&B, &a, n, axis_given, norm).unwrap(),
-                                &half(&inverse),
-                                1e-13,
-                            );
+                            near(&rfft(&B, &a, n, axis_given, norm).unwrap(), &half(&forward), 1e-13);
+                            near(&ihfft(&B, &a, n, axis_given, norm).unwrap(), &half(&inverse), 1e-13);
                         }
                     }
                 }
@@ -451,18 +339,10 @@ mod tests {
         let mut shape = half.shape().to_vec();
         shape[axis] = n;
         let mut out = ArrayD::zeros(IxDyn(&shape));
-        for (from, mut to) in half
-            .lanes(Axis(axis))
-            .into_iter()
-            .zip(out.lanes_mut(Axis(axis)))
-        {
+        for (from, mut to) in half.lanes(Axis(axis)).into_iter().zip(out.lanes_mut(Axis(axis))) {
             for k in 0..=n / 2 {
                 let v = from.get(k).copied().unwrap_or_default();
-                let v = if k == 0 || 2 * k == n {
-                    C::new(v.re, 0.0)
-                } else {
-                    v
-                };
+                let v = if k == 0 || 2 * k == n { C::new(v.re, 0.0) } else { v };
                 to[k] = v;
                 if k > 0 {
                     to[n - k] = v.conj();
@@ -477,33 +357,15 @@ mod tests {
         for shape in [&[5][..], &[3, 8], &[2, 9, 7]] {
             let z = waves(shape);
             for (axis, &len) in shape.iter().enumerate() {
-                for n in [
-                    None,
-                    Some(1),
-                    Some(2),
-                    Some(7),
-                    Some(2 * len),
-                    Some(2 * len - 1),
-                    Some(3 * len),
-                ] {
+                for n in [None, Some(1), Some(2), Some(7), Some(2 * len), Some(2 * len - 1), Some(3 * len)] {
                     let points = n.unwrap_or(2 * len - 2);
                     for norm in NORMS {
                         let spectrum = full(&z, axis, points);
                         for a in layouts(&z) {
-                            let inverse =
-                                expected(&spectrum, axis, points, Direction::Inverse, norm);
-                            near(
-                                &irfft(&B, &a, n, axis as isize, norm).unwrap(),
-                                &inverse,
-                                1e-13,
-                            );
-                            let forward =
-                                expected(&spectrum, axis, points, Direction::Forward, norm);
-                            near(
-                                &hfft(&B, &a, n, axis as isize, norm).unwrap(),
-                                &forward,
-                                1e-13,
-                            );
+                            let inverse = expected(&spectrum, axis, points, Direction::Inverse, norm);
+                            near(&irfft(&B, &a, n, axis as isize, norm).unwrap(), &inverse, 1e-13);
+                            let forward = expected(&spectrum, axis, points, Direction::Forward, norm);
+                            near(&hfft(&B, &a, n, axis as isize, norm).unwrap(), &forward, 1e-13);
                         }
                     }
                 }
@@ -516,62 +378,34 @@ mod tests {
         let z = waves(&[3, 4, 5]);
         let x = real_part(&z).into_shared();
         let all = |z: &ArrayD<C>, passes: &[(usize, usize)], direction, norm| {
-            passes.iter().fold(z.clone(), |z, &(axis, n)| {
-                expected(&z, axis, n, direction, norm)
-            })
+            passes.iter().fold(z.clone(), |z, &(axis, n)| expected(&z, axis, n, direction, norm))
         };
         for norm in NORMS {
             let plain = z.clone().into_shared();
             let every = [(0, 3), (1, 4), (2, 5)];
-            near(
-                &fftn(&B, &plain, None, Axes::All, norm).unwrap(),
-                &all(&z, &every, Direction::Forward, norm),
-                1e-13,
-            );
-            near(
-                &ifftn(&B, &plain, None, Axes::All, norm).unwrap(),
-                &all(&z, &every, Direction::Inverse, norm),
-                1e-13,
-            );
+            near(&fftn(&B, &plain, None, Axes::All, norm).unwrap(), &all(&z, &every, Direction::Forward, norm), 1e-13);
+            near(&ifftn(&B, &plain, None, Axes::All, norm).unwrap(), &all(&z, &every, Direction::Inverse, norm), 1e-13);
             let other = [(2, 6), (0, 2)];
             let s = Some(Lengths::from([6, 2]));
             let axes = Axes::from([2, 0]);
-            near(
-                &fftn(&B, &plain, s, axes, norm).unwrap(),
-                &all(&z, &other, Direction::Forward, norm),
-                1e-13,
-            );
+            near(&fftn(&B, &plain, s, axes, norm).unwrap(), &all(&z, &other, Direction::Forward, norm), 1e-13);
             // lengths without axes are those of the last
             let last = [(1, 6), (2, 2)];
-            near(
-                &fftn(&B, &plain, s, Axes::All, norm).unwrap(),
-                &all(&z, &last, Direction::Forward, norm),
-                1e-13,
-            );
+            near(&fftn(&B, &plain, s, Axes::All, norm).unwrap(), &all(&z, &last, Direction::Forward, norm), 1e-13);
 
             let real = x.mapv(|v| C::new(v, 0.0));
-            let half = all(&real, &other, Direction::Forward, norm)
-                .slice_axis(Axis(0), (..2).into())
-                .to_owned();
+            let half = all(&real, &other, Direction::Forward, norm).slice_axis(Axis(0), (..2).into()).to_owned();
             let got = rfftn(&B, &x, s, axes, norm).unwrap();
             near(&got, &half, 1e-13);
             let back = irfftn(&B, &got, s, axes, norm).unwrap();
-            let trimmed = rfftn(&B, &x, s, axes, norm)
-                .and_then(|h| irfftn(&B, &h, None, axes, norm))
-                .unwrap();
+            let trimmed = rfftn(&B, &x, s, axes, norm).and_then(|h| irfftn(&B, &h, None, axes, norm)).unwrap();
             assert_eq!(back.shape(), [2, 4, 6]);
             assert_eq!(trimmed.shape(), [2, 4, 6]);
             let mut padded = ArrayD::zeros(IxDyn(&[2, 4, 6]));
-            padded
-                .slice_axis_mut(Axis(2), (..5).into())
-                .assign(&real.slice_axis(Axis(0), (..2).into()));
+            padded.slice_axis_mut(Axis(2), (..5).into()).assign(&real.slice_axis(Axis(0), (..2).into()));
             near(&back, &padded, 1e-13);
         }
-        near(
-            &fftn(&B, &x, None, Axes::list([]), Norm::Backward).unwrap(),
-            &x.mapv(|v| C::new(v, 0.0)),
-            0.0,
-        );
+        near(&fftn(&B, &x, None, Axes::list([]), Norm::Backward).unwrap(), &x.mapv(|v| C::new(v, 0.0)), 0.0);
     }
 
     #[test]
@@ -579,30 +413,18 @@ mod tests {
         let x = counting::<f32>(&[600]).mapv(|i| (i * 0.01).sin());
         let wide = x.mapv(|v| C::new(v.into(), 0.0));
         let spectrum = expected(&wide, 0, 600, Direction::Forward, Norm::Backward);
-        near(
-            &fft(&B, &x.clone().into_shared(), None, 0, Norm::Backward).unwrap(),
-            &spectrum,
-            1e-6,
-        );
+        near(&fft(&B, &x.clone().into_shared(), None, 0, Norm::Backward).unwrap(), &spectrum, 1e-6);
         let half = x.mapv(f16::from_f32);
         let wide = half.mapv(|v| C::new(v.to_f64(), 0.0));
         let spectrum = expected(&wide, 0, 600, Direction::Forward, Norm::Backward);
-        let got: NdArray<Complex<f32>> =
-            fft(&B, &half.into_shared(), None, 0, Norm::Backward).unwrap();
+        let got: NdArray<Complex<f32>> = fft(&B, &half.into_shared(), None, 0, Norm::Backward).unwrap();
         near(&got, &spectrum, 1e-6);
         let brain = ArrayD::from_elem(IxDyn(&[2, 64]), bf16::ONE).into_shared();
-        assert_eq!(
-            rfft(&B, &brain, None, -1, Norm::Backward).unwrap()[[1, 0]],
-            Complex::new(64.0, 0.0)
-        );
+        assert_eq!(rfft(&B, &brain, None, -1, Norm::Backward).unwrap()[[1, 0]], Complex::new(64.0, 0.0));
         // many lanes, for several threads
         let z = waves(&[70, 33, 9]).into_shared();
         let there = fftn(&B, &z, None, Axes::All, Norm::Ortho).unwrap();
-        near(
-            &ifftn(&B, &there, None, Axes::All, Norm::Ortho).unwrap(),
-            &z.to_owned(),
-            1e-13,
-        );
+        near(&ifftn(&B, &there, None, Axes::All, Norm::Ortho).unwrap(), &z.to_owned(), 1e-13);
     }
 
     #[test]
@@ -610,85 +432,32 @@ mod tests {
         let x = |shape: &[usize]| ArrayD::<f64>::zeros(IxDyn(shape)).into_shared();
         let z = |shape: &[usize]| ArrayD::<C>::zeros(IxDyn(shape)).into_shared();
         let norm = Norm::Backward;
-        assert!(matches!(
-            fft(&B, &x(&[3]), Some(0), 0, norm),
-            Err(Error::Argument { op: "fft", .. })
-        ));
-        assert!(matches!(
-            fft(&B, &x(&[0, 3]), None, 0, norm),
-            Err(Error::Shape { op: "fft", .. })
-        ));
-        assert!(matches!(
-            fft(&B, &x(&[]), None, -1, norm),
-            Err(Error::Axis { op: "fft", .. })
-        ));
-        assert!(matches!(
-            irfft(&B, &z(&[1]), None, 0, norm),
-            Err(Error::Shape { op: "irfft", .. })
-        ));
-        assert!(matches!(
-            hfft(&B, &z(&[1]), None, 0, norm),
-            Err(Error::Shape { op: "hfft", .. })
-        ));
-        assert!(matches!(
-            rfftn(&B, &x(&[2]), None, Axes::list([]), norm),
-            Err(Error::Argument { op: "rfftn", .. })
-        ));
-        assert!(matches!(
-            irfftn(&B, &z(&[]), None, Axes::All, norm),
-            Err(Error::Argument { op: "irfftn", .. })
-        ));
-        assert!(matches!(
-            fftn(&B, &x(&[2, 2]), None, Axes::from([0, -2]), norm),
-            Err(Error::Axis { .. })
-        ));
+        assert!(matches!(fft(&B, &x(&[3]), Some(0), 0, norm), Err(Error::Argument { op: "fft", .. })));
+        assert!(matches!(fft(&B, &x(&[0, 3]), None, 0, norm), Err(Error::Shape { op: "fft", .. })));
+        assert!(matches!(fft(&B, &x(&[]), None, -1, norm), Err(Error::Axis { op: "fft", .. })));
+        assert!(matches!(irfft(&B, &z(&[1]), None, 0, norm), Err(Error::Shape { op: "irfft", .. })));
+        assert!(matches!(hfft(&B, &z(&[1]), None, 0, norm), Err(Error::Shape { op: "hfft", .. })));
+        assert!(matches!(rfftn(&B, &x(&[2]), None, Axes::list([]), norm), Err(Error::Argument { op: "rfftn", .. })));
+        assert!(matches!(irfftn(&B, &z(&[]), None, Axes::All, norm), Err(Error::Argument { op: "irfftn", .. })));
+        assert!(matches!(fftn(&B, &x(&[2, 2]), None, Axes::from([0, -2]), norm), Err(Error::Axis { .. })));
         assert!(fftn(&B, &x(&[2, 2]), Some([1, 1, 1].into()), Axes::All, norm).is_err());
         assert!(fftn(&B, &x(&[2, 2]), Some([1].into()), Axes::from([0, 1]), norm).is_err());
         assert!(fftn(&B, &x(&[2, 2]), Some(vec![1; 15].into()), Axes::All, norm).is_err());
-        assert!(matches!(
-            fft(&B, &x(&[1]), Some(usize::MAX), 0, norm),
-            Err(Error::Memory { .. })
-        ));
+        assert!(matches!(fft(&B, &x(&[1]), Some(usize::MAX), 0, norm), Err(Error::Memory { .. })));
         assert_eq!(fft(&B, &x(&[0, 3]), None, 1, norm).unwrap().shape(), [0, 3]);
-        assert_eq!(
-            fft(&B, &x(&[0]), Some(2), 0, norm).unwrap(),
-            ArrayD::zeros(IxDyn(&[2]))
-        );
-        assert_eq!(
-            fft(&B, &x(&[0, 3]), Some(1 << 40), 1, norm)
-                .unwrap()
-                .shape(),
-            [0, 1 << 40]
-        );
+        assert_eq!(fft(&B, &x(&[0]), Some(2), 0, norm).unwrap(), ArrayD::zeros(IxDyn(&[2])));
+        assert_eq!(fft(&B, &x(&[0, 3]), Some(1 << 40), 1, norm).unwrap().shape(), [0, 1 << 40]);
     }
 
     #[test]
     fn frequencies_of_both_kinds() {
-        let f = |n, d| {
-            fftfreq::<f64>(&B, n, d)
-                .unwrap()
-                .iter()
-                .copied()
-                .collect::<Vec<_>>()
-        };
+        let f = |n, d| fftfreq::<f64>(&B, n, d).unwrap().iter().copied().collect::<Vec<_>>();
         assert_eq!(f(4, 1.0), [0.0, 0.25, -0.5, -0.25]);
         assert_eq!(f(5, 0.5), [0.0, 0.4, 0.8, -0.8, -0.4]);
         assert_eq!(f(1, 2.0), [0.0]);
-        assert_eq!(
-            rfftfreq::<f32>(&B, 5, 1.0).unwrap(),
-            arr1(&[0.0, 0.2, 0.4]).into_dyn()
-        );
-        assert!(matches!(
-            fftfreq::<f32>(&B, 0, 1.0),
-            Err(Error::Argument { op: "fftfreq", .. })
-        ));
-        assert!(matches!(
-            rfftfreq::<f32>(&B, 3, 0.0),
-            Err(Error::Argument { op: "rfftfreq", .. })
-        ));
-        assert!(matches!(
-            fftfreq::<f32>(&B, usize::MAX, 1.0),
-            Err(Error::Memory { .. })
-        ));
+        assert_eq!(rfftfreq::<f32>(&B, 5, 1.0).unwrap(), arr1(&[0.0, 0.2, 0.4]).into_dyn());
+        assert!(matches!(fftfreq::<f32>(&B, 0, 1.0), Err(Error::Argument { op: "fftfreq", .. })));
+        assert!(matches!(rfftfreq::<f32>(&B, 3, 0.0), Err(Error::Argument { op: "rfftfreq", .. })));
+        assert!(matches!(fftfreq::<f32>(&B, usize::MAX, 1.0), Err(Error::Memory { .. })));
     }
 }

@@ -19,22 +19,12 @@ use fold::{Fold, Max, Min, Product, Spread, Sum};
 use plan::Plan;
 
 /// Sum over axes.
-pub fn sum<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<T::Sum>> {
+pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
     accumulate::<T, Sum>("sum", x, axis, keepdims, T::Sum::ZERO)
 }
 
 /// Product over axes.
-pub fn prod<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<T::Sum>> {
+pub fn prod<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
     accumulate::<T, Product>("prod", x, axis, keepdims, T::Sum::ONE)
 }
 
@@ -42,61 +32,32 @@ pub fn prod<T: Element>(
 pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
     let source = plan::mapped(x, |x: T| x.truth() as i64);
     let plan = plan("count_nonzero", x, axis, keepdims)?;
-    let counts = if plan.inputs() == 0 {
-        zeros(&plan, 0)?
-    } else {
-        plan.fold::<i64, Sum>(&source, &[])?
-    };
+    let counts = if plan.inputs() == 0 { zeros(&plan, 0)? } else { plan.fold::<i64, Sum>(&source, &[])? };
     plan.array(counts)
 }
 
 /// Whether any element is true, over axes.
-pub fn any<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<bool>> {
+pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     truth::<T, Max>("any", x, axis, keepdims, false)
 }
 
 /// Whether all elements are true, over axes.
-pub fn all<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<bool>> {
+pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     truth::<T, Min>("all", x, axis, keepdims, true)
 }
 
 /// The largest element, over axes.
-pub fn max<T: Ordered>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<T>> {
+pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     extreme::<T, Max>("max", x, axis, keepdims)
 }
 
 /// The smallest element, over axes.
-pub fn min<T: Ordered>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<T>> {
+pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     extreme::<T, Min>("min", x, axis, keepdims)
 }
 
 /// Arithmetic mean over axes.
-pub fn mean<T: Float>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<T>> {
+pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     let plan = plan("mean", x, axis, keepdims)?;
     if is_half::<T>() {
         plan.array(converted("mean", means::<T, f32>(&plan, x)?)?)
@@ -178,12 +139,7 @@ where
     plan.array(converted(op, plan.fold::<u8, F>(&source, &[])?)?)
 }
 
-fn extreme<T: Ordered, F>(
-    op: &'static str,
-    x: &NdArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<T>>
+fn extreme<T: Ordered, F>(op: &'static str, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>>
 where
     F: Fold<f32, Acc = f32> + Fold<T, Acc = T>,
 {
@@ -192,11 +148,7 @@ where
         return plan.array(Vec::new());
     }
     if plan.inputs() == 0 {
-        return Err(Error::shape(
-            op,
-            x.shape(),
-            "has no elements to choose from",
-        ));
+        return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
     }
     if is_half::<T>() {
         let wide = plan.fold::<f32, F>(&plan::cast::<T, f32>(x), &[])?;
@@ -264,9 +216,7 @@ mod tests {
 
     /// Every set of axes of an array of three or fewer.
     fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
-        (0..1 << ndim)
-            .map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect())
-            .collect()
+        (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
     }
 
     /// Folds axis by axis, one element at a time.
@@ -275,34 +225,18 @@ mod tests {
         axes: &[isize],
         f: impl Fn(&mut dyn Iterator<Item = T>) -> U,
     ) -> ArrayD<U> {
-        let kept: Vec<usize> = (0..x.ndim())
-            .filter(|a| !axes.contains(&(*a as isize)))
-            .collect();
-        let order: Vec<usize> = kept
-            .iter()
-            .copied()
-            .chain(axes.iter().map(|&a| a as usize))
-            .collect();
+        let kept: Vec<usize> = (0..x.ndim()).filter(|a| !axes.contains(&(*a as isize))).collect();
+        let order: Vec<usize> = kept.iter().copied().chain(axes.iter().map(|&a| a as usize)).collect();
         let shape: Vec<usize> = kept.iter().map(|&a| x.shape()[a]).collect();
         let n: usize = axes.iter().map(|&a| x.shape()[a as usize]).product();
         let lanes: Vec<T> = x.view().permuted_axes(order).iter().copied().collect();
         let outputs = shape.iter().product::<usize>();
-        let values = (0..outputs)
-            .map(|o| f(&mut lanes[o * n..(o + 1) * n].iter().copied()))
-            .collect();
+        let values = (0..outputs).map(|o| f(&mut lanes[o * n..(o + 1) * n].iter().copied())).collect();
         ArrayD::from_shape_vec(IxDyn(&shape), values).unwrap()
     }
 
-    const SHAPES: [&[usize]; 8] = [
-        &[3, 4, 5],
-        &[2, 300, 3],
-        &[40, 2, 70],
-        &[1100, 3],
-        &[3, 1100],
-        &[7],
-        &[1, 5, 1],
-        &[17, 33, 2],
-    ];
+    const SHAPES: [&[usize]; 8] =
+        [&[3, 4, 5], &[2, 300, 3], &[40, 2, 70], &[1100, 3], &[3, 1100], &[7], &[1, 5, 1], &[17, 33, 2]];
 
     #[test]
     fn integers_over_all_axes_and_layouts() {
@@ -317,16 +251,8 @@ mod tests {
                         naive(&x, &axes, |v| v.map(i64::from).sum::<i64>()),
                         "{what}"
                     );
-                    assert_eq!(
-                        max(&B, &a, by(), false).unwrap(),
-                        naive(&x, &axes, |v| v.max().unwrap()),
-                        "{what}"
-                    );
-                    assert_eq!(
-                        min(&B, &a, by(), false).unwrap(),
-                        naive(&x, &axes, |v| v.min().unwrap()),
-                        "{what}"
-                    );
+                    assert_eq!(max(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| v.max().unwrap()), "{what}");
+                    assert_eq!(min(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| v.min().unwrap()), "{what}");
                     assert_eq!(
                         count_nonzero(&B, &a, by(), false).unwrap(),
                         naive(&x, &axes, |v| v.filter(|&i| i != 0).count() as i64),
@@ -343,15 +269,8 @@ mod tests {
                         "{what}"
                     );
                     let kept = sum(&B, &a, by(), true).unwrap();
-                    let expected: Vec<usize> = (0..shape.len())
-                        .map(|i| {
-                            if axes.contains(&(i as isize)) {
-                                1
-                            } else {
-                                shape[i]
-                            }
-                        })
-                        .collect();
+                    let expected: Vec<usize> =
+                        (0..shape.len()).map(|i| if axes.contains(&(i as isize)) { 1 } else { shape[i] }).collect();
                     assert_eq!(kept.shape(), expected);
                 }
             }
@@ -368,32 +287,20 @@ mod tests {
                 for a in layouts(&x) {
                     let near = |got: NdArray<f64>, expected: ArrayD<f64>| {
                         assert_eq!(got.shape(), expected.shape());
-                        got.iter().zip(&expected).for_each(|(g, e)| {
-                            assert!((g - e).abs() <= 1e-11 * e.abs().max(1.0), "{g} {e}")
-                        });
+                        got.iter()
+                            .zip(&expected)
+                            .for_each(|(g, e)| assert!((g - e).abs() <= 1e-11 * e.abs().max(1.0), "{g} {e}"));
                     };
                     let mean_of = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-                    near(
-                        mean(&B, &a, by(), false).unwrap(),
-                        naive(&x, &axes, |v| mean_of(&v.collect::<Vec<_>>())),
-                    );
-                    near(
-                        prod(&B, &a, by(), false).unwrap(),
-                        naive(&x, &axes, |v| v.product()),
-                    );
+                    near(mean(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| mean_of(&v.collect::<Vec<_>>())));
+                    near(prod(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| v.product()));
                     let variance = |v: &mut dyn Iterator<Item = f64>| {
                         let v: Vec<f64> = v.collect();
                         let m = mean_of(&v);
                         v.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / (v.len() as f64 + 0.5)
                     };
-                    near(
-                        var(&B, &a, by(), -0.5, false).unwrap(),
-                        naive(&x, &axes, variance),
-                    );
-                    near(
-                        std(&B, &a, by(), -0.5, false).unwrap(),
-                        naive(&x, &axes, |v| variance(v).sqrt()),
-                    );
+                    near(var(&B, &a, by(), -0.5, false).unwrap(), naive(&x, &axes, variance));
+                    near(std(&B, &a, by(), -0.5, false).unwrap(), naive(&x, &axes, |v| variance(v).sqrt()));
                 }
                 for a in layouts(&z) {
                     let got = var(&B, &a, by(), 0.0, false).unwrap();
@@ -402,9 +309,7 @@ mod tests {
                         let m = v.iter().sum::<Complex<f64>>() / v.len() as f64;
                         v.iter().map(|x| (x - m).norm_sqr()).sum::<f64>() / v.len() as f64
                     });
-                    got.iter()
-                        .zip(&expected)
-                        .for_each(|(g, e)| assert!((g - e).abs() <= 1e-11, "{g} {e}"));
+                    got.iter().zip(&expected).for_each(|(g, e)| assert!((g - e).abs() <= 1e-11, "{g} {e}"));
                 }
             }
         }
@@ -413,26 +318,13 @@ mod tests {
     /// Sizes above the thresholds of threads: one output, few outputs, many.
     #[test]
     fn large_arrays() {
-        for shape in [
-            &[300_001][..],
-            &[3, 100_003],
-            &[100_003, 3],
-            &[517, 601],
-            &[40, 300, 31],
-        ] {
-            let x = counting::<i64>(shape)
-                .mapv(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 40)
-                .into_shared();
+        for shape in [&[300_001][..], &[3, 100_003], &[100_003, 3], &[517, 601], &[40, 300, 31]] {
+            let x =
+                counting::<i64>(shape).mapv(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 40).into_shared();
             for axes in axis_sets(shape.len()) {
                 let by = || Axes::from(&axes[..]);
-                assert_eq!(
-                    sum(&B, &x, by(), false).unwrap(),
-                    naive(&x.to_owned(), &axes, |v| v.sum::<i64>())
-                );
-                assert_eq!(
-                    min(&B, &x, by(), false).unwrap(),
-                    naive(&x.to_owned(), &axes, |v| v.min().unwrap())
-                );
+                assert_eq!(sum(&B, &x, by(), false).unwrap(), naive(&x.to_owned(), &axes, |v| v.sum::<i64>()));
+                assert_eq!(min(&B, &x, by(), false).unwrap(), naive(&x.to_owned(), &axes, |v| v.min().unwrap()));
             }
         }
     }
@@ -445,31 +337,13 @@ mod tests {
         let error = |s: f32| (s as f64 / (n as f64 * 0.1_f32 as f64) - 1.0).abs();
         assert!(error(sum(&B, &x, Axes::All, false).unwrap()[[]]) < 1e-6);
         let tall = ArrayD::from_elem(IxDyn(&[n, 4]), 0.1_f32).into_shared();
-        assert!(
-            sum(&B, &tall, Axes::from(0), false)
-                .unwrap()
-                .iter()
-                .all(|&s| error(s) < 1e-5)
-        );
+        assert!(sum(&B, &tall, Axes::from(0), false).unwrap().iter().all(|&s| error(s) < 1e-5));
         let half = ArrayD::from_elem(IxDyn(&[4096]), f16::from_f32(0.1)).into_shared();
-        assert_eq!(
-            sum(&B, &half, Axes::All, false).unwrap()[[]],
-            f16::from_f64(f16::from_f32(0.1).to_f64() * 4096.0)
-        );
+        assert_eq!(sum(&B, &half, Axes::All, false).unwrap()[[]], f16::from_f64(f16::from_f32(0.1).to_f64() * 4096.0));
         let brain = ArrayD::from_elem(IxDyn(&[3, 4096]), bf16::from_f32(0.1)).into_shared();
         let expected = bf16::from_f32(0.1);
-        assert!(
-            mean(&B, &brain, Axes::from(1), false)
-                .unwrap()
-                .iter()
-                .all(|&m| m == expected)
-        );
-        assert!(
-            std(&B, &brain, Axes::from(1), 0.0, false)
-                .unwrap()
-                .iter()
-                .all(|&s| s == bf16::ZERO)
-        );
+        assert!(mean(&B, &brain, Axes::from(1), false).unwrap().iter().all(|&m| m == expected));
+        assert!(std(&B, &brain, Axes::from(1), 0.0, false).unwrap().iter().all(|&s| s == bf16::ZERO));
     }
 
     /// Dtypes that truth is counted in have values other than 0 and 1.
@@ -485,53 +359,20 @@ mod tests {
     #[test]
     fn nothing_to_reduce() {
         let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
-        assert_eq!(
-            sum(&B, &none, Axes::from(0), false).unwrap(),
-            ArrayD::zeros(IxDyn(&[3]))
-        );
-        assert_eq!(
-            prod(&B, &none, Axes::All, true).unwrap(),
-            ArrayD::ones(IxDyn(&[1, 1]))
-        );
+        assert_eq!(sum(&B, &none, Axes::from(0), false).unwrap(), ArrayD::zeros(IxDyn(&[3])));
+        assert_eq!(prod(&B, &none, Axes::All, true).unwrap(), ArrayD::ones(IxDyn(&[1, 1])));
         assert_eq!(sum(&B, &none, Axes::from(1), false).unwrap().shape(), [0]);
         assert!(mean(&B, &none, Axes::All, false).unwrap()[[]].is_nan());
         assert!(var(&B, &none, Axes::All, 0.0, false).unwrap()[[]].is_nan());
-        assert!(
-            !any(&B, &none, Axes::All, false).unwrap()[[]]
-                && all(&B, &none, Axes::All, false).unwrap()[[]]
-        );
+        assert!(!any(&B, &none, Axes::All, false).unwrap()[[]] && all(&B, &none, Axes::All, false).unwrap()[[]]);
         assert_eq!(max(&B, &none, Axes::from(1), false).unwrap().shape(), [0]);
-        assert_eq!(
-            max(&B, &none, Axes::from(0), false).unwrap_err().op(),
-            Some("max")
-        );
-        assert_eq!(
-            min(&B, &none, Axes::All, false).unwrap_err().op(),
-            Some("min")
-        );
-        assert!(matches!(
-            sum(&B, &none, Axes::from(2), false),
-            Err(Error::Axis {
-                op: "sum",
-                axis: 2,
-                ndim: 2
-            })
-        ));
+        assert_eq!(max(&B, &none, Axes::from(0), false).unwrap_err().op(), Some("max"));
+        assert_eq!(min(&B, &none, Axes::All, false).unwrap_err().op(), Some("min"));
+        assert!(matches!(sum(&B, &none, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
         let two = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
-        assert_eq!(
-            var(&B, &two, Axes::All, 3.0, false).unwrap()[[]],
-            f64::INFINITY
-        );
+        assert_eq!(var(&B, &two, Axes::All, 3.0, false).unwrap()[[]], f64::INFINITY);
         assert!(
-            std(
-                &B,
-                &ndarray::arr1(&[1.0_f64]).into_dyn().into_shared(),
-                Axes::All,
-                1.0,
-                false
-            )
-            .unwrap()[[]]
-            .is_nan()
+            std(&B, &ndarray::arr1(&[1.0_f64]).into_dyn().into_shared(), Axes::All, 1.0, false).unwrap()[[]].is_nan()
         );
     }
 
@@ -541,19 +382,9 @@ mod tests {
         x[[3, 66]] = f32::NAN;
         for a in layouts(&x) {
             let by_row = max(&B, &a, Axes::from(1), false).unwrap();
-            assert!(
-                by_row
-                    .iter()
-                    .enumerate()
-                    .all(|(i, v)| v.is_nan() == (i == 3))
-            );
+            assert!(by_row.iter().enumerate().all(|(i, v)| v.is_nan() == (i == 3)));
             let by_column = min(&B, &a, Axes::from(0), false).unwrap();
-            assert!(
-                by_column
-                    .iter()
-                    .enumerate()
-                    .all(|(i, v)| v.is_nan() == (i == 66))
-            );
+            assert!(by_column.iter().enumerate().all(|(i, v)| v.is_nan() == (i == 66)));
         }
         let zeros = ArrayD::from_elem(IxDyn(&[9]), -0.0_f64).into_shared();
         assert!(sum(&B, &zeros, Axes::All, false).unwrap()[[]].is_sign_negative());

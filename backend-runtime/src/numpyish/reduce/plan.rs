@@ -22,13 +22,7 @@ pub trait Source<A>: Sync {
     ///
     /// # Safety
     /// They are elements of the array.
-    unsafe fn load<'a>(
-        &'a self,
-        offset: isize,
-        stride: isize,
-        len: usize,
-        scratch: &'a mut [A],
-    ) -> &'a [A];
+    unsafe fn load<'a>(&'a self, offset: isize, stride: isize, len: usize, scratch: &'a mut [A]) -> &'a [A];
 }
 
 /// An array whose elements `convert` converts, a slice at a time.
@@ -59,13 +53,7 @@ impl<T: Element, A: Element, C: Fn(&[T], &mut [A]) + Sync> Source<A> for Convert
         same::<T, A>(start).filter(|_| self.keeps).map(<[A]>::as_ptr)
     }
 
-    unsafe fn load<'a>(
-        &'a self,
-        offset: isize,
-        stride: isize,
-        len: usize,
-        scratch: &'a mut [A],
-    ) -> &'a [A] {
+    unsafe fn load<'a>(&'a self, offset: isize, stride: isize, len: usize, scratch: &'a mut [A]) -> &'a [A] {
         if stride == 1 {
             // SAFETY: the caller's promise.
             let from = unsafe { std::slice::from_raw_parts(self.start.offset(offset), len) };
@@ -117,12 +105,7 @@ const FEW: usize = 256;
 
 impl Plan {
     /// The reduction of `x` over these axes.
-    pub fn new<T: Element>(
-        op: &'static str,
-        x: &NdArray<T>,
-        axes: &[usize],
-        keepdims: bool,
-    ) -> Plan {
+    pub fn new<T: Element>(op: &'static str, x: &NdArray<T>, axes: &[usize], keepdims: bool) -> Plan {
         let dims = layout::dims(x);
         let mut start = 0;
         let mut reduced = Vec::with_capacity(axes.len());
@@ -131,35 +114,20 @@ impl Plan {
             if stride < 0 && len > 0 {
                 start += (len - 1) as isize * stride;
             }
-            reduced.push(Dim {
-                len,
-                stride: stride.abs(),
-            });
+            reduced.push(Dim { len, stride: stride.abs() });
         }
         let mut stay: Vec<usize> = (0..dims.len()).filter(|a| !axes.contains(a)).collect();
         let positions = stay.clone();
         stay.sort_by_key(|&a| std::cmp::Reverse(nearness(dims[a])));
         reduced.sort_by_key(|&d| std::cmp::Reverse(nearness(d)));
-        let places = positions
-            .iter()
-            .map(|p| stay.iter().position(|s| s == p).unwrap_or(0))
-            .collect();
+        let places = positions.iter().map(|p| stay.iter().position(|s| s == p).unwrap_or(0)).collect();
         let kept = merged(stay.iter().map(|&a| dims[a]));
         let reduced = merged(reduced);
         let mut inserted = if keepdims { axes.to_vec() } else { Vec::new() };
         inserted.sort_unstable();
         let by_rows = by_rows(&kept, &reduced);
         let shape = stay.iter().map(|&a| dims[a].len).collect();
-        Plan {
-            op,
-            kept,
-            reduced,
-            start,
-            shape,
-            places,
-            inserted,
-            by_rows,
-        }
+        Plan { op, kept, reduced, start, shape, places, inserted, by_rows }
     }
 
     /// The op, for errors.
@@ -183,18 +151,11 @@ impl Plan {
         if !self.places.is_sorted() {
             array = array.permuted_axes(&self.places[..]);
         }
-        Ok(self
-            .inserted
-            .iter()
-            .fold(array, |a, &axis| a.insert_axis(ndarray::Axis(axis))))
+        Ok(self.inserted.iter().fold(array, |a, &axis| a.insert_axis(ndarray::Axis(axis))))
     }
 
     /// Folds the elements of every output, of which there is at least one. `given` has one entry per output, or none.
-    pub fn fold<A: Element, F: Fold<A>>(
-        &self,
-        source: &dyn Source<A>,
-        given: &[F::Given],
-    ) -> Result<Vec<F::Acc>> {
+    pub fn fold<A: Element, F: Fold<A>>(&self, source: &dyn Source<A>, given: &[F::Given]) -> Result<Vec<F::Acc>> {
         let outputs = self.outputs();
         let inputs = self.inputs();
         let work = outputs.saturating_mul(inputs);
@@ -202,11 +163,7 @@ impl Plan {
         let (Some(longest), true) = (longest, outputs <= FEW && work >= 2 * CHEAP) else {
             let mut out = buffer::zeroed(self.op, outputs)?;
             let shared = Shared::new(&mut out);
-            let grain = if self.by_rows {
-                (CHEAP / inputs).max(64)
-            } else {
-                (CHEAP / inputs).max(1)
-            };
+            let grain = if self.by_rows { (CHEAP / inputs).max(64) } else { (CHEAP / inputs).max(1) };
             buffer::parallel(outputs, grain, |range| {
                 // SAFETY: every output belongs to one task only.
                 let acc = unsafe { shared.part(range.clone()) };
@@ -220,23 +177,17 @@ impl Plan {
         let len = dim.len.div_ceil(pieces);
         let pieces = dim.len.div_ceil(len);
         let mut partial = buffer::zeroed::<F::Acc>(self.op, outputs * pieces)?;
-        partial
-            .par_chunks_mut(outputs.max(1))
-            .enumerate()
-            .for_each(|(p, acc)| {
-                let mut reduced = self.reduced.clone();
-                reduced[longest].len = len.min(dim.len - p * len);
-                let start = self.start + (p * len) as isize * dim.stride;
-                self.run::<A, F>(source, start, &reduced, 0..outputs, given, acc);
-            });
+        partial.par_chunks_mut(outputs.max(1)).enumerate().for_each(|(p, acc)| {
+            let mut reduced = self.reduced.clone();
+            reduced[longest].len = len.min(dim.len - p * len);
+            let start = self.start + (p * len) as isize * dim.stride;
+            self.run::<A, F>(source, start, &reduced, 0..outputs, given, acc);
+        });
         let (out, rest) = partial.split_at_mut(outputs);
         for (o, total) in out.iter_mut().enumerate() {
             let mut tree = Pairwise::new();
             tree.push(*total, F::merge);
-            rest.iter()
-                .skip(o)
-                .step_by(outputs)
-                .for_each(|&v| tree.push(v, F::merge));
+            rest.iter().skip(o).step_by(outputs).for_each(|&v| tree.push(v, F::merge));
             *total = tree.finish(F::merge).unwrap_or(*total);
         }
         partial.truncate(outputs);
@@ -258,32 +209,17 @@ impl Plan {
         }
         let (inner, outer) = split_last(reduced);
         let (row, blocks) = split_last(&self.kept);
-        let read = if self.by_rows {
-            row.stride
-        } else {
-            inner.stride
-        };
+        let read = if self.by_rows { row.stride } else { inner.stride };
         let ready = read == 1 && source.direct().is_some();
         let mut scratch = vec![A::default(); if ready { 0 } else { BLOCK }];
         if !self.by_rows {
-            for ((o, offset), acc) in outputs
-                .clone()
-                .zip(Offsets::at(&self.kept, outputs.start))
-                .zip(acc)
-            {
+            for ((o, offset), acc) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)).zip(acc) {
                 let given = given.get(o).copied().unwrap_or_default();
                 *acc = lane::<A, F>(source, start + offset, inner, outer, given, &mut scratch);
             }
             return;
         }
-        let no_given = vec![
-            F::Given::default();
-            if given.is_empty() {
-                TILE.min(acc.len())
-            } else {
-                0
-            }
-        ];
+        let no_given = vec![F::Given::default(); if given.is_empty() { TILE.min(acc.len()) } else { 0 }];
         let several = layout::size(reduced) > ROWS.min(inner.len);
         let mut part = vec![F::Acc::default(); if several { TILE.min(acc.len()) } else { 0 }];
         let mut done = 0;
@@ -291,25 +227,10 @@ impl Plan {
             let o = outputs.start + done;
             let column = o % row.len;
             let width = TILE.min(row.len - column).min(acc.len() - done);
-            let offset =
-                Offsets::at(blocks, o / row.len).next().unwrap_or(0) + column as isize * row.stride;
-            let given = if given.is_empty() {
-                &no_given[..width]
-            } else {
-                &given[o..o + width]
-            };
+            let offset = Offsets::at(blocks, o / row.len).next().unwrap_or(0) + column as isize * row.stride;
+            let given = if given.is_empty() { &no_given[..width] } else { &given[o..o + width] };
             let total = &mut acc[done..done + width];
-            tile::<A, F>(
-                source,
-                start + offset,
-                row.stride,
-                inner,
-                outer,
-                given,
-                total,
-                &mut part,
-                &mut scratch,
-            );
+            tile::<A, F>(source, start + offset, row.stride, inner, outer, given, total, &mut part, &mut scratch);
             done += width;
         }
     }
@@ -326,24 +247,14 @@ fn lane<A: Element, F: Fold<A>>(
 ) -> F::Acc {
     if outer.is_empty() && inner.len <= BLOCK {
         // SAFETY: the lane is one of the array's.
-        return fold::block::<A, F>(
-            unsafe { source.load(start, inner.stride, inner.len, scratch) },
-            given,
-        );
+        return fold::block::<A, F>(unsafe { source.load(start, inner.stride, inner.len, scratch) }, given);
     }
     let mut tree = Pairwise::new();
     for offset in Offsets::at(outer, 0).take(layout::size(outer)) {
         for first in (0..inner.len).step_by(BLOCK) {
             let len = BLOCK.min(inner.len - first);
             // SAFETY: as above.
-            let x = unsafe {
-                source.load(
-                    start + offset + first as isize * inner.stride,
-                    inner.stride,
-                    len,
-                    scratch,
-                )
-            };
+            let x = unsafe { source.load(start + offset + first as isize * inner.stride, inner.stride, len, scratch) };
             tree.push(fold::block::<A, F>(x, given), F::merge);
         }
     }
@@ -374,13 +285,9 @@ fn tile<A: Element, F: Fold<A>>(
             // SAFETY: the rows are those of the array.
             unsafe {
                 let row = source.load(at, stride, width, scratch);
-                into.iter_mut()
-                    .zip(row)
-                    .for_each(|(a, &x)| *a = F::start(x));
+                into.iter_mut().zip(row).for_each(|(a, &x)| *a = F::start(x));
                 match direct {
-                    Some(base) => {
-                        fold::rows::<A, F>(into, base.offset(at), inner.stride, count, given)
-                    }
+                    Some(base) => fold::rows::<A, F>(into, base.offset(at), inner.stride, count, given),
                     None => {
                         for r in 0..count as isize {
                             let row = source.load(at + r * inner.stride, stride, width, scratch);
@@ -399,11 +306,7 @@ fn tile<A: Element, F: Fold<A>>(
 
 /// Where an axis comes when axes are sorted, outermost first; one of stride 0 is not near anything.
 fn nearness(d: Dim) -> usize {
-    if d.stride == 0 {
-        usize::MAX
-    } else {
-        d.stride.unsigned_abs()
-    }
+    if d.stride == 0 { usize::MAX } else { d.stride.unsigned_abs() }
 }
 
 /// Axes without those of length 1, neighbours as one where the outer continues the inner.
@@ -412,10 +315,7 @@ fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     for d in dims.into_iter().filter(|d| d.len != 1) {
         match all.last_mut() {
             Some(outer) if d.len as isize * d.stride == outer.stride => {
-                *outer = Dim {
-                    len: outer.len * d.len,
-                    stride: d.stride,
-                };
+                *outer = Dim { len: outer.len * d.len, stride: d.stride };
             }
             _ => all.push(d),
         }
@@ -424,10 +324,7 @@ fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
 }
 
 fn split_last(dims: &[Dim]) -> (Dim, &[Dim]) {
-    dims.split_last()
-        .map_or((Dim { len: 1, stride: 1 }, dims), |(&last, rest)| {
-            (last, rest)
-        })
+    dims.split_last().map_or((Dim { len: 1, stride: 1 }, dims), |(&last, rest)| (last, rest))
 }
 
 /// Whether rows are added to one another, in place of every output on its own: what reads memory in its order, with

@@ -44,11 +44,7 @@ fn quantile_in<T: Real, A: Precision>(
     let mut result_shape = q.shape().to_vec();
     result_shape.extend(shape::reduced(x.shape(), &axes, keepdims));
     if n == 0 && !q.is_empty() && kept_shape.iter().all(|&d| d > 0) {
-        return Err(Error::shape(
-            op,
-            x.shape(),
-            "has no elements to choose from",
-        ));
+        return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
     }
     let places: Vec<Place<A>> = q.iter().map(|&q| Place::of(q, n, method)).collect();
     let mut needed: Vec<usize> = places.iter().flat_map(|p| [p.low, p.high]).collect();
@@ -67,20 +63,10 @@ fn quantile_in<T: Real, A: Precision>(
             return Ok(());
         }
         select(wide, &needed, 0);
-        out.iter_mut()
-            .zip(&places)
-            .for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
+        out.iter_mut().zip(&places).for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
         Ok(())
     };
-    let found = layout::map_lanes(
-        op,
-        &lanes,
-        kept.len(),
-        places.len(),
-        COSTLY,
-        || Ok(Vec::new()),
-        find,
-    )?;
+    let found = layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, || Ok(Vec::new()), find)?;
     let mut order: Vec<usize> = vec![kept.len()];
     order.extend(0..kept.len());
     let found = found.permuted_axes(&order[..]);
@@ -120,11 +106,7 @@ impl<A: Precision> Place<A> {
         let last = n.saturating_sub(1);
         let exact = q.to_f64() * last as f64;
         // rounded as NumPy rounds it, so that 0.3 of eleven elements is the fourth also in `f32`
-        let index = if last < 1 << 24 {
-            A::of(exact).to_f64()
-        } else {
-            exact
-        };
+        let index = if last < 1 << 24 { A::of(exact).to_f64() } else { exact };
         let (floor, ceil) = (index.floor(), index.ceil());
         let (low, part) = match method {
             Interpolation::Linear => (floor, index - floor),
@@ -134,30 +116,18 @@ impl<A: Precision> Place<A> {
             Interpolation::Nearest => return Place::at(index.round_ties_even() as usize),
         };
         let low = (low as usize).min(last);
-        Place {
-            low,
-            high: (low + 1).min(last),
-            part: Some(A::of(part)),
-        }
+        Place { low, high: (low + 1).min(last), part: Some(A::of(part)) }
     }
 
     fn at(index: usize) -> Place<A> {
-        Place {
-            low: index,
-            high: index,
-            part: None,
-        }
+        Place { low: index, high: index, part: None }
     }
 
     /// Between two values: from the nearer one, so that each is met exactly.
     fn between(&self, low: A, high: A) -> A {
         let Some(part) = self.part else { return low };
         let step = high - low;
-        if part >= A::of(0.5) {
-            high - step * (A::ONE - part)
-        } else {
-            low + step * part
-        }
+        if part >= A::of(0.5) { high - step * (A::ONE - part) } else { low + step * part }
     }
 }
 
@@ -169,9 +139,7 @@ fn select<A: Precision>(x: &mut [A], indices: &[usize], first: usize) {
     let (low, high) = indices.split_at(indices.len() / 2);
     let k = index - first;
     // there is no NaN
-    x.select_nth_unstable_by(k, |a, b| {
-        a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
-    });
+    x.select_nth_unstable_by(k, |a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     select(&mut x[..k], low, first);
     select(&mut x[k + 1..], &high[1..], index + 1);
 }
@@ -197,19 +165,8 @@ mod tests {
         let qs = [0.0, 0.25, 0.3, 0.5, 0.77, 1.0];
         for a in layouts(&x) {
             for axes in [&[0][..], &[1], &[2], &[0, 2], &[1, 0], &[0, 1, 2]] {
-                let n: usize = axes
-                    .iter()
-                    .map(|&i: &isize| x.shape()[i as usize])
-                    .product();
-                let got = quantile(
-                    &B,
-                    &a,
-                    &q(&qs),
-                    Axes::from(axes),
-                    Interpolation::Linear,
-                    false,
-                )
-                .unwrap();
+                let n: usize = axes.iter().map(|&i: &isize| x.shape()[i as usize]).product();
+                let got = quantile(&B, &a, &q(&qs), Axes::from(axes), Interpolation::Linear, false).unwrap();
                 let mut sorted = x.clone();
                 // one lane, by sorting
                 sorted = sorted.permuted_axes(
@@ -235,52 +192,28 @@ mod tests {
     fn methods_and_shapes() {
         let x = q(&[3.0, 1.0, 2.0, 4.0]);
         let run = |method| {
-            quantile(&B, &x, &q(&[0.5, 0.4]), Axes::All, method, false)
-                .unwrap()
-                .iter()
-                .copied()
-                .collect::<Vec<_>>()
+            quantile(&B, &x, &q(&[0.5, 0.4]), Axes::All, method, false).unwrap().iter().copied().collect::<Vec<_>>()
         };
         assert_eq!(run(Interpolation::Lower), [2.0, 2.0]);
         assert_eq!(run(Interpolation::Higher), [3.0, 3.0]);
         assert_eq!(run(Interpolation::Midpoint), [2.5, 2.5]);
-        assert_eq!(
-            run(Interpolation::Nearest),
-            [3.0, 2.0],
-            "1.5 goes to the even index, 2"
-        );
+        assert_eq!(run(Interpolation::Nearest), [3.0, 2.0], "1.5 goes to the even index, 2");
         let two = arr0(0.5).into_dyn().into_shared();
-        assert_eq!(
-            quantile(&B, &x, &two, Axes::All, Interpolation::Linear, true)
-                .unwrap()
-                .shape(),
-            [1]
-        );
+        assert_eq!(quantile(&B, &x, &two, Axes::All, Interpolation::Linear, true).unwrap().shape(), [1]);
         let grid = ArrayD::from_elem(IxDyn(&[2, 3]), 0.1).into_shared();
         let m = counting::<f64>(&[4, 5]).into_shared();
-        assert_eq!(
-            quantile(&B, &m, &grid, Axes::from(0), Interpolation::Linear, true)
-                .unwrap()
-                .shape(),
-            [2, 3, 1, 5]
-        );
+        assert_eq!(quantile(&B, &m, &grid, Axes::from(0), Interpolation::Linear, true).unwrap().shape(), [2, 3, 1, 5]);
     }
 
     #[test]
     fn single_precision_rounds_the_place_as_numpy_does() {
         let x = counting::<f32>(&[11]).into_shared();
         let at = arr1(&[0.3_f32]).into_dyn().into_shared();
-        assert_eq!(
-            quantile(&B, &x, &at, Axes::All, Interpolation::Higher, false).unwrap()[[0]],
-            3.0
-        );
-        let half = counting::<f16>(&[4001])
-            .mapv(|v| v / f16::from_f32(2.0))
-            .into_shared();
+        assert_eq!(quantile(&B, &x, &at, Axes::All, Interpolation::Higher, false).unwrap()[[0]], 3.0);
+        let half = counting::<f16>(&[4001]).mapv(|v| v / f16::from_f32(2.0)).into_shared();
         let middle = arr1(&[f16::from_f32(0.5)]).into_dyn().into_shared();
         assert_eq!(
-            quantile(&B, &half, &middle, Axes::All, Interpolation::Linear, false).unwrap()[[0]]
-                .to_f32(),
+            quantile(&B, &half, &middle, Axes::All, Interpolation::Linear, false).unwrap()[[0]].to_f32(),
             1000.0
         );
     }
@@ -288,74 +221,25 @@ mod tests {
     #[test]
     fn nan_empty_and_wrong() {
         let x = q(&[1.0, f64::NAN, 2.0]);
-        assert!(
-            quantile(&B, &x, &q(&[0.0]), Axes::All, Interpolation::Lower, false).unwrap()[[0]]
-                .is_nan()
-        );
+        assert!(quantile(&B, &x, &q(&[0.0]), Axes::All, Interpolation::Lower, false).unwrap()[[0]].is_nan());
         for bad in [-0.1, 1.5, f64::NAN] {
-            let r = quantile(
-                &B,
-                &x,
-                &q(&[0.5, bad]),
-                Axes::All,
-                Interpolation::Linear,
-                false,
-            );
+            let r = quantile(&B, &x, &q(&[0.5, bad]), Axes::All, Interpolation::Linear, false);
             assert!(matches!(r, Err(Error::Argument { op: "quantile", .. })));
         }
         let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
         assert!(matches!(
-            quantile(
-                &B,
-                &none,
-                &q(&[0.5]),
-                Axes::from(0),
-                Interpolation::Linear,
-                false
-            ),
+            quantile(&B, &none, &q(&[0.5]), Axes::from(0), Interpolation::Linear, false),
             Err(Error::Shape { .. })
         ));
         assert_eq!(
-            quantile(
-                &B,
-                &none,
-                &q(&[0.5]),
-                Axes::from(1),
-                Interpolation::Linear,
-                false
-            )
-            .unwrap()
-            .shape(),
+            quantile(&B, &none, &q(&[0.5]), Axes::from(1), Interpolation::Linear, false).unwrap().shape(),
             [1, 0]
         );
-        assert_eq!(
-            quantile(&B, &x, &q(&[]), Axes::All, Interpolation::Linear, false)
-                .unwrap()
-                .shape(),
-            [0]
-        );
-        assert!(
-            quantile(
-                &B,
-                &x,
-                &q(&[0.5]),
-                Axes::from(1),
-                Interpolation::Linear,
-                false
-            )
-            .is_err()
-        );
+        assert_eq!(quantile(&B, &x, &q(&[]), Axes::All, Interpolation::Linear, false).unwrap().shape(), [0]);
+        assert!(quantile(&B, &x, &q(&[0.5]), Axes::from(1), Interpolation::Linear, false).is_err());
         let infinite = q(&[f64::NEG_INFINITY, f64::INFINITY]);
         assert_eq!(
-            quantile(
-                &B,
-                &infinite,
-                &q(&[0.0]),
-                Axes::All,
-                Interpolation::Lower,
-                false
-            )
-            .unwrap()[[0]],
+            quantile(&B, &infinite, &q(&[0.0]), Axes::All, Interpolation::Lower, false).unwrap()[[0]],
             f64::NEG_INFINITY
         );
     }

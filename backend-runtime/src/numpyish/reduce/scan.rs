@@ -143,10 +143,7 @@ fn scan_in<T: Element, A: Numeric, F: Step>(
             let from = &from[slab * before..][..before];
             // SAFETY: a task writes its own columns of its own slab.
             let row = |r: usize| unsafe {
-                shared.part(
-                    slab * after + r * inner + columns.start
-                        ..slab * after + r * inner + columns.end,
-                )
+                shared.part(slab * after + r * inner + columns.start..slab * after + r * inner + columns.end)
             };
             if inner == 1 {
                 // SAFETY: as above.
@@ -160,10 +157,7 @@ fn scan_in<T: Element, A: Numeric, F: Step>(
                 row(0).fill(F::none());
             }
             for r in 0..len {
-                convert(
-                    &from[r * inner + columns.start..][..width],
-                    &mut wide[..width],
-                );
+                convert(&from[r * inner + columns.start..][..width], &mut wide[..width]);
                 step_row::<A, F>(&mut acc[..width], &wide);
                 narrow(&acc[..width], row(r + initial));
             }
@@ -181,11 +175,7 @@ fn step_row<A: Numeric, F: Step>(acc: &mut [A], x: &[A]) {
 }
 
 /// Scans one lane, a block at a time.
-fn scan_lane<T: Element, A: Numeric, F: Step>(
-    from: &[T],
-    to: &mut [impl Element],
-    wide: &mut [A; TILE],
-) {
+fn scan_lane<T: Element, A: Numeric, F: Step>(from: &[T], to: &mut [impl Element], wide: &mut [A; TILE]) {
     let mut carry = F::none();
     for (from, to) in from.chunks(TILE).zip(to.chunks_mut(TILE)) {
         let wide = &mut wide[..from.len()];
@@ -206,20 +196,13 @@ fn scan_block<A: Numeric, F: Step>(x: &mut [A], carry: A) -> A {
         let (b, rest) = rest.split_at_mut(quarter);
         let (c, d) = rest.split_at_mut(quarter);
         for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-            last = [
-                F::step(last[0], *a),
-                F::step(last[1], *b),
-                F::step(last[2], *c),
-                F::step(last[3], *d),
-            ];
+            last = [F::step(last[0], *a), F::step(last[1], *b), F::step(last[2], *c), F::step(last[3], *d)];
             [*a, *b, *c, *d] = last;
         }
     }
     let mut before = carry;
     for (k, &end) in last.iter().enumerate() {
-        x[k * quarter..(k + 1) * quarter]
-            .iter_mut()
-            .for_each(|v| *v = F::step(before, *v));
+        x[k * quarter..(k + 1) * quarter].iter_mut().for_each(|v| *v = F::step(before, *v));
         before = F::step(before, end);
     }
     for v in &mut x[4 * quarter..] {
@@ -242,39 +225,20 @@ mod tests {
 
     #[test]
     fn running_sums_of_every_layout() {
-        for shape in [
-            &[3, 4, 5][..],
-            &[2, 1200],
-            &[1200, 3],
-            &[7, 1000],
-            &[300_001],
-            &[700, 2, 300],
-        ] {
+        for shape in [&[3, 4, 5][..], &[2, 1200], &[1200, 3], &[7, 1000], &[300_001], &[700, 2, 300]] {
             let x = counting::<i32>(shape).mapv(|i| i.wrapping_mul(7919) % 101 - 50);
-            let all = if x.len() > 100_000 {
-                vec![x.clone().into_shared()]
-            } else {
-                layouts(&x)
-            };
+            let all = if x.len() > 100_000 { vec![x.clone().into_shared()] } else { layouts(&x) };
             for a in all {
                 for axis in 0..shape.len() {
                     let mut expected = x.mapv(i64::from);
                     expected.accumulate_axis_inplace(Axis(axis), |&before, v| *v += before);
-                    assert_eq!(
-                        cumulative_sum(&B, &a, axis as isize, false).unwrap(),
-                        expected
-                    );
+                    assert_eq!(cumulative_sum(&B, &a, axis as isize, false).unwrap(), expected);
                     let with = cumulative_sum(&B, &a, axis as isize, true).unwrap();
                     assert_eq!(with.slice_axis(Axis(axis), Slice::from(1..)), expected);
                     assert!(with.index_axis(Axis(axis), 0).iter().all(|&v| v == 0));
                     let mut expected = x.mapv(i64::from);
-                    expected.accumulate_axis_inplace(Axis(axis), |&before, v| {
-                        *v = v.wrapping_mul(before)
-                    });
-                    assert_eq!(
-                        cumulative_prod(&B, &a, axis as isize, false).unwrap(),
-                        expected
-                    );
+                    expected.accumulate_axis_inplace(Axis(axis), |&before, v| *v = v.wrapping_mul(before));
+                    assert_eq!(cumulative_prod(&B, &a, axis as isize, false).unwrap(), expected);
                 }
             }
         }
@@ -284,24 +248,14 @@ mod tests {
     fn running_sums_of_other_dtypes() {
         let ones = ArrayD::from_elem(IxDyn(&[1000]), bf16::ONE).into_shared();
         let s = cumulative_sum(&B, &ones, 0, false).unwrap();
-        assert_eq!(
-            s[[999]],
-            bf16::from_f32(1000.0),
-            "summed in bf16 it would stay at 256"
-        );
+        assert_eq!(s[[999]], bf16::from_f32(1000.0), "summed in bf16 it would stay at 256");
         let z = ArrayD::from_elem(IxDyn(&[3, 2]), Complex::new(0.0_f32, 1.0)).into_shared();
         let p = cumulative_prod(&B, &z, 0, true).unwrap();
         assert_eq!(p[[3, 1]], Complex::new(0.0, -1.0));
         let flags = ArrayD::from_elem(IxDyn(&[5]), true).into_shared();
         assert_eq!(cumulative_sum(&B, &flags, 0, false).unwrap()[[4]], 5_i64);
         assert_eq!(
-            cumulative_sum(
-                &B,
-                &ArrayD::from_elem(IxDyn(&[300]), 255_u8).into_shared(),
-                0,
-                false
-            )
-            .unwrap()[[299]],
+            cumulative_sum(&B, &ArrayD::from_elem(IxDyn(&[300]), 255_u8).into_shared(), 0, false).unwrap()[[299]],
             76_500_u64
         );
     }
@@ -310,16 +264,10 @@ mod tests {
     fn empty_and_wrong() {
         let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
         assert_eq!(cumulative_sum(&B, &none, 0, false).unwrap().shape(), [0, 3]);
-        assert_eq!(
-            cumulative_prod(&B, &none, 0, true).unwrap(),
-            ArrayD::ones(IxDyn(&[1, 3]))
-        );
+        assert_eq!(cumulative_prod(&B, &none, 0, true).unwrap(), ArrayD::ones(IxDyn(&[1, 3])));
         assert_eq!(cumulative_prod(&B, &none, 1, true).unwrap().shape(), [0, 4]);
         let scalar = ArrayD::<f64>::zeros(IxDyn(&[])).into_shared();
-        assert_eq!(
-            cumulative_sum(&B, &scalar, -1, false).unwrap_err().op(),
-            Some("cumulative_sum")
-        );
+        assert_eq!(cumulative_sum(&B, &scalar, -1, false).unwrap_err().op(), Some("cumulative_sum"));
         assert_eq!(diff(&B, &scalar, -1, 1).unwrap_err().op(), Some("diff"));
     }
 
@@ -332,19 +280,11 @@ mod tests {
                     for n in 0..4 {
                         let mut expected = x.clone();
                         for _ in 0..n.min(shape[axis]) {
-                            let low = expected
-                                .slice_axis(Axis(axis), Slice::from(..-1))
-                                .to_owned();
+                            let low = expected.slice_axis(Axis(axis), Slice::from(..-1)).to_owned();
                             let high = expected.slice_axis(Axis(axis), Slice::from(1..)).to_owned();
-                            expected = ndarray::Zip::from(&high)
-                                .and(&low)
-                                .map_collect(|h, l| h.wrapping_sub(*l));
+                            expected = ndarray::Zip::from(&high).and(&low).map_collect(|h, l| h.wrapping_sub(*l));
                         }
-                        assert_eq!(
-                            diff(&B, &a, axis as isize, n).unwrap(),
-                            expected,
-                            "{shape:?} {axis} {n}"
-                        );
+                        assert_eq!(diff(&B, &a, axis as isize, n).unwrap(), expected, "{shape:?} {axis} {n}");
                     }
                 }
             }

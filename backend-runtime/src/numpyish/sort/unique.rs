@@ -10,32 +10,17 @@ use crate::{Element, Kind, Ordered, Result};
 /// The distinct elements, sorted; every NaN is one of its own.
 pub fn unique_values<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     let op = "unique_values";
-    if keys::is_wide::<T>() {
-        counted::<T, u64>(op, x)
-    } else {
-        counted::<T, u32>(op, x)
-    }
-    .map(|(values, _)| values)
+    if keys::is_wide::<T>() { counted::<T, u64>(op, x) } else { counted::<T, u32>(op, x) }.map(|(values, _)| values)
 }
 
 /// The distinct elements, and how often each is there.
-pub fn unique_counts<T: Ordered>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-) -> Result<(NdArray<T>, NdArray<i64>)> {
+pub fn unique_counts<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let op = "unique_counts";
-    if keys::is_wide::<T>() {
-        counted::<T, u64>(op, x)
-    } else {
-        counted::<T, u32>(op, x)
-    }
+    if keys::is_wide::<T>() { counted::<T, u64>(op, x) } else { counted::<T, u32>(op, x) }
 }
 
 /// The distinct elements, and for every element the index of its value.
-pub fn unique_inverse<T: Ordered>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-) -> Result<(NdArray<T>, NdArray<i64>)> {
+pub fn unique_inverse<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     located("unique_inverse", x).map(|(values, _, inverse, _)| (values, inverse))
 }
 
@@ -60,8 +45,7 @@ fn located<T: Ordered>(op: &'static str, x: &NdArray<T>) -> Result<All<T>> {
 /// Whether a record begins a new value; NaN always does.
 fn begins<T: Ordered, R: Record>(before: &R, record: &R) -> bool {
     before.key() != record.key()
-        || (T::DTYPE.kind() == Kind::Real
-            && record.key() == R::Key::of(T::from_f64(f64::NAN), false))
+        || (T::DTYPE.kind() == Kind::Real && record.key() == R::Key::of(T::from_f64(f64::NAN), false))
 }
 
 /// The values of sorted records with their counts; `each` gets every record with the number of its value.
@@ -89,10 +73,7 @@ fn runs<T: Ordered, R: Record>(
 }
 
 /// Values and counts, without indices.
-fn counted<T: Ordered, K: Key>(
-    op: &'static str,
-    x: &NdArray<T>,
-) -> Result<(NdArray<T>, NdArray<i64>)> {
+fn counted<T: Ordered, K: Key>(op: &'static str, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let flat = buffer::packed(op, x)?;
     let mut keys: Vec<K> = buffer::vec(op, flat.len())?;
     keys.extend(flat.iter().map(|&v| K::of(v, false)));
@@ -106,29 +87,19 @@ fn counted<T: Ordered, K: Key>(
 fn located_by<T: Ordered, K: Key, I: Index>(op: &'static str, x: &NdArray<T>) -> Result<All<T>> {
     let flat = buffer::packed(op, x)?;
     let mut records: Vec<Indexed<K, I>> = buffer::vec(op, flat.len())?;
-    records.extend(
-        flat.iter()
-            .enumerate()
-            .map(|(i, &v)| Indexed::new(K::of(v, false), i)),
-    );
+    records.extend(flat.iter().enumerate().map(|(i, &v)| Indexed::new(K::of(v, false), i)));
     keys::sort(op, &mut records, &mut Vec::new())?;
     let mut inverse = buffer::zeroed::<i64>(op, flat.len())?;
     let mut firsts: Vec<i64> = Vec::new();
-    let (mut values, counts) =
-        runs::<T, _>(op, &records, |value, first, record: &Indexed<K, I>| {
-            inverse[record.index()] = value as i64;
-            if first {
-                firsts.push(record.index() as i64);
-            }
-        })?;
+    let (mut values, counts) = runs::<T, _>(op, &records, |value, first, record: &Indexed<K, I>| {
+        inverse[record.index()] = value as i64;
+        if first {
+            firsts.push(record.index() as i64);
+        }
+    })?;
     restore_zero(&mut values, &flat);
     let inverse = buffer::array(op, x.shape(), inverse)?;
-    Ok((
-        one_axis(op, values)?,
-        one_axis(op, firsts)?,
-        inverse,
-        one_axis(op, counts)?,
-    ))
+    Ok((one_axis(op, values)?, one_axis(op, firsts)?, inverse, one_axis(op, counts)?))
 }
 
 /// The value zero gets the sign of the first zero.
@@ -136,11 +107,7 @@ fn restore_zero<T: Ordered>(values: &mut [T], flat: &[T]) {
     if T::DTYPE.kind() != Kind::Real {
         return;
     }
-    let first = flat
-        .iter()
-        .copied()
-        .find(|&v| v == T::default())
-        .filter(|&v| is_negative_zero(v));
+    let first = flat.iter().copied().find(|&v| v == T::default()).filter(|&v| is_negative_zero(v));
     if let (Some(first), Some(zero)) = (first, values.iter_mut().find(|v| **v == T::default())) {
         *zero = first;
     }
@@ -164,26 +131,14 @@ mod tests {
         for shape in [&[3, 4, 5][..], &[700], &[2, 2500], &[0, 3], &[]] {
             let x = counting::<i16>(shape).mapv(|i| i.wrapping_mul(7919) % 211);
             let mut known: BTreeMap<i16, Vec<i64>> = BTreeMap::new();
-            x.iter()
-                .enumerate()
-                .for_each(|(i, &v)| known.entry(v).or_default().push(i as i64));
+            x.iter().enumerate().for_each(|(i, &v)| known.entry(v).or_default().push(i as i64));
             for a in layouts(&x) {
                 let (values, firsts, inverse, counts) = unique_all(&B, &a).unwrap();
                 assert!(values.iter().eq(known.keys()));
                 assert!(firsts.iter().eq(known.values().map(|v| &v[0])));
-                assert!(
-                    counts
-                        .iter()
-                        .copied()
-                        .eq(known.values().map(|v| v.len() as i64))
-                );
+                assert!(counts.iter().copied().eq(known.values().map(|v| v.len() as i64)));
                 assert_eq!(inverse.shape(), shape);
-                assert!(
-                    inverse
-                        .iter()
-                        .zip(&x)
-                        .all(|(&i, v)| values[i as usize] == *v)
-                );
+                assert!(inverse.iter().zip(&x).all(|(&i, v)| values[i as usize] == *v));
                 assert_eq!(unique_values(&B, &a).unwrap(), values);
                 assert_eq!(unique_counts(&B, &a).unwrap(), (values.clone(), counts));
                 assert_eq!(unique_inverse(&B, &a).unwrap(), (values, inverse));
@@ -193,30 +148,16 @@ mod tests {
 
     #[test]
     fn every_nan_is_its_own_and_zeros_are_one() {
-        let x = arr1(&[f64::NAN, 1.0, -0.0, f64::NAN, 0.0])
-            .into_dyn()
-            .into_shared();
+        let x = arr1(&[f64::NAN, 1.0, -0.0, f64::NAN, 0.0]).into_dyn().into_shared();
         let (values, firsts, inverse, counts) = unique_all(&B, &x).unwrap();
-        assert_eq!(
-            format!("{:?}", values.as_slice().unwrap()),
-            "[-0.0, 1.0, NaN, NaN]"
-        );
+        assert_eq!(format!("{:?}", values.as_slice().unwrap()), "[-0.0, 1.0, NaN, NaN]");
         assert_eq!(firsts.as_slice().unwrap(), [2, 1, 0, 3]);
         assert_eq!(inverse.as_slice().unwrap(), [2, 1, 0, 3, 0]);
         assert_eq!(counts.as_slice().unwrap(), [2, 1, 1, 1]);
-        assert_eq!(
-            unique_counts(&B, &x).unwrap().1.as_slice().unwrap(),
-            [2, 1, 1, 1]
-        );
+        assert_eq!(unique_counts(&B, &x).unwrap().1.as_slice().unwrap(), [2, 1, 1, 1]);
         let largest = arr1(&[u64::MAX, 0, u64::MAX]).into_dyn().into_shared();
-        assert_eq!(
-            unique_values(&B, &largest).unwrap().as_slice().unwrap(),
-            [0, u64::MAX]
-        );
+        assert_eq!(unique_values(&B, &largest).unwrap().as_slice().unwrap(), [0, u64::MAX]);
         let flags = ArrayD::from_elem(IxDyn(&[4]), true).into_shared();
-        assert_eq!(
-            unique_values(&B, &flags).unwrap().as_slice().unwrap(),
-            [true]
-        );
+        assert_eq!(unique_values(&B, &flags).unwrap().as_slice().unwrap(), [true]);
     }
 }

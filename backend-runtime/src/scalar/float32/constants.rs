@@ -21,13 +21,7 @@ pub const EXP_MAX: f32 = 89.0;
 pub const SINH_MAX: f32 = 90.0;
 
 /// `(e^r - 1 - r - r^2 / 2) / r^3` for `|r| <= ln(2) / 2`.
-pub const EXP: [f32; 5] = [
-    0.16666667,
-    0.04166648,
-    0.008333282,
-    0.0013933397,
-    0.00019909946,
-];
+pub const EXP: [f32; 5] = [0.16666667, 0.04166648, 0.008333282, 0.0013933397, 0.00019909946];
 
 /// `(sinh(x) - x) / x^3` by powers of `x^2`, for `|x| <= 1`.
 pub const SINH: [f32; 4] = [0.16666667, 0.008333311, 0.00019842635, 2.7839199e-06];
@@ -83,6 +77,15 @@ pub const ASIN: [f32; 5] = [0.16666754, 0.07495249, 0.04547664, 0.024148317, 0.0
 /// `(atan(t) - t) / t^3` by powers of `t^2`, for `|t| <= 7/16`.
 pub const ATAN: [f32; 5] = [-0.33333305, 0.19997787, -0.14230314, 0.10495158, -0.058281];
 
+/// The same less -1/3, divided by `t^2`: for angles in two words.
+pub const ATAN_NEXT: [f32; 5] = [0.19999938, -0.1428229, 0.11042856, -0.08445547, 0.046503443];
+
+/// 1/3.
+pub const THIRD: f32 = 0.33333334;
+
+/// What is missing there.
+pub const THIRD_LOW: f32 = -9.934108e-09;
+
 /// atan(1/2).
 pub const ATAN_1_2: f32 = 0.4636476;
 
@@ -96,15 +99,8 @@ pub const ATAN_3_2: f32 = 0.98279375;
 pub const ATAN_3_2_LOW: f32 = -2.5131424e-08;
 
 /// `erf(x) / x - 1` by powers of `x^2`, for `|x| <= 1`.
-pub const ERF: [f32; 7] = [
-    0.12837917,
-    -0.37612626,
-    0.112835854,
-    -0.026853815,
-    0.0051883305,
-    -0.00080102024,
-    7.85385e-05,
-];
+pub const ERF: [f32; 7] =
+    [0.12837917, -0.37612626, 0.112835854, -0.026853815, 0.0051883305, -0.00080102024, 7.85385e-05];
 
 /// From here up the error function is 1.
 pub const ERF_MAX: f32 = 4.0;
@@ -113,14 +109,7 @@ pub const ERF_MAX: f32 = 4.0;
 pub const ERF_MIDDLE: f32 = 2.0;
 
 /// `exp(x^2) erfc(x) (x + M)` by powers of `(x - M) / (x + M)`, from 1 on: the better the smaller `erfc(x)`.
-pub const ERF_TAIL: [f32; 6] = [
-    1.0215827,
-    -0.6871597,
-    0.27947104,
-    -0.036590867,
-    -0.02265426,
-    0.0031886604,
-];
+pub const ERF_TAIL: [f32; 6] = [1.0215827, -0.6871597, 0.27947104, -0.036590867, -0.02265426, 0.0031886604];
 
 /// From here up `erfc` is 0.
 pub const ERFC_MAX: f32 = 10.15;

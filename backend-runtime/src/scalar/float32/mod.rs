@@ -9,6 +9,8 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// What is added to an exponent.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
+#[path = "../real/complex/mod.rs"]
+pub mod complex;
 mod constants;
 #[path = "../real/division.rs"]
 mod division;
@@ -38,7 +40,5 @@ pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
 pub use power::{hypot, pow};
-pub use simple::{
-    abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc,
-};
-pub use trig::{cos, is_far, near_cos, near_sin, sin, tan};
+pub use simple::{abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc};
+pub use trig::{cos, cos_near, is_far, sin, sin_near, tan, tan_near};

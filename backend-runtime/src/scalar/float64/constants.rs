@@ -102,6 +102,30 @@ pub const FRAC_PI_2_LOWEST: f64 = -1.4973849048591698e-33;
 /// What `PI` lacks.
 pub const PI_LOW: f64 = 1.2246467991473532e-16;
 
+/// The bits of 2/pi, the first one of weight 1/2.
+pub const FRAC_2_PI_BITS: [u64; 20] = [
+    0xa2f9836e4e441529,
+    0xfc2757d1f534ddc0,
+    0xdb6295993c439041,
+    0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0,
+    0x06492eea09d1921c,
+    0xfe1deb1cb129a73e,
+    0xe88235f52ebb4484,
+    0xe99c7026b45f7e41,
+    0x3991d639835339f4,
+    0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab,
+    0xf0cfbc209af4361d,
+];
+
 /// `(sin(r) - r) / r^3` by powers of `r^2`, for `|r| <= pi/4`.
 pub const SIN: [f64; 6] = [
     -0.16666666666666627,
@@ -152,6 +176,28 @@ pub const ATAN: [f64; 11] = [
     0.03651653359717731,
     -0.016270866147308848,
 ];
+
+/// The same less -1/3, divided by `t^2`: for angles in two words.
+pub const ATAN_NEXT: [f64; 12] = [
+    0.19999999999999876,
+    -0.14285714285685563,
+    0.11111111108494887,
+    -0.09090908961720282,
+    0.07692303751513173,
+    -0.06666587093922939,
+    0.058812473895749895,
+    -0.052523791433471155,
+    0.046877889669781216,
+    -0.03991501933601806,
+    0.028299502450473336,
+    -0.011790130390285,
+];
+
+/// 1/3.
+pub const THIRD: f64 = 0.3333333333333333;
+
+/// What is missing there.
+pub const THIRD_LOW: f64 = 1.850371707708594e-17;
 
 /// atan(1/2).
 pub const ATAN_1_2: f64 = 0.4636476090008061;

@@ -144,12 +144,19 @@ def write(t, degrees):
     rest = mp.pi / 2 - t.round(mp.pi / 2)
     t.number("FRAC_PI_2_LOWEST", "What is missing there.", rest - t.round(rest))
     t.number("PI_LOW", "What `PI` lacks.", 2 * rest)
+    if d64:
+        with mp.workprec(1400):
+            words = [f"    {int(mp.floor(2 / mp.pi * mp.mpf(2) ** (64 * (i + 1)))) % 2**64:#018x},\n" for i in range(20)]
+        t.lines.append(f"/// The bits of 2/pi, the first one of weight 1/2.\npub const FRAC_2_PI_BITS: [u64; 20] = [\n{''.join(words)}];\n")
     quarter = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     t.poly("SIN", "`(sin(r) - r) / r^3` by powers of `r^2`, for `|r| <= pi/4`.", odd(mp.sin, "-1/6"), by_z, 0, quarter, degrees["SIN"], 2)
     t.poly("COS", "`(cos(r) - 1 + r^2 / 2) / r^4` by powers of `r^2`, for `|r| <= pi/4`.",
         lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2 if z > 1e-12 else mp.mpf(1) / 24, by_z2, 0, quarter, degrees["COS"], 2)
     t.poly("ASIN", "`(asin(x) - x) / x^3` by powers of `x^2`, for `|x| <= 1/2`.", odd(mp.asin, "1/6"), by_z, 0, mp.mpf("0.2501"), degrees["ASIN"], 2)
     t.poly("ATAN", "`(atan(t) - t) / t^3` by powers of `t^2`, for `|t| <= 7/16`.", odd(mp.atan, "-1/3"), by_z, 0, mp.mpf("0.1915"), degrees["ATAN"], 2)
+    t.poly("ATAN_NEXT", "The same less -1/3, divided by `t^2`: for angles in two words.",
+        lambda z: (odd(mp.atan, "-1/3")(z) + mp.mpf(1) / 3) / z if z > 1e-10 else mp.mpf(1) / 5, lambda z: z * z + mp.mpf("1e-14"), 0, mp.mpf("0.1915"), degrees["ATAN_NEXT"])
+    t.words("THIRD THIRD_LOW", "1/3.", mp.mpf(1) / 3)
     t.words("ATAN_1_2 ATAN_1_2_LOW", "atan(1/2).", mp.atan(mp.mpf(1) / 2))
     t.words("ATAN_3_2 ATAN_3_2_LOW", "atan(3/2).", mp.atan(mp.mpf(3) / 2))
     # the error function
@@ -189,5 +196,5 @@ def write(t, degrees):
 
 
 if __name__ == "__main__":
-    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "LOG": 6, "LOG_NEXT": 7, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
-    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "LOG": 2, "LOG_NEXT": 2, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})
+    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "LOG": 6, "LOG_NEXT": 7, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ATAN_NEXT": 11, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
+    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "LOG": 2, "LOG_NEXT": 2, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ATAN_NEXT": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})

@@ -12,11 +12,7 @@ fn truncated_remainder(x: F, y: F) -> F {
     // exact: a multiple of the last bits of both, and below y in magnitude
     let rest = quotient.mul_add(-y, x);
     // the division may have rounded up to a whole number
-    if (rest < 0.0) & (x > 0.0) | (rest > 0.0) & (x < 0.0) {
-        rest + y.abs().copysign(x)
-    } else {
-        rest
-    }
+    if (rest < 0.0) & (x > 0.0) | (rest > 0.0) & (x < 0.0) { rest + y.abs().copysign(x) } else { rest }
 }
 
 #[cold]
@@ -30,22 +26,10 @@ fn long_remainder(x: F, y: F) -> F {
 pub fn floor_divide(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);
     let quotient = (x - rest) / y;
-    let quotient = if (rest != 0.0) & ((rest < 0.0) != (y < 0.0)) {
-        quotient - 1.0
-    } else {
-        quotient
-    };
+    let quotient = if (rest != 0.0) & ((rest < 0.0) != (y < 0.0)) { quotient - 1.0 } else { quotient };
     let floor = quotient.floor();
-    let nearest = if quotient - floor > 0.5 {
-        floor + 1.0
-    } else {
-        floor
-    };
-    let value = if quotient == 0.0 {
-        F::copysign(0.0, x / y)
-    } else {
-        nearest
-    };
+    let nearest = if quotient - floor > 0.5 { floor + 1.0 } else { floor };
+    let value = if quotient == 0.0 { F::copysign(0.0, x / y) } else { nearest };
     if y == 0.0 { x / y } else { value }
 }
 
@@ -53,14 +37,6 @@ pub fn floor_divide(x: F, y: F) -> F {
 #[inline(always)]
 pub fn remainder(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);
-    let value = if (rest < 0.0) != (y < 0.0) {
-        rest + y
-    } else {
-        rest
-    };
-    if rest == 0.0 {
-        F::copysign(0.0, y)
-    } else {
-        value
-    }
+    let value = if (rest < 0.0) != (y < 0.0) { rest + y } else { rest };
+    if rest == 0.0 { F::copysign(0.0, y) } else { value }
 }

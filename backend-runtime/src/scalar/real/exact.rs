@@ -24,6 +24,23 @@ pub fn product(x: F, y: F) -> (F, F) {
     (product, x.mul_add(y, -product))
 }
 
+/// A number as a sum of two, the second within the rounding of the first.
+pub type Wide = (F, F);
+
+/// `x * y`, up to about the square of a rounding.
+#[inline(always)]
+pub fn wide_product(x: Wide, y: Wide) -> Wide {
+    let (high, low) = product(x.0, y.0);
+    sum_ordered(high, low + x.0.mul_add(y.1, x.1 * y.0))
+}
+
+/// `x + y`, up to about the square of a rounding of the larger.
+#[inline(always)]
+pub fn wide_sum(x: Wide, y: Wide) -> Wide {
+    let (high, low) = sum(x.0, y.0);
+    sum_ordered(high, low + (x.1 + y.1))
+}
+
 /// `(x + x_low) / (y + y_low)` with one division.
 #[inline(always)]
 pub fn quotient(x: F, x_low: F, y: F, y_low: F) -> (F, F) {
@@ -44,9 +61,5 @@ pub fn polynomial<const N: usize>(x: F, coefficients: &[F; N]) -> F {
         second = second.mul_add(square, coefficients[left - 2]);
         left -= 2;
     }
-    if left == 1 {
-        second.mul_add(x, highest.mul_add(square, coefficients[0]))
-    } else {
-        highest.mul_add(x, second)
-    }
+    if left == 1 { second.mul_add(x, highest.mul_add(square, coefficients[0])) } else { highest.mul_add(x, second) }
 }

@@ -28,10 +28,7 @@ pub(super) fn parts(x: F) -> Parts {
 #[inline(always)]
 pub(super) fn parts_of(x: F, rest: F) -> Parts {
     let parts = parts(x);
-    Parts {
-        low: (1.0 + parts.high).mul_add(rest, parts.low),
-        ..parts
-    }
+    Parts { low: (1.0 + parts.high).mul_add(rest, parts.low), ..parts }
 }
 
 /// `x * 2^n` for a whole `n` between twice the least and twice the largest exponent, and an `x` near 1: rounded once, also where the result is subnormal.

@@ -6,32 +6,46 @@ use super::exact::{polynomial, quotient, sum, sum_ordered};
 use super::exp::{Parts, between, parts, powers, scale};
 use super::log::log1p_of;
 
-/// `e^x / 2` and `e^-x / 2` for `x >= 0`: `2^(n - 1)` times `high + low` and times `inverse`.
+/// The hyperbolic sine and cosine of `x >= 0`, taken apart: they are `2^shift` times `sine` and `cosine`.
+pub(super) struct Hyperbola {
+    pub shift: F,
+    pub sine: F,
+    pub cosine: F,
+}
+
+/// The parts for `0 <= x`, or for `limit` if that is less. The sine is accurate from 1 on.
 #[inline(always)]
-fn both_exponentials(x: F) -> (F, F, F, F) {
-    let Parts { n, high, low } = parts(between(0.0, SINH_MAX, x));
+pub(super) fn hyperbola(x: F, limit: F) -> Hyperbola {
+    let Parts { n, high, low } = parts(between(0.0, limit, x));
     let (high, lost) = sum_ordered(1.0, high);
+    let low = lost + low;
+    // e^-x, in the unit of e^x
     let (first, second) = powers(-n);
-    let power = first * second;
-    (n, high, lost + low, power * power / high)
+    let inverse = (first * second) * (first * second) / high;
+    Hyperbola { shift: n - 1.0, sine: high + (low - inverse), cosine: high + (low + inverse) }
+}
+
+/// The hyperbolic sine of `0 <= x < 1`.
+#[inline(always)]
+pub(super) fn sine_near_0(x: F) -> F {
+    let z = x * x;
+    x.mul_add(z * polynomial(z, &SINH), x)
 }
 
 /// Hyperbolic sine. Within 1 ulp.
 #[inline(always)]
 pub fn sinh(x: F) -> F {
     let size = x.abs();
-    let z = size * size;
-    let small = size.mul_add(z * polynomial(z, &SINH), size);
-    let (n, high, low, inverse) = both_exponentials(size);
-    let large = scale(high + (low - inverse), n - 1.0);
-    (if size < 1.0 { small } else { large }).copysign(x)
+    let parts = hyperbola(size, SINH_MAX);
+    let large = scale(parts.sine, parts.shift);
+    (if size < 1.0 { sine_near_0(size) } else { large }).copysign(x)
 }
 
 /// Hyperbolic cosine. Within 2 ulp.
 #[inline(always)]
 pub fn cosh(x: F) -> F {
-    let (n, high, low, inverse) = both_exponentials(x.abs());
-    scale(high + (low + inverse), n - 1.0)
+    let parts = hyperbola(x.abs(), SINH_MAX);
+    scale(parts.cosine, parts.shift)
 }
 
 /// Hyperbolic tangent. Within 1 ulp.
@@ -56,12 +70,7 @@ pub fn asinh(x: F) -> F {
     let large = size > LARGE;
     let square = size * size;
     let (sum, lost) = sum_ordered(size, square / (1.0 + (1.0 + square).sqrt()));
-    log1p_doubled(
-        if large { size } else { sum },
-        if large { 0.0 } else { lost },
-        large,
-    )
-    .copysign(x)
+    log1p_doubled(if large { size } else { sum }, if large { 0.0 } else { lost }, large).copysign(x)
 }
 
 /// Inverse hyperbolic cosine; NaN below 1. Within 2 ulp.
@@ -71,11 +80,7 @@ pub fn acosh(x: F) -> F {
     let large = x > LARGE;
     let over = x - 1.0;
     let (sum, lost) = sum(over, over.mul_add(over, 2.0 * over).sqrt());
-    let value = log1p_doubled(
-        if large { x } else { sum },
-        if large { 0.0 } else { lost },
-        large,
-    );
+    let value = log1p_doubled(if large { x } else { sum }, if large { 0.0 } else { lost }, large);
     if x >= 1.0 { value } else { F::NAN }
 }
 

@@ -1,8 +1,7 @@
 //! Logarithms.
 
 use super::constants::{
-    HALF_ROOT, LN_2, LN_2_HIGH, LN_2_LOW, LOG, LOG2_E, LOG2_E_LOW, LOG10_2_HIGH, LOG10_2_LOW,
-    LOG10_E, LOG10_E_LOW,
+    HALF_ROOT, LN_2, LN_2_HIGH, LN_2_LOW, LOG, LOG2_E, LOG2_E_LOW, LOG10_2_HIGH, LOG10_2_LOW, LOG10_E, LOG10_E_LOW,
 };
 use super::exact::{polynomial, sum_ordered};
 use super::{BIAS, Bits, F, MANTISSA};
@@ -27,30 +26,15 @@ fn split_normal(x: F) -> Split {
     // an exponent in the low bits of 2^MANTISSA adds that whole number to it
     let whole = ((1 as Bits) << MANTISSA) as F;
     let k = F::from_bits((power >> MANTISSA) | whole.to_bits()) - (whole + BIAS as F);
-    Split {
-        k,
-        m: F::from_bits((bits & !EXPONENT).wrapping_add(HALF_ROOT)),
-        power,
-    }
+    Split { k, m: F::from_bits((bits & !EXPONENT).wrapping_add(HALF_ROOT)), power }
 }
 
 /// Splits a positive number.
 #[inline(always)]
 pub(super) fn split(x: F) -> Split {
     let subnormal = x < F::MIN_POSITIVE;
-    let s = split_normal(if subnormal {
-        x * ((2 as Bits) << MANTISSA) as F
-    } else {
-        x
-    });
-    Split {
-        k: if subnormal {
-            s.k - (MANTISSA + 1) as F
-        } else {
-            s.k
-        },
-        ..s
-    }
+    let s = split_normal(if subnormal { x * ((2 as Bits) << MANTISSA) as F } else { x });
+    Split { k: if subnormal { s.k - (MANTISSA + 1) as F } else { s.k }, ..s }
 }
 
 /// `log(1 + f)` is `f - (half_square - rest)`: the latter two.
@@ -114,24 +98,20 @@ pub fn log10(x: F) -> F {
 /// `log(1 + x)`, accurate near 0. Within 2 ulp.
 #[inline(always)]
 pub fn log1p(x: F) -> F {
-    log1p_of(x, 0.0)
+    // the sign is that of x also for -0
+    log1p_of(x, 0.0).copysign(x)
 }
 
 /// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`.
 #[inline(always)]
 pub(super) fn log1p_of(x: F, rest: F) -> F {
     let u = 1.0 + x;
-    let dropped = if x >= 1.0 {
-        1.0 - (u - x)
-    } else {
-        x - (u - 1.0)
-    };
+    let dropped = if x >= 1.0 { 1.0 - (u - x) } else { x - (u - 1.0) };
     let s = split_normal(u);
     // 2^-k, by way of 2^(1 - k), which is 0 where 2^-k would be subnormal
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let f = (s.m - 1.0) + (dropped + rest) * inverse;
-    // the sign is that of x also for -0
-    with_limits(u, join(s.k, f)).copysign(x)
+    with_limits(u, join(s.k, f))
 }
 
 /// `log(exp(x) + exp(y))` without overflow between, by NumPy's formula: within 2 ulp of the larger of the two terms

@@ -2,16 +2,16 @@
 
 use super::F;
 use super::constants::{
-    EXP_MIN, LN_2_HIGH, LN_2_LOW, LOG_NEXT, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP,
-    TWO_THIRDS, TWO_THIRDS_LOW,
+    EXP_MIN, LN_2_HIGH, LN_2_LOW, LOG_NEXT, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP, TWO_THIRDS,
+    TWO_THIRDS_LOW,
 };
-use super::exact::{polynomial, product, sum_ordered};
+use super::exact::{Wide, polynomial, product, sum_ordered};
 use super::exp::exp_of;
 use super::log::split;
 
 /// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
 #[inline(always)]
-fn log(x: F) -> (F, F) {
+pub(super) fn wide_log(x: F) -> Wide {
     let x = split(x);
     let f = x.m - 1.0;
     // s = f / (2 + f)
@@ -39,39 +39,20 @@ fn log(x: F) -> (F, F) {
 #[inline(always)]
 pub fn pow(x: F, y: F) -> F {
     let size = x.abs();
-    let (log, log_low) = log(size);
+    let (log, log_low) = wide_log(size);
     let log = if size == 0.0 { F::NEG_INFINITY } else { log };
-    let log = if size == F::INFINITY {
-        F::INFINITY
-    } else {
-        log
-    };
+    let log = if size == F::INFINITY { F::INFINITY } else { log };
     let (exponent, lost) = product(log, y);
     let rest = log_low.mul_add(y, lost);
     // beyond this the result is 0 or infinite, and the rest may be NaN
-    let value = exp_of(
-        exponent,
-        if exponent.abs() < -2.0 * EXP_MIN {
-            rest
-        } else {
-            0.0
-        },
-    );
+    let value = exp_of(exponent, if exponent.abs() < -2.0 * EXP_MIN { rest } else { 0.0 });
     let value = if size == 1.0 { 1.0 } else { value };
 
     let whole = y.trunc() == y;
     let odd = whole & ((0.5 * y).trunc() != 0.5 * y);
     let value = if odd { value.copysign(x) } else { value };
-    let value = if (x < 0.0) & !whole & (size != F::INFINITY) {
-        F::NAN
-    } else {
-        value
-    };
-    let value = if x.is_nan() | y.is_nan() {
-        F::NAN
-    } else {
-        value
-    };
+    let value = if (x < 0.0) & !whole & (size != F::INFINITY) { F::NAN } else { value };
+    let value = if x.is_nan() | y.is_nan() { F::NAN } else { value };
     if (x == 1.0) | (y == 0.0) { 1.0 } else { value }
 }
 
@@ -80,16 +61,8 @@ pub fn pow(x: F, y: F) -> F {
 pub fn hypot(x: F, y: F) -> F {
     let (x, y) = (x.abs(), y.abs());
     let (large, small) = if x > y { (x, y) } else { (y, x) };
-    let (scale, back) = if large > SQUARE_HUGE {
-        (SQUARE_DOWN, 1.0 / SQUARE_DOWN)
-    } else {
-        (1.0, 1.0)
-    };
-    let (scale, back) = if large < SQUARE_TINY {
-        (SQUARE_UP, 1.0 / SQUARE_UP)
-    } else {
-        (scale, back)
-    };
+    let (scale, back) = if large > SQUARE_HUGE { (SQUARE_DOWN, 1.0 / SQUARE_DOWN) } else { (1.0, 1.0) };
+    let (scale, back) = if large < SQUARE_TINY { (SQUARE_UP, 1.0 / SQUARE_UP) } else { (scale, back) };
     let (large, small) = (large * scale, small * scale);
     let value = large.mul_add(large, small * small).sqrt() * back;
     let infinite = (x == F::INFINITY) | (y == F::INFINITY);

@@ -11,14 +11,7 @@ macro_rules! std_words {
         }
     )*};
 }
-std_words!(
-    abs = abs,
-    ceil = ceil,
-    floor = floor,
-    trunc = trunc,
-    round = round_ties_even,
-    sqrt = sqrt
-);
+std_words!(abs = abs, ceil = ceil, floor = floor, trunc = trunc, round = round_ties_even, sqrt = sqrt);
 
 /// The nearest value of an integer.
 #[inline(always)]
@@ -57,9 +50,5 @@ pub fn sign(x: F) -> F {
 pub fn nextafter(x: F, y: F) -> F {
     let next = if y > x { x.next_up() } else { x.next_down() };
     let next = if x == y { y } else { next };
-    if x.is_nan() | y.is_nan() {
-        F::NAN
-    } else {
-        next
-    }
+    if x.is_nan() | y.is_nan() { F::NAN } else { next }
 }

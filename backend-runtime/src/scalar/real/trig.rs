@@ -1,14 +1,16 @@
 //! `sin`, `cos` and `tan`.
 //!
-//! The remainder by pi/2 is taken with pi/2 in three words, which is enough up to `FAR`; what lies beyond leaves the
-//! loop for the standard library. A loop vectorises where the compiler can tell that its arguments are not far: see
+//! The remainder by pi/2 is taken with pi/2 in three words, which is enough up to `FAR`; what lies beyond leaves the loop
+//! for a reduction by integers. A loop vectorises where the compiler can tell that its arguments are not far: see
 //! [`is_far`].
 
-use super::constants::{
-    COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN,
-};
-use super::exact::{polynomial, sum_ordered};
+// one text serves both precisions
+#![allow(clippy::unnecessary_cast)]
+
+use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN};
+use super::exact::{Wide, polynomial, quotient, sum, sum_ordered};
 use super::{Bits, F};
+use crate::scalar::float64;
 
 /// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call: infinity and NaN do not.
 ///
@@ -20,7 +22,7 @@ pub fn is_far(x: F) -> bool {
 }
 
 /// `x` as a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
-struct Turned {
+pub(super) struct Turned {
     quarters: Bits,
     high: F,
     low: F,
@@ -28,7 +30,7 @@ struct Turned {
 
 /// Takes the quarter turns off an `x` that is not far.
 #[inline(always)]
-fn turn(x: F) -> Turned {
+pub(super) fn turn(x: F) -> Turned {
     let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
     let n = rounded - ROUNDER;
     // exact: a multiple of the last bit of FRAC_PI_2, and below 2
@@ -37,96 +39,95 @@ fn turn(x: F) -> Turned {
     let next_lost = n.mul_add(-FRAC_PI_2_LOW, -next);
     let (high, lost) = sum_ordered(near, next);
     let low = n.mul_add(-FRAC_PI_2_LOWEST, lost + next_lost);
-    Turned {
-        quarters: rounded.to_bits(),
-        high,
-        low,
-    }
+    Turned { quarters: rounded.to_bits(), high, low }
 }
 
 impl Turned {
+    /// Of `x + rest`, where `rest` is tiny beside 1.
     #[inline(always)]
-    fn sin(&self) -> F {
-        let z = self.high * self.high;
-        let series = (z * self.high) * polynomial(z, &SIN);
-        self.high + self.low.mul_add(z.mul_add(-0.5, 1.0), series)
+    pub(super) fn plus(self, rest: F) -> Turned {
+        let (high, low) = sum(self.high, self.low + rest);
+        Turned { high, low, ..self }
     }
 
+    /// The sine of the remainder.
     #[inline(always)]
-    fn cos(&self) -> F {
+    fn sin(&self) -> Wide {
+        let z = self.high * self.high;
+        let series = (z * self.high) * polynomial(z, &SIN);
+        (self.high, self.low.mul_add(z.mul_add(-0.5, 1.0), series))
+    }
+
+    /// The cosine of the remainder.
+    #[inline(always)]
+    fn cos(&self) -> Wide {
         let z = self.high * self.high;
         let near = z.mul_add(-0.5, 1.0);
         let lost = z.mul_add(-0.5, 1.0 - near);
         let series = (z * z) * polynomial(z, &COS);
-        near + (lost + self.high.mul_add(-self.low, series))
+        (near, lost + self.high.mul_add(-self.low, series))
+    }
+
+    /// The sine and cosine, or, after an odd number of quarter turns, the other way round.
+    #[inline(always)]
+    fn both(&self, quarters: Bits) -> (Wide, Wide) {
+        let (sin, cos) = (self.sin(), self.cos());
+        if quarters & 1 == 0 { (sin, cos) } else { (cos, sin) }
     }
 
     /// The sine after `more` quarter turns.
     #[inline(always)]
-    fn sin_after(&self, more: Bits) -> F {
+    pub(super) fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
-        let value = if quarters & 1 == 0 {
-            self.sin()
-        } else {
-            self.cos()
-        };
+        let ((high, low), _) = self.both(quarters);
+        let value = high + low;
         F::from_bits(value.to_bits() ^ ((quarters & 2) << (Bits::BITS - 2)))
     }
-}
 
-/// Sine. Within 1 ulp.
-#[inline(always)]
-pub fn sin(x: F) -> F {
-    if is_far(x) { far_sin(x) } else { near_sin(x) }
-}
-
-/// Sine of an `x` that is not far.
-#[inline(always)]
-pub fn near_sin(x: F) -> F {
-    let value = turn(x).sin_after(0);
-    // -0 stays: its remainder is +0
-    if x == 0.0 { x } else { value }
-}
-
-/// Cosine. Within 1 ulp.
-#[inline(always)]
-pub fn cos(x: F) -> F {
-    if is_far(x) { far_cos(x) } else { near_cos(x) }
-}
-
-/// Cosine of an `x` that is not far.
-#[inline(always)]
-pub fn near_cos(x: F) -> F {
-    turn(x).sin_after(1)
-}
-
-/// Tangent. Within 2 ulp.
-#[inline(always)]
-pub fn tan(x: F) -> F {
-    if is_far(x) {
-        return far_tan(x);
+    #[inline(always)]
+    fn tan(&self) -> F {
+        let (above, below) = self.both(self.quarters);
+        let (above, below) = (sum_ordered(above.0, above.1), sum_ordered(below.0, below.1));
+        let (ratio, rest) = quotient(above.0, above.1, below.0, below.1);
+        F::from_bits((ratio + rest).to_bits() ^ (self.quarters << (Bits::BITS - 1)))
     }
-    let turned = turn(x);
-    let (sin, cos) = (turned.sin(), turned.cos());
-    let odd = turned.quarters & 1 == 1;
-    let value = if odd { -cos } else { sin } / if odd { sin } else { cos };
-    if x == 0.0 { x } else { value }
 }
 
-#[cold]
-#[inline(never)]
-fn far_sin(x: F) -> F {
-    x.sin()
+/// Takes the quarter turns off any finite `x`.
+#[inline(always)]
+fn turn_any(x: F) -> Turned {
+    if !is_far(x) {
+        return turn(x);
+    }
+    let (quarters, high, low) = float64::far::turns(x as f64);
+    let rest = (high - high as F as f64) + low;
+    Turned { quarters: quarters as Bits, high: high as F, low: rest as F }
 }
 
-#[cold]
-#[inline(never)]
-fn far_cos(x: F) -> F {
-    x.cos()
-}
+/// The sine, cosine and tangent where `$turn` takes the quarter turns off.
+macro_rules! words {
+    ($turn:ident: $sin:ident $cos:ident $tan:ident $note:literal) => {
+        #[doc = concat!("Sine", $note, ". Within 1 ulp.")]
+        #[inline(always)]
+        pub fn $sin(x: F) -> F {
+            let value = $turn(x).sin_after(0);
+            // -0 stays: its remainder is +0
+            if x == 0.0 { x } else { value }
+        }
 
-#[cold]
-#[inline(never)]
-fn far_tan(x: F) -> F {
-    x.tan()
+        #[doc = concat!("Cosine", $note, ". Within 1 ulp.")]
+        #[inline(always)]
+        pub fn $cos(x: F) -> F {
+            $turn(x).sin_after(1)
+        }
+
+        #[doc = concat!("Tangent", $note, ". Within 2 ulp.")]
+        #[inline(always)]
+        pub fn $tan(x: F) -> F {
+            let value = $turn(x).tan();
+            if x == 0.0 { x } else { value }
+        }
+    };
 }
+words!(turn_any: sin cos tan "");
+words!(turn: sin_near cos_near tan_near " of a number that is not far");

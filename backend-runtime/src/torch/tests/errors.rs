@@ -2,12 +2,10 @@
 
 use super::{array, torch};
 use crate::{
-    Axes, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side,
-    Slice,
+    Axes, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
     numpyish::Numpyish,
     torch::{
-        Arg, Aten, Torch, TorchArray, Via, aten, create, elementwise, fft, index, linalg, reduce,
-        shape, sort, special,
+        Arg, Aten, Torch, TorchArray, Via, aten, create, elementwise, fft, index, linalg, reduce, shape, sort, special,
     },
 };
 
@@ -19,29 +17,16 @@ fn operands_that_do_not_broadcast() {
     let sum = aten::<f64, TorchArray<f64>>(&b, &ADD, &[Arg::from(&x), Arg::from(&y)]);
     assert_eq!(sum.unwrap_err(), Error::shapes("add", &[2], &[3]));
     let quotient = elementwise::floor_divide(&b, Operand::Array(&x), Operand::Array(&y));
-    assert_eq!(
-        quotient.unwrap_err(),
-        Error::shapes("floor_divide", &[2], &[3])
-    );
+    assert_eq!(quotient.unwrap_err(), Error::shapes("floor_divide", &[2], &[3]));
 }
 
 #[test]
 fn arrays_of_another_device() {
     let Some(b) = torch() else { return };
     let x = array(&b, vec![1.0, 2.0]);
-    let gpu = Torch {
-        index: 1,
-        host: Numpyish::new(),
-    };
+    let gpu = Torch { index: 1, host: Numpyish::new() };
     let error = reduce::sum(&gpu, &x, Axes::All, false).unwrap_err();
-    assert_eq!(
-        error,
-        Error::Device {
-            op: "sum",
-            expected: "cuda:1".into(),
-            found: "cpu".into()
-        }
-    );
+    assert_eq!(error, Error::Device { op: "sum", expected: "cuda:1".into(), found: "cpu".into() });
 }
 
 #[test]
@@ -55,37 +40,21 @@ fn libtorch_says_what_it_refuses_and_the_shapes() {
         "{error}"
     );
     static NONE: Aten = Aten::new("none", "aten::no_such_op", "", Via::Direct);
-    assert!(
-        aten::<f64, TorchArray<f64>>(&b, &NONE, &[])
-            .unwrap_err()
-            .to_string()
-            .contains("no_such_op")
-    );
+    assert!(aten::<f64, TorchArray<f64>>(&b, &NONE, &[]).unwrap_err().to_string().contains("no_such_op"));
     static SORT: Aten = Aten::new("sort", "aten::sort", "", Via::Direct);
-    let wrong =
-        aten::<f64, (TorchArray<f64>, TorchArray<f64>)>(&b, &SORT, &[Arg::from(&x)]).unwrap_err();
+    let wrong = aten::<f64, (TorchArray<f64>, TorchArray<f64>)>(&b, &SORT, &[Arg::from(&x)]).unwrap_err();
     assert!(wrong.to_string().contains("float64 was to come"), "{wrong}");
 }
 
 #[test]
 fn schemas_are_compared() {
     let Some(_) = torch() else { return };
-    let check =
-        |name, overload, args| Aten::new("row", name, overload, Via::Direct).check_schema(args);
+    let check = |name, overload, args| Aten::new("row", name, overload, Via::Direct).check_schema(args);
     check("aten::add", "Tensor", 2).unwrap();
     check("aten::sort", "stable", 4).unwrap();
-    assert!(
-        check("aten::add", "Tensor", 1).is_err(),
-        "an argument without a default is missing"
-    );
-    assert!(
-        check("aten::add", "Tensor", 4).is_err(),
-        "too many arguments"
-    );
-    assert!(
-        check("aten::add", "Tensors", 2).is_err(),
-        "no such overload"
-    );
+    assert!(check("aten::add", "Tensor", 1).is_err(), "an argument without a default is missing");
+    assert!(check("aten::add", "Tensor", 4).is_err(), "too many arguments");
+    assert!(check("aten::add", "Tensors", 2).is_err(), "no such overload");
     assert!(check("aten::item", "", 1).is_err(), "no tensor is returned");
 }
 
@@ -107,35 +76,18 @@ fn sizes_over_any_memory() {
         shape::pad(&b, &one, &[usize::MAX, 1], PadMode::Edge, 0.0).err(),
         shape::broadcast_to(&b, &one, &[usize::MAX, 3]).err(),
         fft::fft(&b, &one, Some(usize::MAX), 0, Norm::Ortho).err(),
-        fft::fftn(
-            &b,
-            &one,
-            Some(Lengths::from([1 << 45])),
-            Axes::All,
-            Norm::Backward,
-        )
-        .err(),
+        fft::fftn(&b, &one, Some(Lengths::from([1 << 45])), Axes::All, Norm::Backward).err(),
     ];
     for (i, error) in refused.iter().enumerate() {
-        assert!(
-            matches!(error, Some(Error::Memory { .. })),
-            "{i}: {error:?}"
-        );
+        assert!(matches!(error, Some(Error::Memory { .. })), "{i}: {error:?}");
     }
 }
 
 #[test]
 fn axes_indices_and_arguments_out_of_range() {
     let Some(b) = torch() else { return };
-    let m = array(
-        &b,
-        HostArray::from_shape_vec(&[2, 3][..], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap(),
-    );
-    let (v, e, s) = (
-        array(&b, vec![1.0, 2.0]),
-        array(&b, Vec::<f64>::new()),
-        array(&b, 1.0),
-    );
+    let m = array(&b, HostArray::from_shape_vec(&[2, 3][..], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap());
+    let (v, e, s) = (array(&b, vec![1.0, 2.0]), array(&b, Vec::<f64>::new()), array(&b, 1.0));
     let i = |list: &[i64]| array(&b, list.to_vec());
     let scalar = Operand::Scalar(1.0);
     let refused = [
@@ -145,33 +97,9 @@ fn axes_indices_and_arguments_out_of_range() {
         reduce::argmin(&b, &s, 0, false).map(drop).err(),
         reduce::diff(&b, &s, -1, 1).err(),
         reduce::cumulative_sum(&b, &m, isize::MIN, true).err(),
-        reduce::quantile(
-            &b,
-            &m,
-            &array(&b, vec![1.5]),
-            Axes::All,
-            Interpolation::Linear,
-            false,
-        )
-        .err(),
-        reduce::quantile(
-            &b,
-            &m,
-            &array(&b, vec![f64::NAN]),
-            Axes::All,
-            Interpolation::Linear,
-            false,
-        )
-        .err(),
-        reduce::quantile(
-            &b,
-            &e,
-            &array(&b, vec![0.5]),
-            Axes::All,
-            Interpolation::Linear,
-            false,
-        )
-        .err(),
+        reduce::quantile(&b, &m, &array(&b, vec![1.5]), Axes::All, Interpolation::Linear, false).err(),
+        reduce::quantile(&b, &m, &array(&b, vec![f64::NAN]), Axes::All, Interpolation::Linear, false).err(),
+        reduce::quantile(&b, &e, &array(&b, vec![0.5]), Axes::All, Interpolation::Linear, false).err(),
         shape::reshape(&b, &m, &[4, -1]).err(),
         shape::permute_dims(&b, &m, Axes::from(0)).err(),
         shape::matrix_transpose(&b, &v).err(),
@@ -203,27 +131,9 @@ fn axes_indices_and_arguments_out_of_range() {
         linalg::matmul(&b, &s, &m).err(),
         fft::fft(&b, &v, Some(0), 0, Norm::Backward).map(drop).err(),
         fft::fft(&b, &e, None, 0, Norm::Backward).map(drop).err(),
-        fft::rfftn(&b, &s, None, Axes::All, Norm::Backward)
-            .map(drop)
-            .err(),
-        fft::fftn(
-            &b,
-            &v,
-            Some(Lengths::from([2, 2])),
-            Axes::All,
-            Norm::Backward,
-        )
-        .map(drop)
-        .err(),
-        fft::fftn(
-            &b,
-            &m,
-            Some(Lengths::from([2])),
-            Axes::from([0, 1]),
-            Norm::Backward,
-        )
-        .map(drop)
-        .err(),
+        fft::rfftn(&b, &s, None, Axes::All, Norm::Backward).map(drop).err(),
+        fft::fftn(&b, &v, Some(Lengths::from([2, 2])), Axes::All, Norm::Backward).map(drop).err(),
+        fft::fftn(&b, &m, Some(Lengths::from([2])), Axes::from([0, 1]), Norm::Backward).map(drop).err(),
         fft::fftfreq::<f64>(&b, 0, 1.0).err(),
         special::interp(&b, &v, &e, &e, None, None).err(),
         special::interp(&b, &v, &v, &e, None, None).err(),
@@ -233,10 +143,7 @@ fn axes_indices_and_arguments_out_of_range() {
     ];
     for (i, error) in refused.into_iter().enumerate() {
         let error = error.unwrap_or_else(|| panic!("{i} gave a result"));
-        assert!(
-            !matches!(error, Error::Library { .. }),
-            "{i} went to libtorch: {error}"
-        );
+        assert!(!matches!(error, Error::Library { .. }), "{i} went to libtorch: {error}");
         assert!(error.op().is_some(), "{i}: {error}");
     }
 }
@@ -246,29 +153,15 @@ fn empty_arrays_have_results() {
     let Some(b) = torch() else { return };
     let e = array(&b, HostArray::<f32>::zeros(&[0, 4][..]));
     assert_eq!(sort::unique_all(&b, &e).unwrap().2.shape(), [0, 4]);
-    assert_eq!(
-        sort::searchsorted(&b, &array(&b, Vec::<f32>::new()), &e, Side::Left)
-            .unwrap()
-            .shape(),
-        [0, 4]
-    );
+    assert_eq!(sort::searchsorted(&b, &array(&b, Vec::<f32>::new()), &e, Side::Left).unwrap().shape(), [0, 4]);
     assert_eq!(
         super::host(
             &b,
-            &sort::searchsorted(
-                &b,
-                &array(&b, Vec::<f32>::new()),
-                &array(&b, vec![1.0]),
-                Side::Left
-            )
-            .unwrap()
+            &sort::searchsorted(&b, &array(&b, Vec::<f32>::new()), &array(&b, vec![1.0]), Side::Left).unwrap()
         )[[0]],
         0
     );
-    assert_eq!(
-        fft::fft(&b, &e, None, 1, Norm::Backward).unwrap().shape(),
-        [0, 4]
-    );
+    assert_eq!(fft::fft(&b, &e, None, 1, Norm::Backward).unwrap().shape(), [0, 4]);
     assert_eq!(
         fft::irfftn(
             &b,
@@ -285,49 +178,19 @@ fn empty_arrays_have_results() {
     assert_eq!(shape::tile(&b, &e, &[2, 0]).unwrap().shape(), [0, 0]);
     assert_eq!(shape::unstack(&b, &e, 0).unwrap().len(), 0);
     assert_eq!(reduce::diff(&b, &e, 0, usize::MAX).unwrap().shape(), [0, 4]);
+    assert_eq!(reduce::prod(&b, &e, Axes::from(0), true).unwrap().shape(), [1, 4]);
     assert_eq!(
-        reduce::prod(&b, &e, Axes::from(0), true).unwrap().shape(),
-        [1, 4]
-    );
-    assert_eq!(
-        reduce::quantile(
-            &b,
-            &e,
-            &array(&b, vec![0.5]),
-            Axes::from(1),
-            Interpolation::Linear,
-            false
-        )
-        .unwrap()
-        .shape(),
+        reduce::quantile(&b, &e, &array(&b, vec![0.5]), Axes::from(1), Interpolation::Linear, false).unwrap().shape(),
         [1, 0]
     );
-    assert_eq!(
-        index::scatter(&b, &e, &array(&b, Vec::<i64>::new()), &e, 0)
-            .unwrap()
-            .shape(),
-        [0, 4]
-    );
+    assert_eq!(index::scatter(&b, &e, &array(&b, Vec::<i64>::new()), &e, 0).unwrap().shape(), [0, 4]);
     assert_eq!(index::argwhere(&b, &e).unwrap().shape(), [0, 2]);
-    assert_eq!(
-        create::meshgrid::<f32>(&b, &[], MeshIndexing::Xy)
-            .unwrap()
-            .len(),
-        0
-    );
-    assert_eq!(
-        linalg::matmul(&b, &e, &array(&b, HostArray::<f32>::zeros(&[4, 0][..])))
-            .unwrap()
-            .shape(),
-        [0, 0]
-    );
+    assert_eq!(create::meshgrid::<f32>(&b, &[], MeshIndexing::Xy).unwrap().len(), 0);
+    assert_eq!(linalg::matmul(&b, &e, &array(&b, HostArray::<f32>::zeros(&[4, 0][..]))).unwrap().shape(), [0, 0]);
     let product = linalg::matmul(
         &b,
         &array(&b, HostArray::<i32>::zeros(&[2, 0][..])),
         &array(&b, HostArray::<i32>::zeros(&[0, 3][..])),
     );
-    assert_eq!(
-        super::host(&b, &product.unwrap()),
-        HostArray::zeros(&[2, 3][..])
-    );
+    assert_eq!(super::host(&b, &product.unwrap()), HostArray::zeros(&[2, 3][..]));
 }

@@ -34,34 +34,16 @@ fn devices_have_names() {
     assert_eq!(super::device_index("cpu"), Ok(-1));
     assert_eq!(super::device_index("cuda"), Ok(0));
     assert_eq!(super::device_index("cuda:12"), Ok(12));
-    for bad in [
-        "",
-        "gpu",
-        "cuda:",
-        "cuda:-1",
-        "cuda:x",
-        "cuda:+1",
-        "cuda:1000",
-        "CPU",
-    ] {
-        assert!(
-            matches!(super::device_index(bad), Err(Error::Argument { .. })),
-            "{bad}"
-        );
+    for bad in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:+1", "cuda:1000", "CPU"] {
+        assert!(matches!(super::device_index(bad), Err(Error::Argument { .. })), "{bad}");
     }
 }
 
 #[test]
 fn arrays_go_in_and_out_without_change() {
     let Some(b) = torch() else { return };
-    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]]
-        .into_dyn()
-        .into_shared();
-    for x in [
-        m.clone(),
-        m.clone().reversed_axes(),
-        m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn(),
-    ] {
+    let m = ndarray::array![[1.0_f64, 2.0, 3.0], [4.0, 5.0, 6.0]].into_dyn().into_shared();
+    for x in [m.clone(), m.clone().reversed_axes(), m.slice(ndarray::s![..;-1, ..;2]).to_shared().into_dyn()] {
         let t = array(&b, &x);
         assert_eq!(b.shape(&t), x.shape());
         assert_eq!(host(&b, &t), x);
@@ -80,11 +62,7 @@ fn host_memory_is_shared_and_outlives_its_owner() {
     assert_eq!(t.view().unwrap().as_ptr(), pointer, "no copy");
     let mut mine = x;
     mine.fill(1);
-    assert_eq!(
-        host(&b, &t),
-        HostArray::from_elem(&[3, 2][..], 7),
-        "the other owner copied before it wrote"
-    );
+    assert_eq!(host(&b, &t), HostArray::from_elem(&[3, 2][..], 7), "the other owner copied before it wrote");
     let clone = t.clone();
     drop(t);
     assert_eq!(clone.view().unwrap().sum(), 42);
@@ -96,9 +74,44 @@ fn empty_and_scalar_arrays() {
     for shape in [&[0_usize, 4][..], &[], &[0]] {
         let x = HostArray::from_elem(shape, true);
         let t = b.from_ndarray(x.clone()).unwrap();
-        assert_eq!(
-            (b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()),
-            (shape, x.clone(), x.to_owned())
-        );
+        assert_eq!((b.shape(&t), host(&b, &t), t.view().unwrap().to_owned()), (shape, x.clone(), x.to_owned()));
     }
+}
+
+#[test]
+fn devices_that_are_not_there_are_typed_errors() {
+    let Some(_) = torch() else { return };
+    assert!(matches!(Torch::new("tpu"), Err(Error::Argument { .. })));
+    let missing = Torch::new("cuda:255").unwrap_err();
+    assert!(matches!(&missing, Error::Unavailable { why, .. } if why.contains("cuda:255")), "{missing}");
+}
+
+#[test]
+fn a_seed_gives_the_numbers_of_every_backend() {
+    let Some(b) = torch() else { return };
+    let numpyish = crate::numpyish::Numpyish::seeded(5);
+    let want = crate::numpyish::random::normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
+    let next = || host(&b, &super::random::normal::<f64>(&b, &[7], 0.0, 1.0).unwrap());
+    b.seed(5);
+    assert_eq!(next(), want);
+    assert_ne!(next(), want, "the stream goes on");
+    b.clone().seed(5);
+    assert_eq!(next(), want, "clones share the stream");
+}
+
+#[test]
+fn arrays_show_their_elements_and_cross_threads() {
+    let Some(b) = torch() else { return };
+    let x = array(&b, vec![1.5_f32, 2.5]);
+    let text = format!("{x:?}");
+    assert!(text.contains("1.5") && text.contains("float32") && text.contains("cpu"), "{text}");
+    let sums: Vec<f32> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| host(&b, &super::reduce::sum(&b, &x.clone(), crate::Axes::All, false).unwrap())[[]])
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(sums, [4.0; 4]);
 }

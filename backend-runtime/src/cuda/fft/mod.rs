@@ -1,0 +1,413 @@
+//! Fourier transforms by cuFFT, over up to three axes at once, of arrays as they lie in memory wherever it can read them so.
+
+mod cufft;
+mod layout;
+
+use super::{
+    Cuda, CudaArray,
+    array::Raw,
+    check::Listed,
+    copy::copy_into,
+    kernel::{Grid, Instance, Program, Source},
+};
+use crate::{
+    Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
+    numpyish::fft::{Direction, axes_and_lengths, no_axis, of_half, points},
+    shape,
+};
+use cufft::Kind;
+use layout::{Layout, Strided};
+use std::cmp::Reverse;
+
+static PROGRAM: Program = Program {
+    name: "fft",
+    source: Source::File(include_str!("../kernels/fft.cuh")),
+};
+
+/// The kernels of this file, listed for the check.
+pub(super) const KERNELS: Listed = (&PROGRAM, || {
+    let complex = [DType::Complex64, DType::Complex128];
+    let reals = [
+        DType::Float16,
+        DType::BFloat16,
+        DType::Float32,
+        DType::Float64,
+    ];
+    let scaled = [DType::Float32, DType::Float64].into_iter().chain(complex);
+    let scaled = scaled.map(|dtype| Instance::new("scaled", "", &[dtype]));
+    let hermitian = complex
+        .into_iter()
+        .map(|dtype| Instance::new("hermitian", "", &[dtype]));
+    let frequencies = reals
+        .into_iter()
+        .map(|dtype| Instance::new("frequencies", "", &[dtype]));
+    scaled.chain(hermitian).chain(frequencies).collect()
+});
+
+/// What a transform makes of what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Complex,
+    ToHalf,
+    FromHalf,
+}
+
+/// A transform of any number of axes.
+struct Transform {
+    op: &'static str,
+    shape: Shape,
+    direction: Direction,
+    norm: Norm,
+    double: bool,
+}
+
+impl Transform {
+    /// The array transformed along axes, each with its number of points; the last is that of real numbers. `x` stays as
+    /// it is.
+    fn run(&self, b: &Cuda, x: &Raw, axes: &[(usize, usize)]) -> Result<Raw> {
+        b.check(self.op, x)?;
+        let Some((&last, others)) = axes.split_last() else {
+            return match self.shape {
+                Shape::Complex => self.as_complex(b, x),
+                _ => Err(no_axis(self.op)),
+            };
+        };
+        // together with the last axis go those that are nearest in memory
+        let in_memory = |axes: &[(usize, usize)]| {
+            let mut axes = axes.to_vec();
+            axes.sort_by_key(|&(axis, _)| Reverse(x.strides[axis].unsigned_abs()));
+            axes
+        };
+        let out = match self.shape {
+            Shape::Complex => self.complex(b, x.clone(), &in_memory(axes))?,
+            Shape::ToHalf => {
+                let others = in_memory(others);
+                let (far, near) = others.split_at(others.len().saturating_sub(Layout::MOST - 1));
+                let x = self.step(b, x, Shape::ToHalf, &[near, &[last]].concat())?;
+                self.complex(b, x, far)?
+            }
+            // alone: what is no spectrum of real numbers along the last axis is made one, after the others are done
+            Shape::FromHalf => {
+                let x = self.complex(b, x.clone(), &in_memory(others))?;
+                self.step(b, &x, Shape::FromHalf, &[last])?
+            }
+        };
+        let conj = self.shape == Shape::ToHalf && self.direction == Direction::Inverse;
+        let by = axes.iter().map(|&(_, n)| self.direction.scale(self.norm, n)).product();
+        if conj || by != 1.0 {
+            scaled(b, self.op, &out, by, conj)?;
+        }
+        Ok(out)
+    }
+
+    fn real(&self) -> DType {
+        if self.double {
+            DType::Float64
+        } else {
+            DType::Float32
+        }
+    }
+
+    fn as_complex(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
+        let out = b.uninit_raw(self.op, self.real().to_complex(), &x.shape)?;
+        copy_into(b, self.op, x, &out)?;
+        Ok(out)
+    }
+
+    /// The lanes along the last axis, of `len` elements: cut, or filled up with zeros. A new array where cuFFT or what
+    /// comes before it writes to it.
+    fn lanes(&self, b: &Cuda, x: &Raw, dtype: DType, len: usize) -> Result<Raw> {
+        let op = self.op;
+        let x = if x.dtype == dtype {
+            x.clone()
+        } else {
+            as_dtype(b, op, x, dtype)?
+        };
+        let last = x.shape.len() - 1;
+        let order: Vec<usize> = (0..=last)
+            .filter(|&axis| axis != self.axis)
+            .chain([self.axis])
+            .collect();
+        let x = x.permuted(&order);
+        let kept = x.shape[last].min(len);
+        let part = x.sliced(last, 0, kept, 1);
+        if kept == len {
+            // transforms to real numbers use their input as a work area
+            return match self.shape {
+                Shape::FromHalf => copied(b, op, &part),
+                _ => contiguous(b, op, &part),
+            };
+        }
+        let &(last, n) = axes.last().ok_or_else(|| no_axis(op))?;
+        match shape {
+            Shape::Complex => {}
+            Shape::ToHalf => lengths[1][last] = n / 2 + 1,
+            Shape::FromHalf => lengths[0][last] = n / 2 + 1,
+        }
+        let [before, after] = lengths;
+        let out = b.uninit_raw(op, to, &after)?;
+        if out.size() == 0 {
+            return Ok(out);
+        }
+        let (indices, points): (Vec<usize>, Vec<usize>) = axes.iter().copied().unzip();
+        let layout = |x: &Raw, out: &Raw| Layout::of(&indices, &points, strided(x), strided(out));
+        let turned = out.view(after.clone(), moved_strides(&after, &indices), out.offset);
+        // longer lanes are cut
+        let part = (0..x.shape.len()).fold(x.clone(), |x, axis| {
+            let kept = x.shape[axis].min(before[axis]);
+            x.sliced(axis, 0, kept, 1)
+        });
+        // transforms to real numbers use their input as a work area; those of real numbers read pairs of them
+        let aligned = x.pointer().is_multiple_of(complex.size() as u64);
+        if part.dtype == from && part.shape == before && shape != Shape::FromHalf && aligned {
+            for out in [&out, &turned] {
+                if let Some(layout) = layout(&part, out) {
+                    cufft::run(b, op, kind, layout, &part, out)?;
+                    return Ok(out.clone());
+                }
+            }
+        }
+        let lanes = self.gathered(b, &part, from, &before, &indices)?;
+        if shape == Shape::FromHalf {
+            // the library knows the inverse: the other direction is that of the conjugate
+            hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
+        }
+        let layout = layout(&lanes, &turned).ok_or_else(|| Error::shape(op, &x.shape, "has no layout for cuFFT"))?;
+        cufft::run(b, op, kind, layout, &lanes, &turned)?;
+        Ok(turned)
+    }
+
+    /// A copy with the transformed axes last in memory; shorter lanes are filled up with zeros.
+    fn gathered(&self, b: &Cuda, part: &Raw, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<Raw> {
+        let lanes = b.uninit_raw(self.op, dtype, shape)?;
+        if part.shape != shape {
+            b.set_bytes(self.op, &lanes, 0)?;
+        }
+        let lanes = lanes.view(shape.to_vec(), moved_strides(shape, axes), lanes.offset);
+        let filled = (0..shape.len()).fold(lanes.clone(), |x, axis| x.sliced(axis, 0, part.shape[axis], 1));
+        copy_into(b, self.op, part, &filled)?;
+        Ok(lanes)
+    }
+}
+
+fn strided(x: &Raw) -> Strided<'_> {
+    Strided { shape: &x.shape, strides: &x.strides }
+}
+
+/// Strides of a dense array with `axes` last in memory, in their order.
+fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
+    let order: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
+    let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let mut strides = vec![0; shape.len()];
+    order.iter().zip(shape::c_strides(&lengths)).for_each(|(&axis, stride)| strides[axis] = stride);
+    strides
+}
+
+fn scaled(b: &Cuda, op: &'static str, x: &Raw, by: f64, conj: bool) -> Result<()> {
+    let n = x.size() as u64;
+    if n == 0 {
+        return Ok(());
+    }
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("scaled", "", &[x.dtype]))?;
+    // SAFETY: `x` is contiguous and has `n` elements of the kernel's dtype.
+    unsafe {
+        b.launch(
+            op,
+            kernel,
+            Grid::over(x.size()),
+            &[&x.pointer(), &n, &by, &u32::from(conj)],
+        )
+    }
+}
+
+fn hermitian(
+    b: &Cuda,
+    op: &'static str,
+    x: &Raw,
+    m: usize,
+    points: usize,
+    conj: bool,
+) -> Result<()> {
+    let n = x.size() as u64;
+    if n == 0 {
+        return Ok(());
+    }
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("hermitian", "", &[x.dtype]))?;
+    let (m, points, conj) = (m as u64, points as u64, u32::from(conj));
+    // SAFETY: `x` is contiguous and has `n` elements of the kernel's dtype, in lanes of `m`.
+    unsafe {
+        b.launch(
+            op,
+            kernel,
+            Grid::over(x.size()),
+            &[&x.pointer(), &n, &m, &points, &conj],
+        )
+    }
+}
+
+/// Whether transforms of `T` are those of double precision.
+fn is_double<T: Float>() -> bool {
+    <T::Complex as Element>::DTYPE == DType::Complex128
+}
+
+/// The public functions of one axis.
+macro_rules! one_axis {
+    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $shape:ident, $direction:ident, $default:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $op<T: $bound>(
+            b: &Cuda,
+            x: &CudaArray<T>,
+            n: Option<usize>,
+            axis: isize,
+            norm: Norm,
+        ) -> Result<CudaArray<T::$result>> {
+            let op = stringify!($op);
+            let axis = shape::axis(op, axis, x.shape().len())?;
+            let default: fn(usize) -> usize = $default;
+            let points = points(op, x.shape(), n, default(x.shape()[axis]))?;
+            let (shape, direction, double) = (Shape::$shape, Direction::$direction, is_double::<T>());
+            Ok(CudaArray::of(Transform { op, shape, direction, norm, double }.run(b, &x.raw, &[(axis, points)])?))
+        }
+    )*};
+}
+
+one_axis! {
+    /// Discrete Fourier transform along one axis.
+    fft<T: Float> -> Complex = Complex, Forward, |n| n;
+    /// Inverse of [`fft`].
+    ifft<T: Float> -> Complex = Complex, Inverse, |n| n;
+    /// Transform of real `x`: the non-negative frequencies.
+    rfft<T: Real> -> Complex = ToHalf, Forward, |n| n;
+    /// Inverse of [`rfft`].
+    irfft<T: ComplexFloat> -> Real = FromHalf, Inverse, of_half;
+    /// Transform of a signal with Hermitian symmetry, of which the first half is given.
+    hfft<T: ComplexFloat> -> Real = FromHalf, Forward, of_half;
+    /// Inverse of [`hfft`].
+    ihfft<T: Real> -> Complex = ToHalf, Inverse, |n| n;
+}
+
+/// The public functions of several axes.
+macro_rules! many_axes {
+    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $shape:ident, $direction:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $op<T: $bound>(
+            b: &Cuda,
+            x: &CudaArray<T>,
+            s: Option<Lengths>,
+            axes: Axes,
+            norm: Norm,
+        ) -> Result<CudaArray<T::$result>> {
+            let op = stringify!($op);
+            let (shape, direction, double) = (Shape::$shape, Direction::$direction, is_double::<T>());
+            let axes = axes_and_lengths(op, x.shape(), s, axes, shape == Shape::FromHalf)?;
+            Ok(CudaArray::of(Transform { op, shape, direction, norm, double }.run(b, &x.raw, &axes)?))
+        }
+    )*};
+}
+
+many_axes! {
+    /// Discrete Fourier transform over several axes.
+    fftn<T: Float> -> Complex = Complex, Forward;
+    /// Inverse of [`fftn`].
+    ifftn<T: Float> -> Complex = Complex, Inverse;
+    /// [`fftn`] of real `x`: the last of the axes keeps its non-negative frequencies.
+    rfftn<T: Real> -> Complex = ToHalf, Forward;
+    /// Inverse of [`rfftn`].
+    irfftn<T: ComplexFloat> -> Real = FromHalf, Inverse;
+}
+
+/// A transform over several axes. The last of them is the one of real numbers.
+struct Many {
+    op: &'static str,
+    shape: Shape,
+    direction: Direction,
+    norm: Norm,
+    double: bool,
+}
+
+impl Many {
+    fn run(&self, b: &Cuda, x: &Raw, s: Option<Lengths>, axes: Axes) -> Result<Raw> {
+        let from_half = matches!(self.shape, Shape::FromHalf);
+        let axes = axes_and_lengths(self.op, &x.shape, s, axes, from_half)?;
+        let Some((&last, others)) = axes.split_last() else {
+            return match self.shape {
+                Shape::Complex if self.double => as_dtype(b, self.op, x, DType::Complex128),
+                Shape::Complex => as_dtype(b, self.op, x, DType::Complex64),
+                _ => Err(no_axis(self.op)),
+            };
+        };
+        let others = others.iter().map(|&at| self.pass(Shape::Complex, at));
+        // the axis of real numbers comes first on the way to frequencies, and last on the way back
+        if from_half {
+            let x = others
+                .rev()
+                .try_fold(x.clone(), |x, pass| pass.run(b, &x))?;
+            return self.pass(self.shape, last).run(b, &x);
+        }
+        let x = self.pass(self.shape, last).run(b, x)?;
+        others.rev().try_fold(x, |x, pass| pass.run(b, &x))
+    }
+
+    fn pass(&self, shape: Shape, (axis, points): (usize, usize)) -> Pass {
+        let Many {
+            op,
+            direction,
+            norm,
+            double,
+            ..
+        } = *self;
+        Pass {
+            op,
+            axis,
+            points,
+            shape,
+            direction,
+            norm,
+            double,
+        }
+    }
+}
+
+/// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
+pub fn fftfreq<T: Real>(b: &Cuda, n: usize, d: f64) -> Result<CudaArray<T>> {
+    frequencies("fftfreq", b, n, n, n.div_ceil(2), d)
+}
+
+/// Sample frequencies of [`rfft`], in cycles per unit of the spacing `d`.
+pub fn rfftfreq<T: Real>(b: &Cuda, n: usize, d: f64) -> Result<CudaArray<T>> {
+    let count = n / 2 + 1;
+    frequencies("rfftfreq", b, n, count, count, d)
+}
+
+fn frequencies<T: Real>(
+    op: &'static str,
+    b: &Cuda,
+    n: usize,
+    count: usize,
+    negative: usize,
+    d: f64,
+) -> Result<CudaArray<T>> {
+    if n == 0 || d == 0.0 {
+        return Err(Error::argument(
+            op,
+            format!("n is {n} and d is {d}; neither may be 0"),
+        ));
+    }
+    let out = b.uninit_raw(op, T::DTYPE, &[count])?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[T::DTYPE]))?;
+    let step = 1.0 / (n as f64 * d);
+    let (elements, negative, points) = (count as u64, negative as u64, n as u64);
+    // SAFETY: the array is contiguous and has `count` elements of the kernel's dtype.
+    unsafe {
+        b.launch(
+            op,
+            kernel,
+            Grid::over(count),
+            &[&out.pointer(), &elements, &negative, &points, &step],
+        )
+    }?;
+    Ok(CudaArray::of(out))
+}
+
+#[cfg(test)]
+mod tests;

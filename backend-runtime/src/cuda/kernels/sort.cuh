@@ -1,0 +1,297 @@
+// Sorts of rows of keys: short ones in shared memory, long ones digit by digit.
+
+#define FOR_EACH(i, n)                                                                                                 \
+    for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
+
+// ---- from elements to keys and back ----
+
+// Keys of `rows` rows of `length` elements, and their places in the rows where `order` is asked for.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    encode(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, typename Keys<T>::Key* __restrict__ keys,
+           u32* __restrict__ order, u64 length, u32 descending) {
+    FOR_EACH(i, walk.n) {
+        i64 at[1];
+        locate(walk, i, at);
+        keys[i] = Keys<T>::of(x[at[0]], descending);
+        if (order) order[i] = u32(i % length);
+    }
+}
+
+// Elements of sorted keys: their values, without the sign of a zero or the bits of a NaN.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    decode(const typename Keys<T>::Key* __restrict__ keys, T* __restrict__ out, u64 n, u32 descending) {
+    FOR_EACH(i, n) out[i] = Keys<T>::element(keys[i], descending);
+}
+
+// Elements in their sorted order. `T` is any type of their size.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    gather(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, const u32* __restrict__ order,
+           T* __restrict__ out, u64 length) {
+    FOR_EACH(i, walk.n) {
+        i64 at[1];
+        locate(walk, i - i % length + order[i], at);
+        out[i] = x[at[0]];
+    }
+}
+
+// ---- short rows ----
+
+enum { SHORT = 2048 };
+
+// Bitonic sort of as many rows as fit, each of them continued to `padded` keys, a power of two, by keys that come last.
+// Equal keys come in the order of their places, so that the sort is stable.
+template <typename K, bool PAIRS>
+__global__ void __launch_bounds__(256) sort_short(K* keys, u32* order, u64 rows, u32 length, u32 padded) {
+    __shared__ K key[SHORT];
+    __shared__ u32 place[PAIRS ? SHORT : 1];
+    const u32 together = SHORT / padded;
+    for (u64 first = u64(blockIdx.x) * together; first < rows; first += u64(gridDim.x) * together) {
+        const u32 here = rows - first < together ? u32(rows - first) : together, total = here * padded;
+        for (u32 i = threadIdx.x; i < total; i += 256) {
+            const u32 column = i & (padded - 1);
+            const u64 from = (first + i / padded) * length + column;
+            key[i] = column < length ? keys[from] : ~K(0);
+            if (PAIRS) place[i] = column < length ? order[from] : column;
+        }
+        __syncthreads();
+        for (u32 size = 2; size <= padded; size *= 2) {
+            for (u32 step = size / 2; step > 0; step /= 2) {
+                for (u32 t = threadIdx.x; t < total / 2; t += 256) {
+                    const u32 i = 2 * t - (t & (step - 1)), j = i + step;
+                    const bool ascending = ((i & (padded - 1)) & size) == 0;
+                    const bool greater = key[i] > key[j] || (PAIRS && key[i] == key[j] && place[i] > place[j]);
+                    if (greater == ascending) {
+                        K k = key[i];
+                        key[i] = key[j];
+                        key[j] = k;
+                        if (PAIRS) {
+                            u32 p = place[i];
+                            place[i] = place[j];
+                            place[j] = p;
+                        }
+                    }
+                }
+                __syncthreads();
+            }
+        }
+        for (u32 i = threadIdx.x; i < total; i += 256) {
+            const u32 column = i & (padded - 1);
+            const u64 to = (first + i / padded) * length + column;
+            if (column < length) {
+                keys[to] = key[i];
+                if (PAIRS) order[to] = place[i];
+            }
+        }
+        __syncthreads();
+    }
+}
+
+// ---- long rows: from the lowest digit to the highest, each time in the order that the digits before have made ----
+
+// Digits of 8 bits; tiles of 16 keys for each of 256 threads.
+enum { DIGITS = 256, TILE = 4096, ROUNDS = TILE / 256 };
+
+template <typename K> u32 digit_of(K key, u32 shift) { return u32(key >> shift) & (DIGITS - 1); }
+
+// How often each digit is in each tile: counts[row][digit][tile].
+template <typename K>
+__global__ void __launch_bounds__(256)
+    count_digits(const K* __restrict__ keys, u32* __restrict__ counts, u64 rows, u64 length, u32 shift) {
+    __shared__ u32 count[DIGITS];
+    const u64 tiles = (length + TILE - 1) / TILE;
+    for (u64 block = blockIdx.x; block < rows * tiles; block += gridDim.x) {
+        const u64 row = block / tiles, tile = block % tiles;
+        count[threadIdx.x] = 0;
+        __syncthreads();
+        for (u64 i = tile * TILE + threadIdx.x; i < length && i < (tile + 1) * TILE; i += 256) {
+            atomicAdd(&count[digit_of(keys[row * length + i], shift)], 1u);
+        }
+        __syncthreads();
+        counts[(row * DIGITS + threadIdx.x) * tiles + tile] = count[threadIdx.x];
+        __syncthreads();
+    }
+}
+
+// The sum of what the threads before this one have, and the sum of all.
+u32 sum_before(u32 x, u32& all) {
+    __shared__ u32 shared[8];
+    const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    u32 sum = x;
+    for (u32 step = 1; step < 32; step *= 2) {
+        u32 other = __shfl_up_sync(0xffffffff, sum, step);
+        if (lane >= step) sum += other;
+    }
+    // the last use of shared memory is over
+    __syncthreads();
+    if (lane == 31) shared[warp] = sum;
+    __syncthreads();
+    u32 before = 0;
+    all = 0;
+    for (u32 w = 0; w < 8; w++) {
+        if (w < warp) before += shared[w];
+        all += shared[w];
+    }
+    return before + sum - x;
+}
+
+// From the counts of a digit in each tile to those in the tiles before, in place; and the digit's count in the row.
+__global__ void __launch_bounds__(256) sum_tiles(u32* counts, u32* __restrict__ totals, u64 digits, u64 tiles) {
+    for (u64 digit = blockIdx.x; digit < digits; digit += gridDim.x) {
+        u32 before = 0;
+        for (u64 first = 0; first < tiles; first += 256) {
+            const u64 tile = first + threadIdx.x;
+            u32 all;
+            u32 sum = sum_before(tile < tiles ? counts[digit * tiles + tile] : 0, all);
+            if (tile < tiles) counts[digit * tiles + tile] = before + sum;
+            before += all;
+        }
+        if (threadIdx.x == 0) totals[digit] = before;
+    }
+}
+
+// Puts every key where it belongs by this digit. Within a tile warps have consecutive parts, of which they take 32
+// consecutive keys at a time: equal digits keep their order.
+template <typename K, bool PAIRS>
+__global__ void __launch_bounds__(256)
+    scatter(const K* __restrict__ keys, const u32* __restrict__ order, K* __restrict__ keys_out,
+            u32* __restrict__ order_out, const u32* __restrict__ counts, const u32* __restrict__ totals, u64 rows,
+            u64 length, u32 shift) {
+    __shared__ u32 place[8][DIGITS];
+    const u64 tiles = (length + TILE - 1) / TILE;
+    const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    for (u64 block = blockIdx.x; block < rows * tiles; block += gridDim.x) {
+        const u64 row = block / tiles, tile = block % tiles;
+        const u64 begin = tile * TILE + warp * (TILE / 8);
+        for (u32 w = 0; w < 8; w++) place[w][threadIdx.x] = 0;
+        __syncthreads();
+        K key[ROUNDS];
+        u32 rank[ROUNDS];
+#pragma unroll
+        for (u32 round = 0; round < ROUNDS; round++) {
+            const u64 i = begin + round * 32 + lane;
+            const bool inside = i < length;
+            key[round] = inside ? keys[row * length + i] : K(0);
+            const u32 digit = inside ? digit_of(key[round], shift) : DIGITS;
+            const u32 equals = __match_any_sync(0xffffffff, digit);
+            const u32 before = __popc(equals & ((1u << lane) - 1));
+            const u32 already = inside ? place[warp][digit] : 0;
+            __syncwarp();
+            if (inside && before == 0) place[warp][digit] = already + __popc(equals);
+            __syncwarp();
+            rank[round] = already + before;
+        }
+        __syncthreads();
+        u32 all;
+        u32 next = sum_before(totals[row * DIGITS + threadIdx.x], all);
+        next += counts[(row * DIGITS + threadIdx.x) * tiles + tile];
+        for (u32 w = 0; w < 8; w++) {
+            const u32 count = place[w][threadIdx.x];
+            place[w][threadIdx.x] = next;
+            next += count;
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 round = 0; round < ROUNDS; round++) {
+            const u64 i = begin + round * 32 + lane;
+            if (i < length) {
+                const u64 to = row * length + place[warp][digit_of(key[round], shift)] + rank[round];
+                keys_out[to] = key[round];
+                if (PAIRS) order_out[to] = order[row * length + i];
+            }
+        }
+        __syncthreads();
+    }
+}
+
+// ---- what sorted keys are used for ----
+
+// Whether each of some sorted keys begins a new value; every NaN does.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    begins(const typename Keys<T>::Key* __restrict__ keys, bool* __restrict__ out, u64 n) {
+    FOR_EACH(i, n) out[i] = i == 0 || keys[i] != keys[i - 1] || Keys<T>::is_nan(keys[i]);
+}
+
+// For each element in its sorted order, of the value number[i] - 1: that number, at its place.
+__global__ void __launch_bounds__(256)
+    inverse(const i64* __restrict__ number, const u32* __restrict__ order, i64* __restrict__ out, u64 n) {
+    FOR_EACH(i, n) out[order[i]] = number[i] - 1;
+}
+
+// Lengths of runs from their beginnings.
+__global__ void __launch_bounds__(256)
+    run_lengths(const i64* __restrict__ starts, i64* __restrict__ out, u64 runs, i64 n) {
+    FOR_EACH(k, runs) out[k] = (k + 1 < runs ? starts[k + 1] : n) - starts[k];
+}
+
+// The number of sorted elements before x, or before and equal to it.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    search(const T* __restrict__ sorted, i64 stride, u64 n, const T* __restrict__ x,
+           const __grid_constant__ Walk<1> walk, i64* __restrict__ out, u32 right) {
+    FOR_EACH(i, walk.n) {
+        i64 at[1];
+        locate(walk, i, at);
+        const typename Keys<T>::Key key = Keys<T>::of(x[at[0]], false);
+        u64 low = 0, high = n;
+        while (low < high) {
+            const u64 middle = low + (high - low) / 2;
+            const typename Keys<T>::Key other = Keys<T>::of(sorted[i64(middle) * stride], false);
+            if (right ? other <= key : other < key) low = middle + 1;
+            else high = middle;
+        }
+        out[i] = low;
+    }
+}
+
+// ---- quantiles ----
+
+template <typename T> struct Precise { typedef float Type; };
+template <> struct Precise<double> { typedef double Type; };
+
+// Sets the flag if any of the numbers is not in 0 ..= 1.
+template <typename T> __global__ void __launch_bounds__(256) outside(const T* __restrict__ q, u64 n, u32* flag) {
+    FOR_EACH(i, n) {
+        const double x = cast<double>(q[i]);
+        if (!(x >= 0 && x <= 1)) *flag = 1;
+    }
+}
+
+enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
+
+// The q-th quantiles of sorted rows: out[q][row].
+template <typename T>
+__global__ void __launch_bounds__(256)
+    quantiles(const typename Keys<T>::Key* __restrict__ keys, const T* __restrict__ q, T* __restrict__ out, u64 rows,
+              u64 length, u64 n_q, u32 method) {
+    typedef typename Precise<T>::Type R;
+    FOR_EACH(i, rows * n_q) {
+        const u64 row = i % rows, last = length - 1;
+        const typename Keys<T>::Key* from = keys + row * length;
+        if (Keys<T>::is_nan(from[last])) {
+            out[i] = Keys<T>::element(from[last], false);
+            continue;
+        }
+        // the place is rounded as NumPy rounds it, so that 0.3 of eleven elements is the fourth also in float
+        const double exact = cast<double>(q[i / rows]) * double(last);
+        const double index = last < (1 << 24) ? double(R(exact)) : exact;
+        const double below = floor(index), above = ceil(index);
+        u64 low = u64(below);
+        if (method == HIGHER) low = u64(above);
+        if (method == NEAREST) low = u64(rint(index));
+        if (low > last) low = last;
+        const R first = cast<R>(Keys<T>::element(from[low], false));
+        if (method != LINEAR && method != MIDPOINT) {
+            out[i] = cast<T>(first);
+            continue;
+        }
+        const u64 high = low < last ? low + 1 : last;
+        const R second = cast<R>(Keys<T>::element(from[high], false)), step = second - first;
+        const R part = method == LINEAR ? R(index - below) : below == above ? R(0) : R(0.5);
+        // from the nearer of the two, so that each is met exactly
+        out[i] = cast<T>(part >= R(0.5) ? second - step * (R(1) - part) : first + step * part);
+    }
+}

@@ -1,0 +1,174 @@
+//! Products by cuBLAS.
+
+use super::{
+    OP, Operands,
+    gemm::{Batches, Call},
+};
+use crate::{
+    DType, Error, Result,
+    cuda::{Cuda, array::Raw, device::Device, error::Checked, library::Library, walk::Merged},
+};
+use cudarc::cublas::sys;
+use std::{
+    ffi::c_void,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Writes the product into `operands.out`. All matrices lie as cuBLAS can read them.
+pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
+    let one = operands.as_one();
+    let operands = one.as_ref().unwrap_or(operands);
+    let merged = Merged::new(&operands.leading().each_ref());
+    let batches = Batches {
+        shape: merged.shape(),
+        strides: [0, 1, 2].map(|k| merged.strides(k)),
+    };
+    let call = batches.call(
+        operands.matrices(),
+        operands.rows,
+        operands.inner,
+        operands.columns,
+    );
+    let call =
+        call.ok_or_else(|| Error::shapes(OP, &operands.left.shape, &operands.right.shape))?;
+    let at = |x: &Raw, offset: isize| {
+        x.pointer()
+            .wrapping_add_signed((offset * x.dtype.size() as isize) as i64)
+    };
+    with_handle(b, |handle| {
+        for [left, right, out] in batches.offsets() {
+            let (left, right) = (at(&operands.left, left), at(&operands.right, right));
+            // SAFETY: the matrices of the call lie within the operands, which are on the handle's device.
+            unsafe {
+                run(
+                    handle,
+                    operands.out.dtype,
+                    &call,
+                    right,
+                    left,
+                    at(&operands.out, out),
+                )?
+            };
+        }
+        Ok(())
+    })
+}
+
+/// cuBLAS's state for a device.
+struct Handle {
+    raw: sys::cublasHandle_t,
+    device: Arc<Device>,
+}
+
+// SAFETY: the handle may be used from any thread; the lock around it keeps calls from overlapping.
+unsafe impl Send for Handle {}
+
+/// The handles that are open. They stay to the end of the process, as their devices do.
+static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
+
+/// Calls `f` with the handle of the device.
+fn with_handle<V>(b: &Cuda, f: impl FnOnce(sys::cublasHandle_t) -> Result<V>) -> Result<V> {
+    Library::Cublas.load()?;
+    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    b.device.bind(OP)?;
+    if let Some(handle) = handles
+        .iter()
+        .find(|handle| Arc::ptr_eq(&handle.device, &b.device))
+    {
+        return f(handle.raw);
+    }
+    let mut raw = std::ptr::null_mut();
+    // SAFETY: the library is loaded and has these functions; the device is current; the stream is alive.
+    unsafe {
+        sys::cublasCreate_v2(&mut raw).result().checked(OP)?;
+        let stream = sys::cublasSetStream_v2(raw, b.device.stream().cast());
+        // sums of 16-bit floats are not rounded on the way
+        let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+        let ready = stream
+            .result()
+            .and_then(|()| sys::cublasSetMathMode(raw, mode).result());
+        if ready.is_err() {
+            sys::cublasDestroy_v2(raw);
+        }
+        ready.checked(OP)?;
+    }
+    handles.push(Handle {
+        raw,
+        device: b.device.clone(),
+    });
+    f(raw)
+}
+
+/// cuBLAS's dtype, and what it multiplies and adds in.
+fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
+    use sys::{cublasComputeType_t as In, cudaDataType as Of};
+    match dtype {
+        DType::Float16 => Ok((Of::CUDA_R_16F, In::CUBLAS_COMPUTE_32F)),
+        DType::BFloat16 => Ok((Of::CUDA_R_16BF, In::CUBLAS_COMPUTE_32F)),
+        DType::Float32 => Ok((Of::CUDA_R_32F, In::CUBLAS_COMPUTE_32F)),
+        DType::Float64 => Ok((Of::CUDA_R_64F, In::CUBLAS_COMPUTE_64F)),
+        DType::Complex64 => Ok((Of::CUDA_C_32F, In::CUBLAS_COMPUTE_32F)),
+        DType::Complex128 => Ok((Of::CUDA_C_64F, In::CUBLAS_COMPUTE_64F)),
+        other => Err(Error::DType {
+            op: OP,
+            dtype: other,
+        }),
+    }
+}
+
+/// One call.
+///
+/// # Safety
+/// The pointers are to memory of the device; all matrices of the call lie within it.
+unsafe fn run(
+    handle: sys::cublasHandle_t,
+    dtype: DType,
+    call: &Call,
+    first: u64,
+    second: u64,
+    out: u64,
+) -> Result<()> {
+    // 1 and 0 in both precisions; complex numbers read two numbers
+    let (one32, zero32, one64, zero64) =
+        ([1.0_f32, 0.0], [0.0_f32; 2], [1.0_f64, 0.0], [0.0_f64; 2]);
+    let (of, compute) = types(dtype)?;
+    let (alpha, beta): (*const c_void, *const c_void) = match compute {
+        sys::cublasComputeType_t::CUBLAS_COMPUTE_64F => {
+            (one64.as_ptr().cast(), zero64.as_ptr().cast())
+        }
+        _ => (one32.as_ptr().cast(), zero32.as_ptr().cast()),
+    };
+    let operation = |transpose| match transpose {
+        true => sys::cublasOperation_t::CUBLAS_OP_T,
+        false => sys::cublasOperation_t::CUBLAS_OP_N,
+    };
+    // SAFETY: the caller's promise; both factors are numbers of the type that is computed in.
+    let status = unsafe {
+        sys::cublasGemmStridedBatchedEx_64(
+            handle,
+            operation(call.transpose_first),
+            operation(call.transpose_second),
+            call.m,
+            call.n,
+            call.k,
+            alpha,
+            first as *const c_void,
+            of,
+            call.leading[0],
+            call.strides[0],
+            second as *const c_void,
+            of,
+            call.leading[1],
+            call.strides[1],
+            beta,
+            out as *mut c_void,
+            of,
+            call.leading[2],
+            call.strides[2],
+            call.batches,
+            compute,
+            sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+        )
+    };
+    status.result().checked(OP)
+}

@@ -1,0 +1,118 @@
+//! Shapes, and comparison with the CPU on a device or the software driver.
+
+use super::*;
+use crate::{
+    Arrays, Complex, bf16,
+    cuda::{
+        compare::{assert_near, layouts, mixed},
+        testing::device,
+    },
+    f16,
+    numpyish::{Numpyish, linalg as cpu},
+};
+use ndarray::{ArrayD, IxDyn};
+
+const CPU: Numpyish = Numpyish::new();
+
+#[test]
+fn shapes_of_products() {
+    let of = |x1: &[usize], x2: &[usize]| {
+        Product::of(x1, x2).map(|p| (p.shape, p.rows, p.inner, p.columns))
+    };
+    assert_eq!(of(&[3, 4], &[4, 5]).unwrap(), (vec![3, 5], 3, 4, 5));
+    assert_eq!(of(&[4], &[4]).unwrap(), (vec![], 1, 4, 1));
+    assert_eq!(of(&[4], &[2, 4, 5]).unwrap(), (vec![2, 5], 1, 4, 5));
+    assert_eq!(
+        of(&[2, 1, 3, 4], &[6, 4, 5]).unwrap(),
+        (vec![2, 6, 3, 5], 3, 4, 5)
+    );
+    for (x1, x2) in [
+        (&[][..], &[1][..]),
+        (&[3], &[4]),
+        (&[3, 4], &[3, 4]),
+        (&[2, 3, 4], &[3, 4, 5]),
+    ] {
+        assert_eq!(of(x1, x2), Err(Error::shapes("matmul", x1, x2)));
+    }
+}
+
+/// Every layout of one operand against every layout of the other.
+fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: f64) {
+    let (x, y) = (mixed::<T>(first), mixed::<T>(second));
+    let expected = cpu::matmul(&CPU, &x.clone().into_shared(), &y.clone().into_shared()).unwrap();
+    for a in layouts(b, &x) {
+        for c in layouts(b, &y) {
+            let what = format!(
+                "{} {first:?} {:?} times {second:?} {:?}",
+                T::DTYPE,
+                a.raw.strides,
+                c.raw.strides
+            );
+            assert_near(b, &matmul(b, &a, &c).unwrap(), &expected, tolerance, &what);
+        }
+    }
+}
+
+const CASES: [(&[usize], &[usize]); 9] = [
+    (&[3, 4], &[4, 5]),
+    (&[4], &[4]),
+    (&[4], &[4, 5]),
+    (&[3, 4], &[4]),
+    (&[2, 3, 4], &[4, 5]),
+    (&[2, 3, 4], &[2, 4, 5]),
+    (&[2, 1, 3, 4], &[6, 4, 5]),
+    (&[70, 100], &[100, 65]),
+    (&[2, 0, 4], &[4, 5]),
+];
+
+#[test]
+fn integers_of_every_layout() {
+    let Some(b) = device() else { return };
+    for (first, second) in CASES {
+        products::<i32>(&b, first, second, 0.0);
+    }
+    products::<i8>(&b, CASES[7].0, CASES[7].1, 0.0);
+    products::<u16>(&b, CASES[5].0, CASES[5].1, 0.0);
+    products::<i64>(&b, CASES[6].0, CASES[6].1, 0.0);
+    products::<u64>(&b, &[5000], &[5000], 0.0);
+    products::<u8>(&b, &[2, 3, 3000], &[3000, 2], 0.0);
+}
+
+#[test]
+fn nothing_between_is_zeros() {
+    let Some(b) = device() else { return };
+    let x = b
+        .from_ndarray(ArrayD::<f32>::ones(IxDyn(&[3, 0])).into_shared())
+        .unwrap();
+    let y = b
+        .from_ndarray(ArrayD::<f32>::ones(IxDyn(&[0, 2])).into_shared())
+        .unwrap();
+    assert_near(
+        &b,
+        &matmul(&b, &x, &y).unwrap(),
+        &ArrayD::zeros(IxDyn(&[3, 2])).into_shared(),
+        0.0,
+        "no terms",
+    );
+    assert!(matches!(
+        matmul(&b, &x, &x),
+        Err(Error::Shapes { op: "matmul", .. })
+    ));
+}
+
+/// Where cuBLAS is.
+#[test]
+fn floats_of_every_layout() {
+    let Some(b) = device() else { return };
+    if let Err(why) = super::super::library::Library::Cublas.load() {
+        return println!("not run: {why}");
+    }
+    for (first, second) in CASES {
+        products::<f64>(&b, first, second, 1e-13);
+        products::<Complex<f32>>(&b, first, second, 1e-5);
+    }
+    products::<f32>(&b, CASES[7].0, CASES[7].1, 1e-5);
+    products::<f16>(&b, CASES[6].0, CASES[6].1, 1e-2);
+    products::<bf16>(&b, CASES[4].0, CASES[4].1, 1e-2);
+    products::<Complex<f64>>(&b, CASES[5].0, CASES[5].1, 1e-13);
+}

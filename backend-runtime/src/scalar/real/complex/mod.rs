@@ -1,0 +1,30 @@
+//! Words of complex numbers of one precision. Special values and branch cuts are those of C99 and NumPy.
+
+mod arithmetic;
+mod exponential;
+mod inverse;
+mod logarithm;
+mod power;
+
+pub use arithmetic::{abs, over, round, sign, sqrt, times};
+pub use exponential::{cos, cosh, exp, expm1, sin, sinh, tan, tanh};
+pub use inverse::{acos, acosh, asin, asinh, atan, atanh};
+pub use logarithm::{log, log1p, log2, log10};
+pub use power::pow;
+
+use super::F;
+
+/// The numbers.
+type C = crate::Complex<F>;
+
+/// `i x`
+#[inline(always)]
+fn turn(x: C) -> C {
+    C::new(-x.im, x.re)
+}
+
+/// `-i x`
+#[inline(always)]
+fn turn_back(x: C) -> C {
+    C::new(x.im, -x.re)
+}
