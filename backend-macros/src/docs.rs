@@ -125,7 +125,10 @@ fn example(op: &Op) -> Option<String> {
         if dtype == "i64" { ("[1_i64, 2, 3]", "[2_i64, 2, 1]") } else { ("[0.5, 0.25, 0.75]", "[2.0, 4.0, 1.0]") };
     let kinds: Vec<&Kind> = op.positional().map(|p| &p.kind).collect();
     let call = match kinds[..] {
-        [Kind::Array(Elem::T)] => format!("b.{}(&b.asarray({one})?)?", op.name),
+        [Kind::Array(Elem::T)] => {
+            let dtypes = if op.second.is_some() { "::<f32, _>" } else { "" };
+            format!("b.{}{dtypes}(&b.asarray({one})?)?", op.name)
+        }
         [Kind::Operand(Elem::T), Kind::Operand(Elem::T)] => {
             format!("b.{}(&b.asarray({one})?, &b.asarray({other})?)?", op.name)
         }

@@ -1,12 +1,7 @@
 //! The generator of the `backends` crate: one op table to traits, implementations, documentation and tests.
 //!
-//! Table -> model ([`parse`]) -> [`check`] -> [`expand`]; mistakes are collected on the way and shown together
-//! ([`report`]). Called through `backends::backend!` and `backends::conformance!`, which carry the base table with them.
-//!
-//! [`parse`]: mod@parse
-//! [`check`]: mod@check
-//! [`expand`]: mod@expand
-//! [`report`]: mod@report
+//! Table -> model (`parse`) -> `check` -> `expand`; mistakes are collected on the way and shown together
+//! (`report`). Called through `backends::backend!` and `backends::conformance!`, which carry the base table with them.
 
 mod check;
 mod compose;

@@ -113,7 +113,10 @@ mod tests {
     #[test]
     fn slices_are_read() {
         let read = slices("::-1, 1, 3:0:-2").unwrap();
-        assert_eq!(read, [Slice::ALL.step(-1), Slice::at(1), Slice { start: Some(3), stop: Some(0), step: -2, drop: false }]);
+        assert_eq!(
+            read,
+            [Slice::ALL.step(-1), Slice::at(1), Slice { start: Some(3), stop: Some(0), step: -2, drop: false }]
+        );
         assert_eq!(slices("").unwrap(), []);
         assert!(slices("a:b").is_err() && slices("1:2:3:4").is_err());
     }

@@ -54,5 +54,8 @@ pub fn built(name: &str) -> Outcome<PathBuf> {
     }
     let text = String::from_utf8_lossy(&out.stdout);
     let mut paths = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-    paths.next_back().map(|path| Path::new(path).to_path_buf()).ok_or_else(|| format!("cargo names no program for `{name}`"))
+    paths
+        .next_back()
+        .map(|path| Path::new(path).to_path_buf())
+        .ok_or_else(|| format!("cargo names no program for `{name}`"))
 }

@@ -12,6 +12,9 @@ const GENERIC: (f64, f64) = (0.05, 40.0);
 /// Instructions per op that the choice at run time may cost beyond that written by hand.
 const ANY: f64 = 80.0;
 
+/// The share by which two runs of one program differ where a pool of threads waits for work.
+const NOISE: f64 = 0.001;
+
 /// `zero-cost`: prints a table, and fails where the promise is broken.
 pub fn task() -> Outcome {
     let program = built("zero_cost")?;
@@ -26,7 +29,7 @@ pub fn task() -> Outcome {
             if generic - hand > (hand * share).max(per_op * ops) {
                 broken.push(format!("{expression} of {elements}: generic {generic:.0}, by hand {hand:.0}"));
             }
-            if any - hand > ANY * ops {
+            if any - hand > (ANY * ops).max(hand * NOISE) {
                 broken.push(format!("{expression} of {elements}: AnyBackend {any:.0}, by hand {hand:.0}"));
             }
         }

@@ -10,70 +10,39 @@ use super::{
 };
 use crate::{DType, Element, Error, Float, Integer, Kind, Numeric, Real, Result};
 
-static PROGRAM: Program = Program {
-    name: "random",
-    source: Source::File(include_str!("kernels/random.cuh")),
-};
+static PROGRAM: Program = Program { name: "random", source: Source::File(include_str!("kernels/random.cuh")) };
 
 /// The kernels, listed for the check.
 pub(super) const KERNELS: Listed = (&PROGRAM, || {
-    let of = |kind: fn(Kind) -> bool| {
-        DType::ALL
-            .into_iter()
-            .filter(move |dtype| kind(dtype.kind()))
-    };
+    let of = |kind: fn(Kind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
     let real = || of(|kind| kind == Kind::Real);
     let integer = of(|kind| matches!(kind, Kind::Signed | Kind::Unsigned));
     let uniform = real().map(|dtype| Instance::new("uniform", "", &[dtype]));
     let normal = real().map(|dtype| Instance::new("normal", "", &[dtype]));
-    uniform
-        .chain(normal)
-        .chain(integer.map(|dtype| Instance::new("integers", "", &[dtype])))
-        .collect()
+    uniform.chain(normal).chain(integer.map(|dtype| Instance::new("integers", "", &[dtype]))).collect()
 });
 
 /// Uniform random numbers in [low, high).
 pub fn uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
     let op = "random_uniform";
     // the range is that of the precision numbers are made in
-    let made_in = |x: f64| {
-        if T::Real::DTYPE == DType::Float64 {
-            x
-        } else {
-            x as f32 as f64
-        }
-    };
+    let made_in = |x: f64| if T::Real::DTYPE == DType::Float64 { x } else { x as f32 as f64 };
     let start = made_in(low);
     let length = made_in(made_in(high) - start);
     let (from, to) = (T::Real::of(low), T::Real::of(high));
     if !(length.is_finite() && from.is_finite() && to.is_finite()) {
-        return Err(Error::argument(
-            op,
-            format!(
-                "{low} .. {high} is no range of finite length in {}",
-                T::DTYPE
-            ),
-        ));
+        return Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {}", T::DTYPE)));
     }
     // what rounding carries to `high`
     let below = if from == to { to } else { to.nextafter(from) };
-    reals::<T>(
-        b,
-        op,
-        shape,
-        "uniform",
-        &[&start, &length, &Bytes::of(to), &Bytes::of(below)],
-    )
+    reals::<T>(b, op, shape, "uniform", &[&start, &length, &Bytes::of(to), &Bytes::of(below)])
 }
 
 /// Normally distributed random numbers.
 pub fn normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Result<CudaArray<T>> {
     let op = "random_normal";
     if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
-        return Err(Error::argument(
-            op,
-            format!("mean is {mean}, std is {std}; both are finite, std is not negative"),
-        ));
+        return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is not negative")));
     }
     reals::<T>(b, op, shape, "normal", &[&mean, &std])
 }
@@ -82,24 +51,13 @@ pub fn normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Resul
 pub fn integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
     let op = "random_integers";
     if low >= high {
-        return Err(Error::argument(
-            op,
-            format!("low is {low}, high is {high}; low has to be less"),
-        ));
+        return Err(Error::argument(op, format!("low is {low}, high is {high}; low has to be less")));
     }
     // differences and sums modulo 2^64 are right for signed dtypes too
     let first = low.cast::<u64>();
     let range = high.cast::<u64>().wrapping_sub(first);
     let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    make(
-        b,
-        op,
-        &out,
-        out.size(),
-        2,
-        Instance::new("integers", "", &[T::DTYPE]),
-        &[&first, &range],
-    )?;
+    make(b, op, &out, out.size(), 2, Instance::new("integers", "", &[T::DTYPE]), &[&first, &range])?;
     Ok(CudaArray::of(out))
 }
 
@@ -107,22 +65,11 @@ pub fn integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Resul
 pub fn permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
     let op = "random_permutation";
     if n > 0 && (n - 1) as u64 > T::MAX.cast::<u64>() {
-        return Err(Error::argument(
-            op,
-            format!("{n} numbers do not fit {}", T::DTYPE),
-        ));
+        return Err(Error::argument(op, format!("{n} numbers do not fit {}", T::DTYPE)));
     }
     let keys = b.uninit_raw(op, DType::UInt64, &[n])?;
     let all = (0_u64, 0_u64);
-    make(
-        b,
-        op,
-        &keys,
-        n,
-        2,
-        Instance::new("integers", "", &[DType::UInt64]),
-        &[&all.0, &all.1],
-    )?;
+    make(b, op, &keys, n, 2, Instance::new("integers", "", &[DType::UInt64]), &[&all.0, &all.1])?;
     sort::order_of(b, op, &keys, T::DTYPE).map(CudaArray::of)
 }
 
@@ -135,25 +82,9 @@ fn reals<T: Float>(
     arguments: &[&dyn Argument],
 ) -> Result<CudaArray<T>> {
     let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    let parts = if T::DTYPE.kind() == Kind::Complex {
-        2
-    } else {
-        1
-    };
-    let per_block = if T::Real::DTYPE == DType::Float64 {
-        2
-    } else {
-        4
-    };
-    make(
-        b,
-        op,
-        &out,
-        out.size() * parts,
-        per_block,
-        Instance::new(kernel, "", &[T::Real::DTYPE]),
-        arguments,
-    )?;
+    let parts = if T::DTYPE.kind() == Kind::Complex { 2 } else { 1 };
+    let per_block = if T::Real::DTYPE == DType::Float64 { 2 } else { 4 };
+    make(b, op, &out, out.size() * parts, per_block, Instance::new(kernel, "", &[T::Real::DTYPE]), arguments)?;
     Ok(CudaArray::of(out))
 }
 
@@ -174,10 +105,8 @@ fn make(
     let blocks = n.div_ceil(per_block);
     let (key, first) = b.stream().take(blocks as u64);
     let (pointer, count, from) = (out.pointer(), n as u64, [key, first]);
-    let arguments: Vec<&dyn Argument> = [&pointer as &dyn Argument, &count, &from]
-        .into_iter()
-        .chain(rest.iter().copied())
-        .collect();
+    let arguments: Vec<&dyn Argument> =
+        [&pointer as &dyn Argument, &count, &from].into_iter().chain(rest.iter().copied()).collect();
     // SAFETY: the arguments are those of the kernel, the rest as the callers give them; `out`, which is new and so
     // aligned for whole blocks, has `n` numbers.
     unsafe { b.launch(op, kernel, Grid::over(blocks), &arguments) }
@@ -200,10 +129,7 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_cpu() {
         let Some(b) = device() else { return };
-        let b = Cuda {
-            random: crate::random::Stream::new(42),
-            ..b
-        };
+        let b = Cuda { random: crate::random::Stream::new(42), ..b };
         let c = cpu_seeded();
         for shape in [&[1001][..], &[3, 5], &[], &[0, 4]] {
             macro_rules! same {
@@ -220,20 +146,11 @@ mod tests {
             same!(1e-2; normal::<bf16>(5.0, 2.0) normal::<f16>(-1.0, 0.5));
         }
         for n in [0, 1, 100, 5000] {
-            let (got, expected) = (
-                permutation::<i32>(&b, n).unwrap(),
-                cpu::permutation::<i32>(&c, n).unwrap(),
-            );
+            let (got, expected) = (permutation::<i32>(&b, n).unwrap(), cpu::permutation::<i32>(&c, n).unwrap());
             assert_near(&b, &got, &expected, 0.0, "permutation");
         }
         let got = permutation::<u8>(&b, 256).unwrap();
-        assert_near(
-            &b,
-            &got,
-            &cpu::permutation::<u8>(&c, 256).unwrap(),
-            0.0,
-            "permutation of u8",
-        );
+        assert_near(&b, &got, &cpu::permutation::<u8>(&c, 256).unwrap(), 0.0, "permutation of u8");
     }
 
     #[test]
@@ -241,45 +158,12 @@ mod tests {
         let Some(b) = device() else { return };
         for (low, high) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
             let r = uniform::<f64>(&b, &[2], low, high);
-            assert!(
-                matches!(
-                    r,
-                    Err(Error::Argument {
-                        op: "random_uniform",
-                        ..
-                    })
-                ),
-                "{low} {high}"
-            );
+            assert!(matches!(r, Err(Error::Argument { op: "random_uniform", .. })), "{low} {high}");
         }
-        assert!(
-            uniform::<f32>(&b, &[2], 0.0, 1e300).is_err(),
-            "infinite as f32"
-        );
-        assert!(matches!(
-            normal::<f32>(&b, &[2], 0.0, -1.0),
-            Err(Error::Argument {
-                op: "random_normal",
-                ..
-            })
-        ));
-        assert!(matches!(
-            integers(&b, &[2], 3, 3),
-            Err(Error::Argument {
-                op: "random_integers",
-                ..
-            })
-        ));
-        assert!(matches!(
-            permutation::<u8>(&b, 257),
-            Err(Error::Argument {
-                op: "random_permutation",
-                ..
-            })
-        ));
-        assert!(matches!(
-            uniform::<f32>(&b, &[usize::MAX, 2], 0.0, 1.0),
-            Err(Error::Memory { .. })
-        ));
+        assert!(uniform::<f32>(&b, &[2], 0.0, 1e300).is_err(), "infinite as f32");
+        assert!(matches!(normal::<f32>(&b, &[2], 0.0, -1.0), Err(Error::Argument { op: "random_normal", .. })));
+        assert!(matches!(integers(&b, &[2], 3, 3), Err(Error::Argument { op: "random_integers", .. })));
+        assert!(matches!(permutation::<u8>(&b, 257), Err(Error::Argument { op: "random_permutation", .. })));
+        assert!(matches!(uniform::<f32>(&b, &[usize::MAX, 2], 0.0, 1.0), Err(Error::Memory { .. })));
     }
 }

@@ -10,18 +10,12 @@ use crate::{DType, Error, Precision, Result};
 
 static PROGRAM: Program = Program {
     name: "special",
-    source: Source::File(concat!(
-        include_str!("kernels/locate.cuh"),
-        include_str!("kernels/special.cuh")
-    )),
+    source: Source::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
 };
 
 /// The kernels, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
-    [DType::Float32, DType::Float64]
-        .map(|dtype| Instance::new("interpolate", "", &[dtype]))
-        .to_vec()
-});
+pub(super) const KERNELS: Listed =
+    (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 
 /// The kernel's `Points`.
 #[derive(Clone, Copy)]
@@ -50,9 +44,7 @@ pub fn interp<T: Precision>(
 ) -> Result<CudaArray<T>> {
     let op = "interp";
     let (x, xp, fp) = (&x.raw, &xp.raw, &fp.raw);
-    [x, xp, fp]
-        .into_iter()
-        .try_for_each(|array| b.check(op, array))?;
+    [x, xp, fp].into_iter().try_for_each(|array| b.check(op, array))?;
     let (&[n], &[values]) = (&xp.shape[..], &fp.shape[..]) else {
         return Err(Error::shapes(op, &xp.shape, &fp.shape));
     };
@@ -77,14 +69,7 @@ pub fn interp<T: Precision>(
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let (from, at, values, to) = (x.pointer(), xp.pointer(), fp.pointer(), out.pointer());
         // SAFETY: the arguments are those of `interpolate`; the points are `n`, and there is a result for each element.
-        unsafe {
-            b.launch(
-                op,
-                kernel,
-                Grid::over(out.size()),
-                &[&from, &walk, &at, &values, &points, &to],
-            )?
-        };
+        unsafe { b.launch(op, kernel, Grid::over(out.size()), &[&from, &walk, &at, &values, &points, &to])? };
     }
     Ok(CudaArray::of(out))
 }
@@ -104,29 +89,15 @@ mod tests {
 
     const CPU: Numpyish = Numpyish::new();
 
-    fn check<T: Precision>(
-        b: &Cuda,
-        x: &ArrayD<T>,
-        xp: &[f64],
-        fp: &[f64],
-        left: Option<f64>,
-        right: Option<f64>,
-    ) {
+    fn check<T: Precision>(b: &Cuda, x: &ArrayD<T>, xp: &[f64], fp: &[f64], left: Option<f64>, right: Option<f64>) {
         let array = |values: &[f64]| arr1(values).mapv(T::of).into_dyn();
         let (xp, fp) = (array(xp), array(fp));
         let (at, values) = (xp.clone().into_shared(), fp.clone().into_shared());
-        let expected =
-            cpu::interp(&CPU, &x.clone().into_shared(), &at, &values, left, right).unwrap();
+        let expected = cpu::interp(&CPU, &x.clone().into_shared(), &at, &values, left, right).unwrap();
         for a in layouts(b, x) {
             for (xp, fp) in layouts(b, &xp).iter().zip(layouts(b, &fp).iter().rev()) {
                 let got = interp(b, &a, xp, fp, left, right).unwrap();
-                assert_near(
-                    b,
-                    &got,
-                    &expected,
-                    0.0,
-                    &format!("{} {:?}", T::DTYPE, a.raw.strides),
-                );
+                assert_near(b, &got, &expected, 0.0, &format!("{} {:?}", T::DTYPE, a.raw.strides));
             }
         }
     }
@@ -134,22 +105,13 @@ mod tests {
     #[test]
     fn between_points_and_beyond_them() {
         let Some(b) = device() else { return };
-        let x = ArrayD::from_shape_fn(IxDyn(&[7, 30]), |i| {
-            ((i[0] * 30 + i[1]) % 97) as f64 / 10.0 - 2.0
-        });
+        let x = ArrayD::from_shape_fn(IxDyn(&[7, 30]), |i| ((i[0] * 30 + i[1]) % 97) as f64 / 10.0 - 2.0);
         let (xp, fp) = ([0.0, 1.0, 3.0, 4.5], [10.0, 20.0, 0.0, -3.0]);
         check::<f64>(&b, &x, &xp, &fp, None, None);
         check::<f64>(&b, &x, &xp, &fp, Some(-7.0), Some(7.0));
         check::<f32>(&b, &x.mapv(|v| v as f32), &xp, &fp, None, Some(1.5));
         let ends = arr1(&[f64::INFINITY, f64::NEG_INFINITY, 0.0, 2.0, 1.5, f64::NAN]).into_dyn();
-        check::<f64>(
-            &b,
-            &ends,
-            &[0.0, 1.0, 2.0],
-            &[1.0, f64::INFINITY, 3.0],
-            None,
-            None,
-        );
+        check::<f64>(&b, &ends, &[0.0, 1.0, 2.0], &[1.0, f64::INFINITY, 3.0], None, None);
         check::<f64>(&b, &ends, &[0.0, f64::INFINITY], &[2.0, 2.0], None, None);
         check::<f64>(&b, &ends, &[1.0], &[5.0], Some(1.0), Some(9.0));
     }
@@ -157,26 +119,11 @@ mod tests {
     #[test]
     fn what_is_refused() {
         let Some(b) = device() else { return };
-        let array = |shape: &[usize]| {
-            b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(shape)).into_shared())
-                .unwrap()
-        };
+        let array = |shape: &[usize]| b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(shape)).into_shared()).unwrap();
         let (none, two) = (array(&[0]), array(&[2, 1]));
-        assert!(matches!(
-            interp(&b, &none, &none, &none, None, None),
-            Err(Error::Shape { op: "interp", .. })
-        ));
-        assert!(matches!(
-            interp(&b, &none, &two, &two, None, None),
-            Err(Error::Shapes { op: "interp", .. })
-        ));
+        assert!(matches!(interp(&b, &none, &none, &none, None, None), Err(Error::Shape { op: "interp", .. })));
+        assert!(matches!(interp(&b, &none, &two, &two, None, None), Err(Error::Shapes { op: "interp", .. })));
         assert!(interp(&b, &none, &array(&[1]), &array(&[2]), None, None).is_err());
-        assert_eq!(
-            interp(&b, &none, &array(&[1]), &array(&[1]), None, None)
-                .unwrap()
-                .raw
-                .shape,
-            [0]
-        );
+        assert_eq!(interp(&b, &none, &array(&[1]), &array(&[1]), None, None).unwrap().raw.shape, [0]);
     }
 }

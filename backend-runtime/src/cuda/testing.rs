@@ -15,8 +15,5 @@ pub(crate) fn compiler() -> Option<Target> {
 
 /// As [`compiler`], for checks that the source is right, not that the code is good.
 pub(crate) fn quick_compiler() -> Option<Target> {
-    compiler().map(|_| Target {
-        quick: true,
-        ..Target::named("compute_90")
-    })
+    compiler().map(|_| Target { quick: true, ..Target::named("compute_90") })
 }

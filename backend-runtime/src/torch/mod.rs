@@ -9,7 +9,7 @@
 //! `torch`, which has `lib` and `include`), in `libtorch/torch` here or above this folder or the executable, and in `python3`'s
 //! packages. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
 //! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder. Where one of these is missing,
-//! [`Torch::new`] is [`Error::Unavailable`](crate::Error::Unavailable), which says what to do.
+//! [`Torch::new`] is [`Error::Unavailable`], which says what to do.
 
 mod array;
 pub mod aten;

@@ -42,38 +42,17 @@ const MOST: usize = 64;
 /// The plans in use, the latest last.
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
-/// Transforms every lane of `from`, along its last axis, into `to`; both are contiguous, and lie apart.
-pub(super) fn run(
-    b: &Cuda,
-    op: &'static str,
-    kind: Kind,
-    points: usize,
-    from: &Raw,
-    to: &Raw,
-) -> Result<()> {
-    let lanes = to.shape[..to.shape.len() - 1].iter().product();
-    if lanes == 0 || to.size() == 0 {
-        return Ok(());
-    }
+/// Transforms `from` into `to`, which lies apart from it. Both lie as the layout says.
+pub(super) fn run(b: &Cuda, op: &'static str, kind: Kind, layout: Layout, from: &Raw, to: &Raw) -> Result<()> {
     Library::Cufft.load()?;
     let double = matches!(to.dtype, DType::Float64 | DType::Complex128);
-    let key = Key {
-        kind: cufft_type(kind, double),
-        points,
-        lanes,
-    };
+    let key = Key { kind: cufft_type(kind, double), layout };
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     b.device.bind(op)?;
-    let known = plans
-        .iter()
-        .position(|plan| plan.key == key && Arc::ptr_eq(&plan.device, &b.device));
+    let known = plans.iter().position(|plan| plan.key == key && Arc::ptr_eq(&plan.device, &b.device));
     let plan = match known {
         Some(place) => plans.remove(place),
-        None => Plan {
-            key,
-            device: b.device.clone(),
-            raw: make(b, op, key)?,
-        },
+        None => Plan::new(b, op, key)?,
     };
     let raw = plan.raw;
     // the work area is the pool's: what runs after this on the stream may have it
@@ -82,14 +61,13 @@ pub(super) fn run(
     if plans.len() > MOST {
         let oldest = plans.remove(0);
         // SAFETY: the handle is taken out of the list, and destroying it waits for its work.
-        unsafe { sys::cufftDestroy(oldest.raw) }
-            .result()
-            .checked(op)?;
+        unsafe { sys::cufftDestroy(oldest.raw) }.result().checked(op)?;
     }
-    // SAFETY: the plan is for lanes of this length and number, which both arrays have.
-    unsafe { execute(raw, kind, double, from.pointer(), to.pointer()) }
-        .result()
-        .checked(op)
+    // SAFETY: the work area is as large as the plan asked for; the arrays lie as the plan's layout says.
+    unsafe {
+        sys::cufftSetWorkArea(raw, work.pointer() as _).result().checked(op)?;
+        execute(raw, kind, double, from.pointer(), to.pointer()).result().checked(op)
+    }
 }
 
 fn cufft_type(kind: Kind, double: bool) -> sys::cufftType {
@@ -104,63 +82,61 @@ fn cufft_type(kind: Kind, double: bool) -> sys::cufftType {
     }
 }
 
-/// A plan for lanes that follow each other.
-fn make(b: &Cuda, op: &'static str, key: Key) -> Result<sys::cufftHandle> {
-    let (mut raw, mut work) = (0, 0);
-    let mut points = key.points as i64;
-    let none = std::ptr::null_mut();
-    // SAFETY: the library is loaded, the device current and the stream alive; without embeddings the strides are those of
-    // lanes that follow each other, whatever is given for them.
-    unsafe {
-        sys::cufftCreate(&mut raw).result().checked(op)?;
-        let made = sys::cufftMakePlanMany64(
-            raw,
-            1,
-            &mut points,
-            none,
-            1,
-            0,
-            none,
-            1,
-            0,
-            key.kind,
-            key.lanes as i64,
-            &mut work,
-        );
-        let ready = made
-            .result()
-            .and_then(|()| sys::cufftSetStream(raw, b.device.stream().cast()).result());
-        if ready.is_err() {
-            sys::cufftDestroy(raw);
+impl Plan {
+    fn new(b: &Cuda, op: &'static str, key: Key) -> Result<Plan> {
+        let mut plan = Plan { key, device: b.device.clone(), raw: 0, work: 0 };
+        // SAFETY: the library is loaded, the device current and the stream alive.
+        unsafe {
+            sys::cufftCreate(&mut plan.raw).result().checked(op)?;
+            let ready = plan.make(b.device.stream().cast());
+            if ready.is_err() {
+                sys::cufftDestroy(plan.raw);
+            }
+            ready.checked(op)?;
+        }
+        Ok(plan)
+    }
+
+    /// # Safety
+    /// The plan is created and not yet made; the stream is alive.
+    unsafe fn make(&mut self, stream: sys::cudaStream_t) -> std::result::Result<(), cudarc::cufft::result::CufftError> {
+        let Layout { points, batches, from, to } = &self.key.layout;
+        let mut points = points.clone();
+        let [mut from_embed, mut to_embed] = [from, to].map(|side: &Side| side.embed.clone());
+        // SAFETY: the caller's promise; there is a length for each axis in every list.
+        unsafe {
+            sys::cufftSetAutoAllocation(self.raw, 0).result()?;
+            sys::cufftMakePlanMany64(
+                self.raw,
+                points.len() as i32,
+                points.as_mut_ptr(),
+                from_embed.as_mut_ptr(),
+                from.stride,
+                from.distance,
+                to_embed.as_mut_ptr(),
+                to.stride,
+                to.distance,
+                self.key.kind,
+                *batches,
+                &mut self.work,
+            )
+            .result()?;
+            sys::cufftSetStream(self.raw, stream).result()
         }
     }
 }
 
 /// # Safety
-/// The pointers are to memory of the device as large as the plan's lanes.
-unsafe fn execute(
-    plan: sys::cufftHandle,
-    kind: Kind,
-    double: bool,
-    from: u64,
-    to: u64,
-) -> sys::cufftResult {
+/// The pointers are to memory of the device that the plan's layout stays within.
+unsafe fn execute(plan: sys::cufftHandle, kind: Kind, double: bool, from: u64, to: u64) -> sys::cufftResult {
     const FORWARD: i32 = -1;
     const INVERSE: i32 = 1;
-    let direction = if kind == Kind::Forward {
-        FORWARD
-    } else {
-        INVERSE
-    };
+    let direction = if kind == Kind::Forward { FORWARD } else { INVERSE };
     // SAFETY: as the caller promises; the element types are those of the plan.
     unsafe {
         match (kind, double) {
-            (Kind::Forward | Kind::Inverse, false) => {
-                sys::cufftExecC2C(plan, from as _, to as _, direction)
-            }
-            (Kind::Forward | Kind::Inverse, true) => {
-                sys::cufftExecZ2Z(plan, from as _, to as _, direction)
-            }
+            (Kind::Forward | Kind::Inverse, false) => sys::cufftExecC2C(plan, from as _, to as _, direction),
+            (Kind::Forward | Kind::Inverse, true) => sys::cufftExecZ2Z(plan, from as _, to as _, direction),
             (Kind::ToHalf, false) => sys::cufftExecR2C(plan, from as _, to as _),
             (Kind::ToHalf, true) => sys::cufftExecD2Z(plan, from as _, to as _),
             (Kind::FromHalf, false) => sys::cufftExecC2R(plan, from as _, to as _),

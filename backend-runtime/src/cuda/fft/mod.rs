@@ -19,28 +19,16 @@ use cufft::Kind;
 use layout::{Layout, Strided};
 use std::cmp::Reverse;
 
-static PROGRAM: Program = Program {
-    name: "fft",
-    source: Source::File(include_str!("../kernels/fft.cuh")),
-};
+static PROGRAM: Program = Program { name: "fft", source: Source::File(include_str!("../kernels/fft.cuh")) };
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: Listed = (&PROGRAM, || {
     let complex = [DType::Complex64, DType::Complex128];
-    let reals = [
-        DType::Float16,
-        DType::BFloat16,
-        DType::Float32,
-        DType::Float64,
-    ];
+    let reals = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
     let scaled = [DType::Float32, DType::Float64].into_iter().chain(complex);
     let scaled = scaled.map(|dtype| Instance::new("scaled", "", &[dtype]));
-    let hermitian = complex
-        .into_iter()
-        .map(|dtype| Instance::new("hermitian", "", &[dtype]));
-    let frequencies = reals
-        .into_iter()
-        .map(|dtype| Instance::new("frequencies", "", &[dtype]));
+    let hermitian = complex.into_iter().map(|dtype| Instance::new("hermitian", "", &[dtype]));
+    let frequencies = reals.into_iter().map(|dtype| Instance::new("frequencies", "", &[dtype]));
     scaled.chain(hermitian).chain(frequencies).collect()
 });
 
@@ -101,11 +89,7 @@ impl Transform {
     }
 
     fn real(&self) -> DType {
-        if self.double {
-            DType::Float64
-        } else {
-            DType::Float32
-        }
+        if self.double { DType::Float64 } else { DType::Float32 }
     }
 
     fn as_complex(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
@@ -114,29 +98,23 @@ impl Transform {
         Ok(out)
     }
 
-    /// The lanes along the last axis, of `len` elements: cut, or filled up with zeros. A new array where cuFFT or what
-    /// comes before it writes to it.
-    fn lanes(&self, b: &Cuda, x: &Raw, dtype: DType, len: usize) -> Result<Raw> {
-        let op = self.op;
-        let x = if x.dtype == dtype {
-            x.clone()
-        } else {
-            as_dtype(b, op, x, dtype)?
+    fn complex(&self, b: &Cuda, x: Raw, axes: &[(usize, usize)]) -> Result<Raw> {
+        axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Shape::Complex, axes))
+    }
+
+    /// One call of the library. The result is dense, in an order of axes that the library can write.
+    fn step(&self, b: &Cuda, x: &Raw, shape: Shape, axes: &[(usize, usize)]) -> Result<Raw> {
+        let (op, inverse) = (self.op, self.direction == Direction::Inverse);
+        let complex = self.real().to_complex();
+        let (kind, from, to) = match shape {
+            Shape::Complex if inverse => (Kind::Inverse, complex, complex),
+            Shape::Complex => (Kind::Forward, complex, complex),
+            Shape::ToHalf => (Kind::ToHalf, self.real(), complex),
+            Shape::FromHalf => (Kind::FromHalf, complex, self.real()),
         };
-        let last = x.shape.len() - 1;
-        let order: Vec<usize> = (0..=last)
-            .filter(|&axis| axis != self.axis)
-            .chain([self.axis])
-            .collect();
-        let x = x.permuted(&order);
-        let kept = x.shape[last].min(len);
-        let part = x.sliced(last, 0, kept, 1);
-        if kept == len {
-            // transforms to real numbers use their input as a work area
-            return match self.shape {
-                Shape::FromHalf => copied(b, op, &part),
-                _ => contiguous(b, op, &part),
-            };
+        let mut lengths = [x.shape.clone(), x.shape.clone()];
+        for &(axis, n) in axes {
+            lengths.iter_mut().for_each(|shape| shape[axis] = n);
         }
         let &(last, n) = axes.last().ok_or_else(|| no_axis(op))?;
         match shape {
@@ -210,24 +188,10 @@ fn scaled(b: &Cuda, op: &'static str, x: &Raw, by: f64, conj: bool) -> Result<()
     }
     let kernel = b.kernel(op, &PROGRAM, Instance::new("scaled", "", &[x.dtype]))?;
     // SAFETY: `x` is contiguous and has `n` elements of the kernel's dtype.
-    unsafe {
-        b.launch(
-            op,
-            kernel,
-            Grid::over(x.size()),
-            &[&x.pointer(), &n, &by, &u32::from(conj)],
-        )
-    }
+    unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &by, &u32::from(conj)]) }
 }
 
-fn hermitian(
-    b: &Cuda,
-    op: &'static str,
-    x: &Raw,
-    m: usize,
-    points: usize,
-    conj: bool,
-) -> Result<()> {
+fn hermitian(b: &Cuda, op: &'static str, x: &Raw, m: usize, points: usize, conj: bool) -> Result<()> {
     let n = x.size() as u64;
     if n == 0 {
         return Ok(());
@@ -235,14 +199,7 @@ fn hermitian(
     let kernel = b.kernel(op, &PROGRAM, Instance::new("hermitian", "", &[x.dtype]))?;
     let (m, points, conj) = (m as u64, points as u64, u32::from(conj));
     // SAFETY: `x` is contiguous and has `n` elements of the kernel's dtype, in lanes of `m`.
-    unsafe {
-        b.launch(
-            op,
-            kernel,
-            Grid::over(x.size()),
-            &[&x.pointer(), &n, &m, &points, &conj],
-        )
-    }
+    unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &m, &points, &conj]) }
 }
 
 /// Whether transforms of `T` are those of double precision.
@@ -316,58 +273,6 @@ many_axes! {
     irfftn<T: ComplexFloat> -> Real = FromHalf, Inverse;
 }
 
-/// A transform over several axes. The last of them is the one of real numbers.
-struct Many {
-    op: &'static str,
-    shape: Shape,
-    direction: Direction,
-    norm: Norm,
-    double: bool,
-}
-
-impl Many {
-    fn run(&self, b: &Cuda, x: &Raw, s: Option<Lengths>, axes: Axes) -> Result<Raw> {
-        let from_half = matches!(self.shape, Shape::FromHalf);
-        let axes = axes_and_lengths(self.op, &x.shape, s, axes, from_half)?;
-        let Some((&last, others)) = axes.split_last() else {
-            return match self.shape {
-                Shape::Complex if self.double => as_dtype(b, self.op, x, DType::Complex128),
-                Shape::Complex => as_dtype(b, self.op, x, DType::Complex64),
-                _ => Err(no_axis(self.op)),
-            };
-        };
-        let others = others.iter().map(|&at| self.pass(Shape::Complex, at));
-        // the axis of real numbers comes first on the way to frequencies, and last on the way back
-        if from_half {
-            let x = others
-                .rev()
-                .try_fold(x.clone(), |x, pass| pass.run(b, &x))?;
-            return self.pass(self.shape, last).run(b, &x);
-        }
-        let x = self.pass(self.shape, last).run(b, x)?;
-        others.rev().try_fold(x, |x, pass| pass.run(b, &x))
-    }
-
-    fn pass(&self, shape: Shape, (axis, points): (usize, usize)) -> Pass {
-        let Many {
-            op,
-            direction,
-            norm,
-            double,
-            ..
-        } = *self;
-        Pass {
-            op,
-            axis,
-            points,
-            shape,
-            direction,
-            norm,
-            double,
-        }
-    }
-}
-
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
 pub fn fftfreq<T: Real>(b: &Cuda, n: usize, d: f64) -> Result<CudaArray<T>> {
     frequencies("fftfreq", b, n, n, n.div_ceil(2), d)
@@ -388,24 +293,14 @@ fn frequencies<T: Real>(
     d: f64,
 ) -> Result<CudaArray<T>> {
     if n == 0 || d == 0.0 {
-        return Err(Error::argument(
-            op,
-            format!("n is {n} and d is {d}; neither may be 0"),
-        ));
+        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
     }
     let out = b.uninit_raw(op, T::DTYPE, &[count])?;
     let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[T::DTYPE]))?;
     let step = 1.0 / (n as f64 * d);
     let (elements, negative, points) = (count as u64, negative as u64, n as u64);
     // SAFETY: the array is contiguous and has `count` elements of the kernel's dtype.
-    unsafe {
-        b.launch(
-            op,
-            kernel,
-            Grid::over(count),
-            &[&out.pointer(), &elements, &negative, &points, &step],
-        )
-    }?;
+    unsafe { b.launch(op, kernel, Grid::over(count), &[&out.pointer(), &elements, &negative, &points, &step]) }?;
     Ok(CudaArray::of(out))
 }
 

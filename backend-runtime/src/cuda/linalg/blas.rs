@@ -19,36 +19,15 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let one = operands.as_one();
     let operands = one.as_ref().unwrap_or(operands);
     let merged = Merged::new(&operands.leading().each_ref());
-    let batches = Batches {
-        shape: merged.shape(),
-        strides: [0, 1, 2].map(|k| merged.strides(k)),
-    };
-    let call = batches.call(
-        operands.matrices(),
-        operands.rows,
-        operands.inner,
-        operands.columns,
-    );
-    let call =
-        call.ok_or_else(|| Error::shapes(OP, &operands.left.shape, &operands.right.shape))?;
-    let at = |x: &Raw, offset: isize| {
-        x.pointer()
-            .wrapping_add_signed((offset * x.dtype.size() as isize) as i64)
-    };
+    let batches = Batches { shape: merged.shape(), strides: [0, 1, 2].map(|k| merged.strides(k)) };
+    let call = batches.call(operands.matrices(), operands.rows, operands.inner, operands.columns);
+    let call = call.ok_or_else(|| Error::shapes(OP, &operands.left.shape, &operands.right.shape))?;
+    let at = |x: &Raw, offset: isize| x.pointer().wrapping_add_signed((offset * x.dtype.size() as isize) as i64);
     with_handle(b, |handle| {
         for [left, right, out] in batches.offsets() {
             let (left, right) = (at(&operands.left, left), at(&operands.right, right));
             // SAFETY: the matrices of the call lie within the operands, which are on the handle's device.
-            unsafe {
-                run(
-                    handle,
-                    operands.out.dtype,
-                    &call,
-                    right,
-                    left,
-                    at(&operands.out, out),
-                )?
-            };
+            unsafe { run(handle, operands.out.dtype, &call, right, left, at(&operands.out, out))? };
         }
         Ok(())
     })
@@ -71,10 +50,7 @@ fn with_handle<V>(b: &Cuda, f: impl FnOnce(sys::cublasHandle_t) -> Result<V>) ->
     Library::Cublas.load()?;
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     b.device.bind(OP)?;
-    if let Some(handle) = handles
-        .iter()
-        .find(|handle| Arc::ptr_eq(&handle.device, &b.device))
-    {
+    if let Some(handle) = handles.iter().find(|handle| Arc::ptr_eq(&handle.device, &b.device)) {
         return f(handle.raw);
     }
     let mut raw = std::ptr::null_mut();
@@ -84,18 +60,13 @@ fn with_handle<V>(b: &Cuda, f: impl FnOnce(sys::cublasHandle_t) -> Result<V>) ->
         let stream = sys::cublasSetStream_v2(raw, b.device.stream().cast());
         // sums of 16-bit floats are not rounded on the way
         let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
-        let ready = stream
-            .result()
-            .and_then(|()| sys::cublasSetMathMode(raw, mode).result());
+        let ready = stream.result().and_then(|()| sys::cublasSetMathMode(raw, mode).result());
         if ready.is_err() {
             sys::cublasDestroy_v2(raw);
         }
         ready.checked(OP)?;
     }
-    handles.push(Handle {
-        raw,
-        device: b.device.clone(),
-    });
+    handles.push(Handle { raw, device: b.device.clone() });
     f(raw)
 }
 
@@ -109,10 +80,7 @@ fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> 
         DType::Float64 => Ok((Of::CUDA_R_64F, In::CUBLAS_COMPUTE_64F)),
         DType::Complex64 => Ok((Of::CUDA_C_32F, In::CUBLAS_COMPUTE_32F)),
         DType::Complex128 => Ok((Of::CUDA_C_64F, In::CUBLAS_COMPUTE_64F)),
-        other => Err(Error::DType {
-            op: OP,
-            dtype: other,
-        }),
+        other => Err(Error::DType { op: OP, dtype: other }),
     }
 }
 
@@ -120,22 +88,12 @@ fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> 
 ///
 /// # Safety
 /// The pointers are to memory of the device; all matrices of the call lie within it.
-unsafe fn run(
-    handle: sys::cublasHandle_t,
-    dtype: DType,
-    call: &Call,
-    first: u64,
-    second: u64,
-    out: u64,
-) -> Result<()> {
+unsafe fn run(handle: sys::cublasHandle_t, dtype: DType, call: &Call, first: u64, second: u64, out: u64) -> Result<()> {
     // 1 and 0 in both precisions; complex numbers read two numbers
-    let (one32, zero32, one64, zero64) =
-        ([1.0_f32, 0.0], [0.0_f32; 2], [1.0_f64, 0.0], [0.0_f64; 2]);
+    let (one32, zero32, one64, zero64) = ([1.0_f32, 0.0], [0.0_f32; 2], [1.0_f64, 0.0], [0.0_f64; 2]);
     let (of, compute) = types(dtype)?;
     let (alpha, beta): (*const c_void, *const c_void) = match compute {
-        sys::cublasComputeType_t::CUBLAS_COMPUTE_64F => {
-            (one64.as_ptr().cast(), zero64.as_ptr().cast())
-        }
+        sys::cublasComputeType_t::CUBLAS_COMPUTE_64F => (one64.as_ptr().cast(), zero64.as_ptr().cast()),
         _ => (one32.as_ptr().cast(), zero32.as_ptr().cast()),
     };
     let operation = |transpose| match transpose {

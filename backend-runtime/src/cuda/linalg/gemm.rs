@@ -23,24 +23,12 @@ impl Matrix {
         let fits = |step: isize, across: isize, len: usize, others: usize| {
             let dense = step == 1 || len <= 1;
             let apart = across >= len.max(1) as isize || others <= 1;
-            (dense && apart).then(|| {
-                if others <= 1 {
-                    len.max(1) as i64
-                } else {
-                    across as i64
-                }
-            })
+            (dense && apart).then(|| if others <= 1 { len.max(1) as i64 } else { across as i64 })
         };
         if let Some(leading) = fits(self.column, self.row, columns, rows) {
-            return Some(Stored {
-                by_rows: true,
-                leading,
-            });
+            return Some(Stored { by_rows: true, leading });
         }
-        fits(self.row, self.column, rows, columns).map(|leading| Stored {
-            by_rows: false,
-            leading,
-        })
+        fits(self.row, self.column, rows, columns).map(|leading| Stored { by_rows: false, leading })
     }
 }
 
@@ -77,35 +65,19 @@ impl Batches<'_> {
         let inside = self.inside();
         let mut all = vec![[0; 3]];
         for axis in (0..self.shape.len()).filter(|&axis| Some(axis) != inside) {
-            let at = |from: [isize; 3], i: usize| {
-                [0, 1, 2].map(|k| from[k] + i as isize * self.strides[k][axis])
-            };
-            all = all
-                .into_iter()
-                .flat_map(|from| (0..self.shape[axis]).map(move |i| at(from, i)))
-                .collect();
+            let at = |from: [isize; 3], i: usize| [0, 1, 2].map(|k| from[k] + i as isize * self.strides[k][axis]);
+            all = all.into_iter().flat_map(|from| (0..self.shape[axis]).map(move |i| at(from, i))).collect();
         }
         all
     }
 
     /// The call, but for its offsets. `None` where cuBLAS cannot read a matrix.
-    pub(crate) fn call(
-        &self,
-        matrices: [Matrix; 3],
-        rows: usize,
-        inner: usize,
-        columns: usize,
-    ) -> Option<Call> {
+    pub(crate) fn call(&self, matrices: [Matrix; 3], rows: usize, inner: usize, columns: usize) -> Option<Call> {
         let left = matrices[0].stored(rows, inner)?;
         let right = matrices[1].stored(inner, columns)?;
-        let out = matrices[2]
-            .stored(rows, columns)
-            .filter(|stored| stored.by_rows)?;
+        let out = matrices[2].stored(rows, columns).filter(|stored| stored.by_rows)?;
         let (batches, strides) = match self.inside() {
-            Some(axis) => (
-                self.shape[axis],
-                self.strides.map(|strides| strides[axis] as i64),
-            ),
+            Some(axis) => (self.shape[axis], self.strides.map(|strides| strides[axis] as i64)),
             None => (1, [0; 3]),
         };
         // the result in C order is, in column-major order, its transpose: that of right times that of left
@@ -128,17 +100,12 @@ mod tests {
 
     /// cuBLAS's convention, element by element: column-major, `leading` from column to column.
     fn interpret(call: &Call, first: &[i64], second: &[i64], out: &mut [i64]) {
-        let stored =
-            |rows: i64, columns: i64, transposed: bool| if transposed { columns } else { rows };
+        let stored = |rows: i64, columns: i64, transposed: bool| if transposed { columns } else { rows };
         assert!(call.leading[0] >= stored(call.m, call.k, call.transpose_first).max(1));
         assert!(call.leading[1] >= stored(call.k, call.n, call.transpose_second).max(1));
         assert!(call.leading[2] >= call.m.max(1));
         let at = |x: &[i64], start: i64, leading: i64, transposed: bool, row: i64, column: i64| {
-            let (row, column) = if transposed {
-                (column, row)
-            } else {
-                (row, column)
-            };
+            let (row, column) = if transposed { (column, row) } else { (row, column) };
             x[(start + row + column * leading) as usize]
         };
         for batch in 0..call.batches {
@@ -161,20 +128,8 @@ mod tests {
         vec![
             (Matrix { row: c, column: 1 }, rows * columns),
             (Matrix { row: 1, column: r }, rows * columns),
-            (
-                Matrix {
-                    row: c + 3,
-                    column: 1,
-                },
-                rows * (columns + 3),
-            ),
-            (
-                Matrix {
-                    row: 1,
-                    column: r + 2,
-                },
-                columns * (rows + 2),
-            ),
+            (Matrix { row: c + 3, column: 1 }, rows * (columns + 3)),
+            (Matrix { row: 1, column: r + 2 }, columns * (rows + 2)),
         ]
     }
 
@@ -184,42 +139,25 @@ mod tests {
 
     #[test]
     fn every_layout_gives_the_product() {
-        for (rows, inner, columns) in [
-            (3, 4, 5),
-            (1, 4, 5),
-            (3, 1, 5),
-            (3, 4, 1),
-            (1, 1, 1),
-            (1, 6, 1),
-            (2, 2, 2),
-        ] {
+        for (rows, inner, columns) in [(3, 4, 5), (1, 4, 5), (3, 1, 5), (3, 4, 1), (1, 1, 1), (1, 6, 1), (2, 2, 2)] {
             for (left, left_span) in layouts(rows, inner) {
                 for (right, right_span) in layouts(inner, columns) {
                     let x: Vec<i64> = (0..2 * left_span).map(number).collect();
                     let y: Vec<i64> = (0..right_span).map(|i| number(i + 5)).collect();
-                    let batches = Batches {
-                        shape: &[2],
-                        strides: [&[left_span as isize], &[0], &[(rows * columns) as isize]],
-                    };
-                    let out_matrix = Matrix {
-                        row: columns as isize,
-                        column: 1,
-                    };
-                    let call = batches
-                        .call([left, right, out_matrix], rows, inner, columns)
-                        .unwrap();
+                    let batches =
+                        Batches { shape: &[2], strides: [&[left_span as isize], &[0], &[(rows * columns) as isize]] };
+                    let out_matrix = Matrix { row: columns as isize, column: 1 };
+                    let call = batches.call([left, right, out_matrix], rows, inner, columns).unwrap();
                     assert_eq!(batches.offsets(), [[0; 3]]);
                     let mut out = vec![99; 2 * rows * columns];
                     interpret(&call, &y, &x, &mut out);
                     for (i, &got) in out.iter().enumerate() {
-                        let (batch, row, column) =
-                            (i / (rows * columns), i / columns % rows, i % columns);
+                        let (batch, row, column) = (i / (rows * columns), i / columns % rows, i % columns);
                         let expected: i64 = (0..inner)
                             .map(|k| {
-                                let a = batch * left_span
-                                    + (row as isize * left.row + k as isize * left.column) as usize;
-                                let b = (k as isize * right.row + column as isize * right.column)
-                                    as usize;
+                                let a =
+                                    batch * left_span + (row as isize * left.row + k as isize * left.column) as usize;
+                                let b = (k as isize * right.row + column as isize * right.column) as usize;
                                 x[a] * y[b]
                             })
                             .sum();
@@ -232,50 +170,17 @@ mod tests {
 
     #[test]
     fn what_must_be_copied_first() {
-        assert_eq!(
-            Matrix { row: 10, column: 2 }.stored(3, 4),
-            None,
-            "every second column"
-        );
-        assert_eq!(
-            Matrix { row: -4, column: 1 }.stored(3, 4),
-            None,
-            "backwards"
-        );
-        assert_eq!(
-            Matrix { row: 0, column: 1 }.stored(3, 4),
-            None,
-            "one row repeated"
-        );
-        assert_eq!(
-            Matrix { row: 7, column: 0 }.stored(5, 1),
-            Some(Stored {
-                by_rows: true,
-                leading: 7
-            })
-        );
-        assert_eq!(
-            Matrix { row: 0, column: 1 }.stored(1, 4),
-            Some(Stored {
-                by_rows: true,
-                leading: 4
-            })
-        );
-        assert_eq!(
-            Matrix { row: 0, column: 3 }.stored(1, 4),
-            Some(Stored {
-                by_rows: false,
-                leading: 3
-            })
-        );
+        assert_eq!(Matrix { row: 10, column: 2 }.stored(3, 4), None, "every second column");
+        assert_eq!(Matrix { row: -4, column: 1 }.stored(3, 4), None, "backwards");
+        assert_eq!(Matrix { row: 0, column: 1 }.stored(3, 4), None, "one row repeated");
+        assert_eq!(Matrix { row: 7, column: 0 }.stored(5, 1), Some(Stored { by_rows: true, leading: 7 }));
+        assert_eq!(Matrix { row: 0, column: 1 }.stored(1, 4), Some(Stored { by_rows: true, leading: 4 }));
+        assert_eq!(Matrix { row: 0, column: 3 }.stored(1, 4), Some(Stored { by_rows: false, leading: 3 }));
     }
 
     #[test]
     fn the_longest_leading_axis_is_inside_a_call() {
-        let batches = Batches {
-            shape: &[2, 5, 3],
-            strides: [&[100, 10, 0], &[0, 0, 7], &[300, 60, 20]],
-        };
+        let batches = Batches { shape: &[2, 5, 3], strides: [&[100, 10, 0], &[0, 0, 7], &[300, 60, 20]] };
         let offsets = batches.offsets();
         assert_eq!(offsets.len(), 6);
         assert_eq!(offsets[1], [0, 7, 20]);

@@ -16,21 +16,14 @@ use crate::{
 
 static PROGRAM: Program = Program {
     name: "product",
-    source: Source::File(concat!(
-        include_str!("../kernels/locate.cuh"),
-        include_str!("../kernels/product.cuh")
-    )),
+    source: Source::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
 };
 
 /// The kernels, listed for the check.
 pub(crate) const KERNELS: Listed = (&PROGRAM, || {
     let integer = |dtype: &DType| matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);
-    DType::ALL
-        .into_iter()
-        .filter(integer)
-        .map(instance)
-        .collect()
+    DType::ALL.into_iter().filter(integer).map(instance).collect()
 });
 
 /// Side of the tile of results that a block makes.
@@ -47,44 +40,24 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let [left, right, _] = operands.leading();
     let batches = Merged::new(&[&left, &right]);
     let (rows, inner, columns) = (operands.rows, operands.inner, operands.columns);
-    let blocks = rows
-        .div_ceil(SIDE)
-        .saturating_mul(columns.div_ceil(SIDE))
-        .saturating_mul(batches.n());
+    let blocks = rows.div_ceil(SIDE).saturating_mul(columns.div_ceil(SIDE)).saturating_mul(batches.n());
     // few results of many terms: several blocks share the terms of each, and their sums are added up
-    let parts = (ENOUGH / blocks.min(ENOUGH))
-        .min(inner.div_ceil(TERMS))
-        .max(1);
+    let parts = (ENOUGH / blocks.min(ENOUGH)).min(inner.div_ceil(TERMS)).max(1);
     let terms = inner.div_ceil(parts);
     let parts = inner.div_ceil(terms);
     let sums = match parts {
         1 => operands.out.clone(),
-        _ => b.uninit_raw(
-            OP,
-            operands.out.dtype,
-            &[&[parts], &operands.out.shape[..]].concat(),
-        )?,
+        _ => b.uninit_raw(OP, operands.out.dtype, &[&[parts], &operands.out.shape[..]].concat())?,
     };
-    let kernel = b.kernel(
-        OP,
-        &PROGRAM,
-        Instance::new("matrix_product", "", &[sums.dtype]),
-    )?;
+    let kernel = b.kernel(OP, &PROGRAM, Instance::new("matrix_product", "", &[sums.dtype]))?;
     let most = i32::MAX as usize;
-    let grid = Grid {
-        blocks: [blocks.saturating_mul(parts).min(most) as u32, 1, 1],
-        threads: Grid::THREADS,
-        shared: 0,
-    };
+    let grid =
+        Grid { blocks: [blocks.saturating_mul(parts).min(most) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let sizes = [rows, inner, columns, parts, terms];
     let walk = batches.walk::<2>(OP)?;
     let strides = |m: Matrix| [m.row, m.column];
     let [left, right, _] = operands.matrices().map(strides);
-    let (x1, x2, out) = (
-        operands.left.pointer(),
-        operands.right.pointer(),
-        sums.pointer(),
-    );
+    let (x1, x2, out) = (operands.left.pointer(), operands.right.pointer(), sums.pointer());
     let arguments: [&dyn Argument; 7] = [&x1, &x2, &out, &walk, &left, &right, &sizes];
     // SAFETY: the arguments are the kernel's. The matrices lie within the operands, and `sums` has a result for each
     // part, batch, row and column.

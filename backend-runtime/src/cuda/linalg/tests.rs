@@ -16,22 +16,12 @@ const CPU: Numpyish = Numpyish::new();
 
 #[test]
 fn shapes_of_products() {
-    let of = |x1: &[usize], x2: &[usize]| {
-        Product::of(x1, x2).map(|p| (p.shape, p.rows, p.inner, p.columns))
-    };
+    let of = |x1: &[usize], x2: &[usize]| Product::of(x1, x2).map(|p| (p.shape, p.rows, p.inner, p.columns));
     assert_eq!(of(&[3, 4], &[4, 5]).unwrap(), (vec![3, 5], 3, 4, 5));
     assert_eq!(of(&[4], &[4]).unwrap(), (vec![], 1, 4, 1));
     assert_eq!(of(&[4], &[2, 4, 5]).unwrap(), (vec![2, 5], 1, 4, 5));
-    assert_eq!(
-        of(&[2, 1, 3, 4], &[6, 4, 5]).unwrap(),
-        (vec![2, 6, 3, 5], 3, 4, 5)
-    );
-    for (x1, x2) in [
-        (&[][..], &[1][..]),
-        (&[3], &[4]),
-        (&[3, 4], &[3, 4]),
-        (&[2, 3, 4], &[3, 4, 5]),
-    ] {
+    assert_eq!(of(&[2, 1, 3, 4], &[6, 4, 5]).unwrap(), (vec![2, 6, 3, 5], 3, 4, 5));
+    for (x1, x2) in [(&[][..], &[1][..]), (&[3], &[4]), (&[3, 4], &[3, 4]), (&[2, 3, 4], &[3, 4, 5])] {
         assert_eq!(of(x1, x2), Err(Error::shapes("matmul", x1, x2)));
     }
 }
@@ -42,12 +32,7 @@ fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: 
     let expected = cpu::matmul(&CPU, &x.clone().into_shared(), &y.clone().into_shared()).unwrap();
     for a in layouts(b, &x) {
         for c in layouts(b, &y) {
-            let what = format!(
-                "{} {first:?} {:?} times {second:?} {:?}",
-                T::DTYPE,
-                a.raw.strides,
-                c.raw.strides
-            );
+            let what = format!("{} {first:?} {:?} times {second:?} {:?}", T::DTYPE, a.raw.strides, c.raw.strides);
             assert_near(b, &matmul(b, &a, &c).unwrap(), &expected, tolerance, &what);
         }
     }
@@ -81,23 +66,10 @@ fn integers_of_every_layout() {
 #[test]
 fn nothing_between_is_zeros() {
     let Some(b) = device() else { return };
-    let x = b
-        .from_ndarray(ArrayD::<f32>::ones(IxDyn(&[3, 0])).into_shared())
-        .unwrap();
-    let y = b
-        .from_ndarray(ArrayD::<f32>::ones(IxDyn(&[0, 2])).into_shared())
-        .unwrap();
-    assert_near(
-        &b,
-        &matmul(&b, &x, &y).unwrap(),
-        &ArrayD::zeros(IxDyn(&[3, 2])).into_shared(),
-        0.0,
-        "no terms",
-    );
-    assert!(matches!(
-        matmul(&b, &x, &x),
-        Err(Error::Shapes { op: "matmul", .. })
-    ));
+    let x = b.from_ndarray(ArrayD::<f32>::ones(IxDyn(&[3, 0])).into_shared()).unwrap();
+    let y = b.from_ndarray(ArrayD::<f32>::ones(IxDyn(&[0, 2])).into_shared()).unwrap();
+    assert_near(&b, &matmul(&b, &x, &y).unwrap(), &ArrayD::zeros(IxDyn(&[3, 2])).into_shared(), 0.0, "no terms");
+    assert!(matches!(matmul(&b, &x, &x), Err(Error::Shapes { op: "matmul", .. })));
 }
 
 /// Where cuBLAS is.

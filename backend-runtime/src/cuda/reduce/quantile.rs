@@ -28,9 +28,7 @@ pub fn quantile<T: Real>(
     let axes = axis.resolve(OP, x.shape.len())?;
     let q = contiguous(b, OP, &q.raw)?;
     check_range(b, &q)?;
-    let kept: Vec<usize> = (0..x.shape.len())
-        .filter(|axis| !axes.contains(axis))
-        .collect();
+    let kept: Vec<usize> = (0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect();
     let length: usize = axes.iter().map(|&axis| x.shape[axis]).product();
     let rows: usize = kept.iter().map(|&axis| x.shape[axis]).product();
     if length == 0 && rows > 0 && q.size() > 0 {
@@ -111,22 +109,14 @@ mod tests {
     ];
 
     fn check<T: Real>(b: &Cuda, x: &ArrayD<T>, axes: &[&[isize]]) {
-        let q = arr1(&[0.0, 0.25, 0.3, 0.5, 0.77, 1.0])
-            .mapv(T::of)
-            .into_dyn()
-            .into_shared();
+        let q = arr1(&[0.0, 0.25, 0.3, 0.5, 0.77, 1.0]).mapv(T::of).into_dyn().into_shared();
         let (here, there) = (x.clone().into_shared(), b.from_ndarray(q.clone()).unwrap());
         for a in layouts(b, x) {
             for (&axes, method) in axes.iter().zip(METHODS.into_iter().cycle()) {
                 let by = Axes::from(axes);
                 let got = quantile(b, &a, &there, by, method, true).unwrap();
                 let expected = cpu::quantile(&CPU, &here, &q, by, method, true).unwrap();
-                let what = format!(
-                    "{} {:?} {:?} over {axes:?}, {method}",
-                    T::DTYPE,
-                    x.shape(),
-                    a.raw.strides
-                );
+                let what = format!("{} {:?} {:?} over {axes:?}, {method}", T::DTYPE, x.shape(), a.raw.strides);
                 assert_near(b, &got, &expected, 1e-15, &what);
             }
         }
@@ -139,11 +129,7 @@ mod tests {
         check(&b, &mixed::<f64>(&[5, 6, 7]), &axes);
         check(&b, &mixed::<f32>(&[3, 4, 5]), &axes);
         check(&b, &mixed::<f16>(&[3, 4, 5]), &axes);
-        check(
-            &b,
-            &mixed::<bf16>(&[2, 3000]),
-            &[&[1], &[0, 1], &[0], &[1], &[1]],
-        );
+        check(&b, &mixed::<bf16>(&[2, 3000]), &[&[1], &[0, 1], &[0], &[1], &[1]]);
         let mut x = mixed::<f64>(&[5, 6, 7]);
         (x[[1, 1, 1]], x[[0, 0, 0]]) = (f64::NAN, f64::INFINITY);
         check(&b, &x, &axes);
@@ -152,38 +138,18 @@ mod tests {
     #[test]
     fn empty_and_wrong() {
         let Some(b) = device() else { return };
-        let array = |values: &[f64]| {
-            b.from_ndarray(arr1(values).into_dyn().into_shared())
-                .unwrap()
-        };
+        let array = |values: &[f64]| b.from_ndarray(arr1(values).into_dyn().into_shared()).unwrap();
         let x = array(&[1.0, 2.0]);
         let method = Interpolation::Linear;
         for bad in [-0.1, 1.5, f64::NAN] {
             let r = quantile(&b, &x, &array(&[0.5, bad]), Axes::All, method, false);
             assert!(matches!(r, Err(Error::Argument { op: "quantile", .. })));
         }
-        let none = b
-            .from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared())
-            .unwrap();
+        let none = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared()).unwrap();
         let q = array(&[0.5]);
-        assert!(matches!(
-            quantile(&b, &none, &q, Axes::from(0), method, false),
-            Err(Error::Shape { .. })
-        ));
-        assert_eq!(
-            quantile(&b, &none, &q, Axes::from(1), method, false)
-                .unwrap()
-                .raw
-                .shape,
-            [1, 0]
-        );
-        assert_eq!(
-            quantile(&b, &x, &array(&[]), Axes::All, method, false)
-                .unwrap()
-                .raw
-                .shape,
-            [0]
-        );
+        assert!(matches!(quantile(&b, &none, &q, Axes::from(0), method, false), Err(Error::Shape { .. })));
+        assert_eq!(quantile(&b, &none, &q, Axes::from(1), method, false).unwrap().raw.shape, [1, 0]);
+        assert_eq!(quantile(&b, &x, &array(&[]), Axes::All, method, false).unwrap().raw.shape, [0]);
         assert!(quantile(&b, &x, &q, Axes::from(1), method, false).is_err());
     }
 }

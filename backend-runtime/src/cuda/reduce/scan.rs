@@ -29,8 +29,7 @@ static PROGRAM: Program = Program {
 pub(crate) const SCANS: Listed = (&PROGRAM, || {
     let of = |fold: Fold| {
         DType::ALL.into_iter().flat_map(move |dtype| {
-            ["scan_rows", "scan_columns", "scan_chunks"]
-                .map(|name| Instance::new(name, fold.name(), &[dtype]))
+            ["scan_rows", "scan_columns", "scan_chunks"].map(|name| Instance::new(name, fold.name(), &[dtype]))
         })
     };
     of(Fold::Sum).chain(of(Fold::Product)).collect()
@@ -41,12 +40,8 @@ static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
 /// Its kernels, listed for the check.
 pub(crate) const DIFFS: Listed = (&DIFF, || {
-    let numeric = DType::ALL
-        .into_iter()
-        .filter(|dtype| dtype.kind() != Kind::Bool);
-    numeric
-        .flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>())
-        .collect()
+    let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Bool);
+    numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });
 
 /// Running sum along one axis.
@@ -56,15 +51,7 @@ pub fn cumulative_sum<T: Element>(
     axis: isize,
     include_initial: bool,
 ) -> Result<CudaArray<T::Sum>> {
-    running(
-        b,
-        "cumulative_sum",
-        x,
-        axis,
-        include_initial,
-        Fold::Sum,
-        T::Sum::ZERO,
-    )
+    running(b, "cumulative_sum", x, axis, include_initial, Fold::Sum, T::Sum::ZERO)
 }
 
 /// Running product along one axis.
@@ -74,15 +61,7 @@ pub fn cumulative_prod<T: Element>(
     axis: isize,
     include_initial: bool,
 ) -> Result<CudaArray<T::Sum>> {
-    running(
-        b,
-        "cumulative_prod",
-        x,
-        axis,
-        include_initial,
-        Fold::Product,
-        T::Sum::ONE,
-    )
+    running(b, "cumulative_prod", x, axis, include_initial, Fold::Product, T::Sum::ONE)
 }
 
 fn running<T: Element>(
@@ -112,14 +91,7 @@ pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &Raw) -> Result<Ra
 }
 
 /// An array for the result, laid out as `x` is.
-fn result(
-    b: &Cuda,
-    op: &'static str,
-    x: &Raw,
-    axis: usize,
-    include_initial: bool,
-    dtype: DType,
-) -> Result<Raw> {
+fn result(b: &Cuda, op: &'static str, x: &Raw, axis: usize, include_initial: bool, dtype: DType) -> Result<Raw> {
     b.check(op, x)?;
     let mut shape = x.shape.clone();
     shape[axis] = shape[axis].saturating_add(include_initial as usize);
@@ -127,10 +99,7 @@ fn result(
     let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let out = b.uninit_raw(op, dtype, &lengths)?;
     let mut strides = vec![0; order.len()];
-    order
-        .iter()
-        .zip(&out.strides)
-        .for_each(|(&axis, &stride)| strides[axis] = stride);
+    order.iter().zip(&out.strides).for_each(|(&axis, &stride)| strides[axis] = stride);
     Ok(out.view(shape, strides, out.offset))
 }
 
@@ -141,33 +110,18 @@ fn in_memory(x: &Raw, mut axes: Vec<usize>) -> Vec<usize> {
 }
 
 /// Writes the running fold of `x`, which is not empty along the axis, into `out`.
-fn scan(
-    b: &Cuda,
-    op: &'static str,
-    x: &Raw,
-    out: &Raw,
-    axis: usize,
-    initial: bool,
-    fold: Fold,
-) -> Result<()> {
+fn scan(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, axis: usize, initial: bool, fold: Fold) -> Result<()> {
     let axes = in_memory(x, (0..x.shape.len()).filter(|&a| a != axis).collect());
     let lanes_of = |x: &Raw| {
         let shape = axes.iter().map(|&a| x.shape[a]).collect();
-        x.view(
-            shape,
-            axes.iter().map(|&a| x.strides[a]).collect(),
-            x.offset,
-        )
+        x.view(shape, axes.iter().map(|&a| x.strides[a]).collect(), x.offset)
     };
     let lanes = Merged::new(&[&lanes_of(x), &lanes_of(out)]);
     let length = x.shape[axis];
     if lanes.n() == 0 || length == 0 {
         return Ok(());
     }
-    let nearest = lanes
-        .strides(0)
-        .last()
-        .map_or(usize::MAX, |stride| stride.unsigned_abs());
+    let nearest = lanes.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
     let split = Split::new(lanes.n(), length, nearest < x.strides[axis].unsigned_abs());
     let kernel_scan = KernelScan {
         length: length as u64,
@@ -178,15 +132,7 @@ fn scan(
         initial: initial as u32,
     };
     let instance = |name| Instance::new(name, fold.name(), &[x.dtype]);
-    let kernel = b.kernel(
-        op,
-        &PROGRAM,
-        instance(if split.columns {
-            "scan_columns"
-        } else {
-            "scan_rows"
-        }),
-    )?;
+    let kernel = b.kernel(op, &PROGRAM, instance(if split.columns { "scan_columns" } else { "scan_rows" }))?;
     let walk = lanes.walk::<2>(op)?;
     let (from, to, nowhere) = (x.pointer(), out.pointer(), 0_u64);
     let chunks = match split.chunks {
@@ -196,31 +142,16 @@ fn scan(
     let places = chunks.as_ref().map_or(0, Raw::pointer);
     if split.chunks > 1 {
         let sum = b.kernel(op, &PROGRAM, instance("scan_chunks"))?;
-        let grid = Grid {
-            blocks: [lanes.n().min(i32::MAX as usize) as u32, 1, 1],
-            ..Grid::over(0)
-        };
+        let grid = Grid { blocks: [lanes.n().min(i32::MAX as usize) as u32, 1, 1], ..Grid::over(0) };
         let (n_lanes, n) = (lanes.n() as u64, split.chunks as u64);
         // SAFETY: the arguments are those of the kernels; there is an accumulator for each chunk of each lane.
         unsafe {
-            b.launch(
-                op,
-                kernel,
-                split.grid(),
-                &[&from, &nowhere, &places, &walk, &kernel_scan],
-            )?;
+            b.launch(op, kernel, split.grid(), &[&from, &nowhere, &places, &walk, &kernel_scan])?;
             b.launch(op, sum, grid, &[&places, &n_lanes, &n])?;
         }
     }
     // SAFETY: as above; the result has a place for each element, and with `initial` one more in each lane.
-    unsafe {
-        b.launch(
-            op,
-            kernel,
-            split.grid(),
-            &[&from, &to, &places, &walk, &kernel_scan],
-        )
-    }
+    unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
 }
 
 /// How the work is split. It depends on sizes alone, never on the device: so do the results.
@@ -236,34 +167,18 @@ impl Split {
     fn new(lanes: usize, length: usize, columns: bool) -> Split {
         // lanes that keep a large device busy, and elements that are worth a chunk of their own
         let (enough, worth) = if columns { (1 << 17, 64) } else { (1024, 4096) };
-        let chunks = (enough / lanes.min(enough))
-            .min(length.div_ceil(worth))
-            .clamp(1, 1024);
+        let chunks = (enough / lanes.min(enough)).min(length.div_ceil(worth)).clamp(1, 1024);
         let chunk = length.div_ceil(chunks);
-        Split {
-            columns,
-            lanes,
-            chunk,
-            chunks: length.div_ceil(chunk),
-        }
+        Split { columns, lanes, chunk, chunks: length.div_ceil(chunk) }
     }
 
     fn grid(&self) -> Grid {
         if self.columns {
             let Grid { blocks, .. } = Grid::over(self.lanes);
-            return Grid {
-                blocks: [blocks[0], self.chunks as u32, 1],
-                ..Grid::over(0)
-            };
+            return Grid { blocks: [blocks[0], self.chunks as u32, 1], ..Grid::over(0) };
         }
-        let blocks = self
-            .lanes
-            .saturating_mul(self.chunks)
-            .min(i32::MAX as usize);
-        Grid {
-            blocks: [blocks as u32, 1, 1],
-            ..Grid::over(0)
-        }
+        let blocks = self.lanes.saturating_mul(self.chunks).min(i32::MAX as usize);
+        Grid { blocks: [blocks as u32, 1, 1], ..Grid::over(0) }
     }
 }
 
@@ -290,18 +205,8 @@ pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Re
     let mut current = x.raw.clone();
     for _ in 0..n.min(x.raw.shape[axis]) {
         let len = current.shape[axis] - 1;
-        let (after, before) = (
-            current.sliced(axis, 1, len, 1),
-            current.sliced(axis, 0, len, 1),
-        );
-        current = map(
-            b,
-            op,
-            &DIFF,
-            &[],
-            &[Input::Array(&after), Input::Array(&before)],
-            T::DTYPE,
-        )?;
+        let (after, before) = (current.sliced(axis, 1, len, 1), current.sliced(axis, 0, len, 1));
+        current = map(b, op, &DIFF, &[], &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
     }
     Ok(CudaArray::of(current))
 }
@@ -333,22 +238,10 @@ mod tests {
                     assert_near(b, &got, &expected, tolerance, &what);
                 }
                 let got = cumulative_prod(b, &a, axis, true).unwrap();
-                assert_near(
-                    b,
-                    &got,
-                    &cpu::cumulative_prod(&CPU, &here, axis, true).unwrap(),
-                    tolerance,
-                    &what,
-                );
+                assert_near(b, &got, &cpu::cumulative_prod(&CPU, &here, axis, true).unwrap(), tolerance, &what);
                 for n in [0, 1, 2, 9] {
                     let got = diff(b, &a, axis, n).unwrap();
-                    assert_near(
-                        b,
-                        &got,
-                        &cpu::diff(&CPU, &here, axis, n).unwrap(),
-                        0.0,
-                        &what,
-                    );
+                    assert_near(b, &got, &cpu::diff(&CPU, &here, axis, n).unwrap(), 0.0, &what);
                 }
             }
         }
@@ -372,40 +265,18 @@ mod tests {
         let Some(b) = device() else { return };
         check::<i16>(&b, &[2, 20_001], 0.0);
         check::<i16>(&b, &[20_001, 2], 0.0);
-        let ones = b
-            .from_ndarray(ArrayD::from_elem(IxDyn(&[9000]), bf16::ONE).into_shared())
-            .unwrap();
+        let ones = b.from_ndarray(ArrayD::from_elem(IxDyn(&[9000]), bf16::ONE).into_shared()).unwrap();
         let sums = host(&b, &cumulative_sum(&b, &ones, 0, false).unwrap());
-        assert_eq!(
-            sums[[8999]],
-            bf16::from_f32(9000.0),
-            "summed in bf16 it would stay at 256"
-        );
-        let flags = b
-            .from_ndarray(ArrayD::from_elem(IxDyn(&[5]), true).into_shared())
-            .unwrap();
-        assert_eq!(
-            host(&b, &cumulative_sum(&b, &flags, 0, false).unwrap())[[4]],
-            5_i64
-        );
+        assert_eq!(sums[[8999]], bf16::from_f32(9000.0), "summed in bf16 it would stay at 256");
+        let flags = b.from_ndarray(ArrayD::from_elem(IxDyn(&[5]), true).into_shared()).unwrap();
+        assert_eq!(host(&b, &cumulative_sum(&b, &flags, 0, false).unwrap())[[4]], 5_i64);
     }
 
     #[test]
     fn wrong_axes() {
         let Some(b) = device() else { return };
-        let scalar = b
-            .from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared())
-            .unwrap();
-        assert!(matches!(
-            cumulative_sum(&b, &scalar, -1, false),
-            Err(Error::Axis {
-                op: "cumulative_sum",
-                ..
-            })
-        ));
-        assert!(matches!(
-            diff(&b, &scalar, -1, 1),
-            Err(Error::Axis { op: "diff", .. })
-        ));
+        let scalar = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared()).unwrap();
+        assert!(matches!(cumulative_sum(&b, &scalar, -1, false), Err(Error::Axis { op: "cumulative_sum", .. })));
+        assert!(matches!(diff(&b, &scalar, -1, 1), Err(Error::Axis { op: "diff", .. })));
     }
 }

@@ -15,37 +15,17 @@ use super::{
 use crate::{DType, Error, Kind, Ordered, Result, Side, shape};
 
 /// Sorted along one axis.
-pub fn sort<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: isize,
-    descending: bool,
-) -> Result<CudaArray<T>> {
+pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
     let op = "sort";
     // zeros and NaN keep their bits: they are moved; the values of other dtypes follow from their keys
-    let wanted = if T::DTYPE.kind() == Kind::Real {
-        Wanted::Order
-    } else {
-        Wanted::Values
-    };
-    along(b, op, &x.raw, axis, descending, wanted, |rows| {
-        rows.values(b)
-    })
-    .map(CudaArray::of)
+    let wanted = if T::DTYPE.kind() == Kind::Real { Wanted::Order } else { Wanted::Values };
+    along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
 }
 
 /// Indices that sort along one axis.
-pub fn argsort<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: isize,
-    descending: bool,
-) -> Result<CudaArray<i64>> {
+pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<i64>> {
     let wanted = Wanted::Order;
-    along(b, "argsort", &x.raw, axis, descending, wanted, |rows| {
-        rows.order_as(b, DType::Int64)
-    })
-    .map(CudaArray::of)
+    along(b, "argsort", &x.raw, axis, descending, wanted, |rows| rows.order_as(b, DType::Int64)).map(CudaArray::of)
 }
 
 /// The indices that sort a 1-D array, in some integer dtype that has them.
@@ -71,22 +51,13 @@ fn along(
     let moved = x.permuted(&order);
     let rows = Rows::sorted(b, op, &moved, x.shape[axis], descending, wanted)?;
     let out = result(&rows)?;
-    let out = out.view(
-        moved.shape.clone(),
-        shape::c_strides(&moved.shape),
-        out.offset,
-    );
+    let out = out.view(moved.shape.clone(), shape::c_strides(&moved.shape), out.offset);
     let back: Vec<usize> = (0..axis).chain([ndim - 1]).chain(axis..ndim - 1).collect();
     Ok(out.permuted(&back))
 }
 
 /// Where to insert x2 into the sorted 1-D x1 so that it stays sorted.
-pub fn searchsorted<T: Ordered>(
-    b: &Cuda,
-    x1: &CudaArray<T>,
-    x2: &CudaArray<T>,
-    side: Side,
-) -> Result<CudaArray<i64>> {
+pub fn searchsorted<T: Ordered>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>, side: Side) -> Result<CudaArray<i64>> {
     let op = "searchsorted";
     let (sorted, x) = (&x1.raw, &x2.raw);
     b.check(op, sorted)?;

@@ -24,11 +24,7 @@ pub(crate) static PROGRAM: Program = Program {
 
 /// They, listed for the check.
 pub(crate) const KERNELS: Listed = (&PROGRAM, || {
-    let ordered = || {
-        DType::ALL
-            .into_iter()
-            .filter(|dtype| dtype.kind() != Kind::Complex)
-    };
+    let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
     let mut all = vec![Instance::new("sum_tiles", "", &[])];
     all.extend(["inverse", "run_lengths"].map(|name| Instance::new(name, "", &[])));
@@ -42,9 +38,11 @@ pub(crate) const KERNELS: Listed = (&PROGRAM, || {
     all.extend(MOVERS.map(|dtype| Instance::new("gather", "", &[dtype])));
     for key in keys() {
         all.push(Instance::new("count_digits", "", &[key]));
-        all.extend([true, false].into_iter().flat_map(|pairs| {
-            ["sort_short", "scatter"].map(|name| key_instance(name, key, pairs))
-        }));
+        all.extend(
+            [true, false]
+                .into_iter()
+                .flat_map(|pairs| ["sort_short", "scatter"].map(|name| key_instance(name, key, pairs))),
+        );
     }
     all
 });
@@ -103,11 +101,7 @@ impl Rows {
     ) -> Result<Rows> {
         b.check(op, x)?;
         if u32::try_from(length).is_err() {
-            return Err(Error::shape(
-                op,
-                &x.shape,
-                "this backend sorts at most 2^32 - 1 elements at once",
-            ));
+            return Err(Error::shape(op, &x.shape, "this backend sorts at most 2^32 - 1 elements at once"));
         }
         let n = x.size();
         let walk = Merged::new(&[x]).walk::<1>(op)?;
@@ -117,28 +111,13 @@ impl Rows {
             Wanted::Order => Some(b.uninit_raw(op, DType::UInt32, &[rows, length])?),
             Wanted::Values => None,
         };
-        let mut sorted = Rows {
-            op,
-            x: x.clone(),
-            walk,
-            rows,
-            length,
-            descending,
-            keys,
-            order,
-        };
+        let mut sorted = Rows { op, x: x.clone(), walk, rows, length, descending, keys, order };
         if n == 0 {
             return Ok(sorted);
         }
         let order = sorted.order_pointer();
-        let arguments: [&dyn Argument; 6] = [
-            &x.pointer(),
-            &sorted.walk,
-            &sorted.keys.pointer(),
-            &order,
-            &(length as u64),
-            &(descending as u32),
-        ];
+        let arguments: [&dyn Argument; 6] =
+            [&x.pointer(), &sorted.walk, &sorted.keys.pointer(), &order, &(length as u64), &(descending as u32)];
         let encode = b.kernel(op, &PROGRAM, Instance::new("encode", "", &[x.dtype]))?;
         // SAFETY: the arguments are those of `encode`; there are a key and a place for each element.
         unsafe { b.launch(op, encode, Grid::over(n), &arguments)? };
@@ -168,22 +147,11 @@ impl Rows {
         let padded = self.length.next_power_of_two();
         let kernel = b.kernel(self.op, &PROGRAM, self.key_kernel("sort_short"))?;
         let blocks = self.rows.div_ceil(SHORT / padded).min(i32::MAX as usize);
-        let grid = Grid {
-            blocks: [blocks as u32, 1, 1],
-            threads: Grid::THREADS,
-            shared: 0,
-        };
+        let grid = Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         let (keys, order, rows) = (self.keys.pointer(), self.order_pointer(), self.rows as u64);
         let (length, padded) = (self.length as u32, padded as u32);
         // SAFETY: the arguments are those of `sort_short`; rows fit its shared memory.
-        unsafe {
-            b.launch(
-                self.op,
-                kernel,
-                grid,
-                &[&keys, &order, &rows, &length, &padded],
-            )
-        }
+        unsafe { b.launch(self.op, kernel, grid, &[&keys, &order, &rows, &length, &padded]) }
     }
 
     fn sort_long(&mut self, b: &Cuda) -> Result<()> {
@@ -198,11 +166,7 @@ impl Rows {
             Some(_) => Some(b.uninit_raw(op, DType::UInt32, &shape)?),
             None => None,
         };
-        let count = b.kernel(
-            op,
-            &PROGRAM,
-            Instance::new("count_digits", "", &[self.keys.dtype]),
-        )?;
+        let count = b.kernel(op, &PROGRAM, Instance::new("count_digits", "", &[self.keys.dtype]))?;
         let sum = b.kernel(op, &PROGRAM, Instance::new("sum_tiles", "", &[]))?;
         let scatter = b.kernel(op, &PROGRAM, self.key_kernel("scatter"))?;
         let grid = |blocks: usize| Grid {
@@ -215,24 +179,15 @@ impl Rows {
         for pass in 0..self.x.dtype.size() {
             let shift = (pass * DIGIT_BITS) as u32;
             let (keys, order) = (self.keys.pointer(), self.order_pointer());
-            let (to, order_to) = (
-                spare_keys.pointer(),
-                spare_order.as_ref().map_or(0, Raw::pointer),
-            );
+            let (to, order_to) = (spare_keys.pointer(), spare_order.as_ref().map_or(0, Raw::pointer));
             let all = grid(self.rows * tiles);
             // SAFETY: the arguments are those of the kernels. There is a count for each row, digit and tile, and a
             // total for each row and digit; keys and places go from one pair of arrays to the other.
             unsafe {
                 b.launch(op, count, all, &[&keys, &counts, &rows, &length, &shift])?;
-                b.launch(
-                    op,
-                    sum,
-                    grid(digits),
-                    &[&counts, &totals, &(digits as u64), &(tiles as u64)],
-                )?;
-                let arguments: [&dyn Argument; 9] = [
-                    &keys, &order, &to, &order_to, &counts, &totals, &rows, &length, &shift,
-                ];
+                b.launch(op, sum, grid(digits), &[&counts, &totals, &(digits as u64), &(tiles as u64)])?;
+                let arguments: [&dyn Argument; 9] =
+                    [&keys, &order, &to, &order_to, &counts, &totals, &rows, &length, &shift];
                 b.launch(op, scatter, all, &arguments)?;
             }
             std::mem::swap(&mut self.keys, &mut spare_keys);
@@ -252,38 +207,15 @@ impl Rows {
         match &self.order {
             Some(order) => {
                 let (from, order) = (moved(&self.x).pointer(), order.pointer());
-                let gather = b.kernel(
-                    self.op,
-                    &PROGRAM,
-                    Instance::new("gather", "", &[mover(self.x.dtype)]),
-                )?;
+                let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(self.x.dtype)]))?;
                 // SAFETY: the arguments are those of `gather`; places are within the rows.
-                unsafe {
-                    b.launch(
-                        self.op,
-                        gather,
-                        Grid::over(n),
-                        &[&from, &self.walk, &order, &to, &length],
-                    )?
-                };
+                unsafe { b.launch(self.op, gather, Grid::over(n), &[&from, &self.walk, &order, &to, &length])? };
             }
             None => {
-                let decode = b.kernel(
-                    self.op,
-                    &PROGRAM,
-                    Instance::new("decode", "", &[self.x.dtype]),
-                )?;
-                let (keys, n64, descending) =
-                    (self.keys.pointer(), n as u64, self.descending as u32);
+                let decode = b.kernel(self.op, &PROGRAM, Instance::new("decode", "", &[self.x.dtype]))?;
+                let (keys, n64, descending) = (self.keys.pointer(), n as u64, self.descending as u32);
                 // SAFETY: the arguments are those of `decode`; there is a key for each element.
-                unsafe {
-                    b.launch(
-                        self.op,
-                        decode,
-                        Grid::over(n),
-                        &[&keys, &to, &n64, &descending],
-                    )?
-                };
+                unsafe { b.launch(self.op, decode, Grid::over(n), &[&keys, &to, &n64, &descending])? };
             }
         }
         Ok(out)
@@ -301,9 +233,5 @@ impl Rows {
 
 /// The dtype of the keys of a dtype.
 fn key_dtype(dtype: DType) -> DType {
-    if dtype.size() == 8 {
-        DType::UInt64
-    } else {
-        DType::UInt32
-    }
+    if dtype.size() == 8 { DType::UInt64 } else { DType::UInt32 }
 }

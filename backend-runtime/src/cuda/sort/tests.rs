@@ -20,27 +20,11 @@ fn check<T: Ordered>(b: &Cuda, shape: &[usize]) {
     for a in layouts(b, &x) {
         for axis in 0..shape.len() as isize {
             for down in [false, true] {
-                let what = format!(
-                    "{} {shape:?} {:?} along {axis}, {down}",
-                    T::DTYPE,
-                    a.raw.strides
-                );
+                let what = format!("{} {shape:?} {:?} along {axis}, {down}", T::DTYPE, a.raw.strides);
                 let sorted = sort(b, &a, axis, down).unwrap();
-                assert_near(
-                    b,
-                    &sorted,
-                    &cpu::sort(&CPU, &here, axis, down).unwrap(),
-                    0.0,
-                    &what,
-                );
+                assert_near(b, &sorted, &cpu::sort(&CPU, &here, axis, down).unwrap(), 0.0, &what);
                 let order = argsort(b, &a, axis, down).unwrap();
-                assert_near(
-                    b,
-                    &order,
-                    &cpu::argsort(&CPU, &here, axis, down).unwrap(),
-                    0.0,
-                    &what,
-                );
+                assert_near(b, &order, &cpu::argsort(&CPU, &here, axis, down).unwrap(), 0.0, &what);
             }
         }
     }
@@ -70,148 +54,61 @@ fn long_rows() {
     check::<i8>(&b, &[2, 5000]);
     check::<f32>(&b, &[9001]);
     check::<i64>(&b, &[2100]);
-    let x = counting::<i64>(&[6000])
-        .mapv(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64))
-        .into_shared();
+    let x = counting::<i64>(&[6000]).mapv(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64)).into_shared();
     let a = b.from_ndarray(x.clone()).unwrap();
-    assert_near(
-        &b,
-        &argsort(&b, &a, 0, false).unwrap(),
-        &cpu::argsort(&CPU, &x, 0, false).unwrap(),
-        0.0,
-        "all digits",
-    );
+    assert_near(&b, &argsort(&b, &a, 0, false).unwrap(), &cpu::argsort(&CPU, &x, 0, false).unwrap(), 0.0, "all digits");
     let x = x.mapv(|i| f32::from_bits(i as u32)).into_shared();
     let a = b.from_ndarray(x.clone()).unwrap();
-    assert_near(
-        &b,
-        &argsort(&b, &a, 0, true).unwrap(),
-        &cpu::argsort(&CPU, &x, 0, true).unwrap(),
-        0.0,
-        "all floats",
-    );
+    assert_near(&b, &argsort(&b, &a, 0, true).unwrap(), &cpu::argsort(&CPU, &x, 0, true).unwrap(), 0.0, "all floats");
 }
 
 fn special() -> [f64; 8] {
-    [
-        0.0,
-        f64::NAN,
-        -0.0,
-        f64::NEG_INFINITY,
-        1.0,
-        -0.0,
-        0.0,
-        f64::INFINITY,
-    ]
+    [0.0, f64::NAN, -0.0, f64::NEG_INFINITY, 1.0, -0.0, 0.0, f64::INFINITY]
 }
 
 #[test]
 fn nan_last_and_zeros_in_their_order() {
     let Some(b) = device() else { return };
-    let x = b
-        .from_ndarray(arr1(&special()).into_dyn().into_shared())
-        .unwrap();
-    let text = |x: &CudaArray<f64>| {
-        host(&b, x)
-            .iter()
-            .map(|v| format!("{v:?}"))
-            .collect::<Vec<_>>()
-    };
+    let x = b.from_ndarray(arr1(&special()).into_dyn().into_shared()).unwrap();
+    let text = |x: &CudaArray<f64>| host(&b, x).iter().map(|v| format!("{v:?}")).collect::<Vec<_>>();
     let up = sort(&b, &x, 0, false).unwrap();
-    assert_eq!(
-        text(&up),
-        ["-inf", "0.0", "-0.0", "-0.0", "0.0", "1.0", "inf", "NaN"]
-    );
+    assert_eq!(text(&up), ["-inf", "0.0", "-0.0", "-0.0", "0.0", "1.0", "inf", "NaN"]);
     let down = sort(&b, &x, 0, true).unwrap();
-    assert_eq!(
-        text(&down),
-        ["inf", "1.0", "0.0", "-0.0", "-0.0", "0.0", "-inf", "NaN"]
-    );
-    assert_eq!(
-        host(&b, &argsort(&b, &x, -1, true).unwrap())
-            .as_slice()
-            .unwrap(),
-        [7, 4, 0, 2, 5, 6, 3, 1]
-    );
-    let half = arr1(&special())
-        .mapv(f16::from_f64)
-        .into_dyn()
-        .into_shared();
+    assert_eq!(text(&down), ["inf", "1.0", "0.0", "-0.0", "-0.0", "0.0", "-inf", "NaN"]);
+    assert_eq!(host(&b, &argsort(&b, &x, -1, true).unwrap()).as_slice().unwrap(), [7, 4, 0, 2, 5, 6, 3, 1]);
+    let half = arr1(&special()).mapv(f16::from_f64).into_dyn().into_shared();
     let a = b.from_ndarray(half).unwrap();
-    assert_eq!(
-        host(&b, &argsort(&b, &a, -1, true).unwrap())
-            .as_slice()
-            .unwrap(),
-        [7, 4, 0, 2, 5, 6, 3, 1]
-    );
+    assert_eq!(host(&b, &argsort(&b, &a, -1, true).unwrap()).as_slice().unwrap(), [7, 4, 0, 2, 5, 6, 3, 1]);
 }
 
 #[test]
 fn wrong_axes() {
     let Some(b) = device() else { return };
-    let scalar = b
-        .from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared())
-        .unwrap();
-    assert!(matches!(
-        sort(&b, &scalar, -1, false),
-        Err(Error::Axis { op: "sort", .. })
-    ));
-    assert!(matches!(
-        argsort(&b, &scalar, 0, false),
-        Err(Error::Axis { op: "argsort", .. })
-    ));
-    assert!(matches!(
-        searchsorted(&b, &scalar, &scalar, Side::Left),
-        Err(Error::Shape {
-            op: "searchsorted",
-            ..
-        })
-    ));
+    let scalar = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared()).unwrap();
+    assert!(matches!(sort(&b, &scalar, -1, false), Err(Error::Axis { op: "sort", .. })));
+    assert!(matches!(argsort(&b, &scalar, 0, false), Err(Error::Axis { op: "argsort", .. })));
+    assert!(matches!(searchsorted(&b, &scalar, &scalar, Side::Left), Err(Error::Shape { op: "searchsorted", .. })));
 }
 
 #[test]
 fn searching() {
     let Some(b) = device() else { return };
     let sorted = arr1(&[-1.0_f32, 0.0, 0.0, 2.0, f32::NAN, f32::NAN]).into_dyn();
-    let x = ArrayD::from_shape_vec(
-        IxDyn(&[2, 3]),
-        vec![-0.0, f32::NAN, 3.0, -5.0, 2.0, f32::INFINITY],
-    )
-    .unwrap();
+    let x = ArrayD::from_shape_vec(IxDyn(&[2, 3]), vec![-0.0, f32::NAN, 3.0, -5.0, 2.0, f32::INFINITY]).unwrap();
     for s in layouts(&b, &sorted) {
         for a in layouts(&b, &x) {
             for side in [Side::Left, Side::Right] {
-                let expected = cpu::searchsorted(
-                    &CPU,
-                    &sorted.clone().into_shared(),
-                    &x.clone().into_shared(),
-                    side,
-                )
-                .unwrap();
-                assert_near(
-                    &b,
-                    &searchsorted(&b, &s, &a, side).unwrap(),
-                    &expected,
-                    0.0,
-                    &format!("{side}"),
-                );
+                let expected =
+                    cpu::searchsorted(&CPU, &sorted.clone().into_shared(), &x.clone().into_shared(), side).unwrap();
+                assert_near(&b, &searchsorted(&b, &s, &a, side).unwrap(), &expected, 0.0, &format!("{side}"));
             }
         }
     }
     let whole = mixed::<i16>(&[30]);
     let none = ArrayD::<i16>::zeros(IxDyn(&[0]));
-    let (a, e) = (
-        b.from_ndarray(whole.clone().into()).unwrap(),
-        b.from_ndarray(none.into()).unwrap(),
-    );
-    assert_eq!(
-        host(&b, &searchsorted(&b, &e, &a, Side::Right).unwrap()),
-        ArrayD::<i64>::zeros(IxDyn(&[30]))
-    );
-    assert_eq!(
-        searchsorted(&b, &a, &e, Side::Right).unwrap().raw.shape,
-        [0]
-    );
+    let (a, e) = (b.from_ndarray(whole.clone().into()).unwrap(), b.from_ndarray(none.into()).unwrap());
+    assert_eq!(host(&b, &searchsorted(&b, &e, &a, Side::Right).unwrap()), ArrayD::<i64>::zeros(IxDyn(&[30])));
+    assert_eq!(searchsorted(&b, &a, &e, Side::Right).unwrap().raw.shape, [0]);
 }
 
 fn distinct<T: Element + Ordered>(b: &Cuda, x: &ArrayD<T>) {

@@ -14,33 +14,19 @@ use crate::{
 
 /// The distinct elements, sorted; every NaN is one of its own.
 pub fn unique_values<T: Ordered>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    Distinct::of(b, "unique_values", &x.raw)?
-        .values(b)
-        .map(CudaArray::of)
+    Distinct::of(b, "unique_values", &x.raw)?.values(b).map(CudaArray::of)
 }
 
 /// The distinct elements, and how often each is there.
-pub fn unique_counts<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-) -> Result<(CudaArray<T>, CudaArray<i64>)> {
+pub fn unique_counts<T: Ordered>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
     let distinct = Distinct::of(b, "unique_counts", &x.raw)?;
-    Ok((
-        CudaArray::of(distinct.values(b)?),
-        CudaArray::of(distinct.counts(b)?),
-    ))
+    Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.counts(b)?)))
 }
 
 /// The distinct elements, and for every element the index of its value.
-pub fn unique_inverse<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-) -> Result<(CudaArray<T>, CudaArray<i64>)> {
+pub fn unique_inverse<T: Ordered>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
     let distinct = Distinct::of(b, "unique_inverse", &x.raw)?;
-    Ok((
-        CudaArray::of(distinct.values(b)?),
-        CudaArray::of(distinct.inverse(b, &x.raw.shape)?),
-    ))
+    Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.inverse(b, &x.raw.shape)?)))
 }
 
 /// What [`unique_all`] gives.
@@ -77,12 +63,7 @@ impl Distinct {
             n,
             &[&rows.keys().pointer(), &begins.pointer(), &(n as u64)],
         )?;
-        Ok(Distinct {
-            op,
-            n,
-            rows,
-            begins,
-        })
+        Ok(Distinct { op, n, rows, begins })
     }
 
     /// The first element of each value.
@@ -101,19 +82,8 @@ impl Distinct {
         let starts = flat(&places(b, self.op, &self.begins, false)?);
         let out = b.uninit_raw(self.op, DType::Int64, &starts.shape)?;
         let runs = out.size();
-        let arguments: [&dyn Argument; 4] = [
-            &starts.pointer(),
-            &out.pointer(),
-            &(runs as u64),
-            &(self.n as i64),
-        ];
-        launch(
-            b,
-            self.op,
-            Instance::new("run_lengths", "", &[]),
-            runs,
-            &arguments,
-        )?;
+        let arguments: [&dyn Argument; 4] = [&starts.pointer(), &out.pointer(), &(runs as u64), &(self.n as i64)];
+        launch(b, self.op, Instance::new("run_lengths", "", &[]), runs, &arguments)?;
         Ok(out)
     }
 
@@ -121,27 +91,14 @@ impl Distinct {
         let number = reduce::running_count(b, self.op, &self.begins)?;
         let out = b.uninit_raw(self.op, DType::Int64, shape)?;
         let order = self.rows.order_pointer();
-        let arguments: [&dyn Argument; 4] =
-            [&number.pointer(), &order, &out.pointer(), &(self.n as u64)];
-        launch(
-            b,
-            self.op,
-            Instance::new("inverse", "", &[]),
-            self.n,
-            &arguments,
-        )?;
+        let arguments: [&dyn Argument; 4] = [&number.pointer(), &order, &out.pointer(), &(self.n as u64)];
+        launch(b, self.op, Instance::new("inverse", "", &[]), self.n, &arguments)?;
         Ok(out)
     }
 }
 
 /// Runs a kernel with a thread for each of `n` items. Its arguments are the kernel's, each pointer to as many elements.
-fn launch(
-    b: &Cuda,
-    op: &'static str,
-    kernel: Instance,
-    n: usize,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
+fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
     if n == 0 {
         return Ok(());
     }
