@@ -19,7 +19,10 @@
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
 //! | permutation | | the stable order of such 64-bit numbers, one for each element |
 
-use crate::Precision;
+use crate::{
+    Precision,
+    scalar::{float32, float64},
+};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -117,24 +120,61 @@ pub fn unit_f32(word: u32) -> f32 {
 /// Two normally distributed doubles, by Box and Muller's formula.
 #[inline(always)]
 pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
-    box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
+    f64::box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
 }
 
 /// Four normally distributed floats, by Box and Muller's formula, of words 0 and 1, and 2 and 3.
 #[inline(always)]
 pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
-    let [a, b] = box_muller(unit_f32(block[0]), unit_f32(block[1]));
-    let [c, d] = box_muller(unit_f32(block[2]), unit_f32(block[3]));
+    let [a, b] = f32::box_muller(unit_f32(block[0]), unit_f32(block[1]));
+    let [c, d] = f32::box_muller(unit_f32(block[2]), unit_f32(block[3]));
     [a, b, c, d]
 }
 
-/// Two normal numbers from two uniform ones: the first gives the radius, the second the angle.
-#[inline(always)]
-pub fn box_muller<R: Precision>(u: R, v: R) -> [R; 2] {
-    // 1 - u is in (0, 1]: its logarithm is finite
-    let radius = (R::of(-2.0) * (R::ONE - u).log()).sqrt();
-    let angle = R::of(std::f64::consts::TAU) * v;
-    [radius * angle.cos(), radius * angle.sin()]
+/// The parts of Box and Muller's formula: each is a loop of its own where many numbers are made, because one loop of all
+/// does not become vector instructions.
+pub trait BoxMuller: Precision {
+    /// The distance from 0 that a uniform number in [0, 1) stands for.
+    fn radius(u: Self) -> Self;
+
+    /// The cosine of the angle that a uniform number in [0, 1) stands for.
+    fn cosine(v: Self) -> Self;
+
+    /// The sine of the angle that a uniform number in [0, 1) stands for.
+    fn sine(v: Self) -> Self;
+
+    /// Two normal numbers from two uniform ones in [0, 1).
+    #[inline(always)]
+    fn box_muller(u: Self, v: Self) -> [Self; 2] {
+        let radius = Self::radius(u);
+        [radius * Self::cosine(v), radius * Self::sine(v)]
+    }
+}
+
+macro_rules! box_muller {
+    ($($r:ident $words:ident;)*) => {$(
+        impl BoxMuller for $r {
+            #[inline(always)]
+            fn radius(u: $r) -> $r {
+                // 1 - u is in (0, 1]: its logarithm is finite
+                (-2.0 * $words::log(1.0 - u)).sqrt()
+            }
+
+            #[inline(always)]
+            fn cosine(v: $r) -> $r {
+                $words::cos_near(std::$r::consts::TAU * v)
+            }
+
+            #[inline(always)]
+            fn sine(v: $r) -> $r {
+                $words::sin_near(std::$r::consts::TAU * v)
+            }
+        }
+    )*};
+}
+box_muller! {
+    f32 float32;
+    f64 float64;
 }
 
 /// A number in `0..n` of 64 random bits: the high half of their product with `n`, biased by less than `n / 2^64`.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     DType, Element, Error, Float, Integer, Kind, Numeric, Precision, Real, Result,
-    random::{below, bits, box_muller, philox_many, unit_f32, unit_f64},
+    random::{BoxMuller, below, bits, philox_many, unit_f32, unit_f64},
     shape,
 };
 use multiversion::multiversion;
@@ -160,20 +160,27 @@ from_blocks!(uniform_f64: f64, 2, |w, i| [unit_f64(w[0][i], w[1][i]), unit_f64(w
 from_blocks!(uniform_f32: f32, 4, |w, i| [unit_f32(w[0][i]), unit_f32(w[1][i]), unit_f32(w[2][i]), unit_f32(w[3][i])]);
 
 /// Turns pairs of uniform numbers into pairs of normal ones.
-#[multiversion(targets("x86_64+avx2+fma"))]
-fn normal_pairs<R: Precision>(x: &mut [R]) {
-    // apart from each other in between, so that the formula is computed on whole vectors
-    let (mut first, mut second) = ([R::ZERO; PAIRS], [R::ZERO; PAIRS]);
-    for x in x.chunks_mut(2 * PAIRS) {
-        let pairs = x.as_chunks_mut::<2>().0;
-        pairs.iter().zip(&mut first).zip(&mut second).for_each(|((p, a), b)| (*a, *b) = (p[0], p[1]));
-        first.iter_mut().zip(&mut second).for_each(|(a, b)| [*a, *b] = box_muller(*a, *b));
-        pairs.iter_mut().zip(&first).zip(&second).for_each(|((p, a), b)| *p = [*a, *b]);
-    }
+fn normal_pairs<R: BoxMuller>(x: &mut [R]) {
+    let n = x.len() / 2;
+    let mut radius = [R::ZERO; PART / 2];
+    let mut angle = [R::ZERO; PART / 2];
+    let mut cosine = [R::ZERO; PART / 2];
+    let pairs = x.as_chunks_mut::<2>().0;
+    pairs.iter().zip(&mut radius).zip(&mut angle).for_each(|((p, r), a)| [*r, *a] = *p);
+    map(&mut radius[..n], R::radius);
+    cosine[..n].copy_from_slice(&angle[..n]);
+    map(&mut cosine[..n], R::cosine);
+    map(&mut angle[..n], R::sine);
+    let sine = angle;
+    pairs.iter_mut().zip(&radius).zip(&cosine).zip(&sine).for_each(|(((p, &r), &c), &s)| *p = [r * c, r * s]);
 }
 
-/// Pairs of numbers that are turned at once.
-const PAIRS: usize = 32;
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn map<R: Precision>(x: &mut [R], f: impl Fn(R) -> R) {
+    for x in x {
+        *x = f(*x);
+    }
+}
 
 macro_rules! generator {
     ($($r:ident $per:literal $uniform:ident;)*) => {$(
