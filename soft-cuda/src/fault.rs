@@ -1,0 +1,78 @@
+//! What a kernel or a copy did wrong on the device.
+
+use std::fmt;
+
+/// Whether memory was read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read.
+    Read,
+    /// Written.
+    Write,
+    /// Read and written at once.
+    Atomic,
+}
+
+/// A mistake that stops a kernel. As on a GPU it is reported by this and every later call of the context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An access that is not within one live allocation.
+    Illegal {
+        /// What was tried.
+        access: Access,
+        /// The device address.
+        address: u64,
+        /// How many bytes.
+        bytes: usize,
+        /// What is known of the address: what was allocated around it, or that it was freed.
+        near: String,
+    },
+    /// An access at an address that is no multiple of its size.
+    Misaligned {
+        /// What was tried.
+        access: Access,
+        /// The device address.
+        address: u64,
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// Anything else that a GPU stops at, or that has no defined result there.
+    Failed(String),
+    /// An instruction this device does not have.
+    Unsupported(String),
+}
+
+impl Fault {
+    /// The driver's error code: `CUDA_ERROR_ILLEGAL_ADDRESS`, `.._MISALIGNED_ADDRESS`, `.._LAUNCH_FAILED`,
+    /// `.._ILLEGAL_INSTRUCTION`.
+    pub fn code(&self) -> u32 {
+        match self {
+            Fault::Illegal { .. } => 700,
+            Fault::Misaligned { .. } => 716,
+            Fault::Failed(_) => 719,
+            Fault::Unsupported(_) => 715,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = |access: &Access| match access {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Atomic => "atomic operation",
+        };
+        match self {
+            Fault::Illegal { access, address, bytes, near } => {
+                write!(f, "illegal {} of {bytes} bytes at {address:#x}: {near}", verb(access))
+            }
+            Fault::Misaligned { access, address, bytes } => {
+                write!(f, "misaligned {} of {bytes} bytes at {address:#x}", verb(access))
+            }
+            Fault::Failed(what) => f.write_str(what),
+            Fault::Unsupported(what) => write!(f, "this device has no {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
