@@ -4,5 +4,7 @@
 //! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled. See README.md
 //! for what it finds and what it cannot show.
 
+pub mod exec;
 pub mod fault;
 pub mod memory;
+pub mod ptx;
