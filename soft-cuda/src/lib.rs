@@ -5,8 +5,10 @@
 //! `cufft` put work of theirs on the driver's streams. See README.md for what it finds and what it cannot show.
 
 pub mod cublas;
+pub mod cufft;
 pub mod driver;
 pub mod exec;
 pub mod fault;
 pub mod memory;
 pub mod ptx;
+mod stored;

@@ -58,7 +58,7 @@ fn attribute(attribute: i32) -> Result<i32> {
         111 => 1024,
         // memory pools
         115 => 1,
-        1..=LAST_ATTRIBUTE => 0,
+        _ if (1..=LAST_ATTRIBUTE).contains(&attribute) => 0,
         _ => return Err(Code::INVALID_VALUE),
     })
 }

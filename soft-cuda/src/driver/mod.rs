@@ -22,3 +22,6 @@ pub mod stream;
 pub(crate) use edge::{current, lock, put};
 pub(crate) use queue::Work;
 pub use state::Driver;
+
+#[cfg(test)]
+mod tests;
