@@ -164,8 +164,8 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
         let side = |embed: *const i64, stride, distance, of: Vec<i64>| {
             if embed.is_null() { Side::dense(of) } else { Side { embed: list(embed), stride, distance, of } }
         };
-        let from = side(from_embed, from_stride, from_distance, kind.from_lengths(&lengths));
-        let to = side(to_embed, to_stride, to_distance, kind.to_lengths(&lengths));
+        let from = side(from_embed, from_stride, from_distance, kind.lengths_before(&lengths));
+        let to = side(to_embed, to_stride, to_distance, kind.lengths_after(&lengths));
         let layout = Layout { kind, lengths, batches, from, to };
         let bytes = layout.work().ok_or(Status::INVALID_SIZE)?;
         if !plan.brings_work && bytes > 0 {

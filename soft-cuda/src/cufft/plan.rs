@@ -46,12 +46,12 @@ impl Kind {
     }
 
     /// How many elements there are along each axis before the transform.
-    pub(super) fn from_lengths(self, lengths: &[i64]) -> Vec<i64> {
+    pub(super) fn lengths_before(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, Kind::FromHalf32 | Kind::FromHalf64) { halved(lengths) } else { lengths.to_vec() }
     }
 
     /// How many elements there are along each axis after the transform.
-    pub(super) fn to_lengths(self, lengths: &[i64]) -> Vec<i64> {
+    pub(super) fn lengths_after(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, Kind::ToHalf32 | Kind::ToHalf64) { halved(lengths) } else { lengths.to_vec() }
     }
 }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn layout(kind: Kind, lengths: &[i64], batches: i64) -> Layout {
-        let (from, to) = (Side::dense(kind.from_lengths(lengths)), Side::dense(kind.to_lengths(lengths)));
+        let (from, to) = (Side::dense(kind.lengths_before(lengths)), Side::dense(kind.lengths_after(lengths)));
         Layout { kind, lengths: lengths.to_vec(), batches, from, to }
     }
 
