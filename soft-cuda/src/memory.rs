@@ -172,6 +172,19 @@ impl Memory {
         Ok(&mut self.blocks[slot].bytes[offset..offset + bytes])
     }
 
+    /// The `bytes` bytes at `address`, for an access of any kind.
+    #[inline]
+    pub(crate) fn bytes(
+        &mut self,
+        hint: &mut Hint,
+        access: Access,
+        address: u64,
+        bytes: usize,
+    ) -> Result<&mut [u8], Fault> {
+        let (slot, offset) = self.locate(hint, access, address, bytes)?;
+        Ok(&mut self.blocks[slot].bytes[offset..offset + bytes])
+    }
+
     #[cold]
     fn illegal(&self, access: Access, address: u64, bytes: usize) -> Fault {
         let alive = self.alive.range(..=address).next_back();
