@@ -33,6 +33,9 @@ impl Pool {
     }
 }
 
+/// Bytes of the smallest atomic operation.
+const WORD: usize = 4;
+
 /// The size that is allocated for `bytes`: eight sizes between powers of two, so that at most an eighth is unused and
 /// a freed block fits many requests.
 fn size_class(bytes: usize) -> usize {
@@ -84,8 +87,8 @@ impl Device {
             return Err(Error::Memory { op, bytes });
         }
         let caching = self.pool.caching.load(Ordering::Relaxed);
-        // exact sizes let tools see an access beyond the end
-        let size = if caching && bytes > 0 { size_class(bytes) } else { bytes };
+        // exact sizes let tools see an access beyond the end; but atomic operations on 1 or 2 bytes are on their word
+        let size = if caching && bytes > 0 { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
         let pointer = match bytes {
             0 => 0,
             _ => self.reuse(size).map_or_else(|| self.allocate_new(op, size), Ok)?,
