@@ -10,6 +10,7 @@
 //! Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder. `BACKENDS_CUDA_CACHE=0` turns the reuse
 //! of freed memory off; `BACKENDS_CUDA_PTX=1` has the driver compile the last step, which drivers in software need.
 
+pub mod ahead;
 mod array;
 mod cache;
 pub mod check;
