@@ -70,7 +70,7 @@ pub struct Suite<B: Arrays> {
     make: fn() -> Result<B>,
     golden: fn(group: &str) -> Option<&'static [u8]>,
     partial: bool,
-    backend: OnceLock<Option<B>>,
+    backend: OnceLock<Result<B>>,
 }
 
 impl<B: Arrays> Suite<B> {
@@ -90,13 +90,13 @@ impl<B: Arrays> Suite<B> {
         self.partial
     }
 
-    /// The backend; `None`, said once on stderr, where it cannot be had here and the environment does not require it.
+    /// The backend for one test; `None` where it cannot be had here and the environment does not require it.
     ///
     /// # Panics
     /// Where [`available`] does.
     pub fn backend(&self) -> Option<&B> {
-        let make = || available(B::NAME, (self.make)());
-        self.backend.get_or_init(make).as_ref()
+        let found = self.backend.get_or_init(self.make);
+        available(B::NAME, found.as_ref().map_err(Error::clone))
     }
 
     /// Every case of a row in one dtype: `call` makes the call, and gives what is to be compared.

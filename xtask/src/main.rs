@@ -2,6 +2,7 @@
 
 mod golden;
 mod measure;
+mod ratios;
 mod run;
 mod setup;
 mod test;
@@ -20,7 +21,7 @@ cargo xtask <task>
                               with CI in the environment nothing that can be had may be missing
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
-  bench [ARGS]                `cargo bench`
+  bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
