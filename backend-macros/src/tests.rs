@@ -74,6 +74,7 @@ fn mistakes_of_a_row_have_place_and_help() {
         ("x1 + x2\"\n", "x1.atan2(x2)\"\n", "`atan2` is for real dtypes; here it is used on complex64"),
         ("x1 + x2\"\n", "x1 % x2\"\n", "this is not in the language of `each`"),
         ("add.Tensor(x1, x2)", "add.Tensor(x1, x9)", "`x9` is not a parameter of this op"),
+        ("\"limit: scalar\"", "\"limit: slices\"", "libtorch's ops take no parameter of type `slices`"),
         ("torch   = { aten = \"add.Tensor(x1, x2)\" }", "", "op `add` has no mapping for torch"),
         ("dtypes  = \"real\"", "dtypes  = \"reel\"", "unknown set of dtypes `reel`"),
         ("x: array\", \"slope", "x: aray\", \"slope", "unknown type of parameter `aray`"),

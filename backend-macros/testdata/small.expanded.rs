@@ -5,6 +5,7 @@ const _: &[u8] = ::core::include_bytes!("ops.toml");
 |---|---|---|
 | [`add`](Self::add) | x1 + x2. | float |
 | [`leaky`](Self::leaky) | x where positive, slope * x elsewhere. | real |
+| [`threshold`](Self::threshold) | x where it is above the limit, the value elsewhere. | real |
 | [`sum`](Self::sum) | Sum. | float |
 | [`rms`](Self::rms) | A composition. | float |
 */
@@ -92,6 +93,47 @@ assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
         Err(
             crate::runtime::Error::unsupported(
                 "leaky",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+    /**x where it is above the limit, the value elsewhere.
+
+- `x`: array
+- `limit`: a value of the dtype
+- `value`: a value of the dtype
+
+Dtypes: real. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `select::threshold` |
+| Torch | `aten::threshold(x, limit, value)` |
+
+# Errors
+
+A shape or argument the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);
+# Ok(())
+# }
+```*/
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let _ = (x, limit, value);
+        Err(
+            crate::runtime::Error::unsupported(
+                "threshold",
                 <Self as crate::runtime::Arrays>::NAME,
             ),
         )
@@ -307,6 +349,15 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         )
     }
     #[inline]
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        crate::runtime::numpyish::select::threshold(self, x, limit, value)
+    }
+    #[inline]
     fn sum_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
@@ -379,6 +430,32 @@ impl Elementwise for crate::runtime::torch::Torch {
         )
     }
     #[inline]
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "threshold",
+            "aten::threshold",
+            "",
+            crate::runtime::torch::Via::Direct,
+        );
+        crate::runtime::torch::aten::<
+            T,
+            _,
+        >(
+            self,
+            &ATEN,
+            &[
+                crate::runtime::torch::Arg::from(x),
+                crate::runtime::torch::Arg::element(limit),
+                crate::runtime::torch::Arg::element(value),
+            ],
+        )
+    }
+    #[inline]
     fn sum_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
@@ -442,6 +519,24 @@ impl Elementwise for crate::AnyBackend {
             }
             crate::AnyBackend::Torch(b) => {
                 let r = b.leaky_with(x.torch("leaky")?, options)?;
+                Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.threshold(x.numpyish("threshold")?, limit, value)?;
+                Ok(crate::AnyArray::Numpyish(r))
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.threshold(x.torch("threshold")?, limit, value)?;
                 Ok(crate::AnyArray::Torch(r))
             }
         }
@@ -784,6 +879,21 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         ),
     ),
     crate::runtime::OpInfo::new(
+        "threshold",
+        "elementwise",
+        "x where it is above the limit, the value elsewhere.",
+        "threshold(x: array, limit: scalar, value: scalar) -> array",
+        &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
+        &[
+            ("numpyish", "`select::threshold`"),
+            ("torch", "`aten::threshold(x, limit, value)`"),
+        ],
+        "",
+        "exact",
+        "x where it is above the limit, the value elsewhere.\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `select::threshold` |\n| Torch | `aten::threshold(x, limit, value)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```",
+        None,
+    ),
+    crate::runtime::OpInfo::new(
         "sum",
         "elementwise",
         "Sum.",
@@ -834,7 +944,7 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
         $($t)* }
     };
 }
@@ -848,7 +958,7 @@ macro_rules! backend {
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
         $($t)* }
     };
 }
