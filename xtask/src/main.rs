@@ -5,6 +5,7 @@ mod measure;
 mod ratios;
 mod run;
 mod setup;
+mod soft_cuda;
 mod test;
 #[cfg(test)]
 mod tidy;
