@@ -14,9 +14,12 @@ use std::{
 /// One call of a row, with its arguments ready.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// The backends of this machine, with their rows' calls: `[row][backend]`.
+/// A row on one backend: the backend's name, the call, and what waits for it.
+type OnBackend = (String, Call, Call);
+
+/// The rows, by name and number of elements, on the backends of this machine.
 #[derive(Default)]
-struct Rows(BTreeMap<(&'static str, usize), Vec<(String, Call, Call)>>);
+struct Rows(BTreeMap<(&'static str, usize), Vec<OnBackend>>);
 
 impl Rows {
     /// Adds the rows on a backend, with about `n` elements.

@@ -1,6 +1,7 @@
 //! Project tasks: `cargo xtask <task>`.
 
 mod golden;
+mod gpu_bundle;
 mod measure;
 mod ratios;
 mod run;
@@ -21,6 +22,8 @@ cargo xtask <task>
   test [ARGS]                 setup, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
                               with CI in the environment nothing that can be had may be missing
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
+  gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
+                              target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         "setup" => setup::task(&args),
         "test" => test::task(&args),
         "golden" => golden::task(&args),
+        "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
         "callgrind" => measure::callgrind(&args),

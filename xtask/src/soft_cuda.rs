@@ -21,13 +21,18 @@ pub fn folder() -> Outcome<PathBuf> {
     Ok(folder)
 }
 
-/// Makes the software device the GPU of what `command` runs: every array its own allocation of exact size, compiled
-/// kernels kept in the target folder.
-pub fn on(command: &mut Command) -> Outcome<&mut Command> {
+/// Makes the software device the GPU of what `command` runs.
+pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     let folder = folder()?;
     let others = std::env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty());
     let paths = std::iter::once(folder.clone()).chain(others.iter().flat_map(std::env::split_paths));
     let path = std::env::join_paths(paths).map_err(|why| why.to_string())?;
-    command.env("LD_LIBRARY_PATH", path).env("BACKENDS_SOFT_CUDA", folder);
+    Ok(command.env("LD_LIBRARY_PATH", path).env("BACKENDS_SOFT_CUDA", folder))
+}
+
+/// The same for tests: every array is an allocation of its own and of exact size, and compiled kernels are kept in the
+/// target folder.
+pub fn on(command: &mut Command) -> Outcome<&mut Command> {
+    let command = as_gpu_of(command)?;
     Ok(command.env("BACKENDS_CACHE", root().join("target/kernels")).env("BACKENDS_CUDA_CACHE", "0"))
 }
