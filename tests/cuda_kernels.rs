@@ -10,7 +10,7 @@ use backends::{
 
 #[test]
 fn kernels_of_all_rows_compile() {
-    let Some(target) = available("nvrtc", Target::of((9, 0), false)) else { return };
+    let Some(target) = available("nvrtc", Target::of((9, 0))) else { return };
     for unit in check::rows(OPS) {
         if let Err(why) = unit.compile(&target) {
             panic!("{}: {why}", unit.name);

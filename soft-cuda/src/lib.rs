@@ -1,8 +1,14 @@
 //! A software CUDA device: `libcuda.so.1`, `libcublas.so.13` and `libcufft.so.12` in one library, for tests.
 //!
 //! Data flows one way: `driver` (the exported functions, streams and events) -> `exec` (runs a launch, thread by
-//! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled. See README.md
-//! for what it finds and what it cannot show.
+//! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled; `cublas` and
+//! `cufft` put work of theirs on the driver's streams. See README.md for what it finds and what it cannot show.
 
+pub mod cublas;
+pub mod cufft;
+pub mod driver;
+pub mod exec;
 pub mod fault;
 pub mod memory;
+pub mod ptx;
+mod stored;

@@ -4,7 +4,6 @@ use super::{error::Checked, kernel::Kernels, library::Library, memory::Pool, nvr
 use crate::{Error, Result};
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::{
-    env,
     ffi::c_void,
     sync::{Arc, Mutex},
 };
@@ -49,9 +48,8 @@ impl Device {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unavailable)?;
         let capability = context.compute_capability().map_err(unavailable)?;
-        let ptx = env::var_os("BACKENDS_CUDA_PTX").is_some_and(|value| value == "1");
         let device = Device {
-            target: Target::of((capability.0 as u32, capability.1 as u32), ptx)?,
+            target: Target::of((capability.0 as u32, capability.1 as u32))?,
             pool: Pool::new(),
             kernels: Kernels::default(),
             context,

@@ -8,7 +8,7 @@
 //! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in a
 //! folder `cuda` above the working folder or the program, in Python's packages, in the toolkit's usual folder.
 //! Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder. `BACKENDS_CUDA_CACHE=0` turns the reuse
-//! of freed memory off; `BACKENDS_CUDA_PTX=1` has the driver compile the last step, which drivers in software need.
+//! of freed memory off.
 
 pub mod ahead;
 mod array;

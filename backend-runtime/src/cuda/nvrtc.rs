@@ -19,12 +19,12 @@ pub struct Target {
 
 impl Target {
     /// For a device of this compute capability: its machine code, or PTX of the newest older architecture where the
-    /// compiler does not know the device, or where `ptx` asks for it.
-    pub fn of(capability: (u32, u32), ptx: bool) -> Result<Target> {
+    /// compiler does not know the device.
+    pub fn of(capability: (u32, u32)) -> Result<Target> {
         let device = capability.0 * 10 + capability.1;
         let known = known_archs()?;
         if known.contains(&device) {
-            return Ok(Target::named(format!("{}_{device}", if ptx { "compute" } else { "sm" })));
+            return Ok(Target::named(format!("sm_{device}")));
         }
         let older = known.iter().filter(|&&arch| arch < device).max();
         let why =
@@ -198,9 +198,9 @@ mod tests {
         if compiler().is_none() {
             return;
         }
-        assert_eq!(Target::of((9, 0), false).unwrap().arch, "sm_90");
-        assert_eq!(Target::of((9, 0), true).unwrap().arch, "compute_90");
-        assert!(Target::of((99, 0), false).unwrap().arch.starts_with("compute_"));
-        assert!(matches!(Target::of((1, 0), false), Err(Error::Unavailable { .. })));
+        assert_eq!(Target::of((9, 0)).unwrap().arch, "sm_90");
+        assert_eq!(Target::of((9, 1)).unwrap().arch, "compute_90");
+        assert!(Target::of((99, 0)).unwrap().arch.starts_with("compute_"));
+        assert!(matches!(Target::of((1, 0)), Err(Error::Unavailable { .. })));
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn device() -> Option<Cuda> {
 
 /// What the kernels are compiled for in tests, if the compiler is there.
 pub(crate) fn compiler() -> Option<Target> {
-    available("nvrtc", Target::of((9, 0), false))
+    available("nvrtc", Target::of((9, 0)))
 }
 
 /// As [`compiler`], for checks that the source is right, not that the code is good.

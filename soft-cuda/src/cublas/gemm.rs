@@ -1,0 +1,343 @@
+//! Products of column-major matrices in device memory, by the CPU backend's `matmul`.
+
+use crate::{
+    fault::{Access, Fault},
+    memory::{Hint, Memory},
+    stored::{Computed, Stored, aligned},
+};
+use backend_runtime::{
+    Complex, Numeric, bf16, f16,
+    numpyish::{NdArray, Numpyish, linalg},
+};
+use std::{ffi::c_void, fmt};
+
+/// What is stored, and what is computed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Float16,
+    BFloat16,
+    Float32,
+    Float64,
+    Complex64,
+    Complex128,
+}
+
+/// The kind of a `cudaDataType` and a `cublasComputeType_t`, if they go together.
+pub(super) fn kind(data: u32, compute: u32) -> Option<Kind> {
+    // computed in 32 or 64 bits, each also as "pedantic"
+    match (data, compute) {
+        (2, 68 | 69) => Some(Kind::Float16),
+        (14, 68 | 69) => Some(Kind::BFloat16),
+        (0, 68 | 69) => Some(Kind::Float32),
+        (4, 68 | 69) => Some(Kind::Complex64),
+        (1, 70 | 71) => Some(Kind::Float64),
+        (5, 70 | 71) => Some(Kind::Complex128),
+        _ => None,
+    }
+}
+
+/// Both factors, as the widest type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scalars {
+    alpha: Complex<f64>,
+    beta: Complex<f64>,
+}
+
+impl Scalars {
+    /// # Safety
+    /// Both are numbers of the type that the kind is computed in.
+    pub(super) unsafe fn read(kind: Kind, alpha: *const c_void, beta: *const c_void) -> Scalars {
+        let read = |at: *const c_void| {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match kind {
+                    Kind::Float16 | Kind::BFloat16 | Kind::Float32 => f64::from(at.cast::<f32>().read()).into(),
+                    Kind::Float64 => at.cast::<f64>().read().into(),
+                    Kind::Complex64 => {
+                        let [re, im] = at.cast::<[f32; 2]>().read();
+                        Complex::new(f64::from(re), f64::from(im))
+                    }
+                    Kind::Complex128 => {
+                        let [re, im] = at.cast::<[f64; 2]>().read();
+                        Complex::new(re, im)
+                    }
+                }
+            }
+        };
+        Scalars { alpha: read(alpha), beta: read(beta) }
+    }
+}
+
+/// How an operand is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    None,
+    Transpose,
+    Conjugate,
+}
+
+/// A matrix of each batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand {
+    address: u64,
+    operation: Operation,
+    /// Elements from column to column.
+    leading: i64,
+    /// Elements from batch to batch.
+    stride: i64,
+}
+
+impl Operand {
+    /// From the arguments of a call; the operation is a `cublasOperation_t`.
+    pub(super) fn new(address: u64, operation: u32, leading: i64, stride: i64) -> Option<Operand> {
+        let operation = match operation {
+            0 => Operation::None,
+            1 => Operation::Transpose,
+            2 => Operation::Conjugate,
+            _ => return None,
+        };
+        Some(Operand { address, operation, leading, stride })
+    }
+
+    /// Rows and columns as they are stored, of those that are meant.
+    fn stored(&self, rows: i64, columns: i64) -> (i64, i64) {
+        if self.operation == Operation::None { (rows, columns) } else { (columns, rows) }
+    }
+
+    /// The address of a column of a batch.
+    fn column(&self, size: usize, batch: i64, column: i64) -> u64 {
+        let elements = batch.wrapping_mul(self.stride).wrapping_add(column.wrapping_mul(self.leading));
+        self.address.wrapping_add_signed(elements.wrapping_mul(size as i64))
+    }
+}
+
+/// A call: `batches` times an m x n matrix of k terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gemm {
+    pub(super) m: i64,
+    pub(super) n: i64,
+    pub(super) k: i64,
+    pub(super) batches: i64,
+    pub(super) a: Operand,
+    pub(super) b: Operand,
+    pub(super) c: Operand,
+}
+
+impl fmt::Display for Gemm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Gemm { m, n, k, batches, a, b, c } = self;
+        write!(f, "gemm m {m} n {n} k {k} batches {batches}")?;
+        [("A", a), ("B", b), ("C", c)]
+            .iter()
+            .try_for_each(|(name, x)| write!(f, ", {name} {:?} ld {} stride {}", x.operation, x.leading, x.stride))
+    }
+}
+
+impl Gemm {
+    /// Whether the library takes it.
+    pub(super) fn is_valid(&self) -> bool {
+        let Gemm { m, n, k, batches, a, b, c } = *self;
+        let fits = |x: &Operand, rows, columns| x.leading >= x.stored(rows, columns).0.max(1);
+        let sizes = [m, n, k, batches].iter().all(|&size| size >= 0);
+        let there =
+            m == 0 || n == 0 || batches == 0 || (c.address != 0 && (k == 0 || (a.address != 0 && b.address != 0)));
+        sizes && there && fits(&a, m, k) && fits(&b, k, n) && fits(&c, m, n)
+    }
+
+    /// Computes it.
+    pub(super) fn run(&self, kind: Kind, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
+        if self.m == 0 || self.n == 0 || self.batches == 0 {
+            return Ok(());
+        }
+        match kind {
+            Kind::Float16 => self.run_in::<f16>(scalars, memory),
+            Kind::BFloat16 => self.run_in::<bf16>(scalars, memory),
+            Kind::Float32 => self.run_in::<f32>(scalars, memory),
+            Kind::Float64 => self.run_in::<f64>(scalars, memory),
+            Kind::Complex64 => self.run_in::<Complex<f32>>(scalars, memory),
+            Kind::Complex128 => self.run_in::<Complex<f64>>(scalars, memory),
+        }
+    }
+
+    fn run_in<T: Stored>(&self, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
+        let Gemm { m, n, k, .. } = *self;
+        let (alpha, beta) = (T::In::narrowed(scalars.alpha), T::In::narrowed(scalars.beta));
+        self.check_results(T::SIZE)?;
+        let mut hint = Hint::default();
+        for batch in 0..self.batches {
+            // column-major matrices are their transposes in C order, so that is what is computed: C^T = B^T A^T
+            let a = transposed::<T>(&self.a, batch, m, k, memory)?;
+            let b = transposed::<T>(&self.b, batch, k, n, memory)?;
+            let product = linalg::matmul(&Numpyish::new(), &b, &a).map_err(|error| Fault::Failed(error.to_string()))?;
+            let mut terms = product.iter();
+            for column in 0..n {
+                let address = self.c.column(T::SIZE, batch, column);
+                let bytes = memory.write(&mut hint, address, m as usize * T::SIZE)?;
+                for (bytes, &term) in bytes.chunks_exact_mut(T::SIZE).zip(&mut terms) {
+                    let scaled = alpha.times(term);
+                    // what is multiplied with 0 need not be a number
+                    let sum = if beta == T::In::ZERO { scaled } else { scaled.plus(beta.times(T::get(bytes))) };
+                    T::put(sum, bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Addresses of results have to be multiples of their size, and no result may be in two places of the call.
+    fn check_results(&self, size: usize) -> Result<(), Fault> {
+        let mut columns: Vec<u64> = (0..self.batches)
+            .flat_map(|batch| (0..self.n).map(move |column| self.c.column(size, batch, column)))
+            .collect();
+        columns.sort_unstable();
+        if columns.windows(2).any(|pair| pair[1] - pair[0] < self.m as u64 * size as u64) {
+            return Err(Fault::Failed("columns of C overlap".to_string()));
+        }
+        aligned(Access::Write, self.c.address, size)
+    }
+}
+
+/// The transpose of the rows x columns operand of a batch.
+fn transposed<T: Stored>(
+    x: &Operand,
+    batch: i64,
+    rows: i64,
+    columns: i64,
+    memory: &Memory,
+) -> Result<NdArray<T::In>, Fault> {
+    aligned(Access::Read, x.address, T::SIZE)?;
+    let (rows, columns) = x.stored(rows, columns);
+    let mut elements = Vec::with_capacity((rows * columns) as usize);
+    let mut hint = Hint::default();
+    for column in 0..columns {
+        let bytes = memory.read(&mut hint, x.column(T::SIZE, batch, column), rows as usize * T::SIZE)?;
+        elements.extend(bytes.chunks_exact(T::SIZE).map(T::get));
+    }
+    if x.operation == Operation::Conjugate {
+        elements.iter_mut().for_each(|x| *x = x.conjugate());
+    }
+    let array = NdArray::from_shape_vec(vec![columns as usize, rows as usize], elements);
+    let array = array.map_err(|error| Fault::Failed(error.to_string()))?;
+    // what is stored as a transpose is the transpose of what is meant already
+    Ok(if x.operation == Operation::None { array } else { array.reversed_axes() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::testing::{download, upload};
+
+    fn real(alpha: f64, beta: f64) -> Scalars {
+        Scalars { alpha: alpha.into(), beta: beta.into() }
+    }
+
+    /// By the definition: element (row, column) of an operand of a batch.
+    fn at<V: Computed>(x: &[V], operand: &Operand, batch: i64, row: i64, column: i64) -> V {
+        let (stored_row, stored_column) = operand.stored(row, column);
+        let x = x[(batch * operand.stride + stored_row + stored_column * operand.leading) as usize];
+        if operand.operation == Operation::Conjugate { x.conjugate() } else { x }
+    }
+
+    /// Every combination of operations, with gaps after columns and between batches.
+    fn compare<T: Stored>(kind: Kind, number: impl Fn(usize) -> T::In, scalars: Scalars) {
+        let (m, n, k, batches) = (3, 4, 2, 2);
+        let numbers = |count: usize, seed: usize| (0..count).map(|i| number(i + seed)).collect::<Vec<_>>();
+        for operations in 0..9 {
+            let mut memory = Memory::new(0, 1 << 20);
+            let (x, y, z) = (numbers(60, 0), numbers(60, 7), numbers(60, 3));
+            let [a, b, c] = [&x, &y, &z].map(|numbers| upload::<T>(&mut memory, numbers));
+            let gemm = Gemm {
+                m,
+                n,
+                k,
+                batches,
+                a: Operand::new(a, operations % 3, 5, 20).unwrap(),
+                b: Operand::new(b, operations / 3, 6, 25).unwrap(),
+                c: Operand::new(c, 0, 4, 21).unwrap(),
+            };
+            assert!(gemm.is_valid());
+            gemm.run(kind, scalars, &mut memory).unwrap();
+            let mut expected = z.clone();
+            let (alpha, beta) = (T::In::narrowed(scalars.alpha), T::In::narrowed(scalars.beta));
+            for batch in 0..batches {
+                for row in 0..m {
+                    for column in 0..n {
+                        let term = |l| at(&x, &gemm.a, batch, row, l).times(at(&y, &gemm.b, batch, l, column));
+                        let sum = (0..k).map(term).fold(T::In::ZERO, |sum, term| sum.plus(term));
+                        let place = &mut expected[(batch * 21 + row + column * 4) as usize];
+                        *place = alpha.times(sum).plus(beta.times(*place));
+                    }
+                }
+            }
+            // small integers, so exact; what lies between columns stays
+            assert!(download::<T>(&memory, c, 60) == expected, "{gemm}");
+        }
+    }
+
+    #[test]
+    fn products_are_those_of_the_definition() {
+        let small = |i: usize| (i * 7 % 11) as f32 - 5.0;
+        let complex = |i: usize| Complex::new(small(i), small(i + 1));
+        compare::<f32>(Kind::Float32, small, real(1.0, 0.0));
+        compare::<f32>(Kind::Float32, small, real(2.0, -1.0));
+        compare::<f16>(Kind::Float16, small, real(1.0, 1.0));
+        compare::<bf16>(Kind::BFloat16, small, real(1.0, 0.0));
+        compare::<f64>(Kind::Float64, |i| f64::from(small(i)), real(3.0, 2.0));
+        let scalars = Scalars { alpha: Complex::new(1.0, 2.0), beta: Complex::new(0.0, -1.0) };
+        compare::<Complex<f32>>(Kind::Complex64, complex, scalars);
+        compare::<Complex<f64>>(
+            Kind::Complex128,
+            |i| Complex::new(complex(i).re.into(), complex(i).im.into()),
+            scalars,
+        );
+    }
+
+    fn square(a: u64, b: u64, c: u64) -> Gemm {
+        let [a, b, c] = [a, b, c].map(|address| Operand::new(address, 0, 2, 4).unwrap());
+        Gemm { m: 2, n: 2, k: 2, batches: 1, a, b, c }
+    }
+
+    #[test]
+    fn what_is_in_the_result_before_is_nothing_where_it_is_multiplied_with_0() {
+        let mut memory = Memory::new(0, 1 << 20);
+        let one = upload::<f32>(&mut memory, &[1.0, 0.0, 0.0, 1.0]);
+        let c = upload::<f32>(&mut memory, &[f32::NAN; 4]);
+        square(one, one, c).run(Kind::Float32, real(1.0, 0.0), &mut memory).unwrap();
+        assert_eq!(download::<f32>(&memory, c, 4), [1.0, 0.0, 0.0, 1.0]);
+        let none = Gemm { k: 0, ..square(one, one, c) };
+        none.run(Kind::Float32, real(1.0, 2.0), &mut memory).unwrap();
+        assert_eq!(download::<f32>(&memory, c, 4), [2.0, 0.0, 0.0, 2.0], "no terms");
+    }
+
+    #[test]
+    fn accesses_beyond_the_memory_are_seen() {
+        let mut memory = Memory::new(0, 1 << 20);
+        let whole = upload::<f32>(&mut memory, &[1.0; 4]);
+        let short = upload::<f32>(&mut memory, &[1.0; 3]);
+        let mut run = |gemm: Gemm| gemm.run(Kind::Float32, real(1.0, 0.0), &mut memory).map_err(|fault| fault.code());
+        assert_eq!(run(square(whole, whole, whole)), Ok(()));
+        for [a, b, c] in [[short, whole, whole], [whole, short, whole], [whole, whole, short]] {
+            assert_eq!(run(square(a, b, c)), Err(700));
+        }
+        assert_eq!(run(square(whole + 2, whole, whole)), Err(716));
+        let mut twice = Gemm { batches: 2, ..square(whole, whole, whole) };
+        (twice.a.stride, twice.b.stride, twice.c.stride) = (0, 0, 0);
+        assert_eq!(run(twice), Err(719), "both batches have one result");
+    }
+
+    #[test]
+    fn arguments_that_the_library_refuses() {
+        let good = square(16, 16, 16);
+        assert!(good.is_valid());
+        assert!(!Gemm { m: -1, ..good }.is_valid());
+        assert!(!Gemm { batches: -1, ..good }.is_valid());
+        assert!(!Gemm { m: 3, ..good }.is_valid(), "more rows than from column to column");
+        assert!(Gemm { n: 9, ..good }.is_valid());
+        assert!(!square(0, 16, 16).is_valid());
+        assert!(Gemm { k: 0, ..square(0, 0, 16) }.is_valid());
+        assert!(Operand::new(16, 3, 2, 4).is_none());
+        assert_eq!(kind(0, 68), Some(Kind::Float32));
+        assert_eq!(kind(0, 70), None);
+        assert_eq!(kind(3, 72), None);
+    }
+}

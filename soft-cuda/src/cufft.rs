@@ -1,0 +1,237 @@
+//! Stand-ins for the functions of cuFFT that the backend calls: its conventions and its errors, the CPU backend's
+//! transforms.
+
+mod plan;
+
+use crate::driver::{Work, current, lock, put};
+use plan::{Direction, Kind, Layout, Side};
+use std::{
+    collections::BTreeMap,
+    ffi::{c_int, c_void},
+    sync::{Mutex, PoisonError},
+};
+
+/// What a function gives: a `cufftResult` where it fails.
+type Result<T> = std::result::Result<T, Status>;
+
+/// A `cufftResult`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Status(u32);
+
+impl Status {
+    const INVALID_PLAN: Status = Status(1);
+    const ALLOC_FAILED: Status = Status(2);
+    const INVALID_TYPE: Status = Status(3);
+    const INVALID_VALUE: Status = Status(4);
+    const EXEC_FAILED: Status = Status(6);
+    const SETUP_FAILED: Status = Status(7);
+    const INVALID_SIZE: Status = Status(8);
+    const NO_WORKSPACE: Status = Status(13);
+}
+
+/// A plan, made or yet to be made.
+struct Plan {
+    device: usize,
+    stream: u64,
+    /// Whether the caller brings the work area.
+    brings_work: bool,
+    made: Option<Layout>,
+    /// Where the work area is, if there is one.
+    work: u64,
+    /// Whether the work area is the plan's own.
+    owns_work: bool,
+}
+
+/// All plans, and how many there were.
+struct Plans {
+    plans: BTreeMap<c_int, Plan>,
+    last: c_int,
+}
+
+static PLANS: Mutex<Plans> = Mutex::new(Plans { plans: BTreeMap::new(), last: 0 });
+
+fn with_plans(f: impl FnOnce(&mut Plans) -> Result<()>) -> u32 {
+    f(&mut PLANS.lock().unwrap_or_else(PoisonError::into_inner)).map_or_else(|status| status.0, |()| 0)
+}
+
+fn with_plan(handle: c_int, f: impl FnOnce(&mut Plan) -> Result<()>) -> u32 {
+    with_plans(|plans| f(plans.plans.get_mut(&handle).ok_or(Status::INVALID_PLAN)?))
+}
+
+impl Plan {
+    /// Gives up a work area of its own.
+    fn drop_work(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.owns_work) {
+            lock().free(self.work).map_err(|_| Status::EXEC_FAILED)?;
+        }
+        self.work = 0;
+        Ok(())
+    }
+}
+
+/// A plan that is yet to be made, on the current device.
+///
+/// # Safety
+/// `handle` is null or a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cufftCreate(handle: *mut c_int) -> u32 {
+    with_plans(|plans| {
+        let device = {
+            let driver = lock();
+            let device = driver.device_of(current()).map_err(|_| Status::SETUP_FAILED)?;
+            driver.check(device).map_err(|_| Status::SETUP_FAILED)?;
+            device
+        };
+        plans.last += 1;
+        // SAFETY: the caller's promise.
+        unsafe { put(handle, plans.last) }.map_err(|_| Status::INVALID_VALUE)?;
+        let plan = Plan { device, stream: 0, brings_work: false, made: None, work: 0, owns_work: false };
+        plans.plans.insert(plans.last, plan);
+        Ok(())
+    })
+}
+
+/// Ends a plan. What it has put on its stream runs nevertheless.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftDestroy(handle: c_int) -> u32 {
+    with_plans(|plans| plans.plans.remove(&handle).ok_or(Status::INVALID_PLAN)?.drop_work())
+}
+
+/// The stream that transforms go to.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftSetStream(handle: c_int, stream: *mut c_void) -> u32 {
+    with_plan(handle, |plan| {
+        lock().stream_on(plan.device, stream as u64).map_err(|_| Status::INVALID_VALUE)?;
+        plan.stream = stream as u64;
+        Ok(())
+    })
+}
+
+/// Whether the plan makes a work area of its own, which is to be said before it is made.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
+    with_plan(handle, |plan| {
+        plan.brings_work = own == 0;
+        if plan.made.is_none() { Ok(()) } else { Err(Status::INVALID_PLAN) }
+    })
+}
+
+/// The work area to use from now on: of as many bytes as making the plan has said.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
+    with_plan(handle, |plan| {
+        if plan.made.is_none() {
+            return Err(Status::INVALID_PLAN);
+        }
+        plan.drop_work()?;
+        plan.work = work as u64;
+        Ok(())
+    })
+}
+
+/// Makes a plan of many transforms in the advanced data layout. Without `embed` a side is dense.
+///
+/// # Safety
+/// `lengths` has `rank` numbers, and so have `from_embed` and `to_embed` where they are not null; `work` is null or a
+/// place for a number.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn cufftMakePlanMany64(
+    handle: c_int,
+    rank: c_int,
+    lengths: *const i64,
+    from_embed: *const i64,
+    from_stride: i64,
+    from_distance: i64,
+    to_embed: *const i64,
+    to_stride: i64,
+    to_distance: i64,
+    kind: u32,
+    batches: i64,
+    work: *mut usize,
+) -> u32 {
+    with_plan(handle, |plan| {
+        if plan.made.is_some() {
+            return Err(Status::INVALID_PLAN);
+        }
+        let kind = Kind::of(kind).ok_or(Status::INVALID_TYPE)?;
+        if !(1..=3).contains(&rank) || lengths.is_null() || work.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        let list = |at: *const i64| unsafe { std::slice::from_raw_parts(at, rank as usize) }.to_vec();
+        let lengths = list(lengths);
+        let side = |embed: *const i64, stride, distance, of: Vec<i64>| {
+            if embed.is_null() { Side::dense(of) } else { Side { embed: list(embed), stride, distance, of } }
+        };
+        let from = side(from_embed, from_stride, from_distance, kind.lengths_before(&lengths));
+        let to = side(to_embed, to_stride, to_distance, kind.lengths_after(&lengths));
+        let layout = Layout { kind, lengths, batches, from, to };
+        let bytes = layout.work().ok_or(Status::INVALID_SIZE)?;
+        if !plan.brings_work && bytes > 0 {
+            plan.work = lock().allocate(plan.device, bytes).map_err(|_| Status::ALLOC_FAILED)?;
+            plan.owns_work = true;
+        }
+        plan.made = Some(layout);
+        // SAFETY: the caller's promise.
+        unsafe { put(work, bytes) }.map_err(|_| Status::INVALID_VALUE)
+    })
+}
+
+/// Puts a transform on the plan's stream.
+fn execute(handle: c_int, kind: Kind, direction: c_int, from: u64, to: u64) -> u32 {
+    with_plan(handle, |plan| {
+        let layout = plan.made.clone().ok_or(Status::INVALID_PLAN)?;
+        let direction = Direction::of(direction).ok_or(Status::INVALID_VALUE)?;
+        if layout.kind != kind {
+            return Err(Status::INVALID_TYPE);
+        }
+        if from == 0 || to == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if layout.work() != Some(0) && plan.work == 0 {
+            return Err(Status::NO_WORKSPACE);
+        }
+        let mut driver = lock();
+        let stream = driver.stream_on(plan.device, plan.stream).map_err(|_| Status::EXEC_FAILED)?;
+        let (work, what) = (plan.work, format!("fft {layout:?}"));
+        let job = Work::On(plan.device, Box::new(move |memory| layout.run(direction, from, to, work, memory)));
+        driver.put_on(stream, what, job, 0).map_err(|_| Status::EXEC_FAILED)
+    })
+}
+
+/// Transforms complex numbers: exponent -1 or 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftExecC2C(plan: c_int, from: *mut c_void, to: *mut c_void, direction: c_int) -> u32 {
+    execute(plan, Kind::Complex64, direction, from as u64, to as u64)
+}
+
+/// Transforms complex numbers of double precision: exponent -1 or 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftExecZ2Z(plan: c_int, from: *mut c_void, to: *mut c_void, direction: c_int) -> u32 {
+    execute(plan, Kind::Complex128, direction, from as u64, to as u64)
+}
+
+/// Transforms real numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftExecR2C(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
+    execute(plan, Kind::ToHalf32, -1, from as u64, to as u64)
+}
+
+/// Transforms real numbers of double precision.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftExecD2Z(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
+    execute(plan, Kind::ToHalf64, -1, from as u64, to as u64)
+}
+
+/// Transforms to real numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftExecC2R(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
+    execute(plan, Kind::FromHalf32, 1, from as u64, to as u64)
+}
+
+/// Transforms to real numbers of double precision.
+#[unsafe(no_mangle)]
+pub extern "C" fn cufftExecZ2D(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
+    execute(plan, Kind::FromHalf64, 1, from as u64, to as u64)
+}

@@ -1,0 +1,332 @@
+//! Transforms of data in device memory that lies as cuFFT's advanced layout says, by the CPU backend's transforms.
+
+use crate::{
+    fault::{Access, Fault},
+    memory::{Hint, Memory, POISON},
+    stored::{Stored, aligned},
+};
+use backend_runtime::{
+    Axes, Complex, Norm,
+    numpyish::{NdArray, Numpyish, fft},
+};
+
+/// What becomes of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Complex64,
+    Complex128,
+    /// Real numbers to the non-negative frequencies of the last axis.
+    ToHalf32,
+    ToHalf64,
+    /// The other way.
+    FromHalf32,
+    FromHalf64,
+}
+
+impl Kind {
+    /// From a `cufftType`.
+    pub(super) fn of(number: u32) -> Option<Kind> {
+        match number {
+            0x29 => Some(Kind::Complex64),
+            0x69 => Some(Kind::Complex128),
+            0x2a => Some(Kind::ToHalf32),
+            0x6a => Some(Kind::ToHalf64),
+            0x2c => Some(Kind::FromHalf32),
+            0x6c => Some(Kind::FromHalf64),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a complex number, of which every address is a multiple, also those of real numbers.
+    fn complex_bytes(self) -> usize {
+        match self {
+            Kind::Complex64 | Kind::ToHalf32 | Kind::FromHalf32 => 8,
+            Kind::Complex128 | Kind::ToHalf64 | Kind::FromHalf64 => 16,
+        }
+    }
+
+    /// How many elements there are along each axis before the transform.
+    pub(super) fn lengths_before(self, lengths: &[i64]) -> Vec<i64> {
+        if matches!(self, Kind::FromHalf32 | Kind::FromHalf64) { halved(lengths) } else { lengths.to_vec() }
+    }
+
+    /// How many elements there are along each axis after the transform.
+    pub(super) fn lengths_after(self, lengths: &[i64]) -> Vec<i64> {
+        if matches!(self, Kind::ToHalf32 | Kind::ToHalf64) { halved(lengths) } else { lengths.to_vec() }
+    }
+}
+
+fn halved(lengths: &[i64]) -> Vec<i64> {
+    let mut lengths = lengths.to_vec();
+    if let Some(last) = lengths.last_mut() {
+        *last = *last / 2 + 1;
+    }
+    lengths
+}
+
+/// The sign of the exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    Inverse,
+}
+
+impl Direction {
+    pub(super) fn of(sign: i32) -> Option<Direction> {
+        match sign {
+            -1 => Some(Direction::Forward),
+            1 => Some(Direction::Inverse),
+            _ => None,
+        }
+    }
+}
+
+/// Where the elements of one side are: (i, j, k) of batch `b` is at
+/// `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub(super) embed: Vec<i64>,
+    pub(super) stride: i64,
+    pub(super) distance: i64,
+    /// How many elements there are along each axis.
+    pub(super) of: Vec<i64>,
+}
+
+impl Side {
+    /// One element after the other, one batch after the other.
+    pub(super) fn dense(of: Vec<i64>) -> Side {
+        Side { embed: of.clone(), stride: 1, distance: of.iter().copied().fold(1, i64::saturating_mul), of }
+    }
+
+    /// Whether the axes lie within those that they are embedded in.
+    fn is_valid(&self) -> bool {
+        let inner = self.embed.iter().zip(&self.of).skip(1);
+        self.stride > 0 && self.distance > 0 && inner.clone().all(|(embed, of)| embed >= of)
+    }
+
+    /// Offsets of all elements of all batches, in elements.
+    fn offsets(&self, batches: i64) -> Vec<i64> {
+        let mut all: Vec<i64> = vec![0];
+        for (&embed, &len) in self.embed.iter().zip(&self.of) {
+            all = all.iter().flat_map(|&at| (0..len).map(move |i| at * embed + i)).collect();
+        }
+        let one = |batch: i64| all.iter().map(move |&at| batch * self.distance + at * self.stride);
+        (0..batches).flat_map(one).collect()
+    }
+
+    /// The shape of an array of all batches.
+    fn shape(&self, batches: i64) -> Vec<usize> {
+        std::iter::once(batches).chain(self.of.iter().copied()).map(|len| len as usize).collect()
+    }
+}
+
+/// A plan that is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) kind: Kind,
+    pub(super) lengths: Vec<i64>,
+    pub(super) batches: i64,
+    pub(super) from: Side,
+    pub(super) to: Side,
+}
+
+impl Layout {
+    /// Lengths of one axis up to which no work area is needed, if they are powers of two.
+    const WITHOUT_WORK: i64 = 4096;
+
+    /// Bytes of the work area. `None` where there is no such transform.
+    pub(super) fn work(&self) -> Option<usize> {
+        let sizes = self.lengths.iter().chain([&self.batches]);
+        let valid = sizes.clone().all(|&size| size > 0) && self.from.is_valid() && self.to.is_valid();
+        let count = sizes.copied().try_fold(1, i64::checked_mul).filter(|_| valid)?;
+        let small = |n: i64| n <= Self::WITHOUT_WORK && n & (n - 1) == 0;
+        let bytes = count.checked_mul(self.kind.complex_bytes() as i64)?;
+        Some(if self.lengths.len() == 1 && small(self.lengths[0]) { 0 } else { bytes as usize })
+    }
+
+    /// Transforms `from` into `to`. The work area is overwritten, and so is what a transform to real numbers is made of.
+    pub(super) fn run(
+        &self,
+        direction: Direction,
+        from: u64,
+        to: u64,
+        work: u64,
+        memory: &mut Memory,
+    ) -> Result<(), Fault> {
+        aligned(Access::Read, from, self.kind.complex_bytes())?;
+        aligned(Access::Write, to, self.kind.complex_bytes())?;
+        self.spoil_work(work, memory)?;
+        let axes = || Axes::from((1..=self.lengths.len() as isize).collect::<Vec<_>>());
+        let points = || self.lengths.iter().map(|&n| n as usize).collect::<Vec<_>>().into();
+        let cpu = &Numpyish::new();
+        // nothing is scaled, in either direction
+        macro_rules! transform {
+            ($from:ty => $to:ty, $f:ident, $points:expr, $norm:ident) => {
+                self.apply::<$from, $to>(from, to, memory, |x| fft::$f(cpu, x, $points, axes(), Norm::$norm))
+            };
+        }
+        match (self.kind, direction) {
+            (Kind::Complex64, Direction::Forward) => {
+                transform!(Complex<f32> => Complex<f32>, fftn, None, Backward)
+            }
+            (Kind::Complex64, Direction::Inverse) => transform!(Complex<f32> => Complex<f32>, ifftn, None, Forward),
+            (Kind::Complex128, Direction::Forward) => {
+                transform!(Complex<f64> => Complex<f64>, fftn, None, Backward)
+            }
+            (Kind::Complex128, Direction::Inverse) => transform!(Complex<f64> => Complex<f64>, ifftn, None, Forward),
+            (Kind::ToHalf32, _) => transform!(f32 => Complex<f32>, rfftn, None, Backward),
+            (Kind::ToHalf64, _) => transform!(f64 => Complex<f64>, rfftn, None, Backward),
+            (Kind::FromHalf32, _) => transform!(Complex<f32> => f32, irfftn, Some(points()), Forward),
+            (Kind::FromHalf64, _) => transform!(Complex<f64> => f64, irfftn, Some(points()), Forward),
+        }?;
+        // results that lie in the work area are seen, as data that lies there is above
+        self.spoil_work(work, memory)
+    }
+
+    fn spoil_work(&self, work: u64, memory: &mut Memory) -> Result<(), Fault> {
+        if let Some(bytes) = self.work().filter(|&bytes| bytes > 0) {
+            memory.write(&mut Hint::default(), work, bytes)?.fill(POISON);
+        }
+        Ok(())
+    }
+
+    fn apply<I: Stored, O: Stored>(
+        &self,
+        from: u64,
+        to: u64,
+        memory: &mut Memory,
+        transform: impl FnOnce(&NdArray<I::In>) -> backend_runtime::Result<NdArray<O::In>>,
+    ) -> Result<(), Fault> {
+        let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
+        let place = |base: u64, offset: i64, size: usize| base.wrapping_add_signed(offset.wrapping_mul(size as i64));
+        let (read, mut written) = (self.from.offsets(self.batches), self.to.offsets(self.batches));
+        let mut hint = Hint::default();
+        let elements = read.iter().map(|&at| Ok(I::get(memory.read(&mut hint, place(from, at, I::SIZE), I::SIZE)?)));
+        let elements = elements.collect::<Result<Vec<_>, Fault>>()?;
+        let x = NdArray::from_shape_vec(self.from.shape(self.batches), elements).map_err(|error| failed(&error))?;
+        let out = transform(&x).map_err(|error| failed(&error))?;
+        if matches!(self.kind, Kind::FromHalf32 | Kind::FromHalf64) {
+            for &at in &read {
+                memory.write(&mut hint, place(from, at, I::SIZE), I::SIZE)?.fill(POISON);
+            }
+        }
+        let mut hint = Hint::default();
+        for (&at, &value) in written.iter().zip(&out) {
+            O::put(value, memory.write(&mut hint, place(to, at, O::SIZE), O::SIZE)?);
+        }
+        written.sort_unstable();
+        if written.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Fault::Failed("two results are in one place".to_string()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::testing::{download, upload};
+    use std::f64::consts::TAU;
+
+    type C = Complex<f64>;
+
+    fn number(i: usize) -> C {
+        C::new((i as f64 * 1.7).sin(), (i as f64).cos())
+    }
+
+    fn layout(kind: Kind, lengths: &[i64], batches: i64) -> Layout {
+        let (from, to) = (Side::dense(kind.lengths_before(lengths)), Side::dense(kind.lengths_after(lengths)));
+        Layout { kind, lengths: lengths.to_vec(), batches, from, to }
+    }
+
+    /// By the definition, two axes.
+    fn expected(x: &dyn Fn(i64, i64) -> C, [n, m]: [i64; 2], [k, l]: [i64; 2], sign: f64) -> C {
+        let turns = |i: i64, j: i64| (i * k % n) as f64 / n as f64 + (j * l % m) as f64 / m as f64;
+        let term = |i: i64, j: i64| x(i, j) * C::from_polar(1.0, sign * TAU * turns(i, j));
+        (0..n).flat_map(|i| (0..m).map(move |j| (i, j))).map(|(i, j)| term(i, j)).sum()
+    }
+
+    #[test]
+    fn transforms_are_those_of_the_definition_wherever_the_data_lies() {
+        for (direction, sign) in [(Direction::Forward, -1.0), (Direction::Inverse, 1.0)] {
+            let mut memory = Memory::new(0, 1 << 20);
+            let mut plan = layout(Kind::Complex128, &[3, 4], 2);
+            plan.from = Side { embed: vec![3, 5], stride: 2, distance: 35, of: vec![3, 4] };
+            plan.to = Side { embed: vec![0, 6], stride: 2, distance: 1, of: vec![3, 4] };
+            let x: Vec<C> = (0..70).map(number).collect();
+            let (from, to) = (upload::<C>(&mut memory, &x), upload::<C>(&mut memory, &[C::new(7.0, 7.0); 40]));
+            let work = memory.allocate(plan.work().unwrap() as u64).unwrap();
+            plan.run(direction, from, to, work, &mut memory).unwrap();
+            let out = download::<C>(&memory, to, 40);
+            let mut others = out.clone();
+            for batch in 0..2 {
+                for k in 0..3 {
+                    for l in 0..4 {
+                        let at = (batch + (k * 6 + l) * 2) as usize;
+                        let data = |i: i64, j: i64| x[(batch * 35 + (i * 5 + j) * 2) as usize];
+                        assert!((out[at] - expected(&data, [3, 4], [k, l], sign)).norm() < 1e-12);
+                        others[at] = C::new(7.0, 7.0);
+                    }
+                }
+            }
+            assert_eq!(others, [C::new(7.0, 7.0); 40], "nothing else is written");
+            assert_eq!(download::<C>(&memory, from, 70), x);
+        }
+    }
+
+    #[test]
+    fn real_transforms_go_there_and_back() {
+        let mut memory = Memory::new(0, 1 << 20);
+        let x: Vec<f32> = (0..20).map(|i| number(i).re as f32).collect();
+        let from = upload::<f32>(&mut memory, &x);
+        let half = memory.allocate(8 * 2 * 2 * 3).unwrap();
+        let back = memory.allocate(4 * 20).unwrap();
+        let plan = layout(Kind::ToHalf32, &[2, 5], 2);
+        let work = memory.allocate(plan.work().unwrap() as u64).unwrap();
+        plan.run(Direction::Forward, from, half, work, &mut memory).unwrap();
+        let sum: f32 = x[..10].iter().sum();
+        let first = download::<Complex<f32>>(&memory, half, 1)[0];
+        assert!((first - sum).norm() < 1e-5, "{first} {sum}");
+        layout(Kind::FromHalf32, &[2, 5], 2).run(Direction::Inverse, half, back, work, &mut memory).unwrap();
+        for (x, y) in x.iter().zip(download::<f32>(&memory, back, 20)) {
+            assert!((10.0 * x - y).abs() < 1e-4, "{x} {y}: not scaled");
+        }
+        let spoiled = download::<Complex<f32>>(&memory, half, 12);
+        assert!(spoiled.iter().all(|x| x.re.is_nan()), "what it was made of is gone");
+    }
+
+    #[test]
+    fn what_is_too_small_or_not_aligned_is_seen() {
+        let mut memory = Memory::new(0, 1 << 20);
+        let plan = layout(Kind::Complex64, &[6], 2);
+        let bytes = 8 * 12;
+        let [whole, short] = [bytes, bytes - 1].map(|bytes| memory.allocate(bytes).unwrap());
+        let other = memory.allocate(bytes).unwrap();
+        assert_eq!(plan.work(), Some(bytes as usize));
+        let mut run =
+            |from, to, work| plan.run(Direction::Forward, from, to, work, &mut memory).map_err(|fault| fault.code());
+        assert_eq!(run(whole, whole, other), Ok(()));
+        for (from, to, work) in [(short, whole, other), (whole, short, other), (whole, whole, short), (whole, whole, 0)]
+        {
+            assert_eq!(run(from, to, work), Err(700));
+        }
+        assert_eq!(run(whole + 4, whole, other), Err(716));
+        let mut overlapping = layout(Kind::Complex64, &[2], 2);
+        overlapping.to.distance = 1;
+        let fault = overlapping.run(Direction::Forward, whole, other, 0, &mut memory).unwrap_err();
+        assert_eq!(fault.code(), 719);
+    }
+
+    #[test]
+    fn layouts_that_there_are_not() {
+        assert_eq!(layout(Kind::Complex64, &[8], 3).work(), Some(0));
+        assert_eq!(layout(Kind::Complex64, &[0], 3).work(), None);
+        assert_eq!(layout(Kind::Complex64, &[8], 0).work(), None);
+        assert_eq!(layout(Kind::Complex64, &[i64::MAX, 8], 1).work(), None);
+        let mut rows_overlap = layout(Kind::Complex64, &[3, 8], 1);
+        rows_overlap.to.embed[1] = 7;
+        assert_eq!(rows_overlap.work(), None);
+        assert_eq!(Kind::of(0x2b), None);
+        assert_eq!(Direction::of(0), None);
+    }
+}

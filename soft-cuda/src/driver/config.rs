@@ -1,0 +1,126 @@
+//! What the environment sets.
+
+use crate::exec::Order;
+use std::{
+    path::PathBuf,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// Where counts are written at exit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// To stderr.
+    Stderr,
+    /// To a file, which is replaced.
+    File(PathBuf),
+}
+
+/// What can be set of the driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How many devices there are.
+    pub devices: usize,
+    /// Bytes of memory of each.
+    pub memory: u64,
+    /// In which order blocks and threads run.
+    pub order: Order,
+    /// Which allocation fails, counted from 1.
+    pub fail_allocation: Option<u64>,
+    /// Where counts go at exit.
+    pub counts: Option<Output>,
+    /// Whether what was never freed is listed at exit.
+    pub leaks: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { devices: 1, memory: 4 << 30, order: Order::Forward, fail_allocation: None, counts: None, leaks: false }
+    }
+}
+
+impl Config {
+    /// Most devices: their addresses are kept apart by some bits.
+    const MOST_DEVICES: usize = 64;
+
+    /// From variables, which `get` looks up. Says what is wrong with the first that cannot be read.
+    pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
+        fn number(name: &str, text: &str) -> Result<u64, String> {
+            text.parse().map_err(|_| format!("{name} is {text:?}, which is no number"))
+        }
+        let number_of = |name: &str| get(name).map(|text| number(name, &text)).transpose();
+        let mut config = Config::default();
+        if let Some(devices) = number_of("SOFT_CUDA_DEVICES")? {
+            config.devices = usize::try_from(devices).unwrap_or(usize::MAX);
+        }
+        if config.devices > Config::MOST_DEVICES {
+            return Err(format!("SOFT_CUDA_DEVICES is more than {}", Config::MOST_DEVICES));
+        }
+        config.memory = number_of("SOFT_CUDA_MEMORY")?.unwrap_or(config.memory);
+        config.fail_allocation = number_of("SOFT_CUDA_FAIL_ALLOCATION")?.filter(|&n| n > 0);
+        if let Some(text) = get("SOFT_CUDA_ORDER") {
+            config.order = match text.split_once(':').unwrap_or((&text, "")) {
+                ("forward", "") => Order::Forward,
+                ("reverse", "") => Order::Reverse,
+                ("random", "") => Order::Random(entropy()),
+                ("random", seed) => Order::Random(number("SOFT_CUDA_ORDER", seed)?),
+                _ => return Err(format!("SOFT_CUDA_ORDER is {text:?}: not forward, reverse, random or random:seed")),
+            };
+        }
+        config.counts = get("SOFT_CUDA_COUNTS").filter(|text| !text.is_empty()).map(|text| match text.as_str() {
+            "stderr" => Output::Stderr,
+            path => Output::File(path.into()),
+        });
+        config.leaks = get("SOFT_CUDA_LEAKS").is_some_and(|text| text == "1");
+        Ok(config)
+    }
+}
+
+/// A seed that is new every time.
+fn entropy() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(set: &[(&str, &str)]) -> Result<Config, String> {
+        Config::read(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string()))
+    }
+
+    #[test]
+    fn nothing_set_is_the_default() {
+        assert_eq!(read(&[]), Ok(Config::default()));
+    }
+
+    #[test]
+    fn variables_are_read() {
+        let config = read(&[
+            ("SOFT_CUDA_DEVICES", "2"),
+            ("SOFT_CUDA_MEMORY", "1000"),
+            ("SOFT_CUDA_ORDER", "random:7"),
+            ("SOFT_CUDA_FAIL_ALLOCATION", "3"),
+            ("SOFT_CUDA_COUNTS", "stderr"),
+            ("SOFT_CUDA_LEAKS", "1"),
+        ]);
+        let expected = Config {
+            devices: 2,
+            memory: 1000,
+            order: Order::Random(7),
+            fail_allocation: Some(3),
+            counts: Some(Output::Stderr),
+            leaks: true,
+        };
+        assert_eq!(config, Ok(expected));
+        assert_eq!(read(&[("SOFT_CUDA_ORDER", "reverse")]).unwrap().order, Order::Reverse);
+        assert!(matches!(read(&[("SOFT_CUDA_ORDER", "random")]).unwrap().order, Order::Random(_)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        for (name, value) in [("SOFT_CUDA_DEVICES", "two"), ("SOFT_CUDA_DEVICES", "65"), ("SOFT_CUDA_ORDER", "sorted")]
+        {
+            assert!(read(&[(name, value)]).unwrap_err().contains(name));
+        }
+    }
+}

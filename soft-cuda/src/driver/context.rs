@@ -1,0 +1,73 @@
+//! Contexts: one of each device, its primary one.
+
+use super::{
+    edge::{call, call_in_context, current, put, set_current},
+    error::{Code, Result},
+};
+use std::ffi::{c_int, c_void};
+
+fn ordinal(device: c_int) -> Result<usize> {
+    usize::try_from(device).map_err(|_| Code::INVALID_DEVICE)
+}
+
+/// One more use of a device's context.
+///
+/// # Safety
+/// `context` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) -> u32 {
+    call(|driver| {
+        if context.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { put(context, driver.retain(ordinal(device)?)? as *mut c_void) }
+    })
+}
+
+/// One use less of a device's context; the last ends it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> u32 {
+    call(|driver| driver.release(ordinal(device)?))
+}
+
+/// Makes a context current on this thread, or none.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> u32 {
+    call(|driver| {
+        if !context.is_null() {
+            driver.device_of(context as u64)?;
+        }
+        set_current(context as u64);
+        Ok(())
+    })
+}
+
+/// The context that is current on this thread, or null.
+///
+/// # Safety
+/// `context` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> u32 {
+    // SAFETY: the caller's promise.
+    call(|_| unsafe { put(context, current() as *mut c_void) })
+}
+
+/// The device of the current context.
+///
+/// # Safety
+/// `device` is null or a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> u32 {
+    // SAFETY: the caller's promise.
+    call(|driver| unsafe { put(device, driver.device_of(current())? as c_int) })
+}
+
+/// Waits for all work of the current context.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxSynchronize() -> u32 {
+    call_in_context(|driver, device| {
+        driver.finish_device(device);
+        driver.check(device)
+    })
+}

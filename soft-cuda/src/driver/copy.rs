@@ -1,0 +1,125 @@
+//! Copies and fills.
+
+use super::{
+    edge::call_in_context,
+    error::{Code, Result},
+    queue::Work,
+    state::Driver,
+};
+use crate::memory::Hint;
+use std::ffi::c_void;
+
+impl Driver {
+    /// Copies from the host, which may change its memory right after: it was copied to a staging buffer.
+    pub fn copy_in(&mut self, device: usize, to: u64, from: &[u8], stream: u64) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        if from.is_empty() {
+            return Ok(());
+        }
+        let holder = self.holder(to, from.len())?;
+        self.counts.copied_in(from.len());
+        let content = from.to_vec();
+        let job = move |memory: &mut crate::memory::Memory| {
+            memory.write(&mut Hint::default(), to, content.len())?.copy_from_slice(&content);
+            Ok(())
+        };
+        self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), from.len())
+    }
+
+    /// Copies to the host, which has it when this returns, as always where the host's memory is pageable.
+    pub fn copy_out(
+        &mut self,
+        device: usize,
+        from: u64,
+        bytes: usize,
+        stream: u64,
+        give: impl FnOnce(&[u8]),
+    ) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let holder = self.holder(from, bytes)?;
+        self.counts.copied_out(bytes);
+        let on = self.stream_device(stream);
+        self.put_on(stream, "wait", Work::Wait(None), 0)?;
+        self.finish_stream(stream);
+        self.check(on)?;
+        match self.devices[holder].memory.read(&mut Hint::default(), from, bytes) {
+            Ok(content) => give(content),
+            Err(fault) => self.fail(on, "copy to the host", &fault),
+        }
+        self.check(on)
+    }
+
+    /// Copies on devices.
+    pub fn copy(&mut self, device: usize, to: u64, from: u64, bytes: usize, stream: u64) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let from = (self.holder(from, bytes)?, from);
+        let to = (self.holder(to, bytes)?, to);
+        self.put_on(stream, "copy", Work::Copy { from, to, bytes }, 0)
+    }
+
+    /// Fills with one byte.
+    pub fn fill(&mut self, device: usize, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let holder = self.holder(to, bytes)?;
+        let job = move |memory: &mut crate::memory::Memory| {
+            memory.write(&mut Hint::default(), to, bytes)?.fill(byte);
+            Ok(())
+        };
+        self.put_on(stream, "fill", Work::On(holder, Box::new(job)), 0)
+    }
+}
+
+/// Copies from the host.
+///
+/// # Safety
+/// `from` is null or `bytes` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| {
+        let from = match bytes {
+            0 => &[],
+            _ if from.is_null() => return Err(Code::INVALID_VALUE),
+            // SAFETY: the caller's promise; padding and the like is copied as whatever it is.
+            _ => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) },
+        };
+        driver.copy_in(device, to, from, stream as u64)
+    })
+}
+
+/// Copies to the host.
+///
+/// # Safety
+/// `to` is null or a place for `bytes` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| {
+        if bytes > 0 && to.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        driver.copy_out(device, from, bytes, stream as u64, |content| {
+            // SAFETY: the caller's promise; there are `bytes` bytes of content, which is not the host's memory.
+            unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), to.cast::<u8>(), content.len()) }
+        })
+    })
+}
+
+/// Copies on devices.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.copy(device, to, from, bytes, stream as u64))
+}
+
+/// Fills with one byte.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD8Async(to: u64, byte: u8, bytes: usize, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.fill(device, to, byte, bytes, stream as u64))
+}

@@ -1,0 +1,88 @@
+//! Between the exported functions and the driver.
+
+use super::{
+    config::Config,
+    counts,
+    error::{Code, Result},
+    state::Driver,
+};
+use crate::exec::Order;
+use std::{
+    cell::Cell,
+    env,
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+};
+
+/// The driver of this process.
+static DRIVER: LazyLock<Mutex<Driver>> = LazyLock::new(|| {
+    let config = Config::read(|name| env::var(name).ok()).unwrap_or_else(|wrong| {
+        // nothing can be tested with a setting that is not understood
+        eprintln!("soft-cuda: {wrong}");
+        std::process::exit(2)
+    });
+    if let Order::Random(seed) = config.order {
+        eprintln!("soft-cuda: SOFT_CUDA_ORDER=random:{seed}");
+    }
+    if config.counts.is_some() || config.leaks {
+        counts::at_exit();
+    }
+    Mutex::new(Driver::new(config))
+});
+
+thread_local! {
+    /// The context that is current on this thread; 0 for none.
+    static CURRENT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The driver, whatever happened to the thread that had it before.
+pub(crate) fn lock() -> MutexGuard<'static, Driver> {
+    DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The driver, if nobody has it.
+pub(super) fn try_lock() -> Option<MutexGuard<'static, Driver>> {
+    DRIVER.try_lock().ok()
+}
+
+/// The context that is current on this thread; 0 for none.
+pub(crate) fn current() -> u64 {
+    CURRENT.get()
+}
+
+/// Makes a context current on this thread.
+pub(super) fn set_current(context: u64) {
+    CURRENT.set(context);
+}
+
+/// The code of a result.
+pub(super) fn code(result: Result<()>) -> u32 {
+    result.map_or_else(|code| code.0, |()| 0)
+}
+
+/// A function that needs the driver to be initialised.
+pub(super) fn call(f: impl FnOnce(&mut Driver) -> Result<()>) -> u32 {
+    let mut driver = lock();
+    code(driver.check_initialised().and_then(|()| f(&mut driver)))
+}
+
+/// A function that works in the context that is current on this thread: it gets the context's device.
+pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) -> u32 {
+    call(|driver| {
+        let device = driver.device_of(current())?;
+        driver.check(device)?;
+        f(driver, device)
+    })
+}
+
+/// Writes a result to where the caller wants it.
+///
+/// # Safety
+/// `at` is null or a place for a `V`.
+pub(crate) unsafe fn put<V>(at: *mut V, value: V) -> Result<()> {
+    if at.is_null() {
+        return Err(Code::INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { at.write(value) };
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Events: places in streams that can be waited for.
+
+use super::{
+    edge::{call_in_context, put},
+    error::{Code, Result},
+    queue::{Mark, Waited, Work},
+    state::Driver,
+};
+use std::{ffi::c_void, time::Instant};
+
+/// The event keeps no time.
+const DISABLE_TIMING: u32 = 2;
+
+/// An event.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) device: usize,
+    timed: bool,
+    /// Where it was recorded last.
+    mark: Option<Mark>,
+    /// When the stream came to it.
+    pub(super) happened: Option<Instant>,
+}
+
+impl Event {
+    /// What a stream that waits for it waits for.
+    pub(super) fn waited(&self) -> Option<Waited> {
+        self.mark.map(Waited)
+    }
+}
+
+impl Driver {
+    /// A new event. Flag 1: waiting sleeps; flag 2: it keeps no time.
+    pub fn event_create(&mut self, device: usize, flags: u32) -> Result<u64> {
+        if flags & !3 != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let handle = self.handle();
+        let event = Event { device, timed: flags & DISABLE_TIMING == 0, mark: None, happened: None };
+        self.events.insert(handle, event);
+        Ok(handle)
+    }
+
+    pub(super) fn event(&self, handle: u64) -> Result<&Event> {
+        let event = self.events.get(&handle).ok_or(Code::INVALID_HANDLE)?;
+        self.check(event.device)?;
+        Ok(event)
+    }
+
+    /// Ends an event. Streams that wait for it still do.
+    pub fn event_destroy(&mut self, handle: u64) -> Result<()> {
+        self.events.remove(&handle).map(drop).ok_or(Code::INVALID_HANDLE)
+    }
+
+    /// The event happens when the stream comes to here.
+    pub fn event_record(&mut self, device: usize, handle: u64, stream: u64) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        if self.streams[&stream].device != self.event(handle)?.device {
+            return Err(Code::INVALID_HANDLE);
+        }
+        let mark = self.push(stream, "event".into(), Work::Record(handle), 0);
+        if let Some(event) = self.events.get_mut(&handle) {
+            (event.mark, event.happened) = (Some(mark), None);
+        }
+        Ok(())
+    }
+
+    /// Waits for an event. One that was never recorded has happened.
+    pub fn event_synchronize(&mut self, handle: u64) -> Result<()> {
+        let event = self.event(handle)?;
+        let (device, mark) = (event.device, event.mark);
+        self.finish(mark.into_iter().collect());
+        self.check(device)
+    }
+
+    /// Whether an event has happened. Who asks is told that it has not, but it will have when asked again.
+    pub fn event_query(&mut self, handle: u64) -> Result<()> {
+        let pending = self.event(handle)?.mark.is_some_and(|mark| self.pending(mark));
+        self.event_synchronize(handle)?;
+        if pending { Err(Code::NOT_READY) } else { Ok(()) }
+    }
+
+    /// Milliseconds from one event to another.
+    pub fn event_elapsed(&mut self, from: u64, to: u64) -> Result<f32> {
+        let events = [self.event(from)?, self.event(to)?];
+        if events.iter().any(|event| !event.timed || event.mark.is_none()) || events[0].device != events[1].device {
+            return Err(Code::INVALID_HANDLE);
+        }
+        match events.map(|event| event.happened) {
+            [Some(from), Some(to)] => {
+                let seconds = |late: Instant, early: Instant| (late - early).as_secs_f32();
+                Ok(1000.0 * if to >= from { seconds(to, from) } else { -seconds(from, to) })
+            }
+            _ => Err(Code::NOT_READY),
+        }
+    }
+}
+
+/// A new event.
+///
+/// # Safety
+/// `event` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, flags: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    call_in_context(|driver, device| unsafe { put(event, driver.event_create(device, flags)? as *mut c_void) })
+}
+
+/// Ends an event.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventDestroy_v2(event: *mut c_void) -> u32 {
+    call_in_context(|driver, _| driver.event_destroy(event as u64))
+}
+
+/// Records an event on a stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventRecord(event: *mut c_void, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.event_record(device, event as u64, stream as u64))
+}
+
+/// Waits for an event.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventSynchronize(event: *mut c_void) -> u32 {
+    call_in_context(|driver, _| driver.event_synchronize(event as u64))
+}
+
+/// Whether an event has happened.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventQuery(event: *mut c_void) -> u32 {
+    call_in_context(|driver, _| driver.event_query(event as u64))
+}
+
+/// Milliseconds between two events.
+///
+/// # Safety
+/// `milliseconds` is null or a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventElapsedTime_v2(milliseconds: *mut f32, from: *mut c_void, to: *mut c_void) -> u32 {
+    // SAFETY: the caller's promise.
+    call_in_context(|driver, _| unsafe { put(milliseconds, driver.event_elapsed(from as u64, to as u64)?) })
+}

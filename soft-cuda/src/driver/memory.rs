@@ -1,0 +1,175 @@
+//! Allocations.
+
+use super::{
+    edge::{call, call_in_context, put},
+    error::{Code, Result},
+    queue::Work,
+    state::{Driver, Lifetime},
+};
+use std::ffi::{c_int, c_void};
+
+impl Driver {
+    /// New memory on a device. What is queued runs first where the device is full.
+    pub fn allocate(&mut self, device: usize, bytes: usize) -> Result<u64> {
+        if bytes == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        self.counts.allocations += 1;
+        if self.fail_in > 0 {
+            self.fail_in -= 1;
+            if self.fail_in == 0 {
+                return Err(Code::OUT_OF_MEMORY);
+            }
+        }
+        let address = match self.devices[device].memory.allocate(bytes as u64) {
+            Some(address) => address,
+            None => {
+                self.finish_device(device);
+                self.check(device)?;
+                self.devices[device].memory.allocate(bytes as u64).ok_or(Code::OUT_OF_MEMORY)?
+            }
+        };
+        self.devices[device].allocated.insert(address, Lifetime::Live);
+        Ok(address)
+    }
+
+    /// Lets the `n`-th allocation from now fail; 0 for none.
+    pub fn fail_allocation(&mut self, n: u64) {
+        self.fail_in = n;
+    }
+
+    /// The device of an allocation that begins at `address` and was not freed.
+    fn allocation(&mut self, address: u64) -> Result<usize> {
+        let found = self.devices.iter().position(|device| device.allocated.get(&address) == Some(&Lifetime::Live));
+        found.ok_or_else(|| {
+            let freed = self.devices.iter().any(|device| device.allocated.contains_key(&address));
+            let why = if freed { "it is freed already" } else { "no allocation that is alive begins there" };
+            eprintln!("soft-cuda: free of {address:#x}: {why}");
+            self.counts.refused += 1;
+            Code::INVALID_VALUE
+        })
+    }
+
+    /// Frees memory after all work of its device.
+    pub fn free(&mut self, address: u64) -> Result<()> {
+        if address == 0 {
+            return Ok(());
+        }
+        let device = self.allocation(address)?;
+        self.finish_device(device);
+        self.check(device)?;
+        self.devices[device].allocated.remove(&address);
+        self.devices[device].memory.free(address);
+        Ok(())
+    }
+
+    /// Frees memory when the stream comes to here.
+    pub fn free_on(&mut self, device: usize, address: u64, stream: u64) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        let on = self.allocation(address)?;
+        self.devices[on].allocated.insert(address, Lifetime::Freeing);
+        self.put_on(stream, "free", Work::Free(on, address), 0)
+    }
+
+    /// The device that has all of `bytes` bytes at `address`, which no call so far has freed.
+    pub(crate) fn holder(&self, address: u64, bytes: usize) -> Result<usize> {
+        let has = |device: &super::state::Device| {
+            let (start, size) = device.memory.allocation(address)?;
+            let inside = bytes as u64 <= size - (address - start);
+            (inside && device.allocated.get(&start) != Some(&Lifetime::Freeing)).then_some(())
+        };
+        self.devices.iter().position(|device| has(device).is_some()).ok_or(Code::INVALID_VALUE)
+    }
+}
+
+/// New memory on the current device.
+///
+/// # Safety
+/// `address` is null or a place for an address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
+    call_in_context(|driver, device| {
+        if address.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { put(address, driver.allocate(device, bytes)?) }
+    })
+}
+
+/// New memory in stream order.
+///
+/// # Safety
+/// `address` is null or a place for an address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| {
+        if address.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        let stream = driver.stream(device, stream as u64)?;
+        let device = driver.stream_device(stream);
+        // SAFETY: the caller's promise.
+        unsafe { put(address, driver.allocate(device, bytes)?) }
+    })
+}
+
+/// Frees memory, waiting for its device.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFree_v2(address: u64) -> u32 {
+    call_in_context(|driver, _| driver.free(address))
+}
+
+/// Frees memory in stream order.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeAsync(address: u64, stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.free_on(device, address, stream as u64))
+}
+
+/// Bytes of memory that are free, and that there are.
+///
+/// # Safety
+/// Both are null or places for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32 {
+    call_in_context(|driver, device| {
+        let memory = &driver.devices[device].memory;
+        let (used, limit) = (memory.used() as usize, memory.limit() as usize);
+        // SAFETY: the caller's promise.
+        unsafe { put(free, limit - used).and_then(|()| put(total, limit)) }
+    })
+}
+
+/// The pool of a device.
+///
+/// # Safety
+/// `pool` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(pool: *mut *mut c_void, device: c_int) -> u32 {
+    call(|driver| {
+        let handle = driver.device(device)?.pool;
+        // SAFETY: the caller's promise.
+        unsafe { put(pool, handle as *mut c_void) }
+    })
+}
+
+fn with_pool(pool: *mut c_void, f: impl FnOnce() -> Result<()>) -> u32 {
+    call(|driver| match driver.devices.iter().any(|device| device.pool == pool as u64) {
+        true => f(),
+        false => Err(Code::INVALID_VALUE),
+    })
+}
+
+/// Sets how a pool keeps memory. Nothing is kept here, so that what is freed is gone.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
+    // what memory may be reused, and how much is kept
+    let known = (1..=4).contains(&attribute) && !value.is_null();
+    with_pool(pool, || if known { Ok(()) } else { Err(Code::INVALID_VALUE) })
+}
+
+/// Gives memory that a pool keeps back.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolTrimTo(pool: *mut c_void, _keep: usize) -> u32 {
+    with_pool(pool, || Ok(()))
+}

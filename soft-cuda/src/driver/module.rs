@@ -1,0 +1,194 @@
+//! Modules and the kernels in them.
+
+use super::{
+    device::{MOST_SHARED, MOST_THREADS, SHARED},
+    edge::{call_in_context, put},
+    error::{Code, Result},
+    state::Driver,
+};
+use crate::ptx::{KernelInfo, Module};
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    sync::Arc,
+};
+
+/// A module on a device.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) device: usize,
+    module: Arc<Module>,
+}
+
+/// A kernel of a module.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) device: usize,
+    /// Handle of the module.
+    loaded: u64,
+    pub(super) module: Arc<Module>,
+    pub(super) kernel: usize,
+    /// Bytes of dynamic shared memory that a launch may ask for.
+    pub(super) most_shared: u32,
+}
+
+impl Function {
+    pub(super) fn info(&self) -> &KernelInfo {
+        self.module.kernel_info(self.kernel)
+    }
+}
+
+/// Attributes of a function: numbers of `CUfunction_attribute`.
+const MAX_THREADS: u32 = 0;
+const SHARED_BYTES: u32 = 1;
+const LOCAL_BYTES: u32 = 3;
+const REGISTERS: u32 = 4;
+const MAX_DYNAMIC_SHARED: u32 = 8;
+
+impl Driver {
+    /// Loads the text of a module.
+    pub fn module_load(&mut self, device: usize, text: &str) -> Result<u64> {
+        if !text.contains(".version") {
+            return Err(Code::INVALID_IMAGE);
+        }
+        let mut module = Module::parse(text).map_err(|error| {
+            eprintln!("soft-cuda: {error}");
+            Code::INVALID_PTX
+        })?;
+        // memory for its variables is all it takes
+        module.load(&mut self.devices[device].memory).map_err(|_| Code::OUT_OF_MEMORY)?;
+        let handle = self.handle();
+        self.modules.insert(handle, Loaded { device, module: Arc::new(module) });
+        Ok(handle)
+    }
+
+    /// Takes a module away when all work of its device is done.
+    pub fn module_unload(&mut self, handle: u64) -> Result<()> {
+        let device = self.modules.get(&handle).ok_or(Code::INVALID_HANDLE)?.device;
+        self.finish_device(device);
+        self.check(device)?;
+        self.functions.retain(|_, function| function.loaded != handle);
+        if let Some(loaded) = self.modules.remove(&handle) {
+            loaded.module.unload(&mut self.devices[device].memory);
+        }
+        Ok(())
+    }
+
+    /// A kernel of a module by its name.
+    pub fn module_function(&mut self, module: u64, name: &str) -> Result<u64> {
+        let loaded = self.modules.get(&module).ok_or(Code::INVALID_HANDLE)?;
+        let kernel = loaded.module.kernel(name).ok_or(Code::NOT_FOUND)?;
+        let own = loaded.module.kernel_info(kernel).shared_bytes as u32;
+        let function = Function {
+            device: loaded.device,
+            loaded: module,
+            module: loaded.module.clone(),
+            kernel,
+            most_shared: SHARED.saturating_sub(own),
+        };
+        let handle = self.handle();
+        self.functions.insert(handle, function);
+        Ok(handle)
+    }
+
+    pub(super) fn function(&self, handle: u64) -> Result<&Function> {
+        self.functions.get(&handle).ok_or(Code::INVALID_HANDLE)
+    }
+
+    /// Lets launches of a kernel ask for this much dynamic shared memory.
+    pub fn function_allow_shared(&mut self, handle: u64, bytes: i32) -> Result<()> {
+        let function = self.functions.get_mut(&handle).ok_or(Code::INVALID_HANDLE)?;
+        let most = i64::from(MOST_SHARED) - function.info().shared_bytes as i64;
+        if bytes < 0 || i64::from(bytes) > most {
+            return Err(Code::INVALID_VALUE);
+        }
+        function.most_shared = bytes as u32;
+        Ok(())
+    }
+
+    fn function_attribute(&self, handle: u64, attribute: u32) -> Result<c_int> {
+        let function = self.function(handle)?;
+        let info = function.info();
+        Ok(match attribute {
+            MAX_THREADS => info.max_threads.unwrap_or(MOST_THREADS).min(MOST_THREADS) as c_int,
+            SHARED_BYTES => info.shared_bytes as c_int,
+            LOCAL_BYTES => info.local_bytes as c_int,
+            REGISTERS => info.registers as c_int,
+            MAX_DYNAMIC_SHARED => function.most_shared as c_int,
+            _ => return Err(Code::NOT_SUPPORTED),
+        })
+    }
+}
+
+/// Loads a module: PTX text with its NUL. Machine code is of no use here.
+///
+/// # Safety
+/// `module` is null or a place for a handle; `image` is null, a text that ends with a NUL, or an ELF or fat binary.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *const c_void) -> u32 {
+    call_in_context(|driver, device| {
+        if module.is_null() || image.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise: the text has a NUL, and binaries begin with bytes that are none.
+        let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) }.to_bytes();
+        // an ELF file, the wrapper of a fat binary, a fat binary
+        if [&b"\x7fELF"[..], &0x466243b1_u32.to_le_bytes(), &0xba55ed50_u32.to_le_bytes()]
+            .iter()
+            .any(|magic| text.starts_with(magic))
+        {
+            return Err(Code::NO_BINARY_FOR_GPU);
+        }
+        let text = std::str::from_utf8(text).map_err(|_| Code::INVALID_IMAGE)?;
+        // SAFETY: the caller's promise.
+        unsafe { put(module, driver.module_load(device, text)? as *mut c_void) }
+    })
+}
+
+/// Takes a module away.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuModuleUnload(module: *mut c_void) -> u32 {
+    call_in_context(|driver, _| driver.module_unload(module as u64))
+}
+
+/// A kernel of a module by its name.
+///
+/// # Safety
+/// `function` is null or a place for a handle; `name` is null or a text that ends with a NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetFunction(
+    function: *mut *mut c_void,
+    module: *mut c_void,
+    name: *const c_char,
+) -> u32 {
+    call_in_context(|driver, _| {
+        if function.is_null() || name.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| Code::NOT_FOUND)?;
+        // SAFETY: the caller's promise.
+        unsafe { put(function, driver.module_function(module as u64, name)? as *mut c_void) }
+    })
+}
+
+/// Sets something of a kernel: how much dynamic shared memory a launch may ask for. The share of shared memory against
+/// cache makes no difference here.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuFuncSetAttribute(function: *mut c_void, attribute: u32, value: c_int) -> u32 {
+    const CARVEOUT: u32 = 9;
+    call_in_context(|driver, _| match attribute {
+        MAX_DYNAMIC_SHARED => driver.function_allow_shared(function as u64, value),
+        CARVEOUT => driver.function(function as u64).map(drop),
+        _ => Err(Code::INVALID_VALUE),
+    })
+}
+
+/// What a kernel has of something.
+///
+/// # Safety
+/// `value` is null or a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: u32, function: *mut c_void) -> u32 {
+    // SAFETY: the caller's promise.
+    call_in_context(|driver, _| unsafe { put(value, driver.function_attribute(function as u64, attribute)?) })
+}

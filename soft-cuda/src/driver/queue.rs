@@ -1,0 +1,261 @@
+//! Streams as queues of work, which runs as late as the order of streams allows: when someone waits for it.
+
+use super::{
+    error::Result,
+    state::{Driver, Lifetime},
+};
+use crate::{
+    exec::{self, Launch},
+    fault::Fault,
+    memory::{Hint, Memory},
+    ptx::Module,
+};
+use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc, time::Instant};
+
+/// A stream that holds more work than this runs the oldest.
+const MOST_WORK: usize = 4096;
+
+/// Beyond this many bytes of host memory in queued copies the oldest run.
+const MOST_STAGED: usize = 256 << 20;
+
+/// Work on a device's memory.
+pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
+
+/// How a stream is ordered against the default stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It is the default stream.
+    Default,
+    /// It waits for the default stream, and the default stream for it.
+    Blocking,
+    /// Not at all.
+    NonBlocking,
+}
+
+/// A stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) device: usize,
+    pub(super) kind: Kind,
+    /// Whether its handle is gone: it lives on until its work is done.
+    pub(super) destroyed: bool,
+    queue: VecDeque<Entry>,
+}
+
+impl Stream {
+    pub(super) fn new(device: usize, kind: Kind) -> Stream {
+        Stream { device, kind, destroyed: false, queue: VecDeque::new() }
+    }
+
+    fn front(&self) -> Option<u64> {
+        self.queue.front().map(|entry| entry.order)
+    }
+}
+
+/// A place in a stream: all that was put on it up to and with this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    stream: u64,
+    order: u64,
+}
+
+/// Work, and what it is called in messages.
+#[derive(Debug)]
+struct Entry {
+    /// Grows from call to call over all streams.
+    order: u64,
+    what: Cow<'static, str>,
+    work: Work,
+    /// Bytes of host memory it holds.
+    staged: usize,
+}
+
+/// What can be put on a stream.
+pub(crate) enum Work {
+    /// Work on the memory of one device.
+    On(usize, Job),
+    /// A launch on a device of a kernel of a module.
+    Launch(usize, Arc<Module>, usize, Launch),
+    /// A copy between (device, address) and (device, address).
+    Copy {
+        /// Where from.
+        from: (usize, u64),
+        /// Where to.
+        to: (usize, u64),
+        /// How much.
+        bytes: usize,
+    },
+    /// The end of an allocation of a device.
+    Free(usize, u64),
+    /// An event happens.
+    Record(u64),
+    /// Nothing, but not before this.
+    Wait(Option<Waited>),
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waited(pub(super) Mark);
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Work::On(..) => "On",
+            Work::Launch(..) => "Launch",
+            Work::Copy { .. } => "Copy",
+            Work::Free(..) => "Free",
+            Work::Record(_) => "Record",
+            Work::Wait(_) => "Wait",
+        })
+    }
+}
+
+impl Driver {
+    /// Puts work on a stream; the name is for messages. `staged` is how many bytes of host memory the work holds.
+    pub(crate) fn put_on(
+        &mut self,
+        stream: u64,
+        what: impl Into<Cow<'static, str>>,
+        work: Work,
+        staged: usize,
+    ) -> Result<()> {
+        self.push(stream, what.into(), work, staged);
+        let Some(state) = self.streams.get(&stream) else {
+            return Ok(());
+        };
+        let device = state.device;
+        while let Some(state) = self.streams.get(&stream)
+            && let Some(order) = state.front()
+            && (state.queue.len() > MOST_WORK || self.staged > MOST_STAGED)
+        {
+            self.finish(vec![Mark { stream, order }]);
+        }
+        self.check(device)
+    }
+
+    /// Puts work on a stream. Where it is then.
+    pub(super) fn push(&mut self, stream: u64, what: Cow<'static, str>, work: Work, staged: usize) -> Mark {
+        let order = self.next_order;
+        self.next_order += 1;
+        self.staged += staged;
+        let state = self.streams.get_mut(&stream).expect("a stream was looked up before work is put on it");
+        state.queue.push_back(Entry { order, what, work, staged });
+        Mark { stream, order }
+    }
+
+    /// Whether work up to the mark is still to be done.
+    pub(super) fn pending(&self, mark: Mark) -> bool {
+        self.streams.get(&mark.stream).and_then(Stream::front).is_some_and(|front| front <= mark.order)
+    }
+
+    /// Whether the stream has work that is not done.
+    pub(super) fn is_busy(&self, stream: u64) -> bool {
+        self.pending(Mark { stream, order: u64::MAX })
+    }
+
+    /// Does all work of a stream.
+    pub(super) fn finish_stream(&mut self, stream: u64) {
+        self.finish(vec![Mark { stream, order: u64::MAX }]);
+    }
+
+    /// Does all work of a device, the streams made last first.
+    pub(crate) fn finish_device(&mut self, device: usize) {
+        let of_device = self.streams.iter().filter(|(_, stream)| stream.device == device);
+        let goals = of_device.map(|(&stream, _)| Mark { stream, order: u64::MAX }).collect();
+        self.finish(goals);
+    }
+
+    /// Does the work up to the marks, the last of them first, and only what that needs of other streams.
+    pub(super) fn finish(&mut self, mut goals: Vec<Mark>) {
+        while let Some(&goal) = goals.last() {
+            if !self.pending(goal) {
+                goals.pop();
+                continue;
+            }
+            // whatever is before a piece of work has a lower order than it, so this ends
+            match self.blocker(goal.stream) {
+                Some(mark) => goals.push(mark),
+                None => self.run_first(goal.stream),
+            }
+        }
+    }
+
+    /// What has to be done before the first work of the stream, if anything.
+    fn blocker(&self, stream: u64) -> Option<Mark> {
+        let state = self.streams.get(&stream)?;
+        let first = state.queue.front()?;
+        if let Work::Wait(Some(Waited(mark))) = first.work
+            && self.pending(mark)
+        {
+            return Some(mark);
+        }
+        let before = first.order - 1;
+        let other = match state.kind {
+            Kind::Default => Kind::Blocking,
+            Kind::Blocking => Kind::Default,
+            Kind::NonBlocking => return None,
+        };
+        let others = self.streams.iter().filter(|(_, s)| s.device == state.device && s.kind == other);
+        others.map(|(&stream, _)| Mark { stream, order: before }).find(|&mark| self.pending(mark))
+    }
+
+    fn run_first(&mut self, stream: u64) {
+        let Some(state) = self.streams.get_mut(&stream) else {
+            return;
+        };
+        let device = state.device;
+        if let Some(Entry { what, work, staged, .. }) = state.queue.pop_front() {
+            self.staged -= staged;
+            if let Err(fault) = self.perform(work) {
+                self.fail(device, &what, &fault);
+            }
+        }
+        self.bury(stream);
+    }
+
+    fn perform(&mut self, work: Work) -> std::result::Result<(), Fault> {
+        match work {
+            Work::On(device, job) => job(&mut self.devices[device].memory)?,
+            Work::Launch(device, module, kernel, launch) => {
+                exec::run(&module, kernel, &launch, &mut self.devices[device].memory, &mut self.order)?;
+            }
+            Work::Copy { from, to, bytes } => {
+                let source = &self.devices[from.0].memory;
+                let content = source.read(&mut Hint::default(), from.1, bytes)?.to_vec();
+                let target = &mut self.devices[to.0].memory;
+                target.write(&mut Hint::default(), to.1, bytes)?.copy_from_slice(&content);
+            }
+            Work::Free(device, address) => {
+                let device = &mut self.devices[device];
+                device.allocated.remove(&address);
+                device.memory.free(address);
+            }
+            Work::Record(event) => {
+                if let Some(event) = self.events.get_mut(&event) {
+                    event.happened = Some(Instant::now());
+                }
+            }
+            Work::Wait(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets the work of a device whose context is lost. Its memory stays as it is; so does what was to be freed.
+    pub(super) fn drop_work(&mut self, device: usize) {
+        for stream in self.streams.values_mut().filter(|stream| stream.device == device) {
+            for entry in std::mem::take(&mut stream.queue) {
+                self.staged -= entry.staged;
+                if let Work::Free(on, address) = entry.work {
+                    self.devices[on].allocated.insert(address, Lifetime::Live);
+                }
+            }
+        }
+    }
+
+    /// Removes a stream that was destroyed and has nothing more to do.
+    pub(super) fn bury(&mut self, stream: u64) {
+        if self.streams.get(&stream).is_some_and(|stream| stream.destroyed && stream.queue.is_empty()) {
+            self.streams.remove(&stream);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What the driver keeps: devices, and the things of which callers have handles.
+
+use super::{
+    config::Config,
+    counts::Counts,
+    error::{Code, Result},
+    event::Event,
+    module::{Function, Loaded},
+    queue::{Kind, Stream},
+};
+use crate::{exec::Order, fault::Fault, memory::Memory};
+use std::collections::BTreeMap;
+
+/// The driver's state.
+///
+/// No handle is used twice, none is an address of the host's, and the kinds of things share one counter, so that a
+/// handle of another kind or of what was destroyed is seen.
+#[derive(Debug)]
+pub struct Driver {
+    pub(super) config: Config,
+    pub(super) counts: Counts,
+    pub(super) devices: Vec<Device>,
+    pub(super) streams: BTreeMap<u64, Stream>,
+    pub(super) events: BTreeMap<u64, Event>,
+    pub(super) modules: BTreeMap<u64, Loaded>,
+    pub(super) functions: BTreeMap<u64, Function>,
+    /// In which order threads run; a random one goes on from launch to launch.
+    pub(super) order: Order,
+    /// Bytes of host memory that queued copies hold.
+    pub(super) staged: usize,
+    /// Allocations until one fails; 0 for none.
+    pub(super) fail_in: u64,
+    pub(super) next_order: u64,
+    initialised: bool,
+    next_handle: u64,
+}
+
+/// A device and its primary context, which is the only one.
+#[derive(Debug)]
+pub(super) struct Device {
+    pub(super) memory: Memory,
+    /// Handle of the context.
+    pub(super) context: u64,
+    /// Handle of its pool.
+    pub(super) pool: u64,
+    /// Its default stream, which has no handle that callers see.
+    pub(super) default_stream: u64,
+    /// How often the context was retained; without that there is none.
+    pub(super) retained: u32,
+    /// What every call of the context gives since a kernel failed.
+    pub(super) fault: Option<Code>,
+    /// What callers allocated, by address.
+    pub(super) allocated: BTreeMap<u64, Lifetime>,
+}
+
+/// Whether an allocation may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lifetime {
+    /// It may.
+    Live,
+    /// It is free as soon as a stream comes to it; no call made since may use it.
+    Freeing,
+}
+
+impl Driver {
+    /// A driver that nothing was done with.
+    pub fn new(config: Config) -> Driver {
+        let mut driver = Driver {
+            counts: Counts::default(),
+            devices: Vec::new(),
+            streams: BTreeMap::new(),
+            events: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            order: config.order,
+            staged: 0,
+            fail_in: config.fail_allocation.unwrap_or(0),
+            next_order: 1,
+            initialised: false,
+            // no address of the host's or of a device
+            next_handle: 0x0400_0000_0000_0000,
+            config,
+        };
+        for ordinal in 0..driver.config.devices {
+            let device = Device {
+                memory: Memory::new(ordinal, driver.config.memory),
+                context: driver.handle(),
+                pool: driver.handle(),
+                default_stream: driver.handle(),
+                retained: 0,
+                fault: None,
+                allocated: BTreeMap::new(),
+            };
+            driver.devices.push(device);
+        }
+        driver
+    }
+
+    /// Makes the driver ready for use. There is nothing to be used without a device.
+    pub fn initialise(&mut self) -> Result<()> {
+        if self.devices.is_empty() {
+            return Err(Code::NO_DEVICE);
+        }
+        self.initialised = true;
+        Ok(())
+    }
+
+    pub(super) fn check_initialised(&self) -> Result<()> {
+        self.initialised.then_some(()).ok_or(Code::NOT_INITIALIZED)
+    }
+
+    /// A handle that was never given before.
+    pub(crate) fn handle(&mut self) -> u64 {
+        self.next_handle += 16;
+        self.next_handle
+    }
+
+    /// The device of a context.
+    pub(crate) fn device_of(&self, context: u64) -> Result<usize> {
+        let device = self.devices.iter().position(|device| device.context == context).ok_or(Code::INVALID_CONTEXT)?;
+        if self.devices[device].retained == 0 { Err(Code::CONTEXT_IS_DESTROYED) } else { Ok(device) }
+    }
+
+    /// What a kernel of the device did wrong, if one did.
+    pub(crate) fn check(&self, device: usize) -> Result<()> {
+        self.devices[device].fault.map_or(Ok(()), Err)
+    }
+
+    /// Says what went wrong, and makes every later call on the device fail.
+    pub(super) fn fail(&mut self, device: usize, what: &str, fault: &Fault) {
+        eprintln!("soft-cuda: {what}: {fault}");
+        self.devices[device].fault = Some(Code(fault.code()));
+        self.drop_work(device);
+    }
+
+    /// One more use of the device's context.
+    pub fn retain(&mut self, device: usize) -> Result<u64> {
+        let state = self.devices.get_mut(device).ok_or(Code::INVALID_DEVICE)?;
+        if state.retained == 0 {
+            self.streams.insert(state.default_stream, Stream::new(device, Kind::Default));
+        }
+        state.retained += 1;
+        Ok(state.context)
+    }
+
+    /// One use less of the device's context. The last takes everything on the device with it.
+    pub fn release(&mut self, device: usize) -> Result<()> {
+        let state = self.devices.get_mut(device).ok_or(Code::INVALID_DEVICE)?;
+        state.retained = state.retained.checked_sub(1).ok_or(Code::INVALID_CONTEXT)?;
+        if state.retained == 0 {
+            self.reset(device);
+        }
+        Ok(())
+    }
+
+    /// Ends a device's context: whatever handles and memory it had are gone.
+    fn reset(&mut self, device: usize) {
+        self.drop_work(device);
+        self.streams.retain(|_, stream| stream.device != device);
+        self.events.retain(|_, event| event.device != device);
+        self.modules.retain(|_, module| module.device != device);
+        self.functions.retain(|_, function| function.device != device);
+        let state = &mut self.devices[device];
+        let addresses: Vec<u64> = state.memory.allocations().map(|(start, _)| start).collect();
+        for address in addresses {
+            state.memory.free(address);
+        }
+        state.allocated.clear();
+        state.fault = None;
+    }
+}

@@ -1,0 +1,126 @@
+//! Streams: made, waited for, destroyed.
+
+use super::{
+    edge::{call_in_context, put},
+    error::{Code, Result},
+    queue::{Kind, Stream, Work},
+    state::Driver,
+};
+use std::ffi::c_void;
+
+/// The stream does not wait for the default stream.
+const NON_BLOCKING: u32 = 1;
+
+impl Driver {
+    /// A new stream. Flag 1: not ordered against the default stream.
+    pub fn stream_create(&mut self, device: usize, flags: u32) -> Result<u64> {
+        let kind = match flags {
+            0 => Kind::Blocking,
+            NON_BLOCKING => Kind::NonBlocking,
+            _ => return Err(Code::INVALID_VALUE),
+        };
+        let handle = self.handle();
+        self.streams.insert(handle, Stream::new(device, kind));
+        Ok(handle)
+    }
+
+    /// The stream of a handle: the default stream of `device` for 0 and 1.
+    pub(crate) fn stream(&self, device: usize, handle: u64) -> Result<u64> {
+        match handle {
+            0 | 1 => Ok(self.devices[device].default_stream),
+            // the default stream of each thread
+            2 => Err(Code::NOT_SUPPORTED),
+            _ => match self.streams.get(&handle) {
+                Some(stream) if !stream.destroyed && stream.kind != Kind::Default => {
+                    self.check(stream.device)?;
+                    Ok(handle)
+                }
+                _ => Err(Code::INVALID_HANDLE),
+            },
+        }
+    }
+
+    /// The stream of a handle, which has to be one of `device`.
+    pub(crate) fn stream_on(&self, device: usize, handle: u64) -> Result<u64> {
+        let stream = self.stream(device, handle)?;
+        if self.streams[&stream].device == device { Ok(stream) } else { Err(Code::INVALID_HANDLE) }
+    }
+
+    /// The device of a stream that was looked up.
+    pub(crate) fn stream_device(&self, stream: u64) -> usize {
+        self.streams[&stream].device
+    }
+
+    /// Ends a handle. What is on the stream runs nevertheless, some time.
+    pub fn stream_destroy(&mut self, device: usize, handle: u64) -> Result<()> {
+        if handle <= 2 {
+            return Err(Code::INVALID_HANDLE);
+        }
+        let stream = self.stream(device, handle)?;
+        if let Some(state) = self.streams.get_mut(&stream) {
+            state.destroyed = true;
+        }
+        self.bury(stream);
+        Ok(())
+    }
+
+    /// Waits for all that is on a stream.
+    pub fn stream_synchronize(&mut self, device: usize, handle: u64) -> Result<()> {
+        let stream = self.stream(device, handle)?;
+        let device = self.streams[&stream].device;
+        self.finish_stream(stream);
+        self.check(device)
+    }
+
+    /// Whether all on a stream is done. Who asks is told that it is not, but it will be done when asked again.
+    pub fn stream_query(&mut self, device: usize, handle: u64) -> Result<()> {
+        let stream = self.stream(device, handle)?;
+        let busy = self.is_busy(stream);
+        self.stream_synchronize(device, handle)?;
+        if busy { Err(Code::NOT_READY) } else { Ok(()) }
+    }
+
+    /// What is put on the stream from now on runs after the event. An event that was never recorded is no event.
+    pub fn stream_wait_event(&mut self, device: usize, handle: u64, event: u64) -> Result<()> {
+        let stream = self.stream(device, handle)?;
+        let waited = self.event(event)?.waited();
+        self.put_on(stream, "wait", Work::Wait(waited), 0)
+    }
+}
+
+/// A new stream.
+///
+/// # Safety
+/// `stream` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, flags: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    call_in_context(|driver, device| unsafe { put(stream, driver.stream_create(device, flags)? as *mut c_void) })
+}
+
+/// Ends a handle of a stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamDestroy_v2(stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.stream_destroy(device, stream as u64))
+}
+
+/// Waits for a stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.stream_synchronize(device, stream as u64))
+}
+
+/// Whether a stream is done.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamQuery(stream: *mut c_void) -> u32 {
+    call_in_context(|driver, device| driver.stream_query(device, stream as u64))
+}
+
+/// Lets a stream wait for an event.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, flags: u32) -> u32 {
+    call_in_context(|driver, device| match flags {
+        0 => driver.stream_wait_event(device, stream as u64, event as u64),
+        _ => Err(Code::INVALID_VALUE),
+    })
+}
