@@ -40,6 +40,13 @@ pub enum Fault {
     Failed(String),
     /// An instruction this device does not have.
     Unsupported(String),
+    /// One of the others, and where it happened.
+    At {
+        /// The kernel, the thread and the statement.
+        place: String,
+        /// What happened.
+        fault: Box<Fault>,
+    },
 }
 
 impl Fault {
@@ -51,7 +58,13 @@ impl Fault {
             Fault::Misaligned { .. } => 716,
             Fault::Failed(_) => 719,
             Fault::Unsupported(_) => 715,
+            Fault::At { fault, .. } => fault.code(),
         }
+    }
+
+    /// The same, with where it happened.
+    pub(crate) fn at(self, place: String) -> Fault {
+        Fault::At { place, fault: Box::new(self) }
     }
 }
 
@@ -71,6 +84,7 @@ impl fmt::Display for Fault {
             }
             Fault::Failed(what) => f.write_str(what),
             Fault::Unsupported(what) => write!(f, "this device has no {what}"),
+            Fault::At { place, fault } => write!(f, "{fault}; in {place}"),
         }
     }
 }

@@ -34,6 +34,13 @@ struct Block {
     bytes: Vec<u8>,
 }
 
+/// An allocation that nobody sees for a while.
+#[derive(Debug)]
+pub struct Hidden {
+    slot: usize,
+    block: Block,
+}
+
 /// A block of memory that an access was found in: the next access is likely to be there too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint(usize);
@@ -102,6 +109,22 @@ impl Memory {
         true
     }
 
+    /// Makes an allocation as if it were freed, until it is [shown](Memory::show) again.
+    pub fn hide(&mut self, address: u64) -> Option<Hidden> {
+        let slot = self.alive.remove(&address)?;
+        let block = std::mem::take(&mut self.blocks[slot]);
+        self.freed.insert(block.start, block.bytes.len() as u64);
+        Some(Hidden { slot, block })
+    }
+
+    /// Ends [hiding](Memory::hide).
+    pub fn show(&mut self, hidden: Hidden) {
+        let Hidden { slot, block } = hidden;
+        self.freed.remove(&block.start);
+        self.alive.insert(block.start, slot);
+        self.blocks[slot] = block;
+    }
+
     /// Start and size of the live allocation that holds `address`.
     pub fn allocation(&self, address: u64) -> Option<(u64, u64)> {
         let (&start, &slot) = self.alive.range(..=address).next_back()?;
@@ -146,6 +169,19 @@ impl Memory {
     #[inline]
     pub fn write(&mut self, hint: &mut Hint, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
         let (slot, offset) = self.locate(hint, Access::Write, address, bytes)?;
+        Ok(&mut self.blocks[slot].bytes[offset..offset + bytes])
+    }
+
+    /// The `bytes` bytes at `address`, for an access of any kind.
+    #[inline]
+    pub(crate) fn bytes(
+        &mut self,
+        hint: &mut Hint,
+        access: Access,
+        address: u64,
+        bytes: usize,
+    ) -> Result<&mut [u8], Fault> {
+        let (slot, offset) = self.locate(hint, access, address, bytes)?;
         Ok(&mut self.blocks[slot].bytes[offset..offset + bytes])
     }
 
@@ -210,6 +246,20 @@ mod tests {
         assert_ne!(start, again);
         let fault = memory.read(&mut hint, start + 4, 4).unwrap_err();
         assert!(fault.to_string().contains("was freed"), "{fault}");
+    }
+
+    #[test]
+    fn hidden_memory_comes_back_as_it_was() {
+        let (mut memory, mut hint) = (memory(), Hint::default());
+        let start = memory.allocate(4).unwrap();
+        memory.write(&mut hint, start, 4).unwrap().fill(3);
+        let hidden = memory.hide(start).unwrap();
+        let fault = memory.read(&mut hint, start, 4).unwrap_err();
+        assert!(fault.to_string().contains("was freed"), "{fault}");
+        assert!(memory.hide(start).is_none());
+        memory.show(hidden);
+        assert_eq!(memory.read(&mut hint, start, 4).unwrap(), [3; 4]);
+        assert!(memory.free(start));
     }
 
     #[test]

@@ -68,6 +68,7 @@ impl Driver {
         let stream = self.stream(device, stream)?;
         let on = self.allocation(address)?;
         self.devices[on].allocated.insert(address, Lifetime::Freeing);
+        self.freeing.insert(self.next_order, (on, address));
         self.put_on(stream, "free", Work::Free(on, address), 0)
     }
 

@@ -204,16 +204,24 @@ impl Driver {
             return;
         };
         let device = state.device;
-        if let Some(Entry { what, work, staged, .. }) = state.queue.pop_front() {
+        if let Some(Entry { order, what, work, staged }) = state.queue.pop_front() {
             self.staged -= staged;
-            if let Err(fault) = self.perform(work) {
+            // what was called after a free must not use the memory, even where that stream has not come to the free
+            let freed: Vec<(usize, u64)> = self.freeing.range(..order).map(|(_, &freed)| freed).collect();
+            let hide = |(device, address): (usize, u64)| (device, self.devices[device].memory.hide(address));
+            let hidden: Vec<_> = freed.into_iter().map(hide).collect();
+            let result = self.perform(order, work);
+            for (device, hidden) in hidden {
+                hidden.into_iter().for_each(|hidden| self.devices[device].memory.show(hidden));
+            }
+            if let Err(fault) = result {
                 self.fail(device, &what, &fault);
             }
         }
         self.bury(stream);
     }
 
-    fn perform(&mut self, work: Work) -> std::result::Result<(), Fault> {
+    fn perform(&mut self, order: u64, work: Work) -> std::result::Result<(), Fault> {
         match work {
             Work::On(device, job) => job(&mut self.devices[device].memory)?,
             Work::Launch(device, module, kernel, launch) => {
@@ -226,6 +234,7 @@ impl Driver {
                 target.write(&mut Hint::default(), to.1, bytes)?.copy_from_slice(&content);
             }
             Work::Free(device, address) => {
+                self.freeing.remove(&order);
                 let device = &mut self.devices[device];
                 device.allocated.remove(&address);
                 device.memory.free(address);
@@ -246,6 +255,7 @@ impl Driver {
             for entry in std::mem::take(&mut stream.queue) {
                 self.staged -= entry.staged;
                 if let Work::Free(on, address) = entry.work {
+                    self.freeing.remove(&entry.order);
                     self.devices[on].allocated.insert(address, Lifetime::Live);
                 }
             }

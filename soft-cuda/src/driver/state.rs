@@ -26,6 +26,8 @@ pub struct Driver {
     pub(super) functions: BTreeMap<u64, Function>,
     /// In which order threads run; a random one goes on from launch to launch.
     pub(super) order: Order,
+    /// Frees that are queued, by their order: device and address.
+    pub(super) freeing: BTreeMap<u64, (usize, u64)>,
     /// Bytes of host memory that queued copies hold.
     pub(super) staged: usize,
     /// Allocations until one fails; 0 for none.
@@ -73,6 +75,7 @@ impl Driver {
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
             order: config.order,
+            freeing: BTreeMap::new(),
             staged: 0,
             fail_in: config.fail_allocation.unwrap_or(0),
             next_order: 1,

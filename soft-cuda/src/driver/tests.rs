@@ -203,6 +203,27 @@ fn memory_that_is_to_be_freed_is_of_no_use() {
 }
 
 #[test]
+fn work_after_a_free_has_no_use_of_the_memory_though_the_free_is_late() {
+    let mut driver = driver(Config::default());
+    let [one, other] = [0, 1].map(|_| driver.stream_create(0, NON_BLOCKING).unwrap());
+    let memory = driver.allocate(0, 4).unwrap();
+    let peek = |driver: &mut Driver, stream| {
+        let job = Box::new(move |all: &mut crate::memory::Memory| {
+            all.read(&mut crate::memory::Hint::default(), memory, 4).map(drop)
+        });
+        driver.put_on(stream, "peek", Work::On(0, job), 0).unwrap();
+    };
+    peek(&mut driver, other);
+    peek(&mut driver, one);
+    driver.free_on(0, memory, one).unwrap();
+    assert_eq!(driver.stream_synchronize(0, other), Ok(()), "it was called before");
+    peek(&mut driver, other);
+    assert_eq!(driver.stream_synchronize(0, other), Err(Code::ILLEGAL_ADDRESS));
+    driver.release(0).unwrap();
+    assert!(driver.leaks().is_empty());
+}
+
+#[test]
 fn an_allocation_fails_where_it_is_told_to() {
     let mut driver = driver(Config { fail_allocation: Some(2), ..Config::default() });
     assert!(driver.allocate(0, 1).is_ok());

@@ -1,6 +1,29 @@
 //! Runs a launch: block after block, thread after thread, each as far as it can go alone.
+//!
+//! `thread` goes from step to step, `block` lets threads wait for each other, `space` checks each access to memory, `race`
+//! those to shared memory, and `alu` is the arithmetic.
 
-use crate::{fault::Fault, memory::Memory, ptx::Module};
+pub(crate) mod alu;
+mod block;
+mod machine;
+mod order;
+mod race;
+pub(crate) mod space;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod warp;
+
+pub use order::Order;
+
+use crate::{
+    fault::Fault,
+    memory::{Hint, Memory},
+    ptx::Module,
+};
+use block::Block;
+use machine::Machine;
+use race::Races;
 
 /// How a kernel is started. What a driver refuses must be refused before.
 #[derive(Clone, Debug)]
@@ -15,16 +38,8 @@ pub struct Launch {
     pub params: Vec<u8>,
 }
 
-/// The order in which blocks, and threads of a block, run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The first one first.
-    Forward,
-    /// The last one first.
-    Reverse,
-    /// Mixed; the state of the generator goes on from launch to launch.
-    Random(u64),
-}
+/// Steps after which a launch is taken to have no end.
+pub const STEPS: u64 = 1 << 36;
 
 /// Runs a kernel of a loaded module to its end.
 pub fn run(
@@ -34,6 +49,41 @@ pub fn run(
     memory: &mut Memory,
     order: &mut Order,
 ) -> Result<(), Fault> {
-    let _ = (launch, memory, order);
-    Err(Fault::Unsupported(format!("way to run {}", module.kernel_info(kernel).name)))
+    run_within(STEPS, module, kernel, launch, memory, order).map(|_| ())
+}
+
+/// As [`run`], of at most so many steps. How many it took.
+pub fn run_within(
+    limit: u64,
+    module: &Module,
+    kernel: usize,
+    launch: &Launch,
+    memory: &mut Memory,
+    order: &mut Order,
+) -> Result<u64, Fault> {
+    let kernel = &module.kernels[kernel];
+    let [across, down, deep] = launch.grid.map(u64::from);
+    let threads = launch.block.iter().map(|&n| u64::from(n)).product::<u64>();
+    let blocks = across * down * deep;
+    if blocks == 0 || !(1..=1024).contains(&threads) {
+        return Err(Fault::Failed(format!("a launch of {blocks} blocks of {threads} threads")));
+    }
+    let shared = if launch.shared == 0 { kernel.info.shared_bytes } else { kernel.dynamic + launch.shared as usize };
+    let mut machine = Machine {
+        module,
+        kernel,
+        launch,
+        memory,
+        hints: vec![Hint::default(); module.accesses.min(1 << 16)],
+        shared: vec![0; shared],
+        races: Races::new(shared, threads as usize),
+        block: [0; 3],
+        left: limit,
+    };
+    let mut block = Block::default();
+    for index in order.blocks(blocks) {
+        machine.block = [index % across, index / across % down, index / across / down].map(|i| i as u32);
+        block.run(&mut machine, order)?;
+    }
+    Ok(limit - machine.left)
 }

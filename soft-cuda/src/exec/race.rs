@@ -1,0 +1,225 @@
+//! Finds accesses to shared memory that nothing orders: each byte remembers who wrote and read it since the threads last
+//! met at a barrier.
+//!
+//! Within a warp, `__syncwarp` orders too: each lane counts the ones it took part in, and knows how far it has seen the
+//! others. Shuffles and votes order nothing, as their definition says.
+
+use crate::fault::{Access, Fault};
+use std::ops::Range;
+
+/// Lanes of a warp.
+const LANES: usize = 32;
+
+/// An access: when, by whom, and whether it was an atomic one. All zero: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stamp(u64);
+
+const CLOCK_BITS: u32 = 21;
+const CLOCK_MOST: u32 = (1 << CLOCK_BITS) - 1;
+
+impl Stamp {
+    fn new(epoch: u32, strong: bool, thread: u32, clock: u32) -> Stamp {
+        let clock = clock.min(CLOCK_MOST);
+        Stamp(u64::from(epoch) << 32 | u64::from(strong) << 31 | u64::from(thread) << CLOCK_BITS | u64::from(clock))
+    }
+
+    #[inline]
+    fn epoch(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn strong(self) -> bool {
+        self.0 >> 31 & 1 != 0
+    }
+
+    fn thread(self) -> u32 {
+        (self.0 as u32 & 0x7fff_ffff) >> CLOCK_BITS
+    }
+
+    fn warp(self) -> usize {
+        self.thread() as usize / LANES
+    }
+
+    fn clock(self) -> u32 {
+        self.0 as u32 & CLOCK_MOST
+    }
+}
+
+/// What is known of a byte: its last writer, and two readers. They are of different warps if any two were.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    write: Stamp,
+    reads: [Stamp; 2],
+}
+
+/// How far each lane of a warp has seen each other.
+type Clocks = [[u32; LANES]; LANES];
+
+/// The accesses to the shared memory of a block.
+#[derive(Debug)]
+pub(super) struct Races {
+    cells: Vec<Cell>,
+    clocks: Vec<Clocks>,
+    /// Warps whose clocks have moved.
+    moved: Vec<usize>,
+    /// Counts barriers, of all blocks.
+    epoch: u32,
+}
+
+/// Each lane has seen its own first accesses only.
+fn unseen() -> Clocks {
+    let mut clocks = [[0; LANES]; LANES];
+    for (lane, row) in clocks.iter_mut().enumerate() {
+        row[lane] = 1;
+    }
+    clocks
+}
+
+impl Races {
+    pub fn new(bytes: usize, threads: usize) -> Races {
+        let warps = if bytes == 0 { 0 } else { threads.div_ceil(LANES) };
+        Races { cells: vec![Cell::default(); bytes], clocks: vec![unseen(); warps], moved: Vec::new(), epoch: 0 }
+    }
+
+    /// A new block begins.
+    pub fn begin(&mut self) {
+        self.barrier();
+        for warp in self.moved.drain(..) {
+            self.clocks[warp] = unseen();
+        }
+    }
+
+    /// All threads have met.
+    pub fn barrier(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+    }
+
+    /// These lanes of a warp have met.
+    pub fn warp_barrier(&mut self, warp: usize, lanes: u32) {
+        let Some(clocks) = self.clocks.get_mut(warp) else { return };
+        let those = || (0..LANES).filter(|lane| lanes >> lane & 1 != 0);
+        let mut seen = [0; LANES];
+        for lane in those() {
+            for (seen, clock) in seen.iter_mut().zip(clocks[lane]) {
+                *seen = clock.max(*seen);
+            }
+        }
+        for lane in those() {
+            clocks[lane] = seen;
+            clocks[lane][lane] += 1;
+        }
+        if !self.moved.contains(&warp) {
+            self.moved.push(warp);
+        }
+    }
+
+    /// Notes an access by a thread, or says with which earlier one it is a race.
+    #[inline]
+    pub fn check(&mut self, kind: Access, strong: bool, bytes: Range<usize>, thread: u32) -> Result<(), Fault> {
+        let (warp, lane) = (thread as usize / LANES, thread as usize % LANES);
+        let seen = &self.clocks[warp][lane];
+        let me = Stamp::new(self.epoch, strong, thread, seen[lane]);
+        let races = |other: Stamp| {
+            other.epoch() == me.epoch()
+                && other.thread() != thread
+                && !(other.strong() && strong)
+                && (other.warp() != warp || seen[other.thread() as usize % LANES] < other.clock())
+        };
+        let start = bytes.start;
+        for (i, cell) in self.cells[bytes].iter_mut().enumerate() {
+            if races(cell.write) {
+                return Err(race(start + i, kind, me, Access::Write, cell.write));
+            }
+            if kind != Access::Read {
+                if let Some(&read) = cell.reads.iter().find(|&&read| races(read)) {
+                    return Err(race(start + i, kind, me, Access::Read, read));
+                }
+                cell.write = me;
+            } else if cell.reads[0].epoch() != me.epoch() {
+                cell.reads = [me, me];
+            } else if cell.reads[0].thread() == thread {
+                cell.reads[0] = me;
+            } else if cell.reads[0].warp() == cell.reads[1].warp() {
+                cell.reads[1] = me;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn race(byte: usize, kind: Access, me: Stamp, other_kind: Access, other: Stamp) -> Fault {
+    let (verb, other_verb) = (verb(kind), verb(other_kind));
+    let missing = if me.warp() == other.warp() { "__syncwarp" } else { "__syncthreads" };
+    Fault::Failed(format!(
+        "race in shared memory: thread {} {verb} byte {byte}, which thread {} {other_verb} with no {missing} between",
+        me.thread(),
+        other.thread(),
+    ))
+}
+
+fn verb(kind: Access) -> &'static str {
+    match kind {
+        Access::Read => "reads",
+        Access::Write => "writes",
+        Access::Atomic => "changes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ok(races: &mut Races, kind: Access, thread: u32) -> bool {
+        races.check(kind, kind == Access::Atomic, 0..4, thread).is_ok()
+    }
+
+    fn races() -> Races {
+        let mut races = Races::new(16, 96);
+        races.begin();
+        races
+    }
+
+    #[test]
+    fn a_write_and_a_read_of_another_need_a_barrier() {
+        let mut races = races();
+        assert!(ok(&mut races, Access::Write, 0) && ok(&mut races, Access::Read, 0));
+        for thread in [1, 40] {
+            let fault = races.check(Access::Read, false, 2..3, thread).unwrap_err().to_string();
+            assert!(fault.contains("byte 2") && fault.contains("thread 0"), "{fault}");
+        }
+        races.barrier();
+        assert!(ok(&mut races, Access::Read, 40) && ok(&mut races, Access::Read, 0));
+        assert!(!ok(&mut races, Access::Write, 0));
+        assert!(!ok(&mut races, Access::Write, 40));
+        assert!(races.check(Access::Write, false, 4..8, 1).is_ok());
+        races.begin();
+        assert!(ok(&mut races, Access::Write, 40));
+    }
+
+    #[test]
+    fn atomic_operations_race_with_others_only() {
+        let mut races = races();
+        assert!(ok(&mut races, Access::Atomic, 0) && ok(&mut races, Access::Atomic, 50));
+        assert!(!ok(&mut races, Access::Read, 0));
+        races.barrier();
+        assert!(ok(&mut races, Access::Read, 0));
+        assert!(!ok(&mut races, Access::Atomic, 50));
+    }
+
+    #[test]
+    fn lanes_that_met_are_ordered() {
+        let mut races = races();
+        assert!(ok(&mut races, Access::Write, 32));
+        races.warp_barrier(1, 0b11);
+        assert!(ok(&mut races, Access::Read, 33));
+        assert!(!ok(&mut races, Access::Read, 34));
+        // 33 hands on what it has seen of 32
+        races.warp_barrier(1, 0b110);
+        assert!(ok(&mut races, Access::Read, 34));
+        assert!(!ok(&mut races, Access::Write, 32));
+        races.warp_barrier(1, u32::MAX);
+        assert!(ok(&mut races, Access::Write, 32));
+        assert!(!ok(&mut races, Access::Read, 0));
+    }
+}
