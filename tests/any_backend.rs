@@ -14,6 +14,9 @@ fn arrays_of_another_backend_are_refused_by_name() {
     let error = numpyish.add(&x, &y).unwrap_err();
     assert_eq!(error, Error::Backend { op: "add", expected: "numpyish", found: "torch" });
     assert!(error.to_string().contains("to_backend"), "{error}");
+    // what the error advises
+    let y = torch.to_backend(&y, &numpyish).unwrap();
+    assert_eq!(numpyish.shape(&numpyish.add(&x, &y).unwrap()), [2]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{
     compose,
     each::{self, Mistake},
-    model::{Map, Model, Op},
+    model::{Kind, Map, Model, Op},
     report::{Report, Source, did_you_mean},
     toml_view::Word,
 };
@@ -43,14 +43,31 @@ fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Repor
         Map::Aten { args, .. } => {
             for arg in args {
                 let literal = arg.parse::<f64>().is_ok() || ["true", "false", "none"].contains(&arg.as_str());
-                if !literal && op.param(arg).is_none() {
-                    let help = did_you_mean(arg, op.params.iter().map(|p| p.name.as_str()));
-                    let message = format!("`{arg}` is not a parameter of this op");
-                    show(arg, Mistake { part: arg.clone(), message, help });
+                match op.param(arg) {
+                    Some(param) if !aten_takes(&param.kind) => {
+                        let message = format!("libtorch's ops take no parameter of type `{}`", param.type_text());
+                        let help = Some("map the row with `call` or `compose`".into());
+                        show(arg, Mistake { part: arg.clone(), message, help });
+                    }
+                    None if !literal => {
+                        let help = did_you_mean(arg, op.params.iter().map(|p| p.name.as_str()));
+                        let message = format!("`{arg}` is not a parameter of this op");
+                        show(arg, Mistake { part: arg.clone(), message, help });
+                    }
+                    _ => {}
                 }
             }
         }
         Map::Call(_) | Map::Generic(_) => {}
+    }
+}
+
+/// Whether a parameter can be an argument of libtorch's op as it is.
+fn aten_takes(kind: &Kind) -> bool {
+    match kind {
+        Kind::Slices | Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
+        Kind::Plain(t) | Kind::Maybe(t) => t != "u64",
+        _ => true,
     }
 }
 

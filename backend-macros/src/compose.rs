@@ -6,14 +6,28 @@ use crate::{
     model::{Elem, Kind, Map, Model, Op, Out, Param, dtype_of},
     report::did_you_mean,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::BTreeMap;
-use syn::{Expr, visit::Visit, visit_mut::VisitMut};
+use syn::{Expr, ext::IdentExt, visit::Visit, visit_mut::VisitMut};
+
+fn parse(text: &str) -> syn::Result<Expr> {
+    let tokens: TokenStream = text.parse()?;
+    syn::parse2(tokens.into_iter().map(where_is_a_name).collect())
+}
+
+/// `where`, which is an op here, is a keyword of Rust.
+fn where_is_a_name(token: TokenTree) -> TokenTree {
+    match token {
+        TokenTree::Ident(i) if i == "where" => Ident::new_raw("where", i.span()).into(),
+        TokenTree::Group(g) => Group::new(g.delimiter(), g.stream().into_iter().map(where_is_a_name).collect()).into(),
+        other => other,
+    }
+}
 
 /// Everything wrong with the expression of `op`.
 pub fn check(text: &str, op: &Op, model: &Model) -> Vec<Mistake> {
-    let expr = match syn::parse_str::<Expr>(text) {
+    let expr = match parse(text) {
         Ok(expr) => expr,
         Err(e) => {
             return vec![Mistake { part: text.into(), message: format!("not an expression: {e}"), help: None }];
@@ -93,7 +107,7 @@ impl Checker<'_> {
         let Expr::Path(path) = &*call.func else {
             return None;
         };
-        let name = path.path.get_ident()?.to_string();
+        let name = path.path.get_ident()?.unraw().to_string();
         let Some(op) = self.model.op(&name) else {
             let help = did_you_mean(&name, self.model.ops.iter().map(|o| o.name.as_str()));
             self.bad(&name, format!("no op `{name}`"), help);
@@ -125,11 +139,12 @@ impl Checker<'_> {
                 None,
             );
         }
+        // the element type in terms of this row's T is known where the called op's T is this row's
+        let of_t = positional.iter().position(|p| is_of_t(&p.kind)).and_then(|i| call.args.iter().nth(i));
         match op.result {
-            // the element type in terms of this row's T is known where the called op's T is this row's
-            Out::One(Elem::T) => call.args.first().and_then(|a| self.quiet(a)).or(Some(Elem::T)),
+            Out::One(Elem::T) => of_t.and_then(|a| self.quiet(a)).or(Some(Elem::T)),
             Out::One(e @ (Elem::Bool | Elem::Int64)) => Some(e),
-            Out::One(e) if call.args.first().and_then(|a| self.quiet(a)) == Some(Elem::T) => Some(e),
+            Out::One(e) if of_t.and_then(|a| self.quiet(a)) == Some(Elem::T) => Some(e),
             _ => None,
         }
     }
@@ -144,7 +159,7 @@ impl Checker<'_> {
 
     /// Whether the op called has the dtypes of its argument.
     fn fits(&mut self, name: &str, op: &Op, param: &Param, elem: Elem) {
-        if !matches!(param.kind, Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T)) {
+        if !is_of_t(&param.kind) {
             return;
         }
         let legal = self.model.dtypes_of(&op.set);
@@ -155,6 +170,10 @@ impl Checker<'_> {
             self.bad(name, message, help);
         }
     }
+}
+
+fn is_of_t(kind: &Kind) -> bool {
+    matches!(kind, Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T))
 }
 
 /// Visits the direct children of an expression.
@@ -174,7 +193,7 @@ impl<F: FnMut(&Expr)> Visit<'_> for Each<F> {
 
 /// The expression as Rust: calls of ops become `b.op(..)?`, values that are arrays get their `&`, options are set by name.
 pub fn rewrite(text: &str, of: &Op, model: &Model, root: &TokenStream) -> TokenStream {
-    let mut expr: Expr = syn::parse_str(text).expect("checked");
+    let mut expr = parse(text).expect("checked");
     Rewrite { of, model, root, lets: Vec::new() }.visit_expr_mut(&mut expr);
     match expr {
         Expr::Block(block) => {
@@ -203,7 +222,7 @@ impl VisitMut for Rewrite<'_> {
         let Expr::Path(path) = &*call.func else {
             return;
         };
-        let Some(op) = path.path.get_ident().and_then(|name| self.model.op(&name.to_string())) else {
+        let Some(op) = path.path.get_ident().and_then(|name| self.model.op(&name.unraw().to_string())) else {
             return;
         };
         let (named, positional): (Vec<&Expr>, Vec<&Expr>) =

@@ -22,6 +22,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
         None => quote!(#root::conformance::golden),
     };
     let partial = input.partial.then(|| quote!(.partial()));
+    let meter = input.meter.as_ref().map(|path| quote!(.metered(#path)));
     let rows = model.ops.iter().filter(|o| o.own == input.table.is_some());
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
     let tests = wanted.filter_map(|op| row(op, model, input, ty));
@@ -31,7 +32,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
             use super::*;
             use #root::{conformance::{Accuracy, Case, IntoBackend, Row, Suite, Values}, prelude::*};
 
-            static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data)#partial;
+            static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data)#partial #meter;
 
             #(#tests)*
         }

@@ -50,8 +50,8 @@ pub fn op(op: &Op, model: &Model) -> String {
     }
     s += "\n# Errors\n\n";
     s += errors(op);
-    if let Some(example) = example(op) {
-        let _ = write!(s, "\n\n# Example\n\n{example}");
+    if !op.example.is_empty() {
+        let _ = write!(s, "\n\n# Example\n\n{}", example(&op.example));
     }
     s
 }
@@ -114,42 +114,12 @@ fn errors(op: &Op) -> &'static str {
     }
 }
 
-/// A small call that runs, for rows whose parameters make one obvious.
-fn example(op: &Op) -> Option<String> {
-    let dtype = match op.set.as_str() {
-        "integer" | "bits" => "i64",
-        "complex" => return None,
-        _ => "f64",
-    };
-    let (one, other) =
-        if dtype == "i64" { ("[1_i64, 2, 3]", "[2_i64, 2, 1]") } else { ("[0.5, 0.25, 0.75]", "[2.0, 4.0, 1.0]") };
-    let kinds: Vec<&Kind> = op.positional().map(|p| &p.kind).collect();
-    let call = match kinds[..] {
-        [Kind::Array(Elem::T)] => {
-            let dtypes = if op.second.is_some() { "::<f32, _>" } else { "" };
-            format!("b.{}{dtypes}(&b.asarray({one})?)?", op.name)
-        }
-        [Kind::Operand(Elem::T), Kind::Operand(Elem::T)] => {
-            format!("b.{}(&b.asarray({one})?, &b.asarray({other})?)?", op.name)
-        }
-        [Kind::Array(Elem::T), Kind::Axes] if op.group == "reduction" => {
-            format!("b.{}(&b.asarray({one})?, ..)?", op.name)
-        }
-        [Kind::Array(Elem::T), Kind::Axis] => format!("b.{}(&b.asarray({one})?, 0)?", op.name),
-        [Kind::Shape] => format!("b.{}::<{dtype}>([2, 3])?", op.name),
-        _ => return None,
-    };
-    // functions over matrices, and rows of user tables, have no such example
-    let fits = op.own
-        && !op.group.is_empty()
-        && !matches!(op.name.as_str(), "tril" | "triu" | "matrix_transpose")
-        && !op.name.ends_with('2');
-    let call = call.replace("b.where(", "b.r#where(");
-    fits.then(|| {
-        format!(
-            "```\n# use backends::prelude::*;\n# fn main() -> Result<()> {{\nlet b = Numpyish::new();\nlet y = {call};\nprintln!(\"{{y:?}}\");\n# Ok(())\n# }}\n```"
-        )
-    })
+/// The row's example as a program: `b` is the CPU's backend.
+fn example(text: &str) -> String {
+    let text = text.trim();
+    format!(
+        "```\n# use backends::prelude::*;\n# fn main() -> Result<()> {{\nlet b = Numpyish::new();\n{text}\n# Ok(())\n# }}\n```"
+    )
 }
 
 /// The row's signature in the language of the table: `var(x: array, axis: axes, correction: f64 = 0) -> array<real>`.

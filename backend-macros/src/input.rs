@@ -10,7 +10,7 @@ use syn::{
 };
 
 /// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME`; for tests also `backend = EXPR,
-/// type = TYPE, groups = ["NAME", ..], golden = "FILE", partial = true`
+/// type = TYPE, groups = ["NAME", ..], golden = "FILE", partial = true, meter = PATH`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
@@ -34,6 +34,8 @@ pub struct Input {
     pub golden: Option<LitStr>,
     /// Whether the backend has only some ops.
     pub partial: bool,
+    /// The function that says how much was copied from the device.
+    pub meter: Option<syn::Path>,
 }
 
 impl Parse for Input {
@@ -50,6 +52,7 @@ impl Parse for Input {
             dtypes: Vec::new(),
             golden: None,
             partial: false,
+            meter: None,
         };
         while !input.is_empty() {
             let key = Ident::parse_any(input)?;
@@ -69,12 +72,13 @@ impl Parse for Input {
                 "backend" => it.backend = Some(input.parse()?),
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
+                "meter" => it.meter = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, dtypes, golden, partial"
+                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, dtypes, golden, partial, meter"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

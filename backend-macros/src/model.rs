@@ -82,6 +82,8 @@ pub struct Op {
     pub numpy: String,
     pub golden: String,
     pub alias: Vec<String>,
+    /// Rust code over `b`, the CPU's backend, which is run as a test of the documentation.
+    pub example: String,
     pub accuracy: String,
     pub ulp: Vec<(String, f64)>,
     pub reason: String,

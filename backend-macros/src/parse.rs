@@ -8,9 +8,9 @@ use crate::{
 use std::{collections::BTreeMap, ops::Range};
 
 const SECTIONS: [&str; 8] = ["backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op"];
-const OP_KEYS: [&str; 19] = [
+const OP_KEYS: [&str; 20] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "each", "call", "compose", "generic", "numpy",
-    "golden", "alias", "accuracy", "ulp", "reason", "cases", "note",
+    "golden", "alias", "accuracy", "ulp", "reason", "cases", "example", "note",
 ];
 const MAPPINGS: [&str; 4] = ["each", "call", "compose", "generic"];
 
@@ -260,7 +260,11 @@ impl Parser<'_> {
             return self.bad(name.span.clone(), format!("`{}` cannot be the name of a method", name.text), None);
         }
         let in_base = self.role == Role::Own && self.model.ops.iter().all(|o| o.own);
-        for key in ["summary", "params", "dtypes"].into_iter().chain(in_base.then_some("group")) {
+        let mut wanted = vec!["summary", "params", "dtypes"];
+        if in_base {
+            wanted.extend(["group", "example"]);
+        }
+        for key in wanted {
             if !row.iter().any(|(k, _)| k.text == key) {
                 self.bad(name.span.clone(), format!("op `{}` has no `{key}`", name.text), None);
             }
@@ -296,6 +300,7 @@ impl Parser<'_> {
             numpy: self.text(row, "numpy").unwrap_or_default(),
             golden: self.text(row, "golden").unwrap_or_default(),
             alias: strings("alias").map(texts).unwrap_or_default(),
+            example: self.example(row),
             accuracy,
             ulp,
             reason,
@@ -304,6 +309,18 @@ impl Parser<'_> {
         };
         self.mappings(name, row, &mut op);
         self.model.ops.push(op);
+    }
+
+    /// The example is run as a test, so it has to be one that can fail.
+    fn example(&mut self, row: &Table) -> String {
+        let Some(word) = self.word(row, "example") else {
+            return String::new();
+        };
+        if !word.text.contains("assert") {
+            let help = Some("compare with `assert_eq!(.., ..)`".into());
+            self.bad(word.span, "an example asserts what it shows", help);
+        }
+        word.text
     }
 
     /// A row that gives an op of the base table its mapping for a new backend.

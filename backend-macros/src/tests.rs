@@ -34,7 +34,8 @@ fn expansion_is_as_committed() {
 #[test]
 fn one_row_gives_everything() {
     let row = "\n[op.square]\ngroup = \"elementwise\"\nsummary = \"x * x.\"\nparams = [\"x: array\"]\ndtypes = \"float\"\n\
-               each = \"x * x\"\ntorch = { aten = \"square(x)\" }\nalias = [\"sqr\"]\n";
+               each = \"x * x\"\ntorch = { aten = \"square(x)\" }\nalias = [\"sqr\"]\n\
+               example = 'assert_eq!(b.square(&b.asarray(3.0)?)?, b.asarray(9.0)?);'\n";
     let table = format!("{SMALL}{row}");
     let before = expand(SMALL).unwrap().to_string();
     let after = expand(&table).unwrap().to_string();
@@ -44,6 +45,7 @@ fn one_row_gives_everything() {
         "Aten :: new (\"square\" , \"aten::square\" , \"\"",                                // on libtorch
         "AnyBackend :: Numpyish (b) => { let r = b . square",                               // at run time
         "x * x.",                                                                           // documented
+        "assert_eq!(b.square(&b.asarray(3.0)?)?,",                                          // with an example
         "alias = \"sqr\"",                                                                  // and searchable
         "\"op_times(x, x)\"",                                                               // as a kernel
         "OpInfo :: new (\"square\"",                                                        // in the list of ops
@@ -72,6 +74,7 @@ fn mistakes_of_a_row_have_place_and_help() {
         ("x1 + x2\"\n", "x1.atan2(x2)\"\n", "`atan2` is for real dtypes; here it is used on complex64"),
         ("x1 + x2\"\n", "x1 % x2\"\n", "this is not in the language of `each`"),
         ("add.Tensor(x1, x2)", "add.Tensor(x1, x9)", "`x9` is not a parameter of this op"),
+        ("\"limit: scalar\"", "\"limit: slices\"", "libtorch's ops take no parameter of type `slices`"),
         ("torch   = { aten = \"add.Tensor(x1, x2)\" }", "", "op `add` has no mapping for torch"),
         ("dtypes  = \"real\"", "dtypes  = \"reel\"", "unknown set of dtypes `reel`"),
         ("x: array\", \"slope", "x: aray\", \"slope", "unknown type of parameter `aray`"),
@@ -87,6 +90,8 @@ fn mistakes_of_a_row_have_place_and_help() {
         ("call    = \"reduce::sum\"", "cal     = \"reduce::sum\"", "unknown key `cal`"),
         ("[op.sum]", "[opp.sum]", "unknown section `opp`"),
         ("summary = \"Sum.\"", "", "op `sum` has no `summary`"),
+        ("example = 'assert_eq!(b.sum(", "note = 'assert_eq!(b.sum(", "op `sum` has no `example`"),
+        ("example = 'assert_eq!(b.sum(", "example = '(b.sum(", "an example asserts what it shows"),
     ] {
         let said = mistakes(from, to);
         assert!(said.contains(message), "{to}: wanted {message:?}, got:\n{said}");

@@ -5,6 +5,7 @@ const _: &[u8] = ::core::include_bytes!("ops.toml");
 |---|---|---|
 | [`add`](Self::add) | x1 + x2. | float |
 | [`leaky`](Self::leaky) | x where positive, slope * x elsewhere. | real |
+| [`threshold`](Self::threshold) | x where it is above the limit, the value elsewhere. | real |
 | [`sum`](Self::sum) | Sum. | float |
 | [`rms`](Self::rms) | A composition. | float |
 */
@@ -31,8 +32,7 @@ Shapes that do not fit, axes or indices out of range, memory that is refused, an
 # use backends::prelude::*;
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-let y = b.add(&b.asarray([0.5, 0.25, 0.75])?, &b.asarray([2.0, 4.0, 1.0])?)?;
-println!("{y:?}");
+assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);
 # Ok(())
 # }
 ```*/
@@ -72,8 +72,7 @@ A shape or argument the op cannot take, memory that is refused, and what the lib
 # use backends::prelude::*;
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-let y = b.leaky(&b.asarray([0.5, 0.25, 0.75])?)?;
-println!("{y:?}");
+assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
 # Ok(())
 # }
 ```*/
@@ -98,6 +97,47 @@ println!("{y:?}");
             ),
         )
     }
+    /**x where it is above the limit, the value elsewhere.
+
+- `x`: array
+- `limit`: a value of the dtype
+- `value`: a value of the dtype
+
+Dtypes: real. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `select::threshold` |
+| Torch | `aten::threshold(x, limit, value)` |
+
+# Errors
+
+A shape or argument the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);
+# Ok(())
+# }
+```*/
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        let _ = (x, limit, value);
+        Err(
+            crate::runtime::Error::unsupported(
+                "threshold",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
     /**Sum.
 
 - `x`: array
@@ -113,7 +153,18 @@ Dtypes: float. Accuracy: exact.
 
 # Errors
 
-An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.*/
+An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);
+# Ok(())
+# }
+```*/
     #[inline]
     fn sum<T: crate::runtime::Float>(
         &self,
@@ -152,7 +203,19 @@ Dtypes: float. Accuracy: exact.
 
 # Errors
 
-An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.*/
+An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+let x = b.asarray([1.0, 2.0])?;
+assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
+# Ok(())
+# }
+```*/
     #[inline]
     fn rms<T: crate::runtime::Float>(
         &self,
@@ -286,6 +349,15 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         )
     }
     #[inline]
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        crate::runtime::numpyish::select::threshold(self, x, limit, value)
+    }
+    #[inline]
     fn sum_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
@@ -358,6 +430,32 @@ impl Elementwise for crate::runtime::torch::Torch {
         )
     }
     #[inline]
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "threshold",
+            "aten::threshold",
+            "",
+            crate::runtime::torch::Via::Direct,
+        );
+        crate::runtime::torch::aten::<
+            T,
+            _,
+        >(
+            self,
+            &ATEN,
+            &[
+                crate::runtime::torch::Arg::from(x),
+                crate::runtime::torch::Arg::element(limit),
+                crate::runtime::torch::Arg::element(value),
+            ],
+        )
+    }
+    #[inline]
     fn sum_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
@@ -421,6 +519,24 @@ impl Elementwise for crate::AnyBackend {
             }
             crate::AnyBackend::Torch(b) => {
                 let r = b.leaky_with(x.torch("leaky")?, options)?;
+                Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn threshold<T: crate::runtime::Real>(
+        &self,
+        x: &Self::Array<T>,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<Self::Array<T>> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.threshold(x.numpyish("threshold")?, limit, value)?;
+                Ok(crate::AnyArray::Numpyish(r))
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.threshold(x.torch("threshold")?, limit, value)?;
                 Ok(crate::AnyArray::Torch(r))
             }
         }
@@ -721,7 +837,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         ],
         "",
         "exact",
-        "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet y = b.add(&b.asarray([0.5, 0.25, 0.75])?, &b.asarray([2.0, 4.0, 1.0])?)?;\nprintln!(\"{y:?}\");\n# Ok(())\n# }\n```",
+        "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```",
         Some(
             crate::runtime::KernelInfo::new(
                 "op_plus(x1, x2)",
@@ -748,7 +864,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         ],
         "",
         "exact",
-        "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([0.5, 0.25, 0.75])?)?;\nprintln!(\"{y:?}\");\n# Ok(())\n# }\n```",
+        "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```",
         Some(
             crate::runtime::KernelInfo::new(
                 "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)",
@@ -763,6 +879,21 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         ),
     ),
     crate::runtime::OpInfo::new(
+        "threshold",
+        "elementwise",
+        "x where it is above the limit, the value elsewhere.",
+        "threshold(x: array, limit: scalar, value: scalar) -> array",
+        &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
+        &[
+            ("numpyish", "`select::threshold`"),
+            ("torch", "`aten::threshold(x, limit, value)`"),
+        ],
+        "",
+        "exact",
+        "x where it is above the limit, the value elsewhere.\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `select::threshold` |\n| Torch | `aten::threshold(x, limit, value)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```",
+        None,
+    ),
+    crate::runtime::OpInfo::new(
         "sum",
         "elementwise",
         "Sum.",
@@ -775,7 +906,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         &[("numpyish", "`reduce::sum`"), ("torch", "`reduce::sum`")],
         "",
         "exact",
-        "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.",
+        "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```",
         None,
     ),
     crate::runtime::OpInfo::new(
@@ -794,7 +925,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         ],
         "",
         "exact",
-        "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.",
+        "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```",
         None,
     ),
 ];
@@ -813,7 +944,7 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
         $($t)* }
     };
 }
@@ -827,7 +958,7 @@ macro_rules! backend {
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nfloat = [\"plus\", \"minus\", \"times\", \"over\", \"negate\", \"abs\", \"exp\"]\nreal  = [\"maximum\", \"minimum\", \"atan2\"]\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
         $($t)* }
     };
 }

@@ -35,6 +35,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>>;
 
+    /// `x` on another backend or device, where `other` is: through the host's memory, without a copy where both are in it.
+    ///
+    /// No op does this by itself: arrays of two backends in one op are an error.
+    fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
+        other.from_ndarray(self.to_ndarray(x)?)
+    }
+
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 

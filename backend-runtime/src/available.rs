@@ -6,7 +6,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What was found. Where something is missing: `None`, with the reason on stderr, once for each `name`.
+/// What was found, for one test. Where something is missing: `None`, with the reason on stderr, once for each `name`.
+///
+/// The environment's `BACKENDS_SKIPPED` names a file that gets a line for each test that is skipped so.
 ///
 /// The environment's `BACKENDS_REQUIRE` lists what has to be there: `torch,nvrtc`, or `1` for everything.
 ///
@@ -23,9 +25,18 @@ pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
                 // not `eprintln!`, which the test harness keeps to itself where a test passes
                 let _ = writeln!(std::io::stderr(), "tests of {name} are skipped. {why}");
             }
+            note(name);
             None
         }
         Err(why) => panic!("no {name}. {why}"),
+    }
+}
+
+/// Puts a line into the file of skipped tests. A file that cannot be written loses a count, not a test.
+fn note(name: &str) {
+    if let Some(path) = std::env::var_os("BACKENDS_SKIPPED") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        let _ = file.and_then(|mut file| file.write_all(format!("{name}\n").as_bytes()));
     }
 }
 

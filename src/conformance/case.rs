@@ -21,7 +21,16 @@ pub struct Case<'b, B: Arrays> {
     positional: Vec<&'static str>,
     args: Args,
     size: Cell<usize>,
+    /// Taken when the first result is read.
+    meter: Cell<Option<Meter>>,
+    /// What the meter said before the call.
+    before: u64,
+    /// Bytes that the op itself copied to the host, once it is known.
+    copied: Cell<u64>,
 }
+
+/// Bytes that this thread has copied from the device to the host so far, where that is counted.
+pub type Meter = fn() -> Option<u64>;
 
 /// What an `operand` parameter is given: a sample, or a number.
 pub enum OperandSample<B: Arrays, T: Element> {
@@ -54,7 +63,28 @@ impl<'b, B: Arrays> Case<'b, B> {
         if let Some((unknown, _)) = args.named.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             return Err(Error::argument(row, format!("the case `{text}` has `{unknown}`, which is no parameter")));
         }
-        Ok(Case { b, row, positional, args, size: Cell::new(0) })
+        Ok(Case {
+            b,
+            row,
+            positional,
+            args,
+            size: Cell::new(0),
+            meter: Cell::new(None),
+            before: 0,
+            copied: Cell::new(0),
+        })
+    }
+
+    /// The same, with what its op copies to the host counted.
+    pub(crate) fn metered(mut self, meter: Option<Meter>) -> Self {
+        self.before = meter.and_then(|meter| meter()).unwrap_or(0);
+        self.meter.set(meter);
+        self
+    }
+
+    /// Bytes that the op copied to the host: what was copied before its result was read.
+    pub(crate) fn copied(&self) -> u64 {
+        self.copied.get()
     }
 
     /// The parameter without a default.
@@ -125,6 +155,9 @@ impl<'b, B: Arrays> Case<'b, B> {
 
     /// A result, to be compared.
     pub fn read<T: Element>(&self, x: &B::Array<T>) -> Result<Values> {
+        if let Some(now) = self.meter.take().and_then(|meter| meter()) {
+            self.copied.set(now - self.before);
+        }
         let values = Values::of(&self.b.to_ndarray(x)?);
         let shape = self.b.shape(x);
         if values.shape != shape {

@@ -86,7 +86,7 @@ mod suite;
 mod values;
 
 pub use accuracy::Accuracy;
-pub use case::{Case, FromCase, OperandSample};
+pub use case::{Case, FromCase, Meter, OperandSample};
 pub use data::golden;
 pub use suite::{IntoBackend, Row, Suite};
 pub use values::Values;

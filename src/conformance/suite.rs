@@ -1,6 +1,6 @@
 //! Rows, and the backend they are run on.
 
-use super::{Accuracy, Case, Values, compare::difference, data};
+use super::{Accuracy, Case, Meter, Values, compare::difference, data};
 use backend_runtime::{Arrays, DType, Error, Result, available};
 use std::{
     any::Any,
@@ -47,6 +47,22 @@ const ANY_ZERO: &[(&str, &str)] = &[
     ("unique_all", "as unique_values"),
 ];
 
+/// Rows that wait for the device: how many bytes they may copy from it, and why. All others copy nothing.
+const WAITS: &[(&str, u64, &str)] = &[
+    ("take", 8, "whether an index is outside"),
+    ("take_along_axis", 8, "as take"),
+    ("scatter", 8, "as take"),
+    ("scatter_add", 8, "as take"),
+    ("boolean_mask", 8, "how many elements the result has"),
+    ("nonzero", 8, "as boolean_mask"),
+    ("argwhere", 8, "as boolean_mask"),
+    ("unique_values", 8, "as boolean_mask"),
+    ("unique_counts", 8, "as boolean_mask"),
+    ("unique_inverse", 8, "as boolean_mask"),
+    ("unique_all", 8, "as boolean_mask"),
+    ("quantile", 4, "whether a q is outside 0 ..= 1"),
+];
+
 /// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.
 pub trait IntoBackend<B> {
     /// The backend, or why there is none.
@@ -70,13 +86,14 @@ pub struct Suite<B: Arrays> {
     make: fn() -> Result<B>,
     golden: fn(group: &str) -> Option<&'static [u8]>,
     partial: bool,
-    backend: OnceLock<Option<B>>,
+    meter: Option<Meter>,
+    backend: OnceLock<Result<B>>,
 }
 
 impl<B: Arrays> Suite<B> {
     /// The backend that `make` gives, held to the results that `golden` gives for each group.
     pub const fn new(make: fn() -> Result<B>, golden: fn(group: &str) -> Option<&'static [u8]>) -> Suite<B> {
-        Suite { make, golden, partial: false, backend: OnceLock::new() }
+        Suite { make, golden, partial: false, meter: None, backend: OnceLock::new() }
     }
 
     /// Ops that the backend does not have are skipped instead of failing.
@@ -86,17 +103,24 @@ impl<B: Arrays> Suite<B> {
         self
     }
 
+    /// Holds every op to what it may copy from the device to the host: nothing, or the few bytes it has to wait for.
+    #[must_use]
+    pub const fn metered(mut self, meter: Meter) -> Suite<B> {
+        self.meter = Some(meter);
+        self
+    }
+
     pub(super) fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// The backend; `None`, said once on stderr, where it cannot be had here and the environment does not require it.
+    /// The backend for one test; `None` where it cannot be had here and the environment does not require it.
     ///
     /// # Panics
     /// Where [`available`] does.
     pub fn backend(&self) -> Option<&B> {
-        let make = || available(B::NAME, (self.make)());
-        self.backend.get_or_init(make).as_ref()
+        let found = self.backend.get_or_init(self.make);
+        available(B::NAME, found.as_ref().map_err(Error::clone))
     }
 
     /// Every case of a row in one dtype: `call` makes the call, and gives what is to be compared.
@@ -155,7 +179,7 @@ impl<B: Arrays> Suite<B> {
         call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
     ) -> Option<String> {
         let case = match Case::new(b, row.name, row.params, text) {
-            Ok(case) => case,
+            Ok(case) => case.metered(self.meter),
             Err(why) => return Some(why.to_string()),
         };
         let got = match catch_unwind(AssertUnwindSafe(|| call(&case))) {
@@ -166,6 +190,10 @@ impl<B: Arrays> Suite<B> {
         };
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
+        }
+        let allowed = WAITS.iter().find(|(name, ..)| *name == row.name).map_or(0, |(_, bytes, _)| *bytes);
+        if case.copied() > allowed {
+            return Some(format!("it copied {} bytes to the host, {allowed} are allowed", case.copied()));
         }
         let any_zero = ANY_ZERO.iter().any(|(name, _)| *name == row.name);
         let differs = |(i, (g, e)): (usize, (&Values, &Values))| {

@@ -22,14 +22,19 @@ macro_rules! on_every_backend {
 /// What a check returns: its own errors, or those of a file.
 pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
+/// Where the data are: what cargo says now, for the tests may run on another machine than the one that built them.
+fn root() -> String {
+    std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into())
+}
+
 /// A file of `tests/data`.
 pub fn data(name: &str) -> Npz {
-    Npz::open(format!("{}/tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    Npz::open(format!("{}/tests/data/{name}.npz", root())).unwrap()
 }
 
 /// The measurement of the example.
 pub fn phalanx() -> Npz {
-    Npz::open(format!("{}/examples/data/phalanx.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    Npz::open(format!("{}/examples/data/phalanx.npz", root())).unwrap()
 }
 
 /// An array of the backend from `f64` data, in the dtype asked for.
@@ -65,4 +70,39 @@ pub fn near_l2(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f
 pub fn near_scalar(what: &str, x: f64, expected: f64, tolerance: f64) {
     let error = (x - expected).abs() / expected.abs();
     assert!(error <= tolerance, "{what}: {x} is not {expected}: relative error {error:.3e}, allowed {tolerance:.0e}");
+}
+
+/// The folder of the software CUDA device, where the test task has made one.
+pub fn soft_cuda() -> Option<std::path::PathBuf> {
+    let folder = std::env::var_os("BACKENDS_SOFT_CUDA").map(std::path::PathBuf::from);
+    let why = || Error::Unavailable { backend: "cuda", why: "`cargo xtask test` sets the software device up".into() };
+    backends::runtime::available("soft-cuda", folder.ok_or_else(why))
+}
+
+/// What the software CUDA device tells tests, where it is the driver of this process.
+pub struct SoftCuda(libloading::Library);
+
+impl SoftCuda {
+    /// None on a real GPU, or without a driver.
+    pub fn open() -> Option<SoftCuda> {
+        // SAFETY: the driver, or what the loader finds in its place, has been loaded by the backend already.
+        let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
+        // SAFETY: the symbol is only looked up.
+        let soft = unsafe { driver.get::<*const ()>(b"soft_cuda_copied") }.is_ok();
+        soft.then_some(SoftCuda(driver))
+    }
+
+    /// Bytes that this thread has copied from the device to the host.
+    pub fn copied(&self) -> u64 {
+        // SAFETY: the function of the software device has this type.
+        unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
+    }
+
+    /// Lets the `n`-th allocation from now fail; none if `n` is 0.
+    pub fn fail_allocation(&self, n: u64) {
+        // SAFETY: the function of the software device has this type.
+        if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64)>(b"soft_cuda_fail_allocation") } {
+            fail(n);
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! Project tasks: `cargo xtask <task>`.
 
 mod golden;
+mod gpu_bundle;
 mod measure;
+mod ratios;
 mod run;
 mod setup;
+mod soft_cuda;
 mod test;
 #[cfg(test)]
 mod tidy;
@@ -19,8 +22,10 @@ cargo xtask <task>
   test [ARGS]                 setup, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
                               with CI in the environment nothing that can be had may be missing
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
+  gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
+                              target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
-  bench [ARGS]                `cargo bench`
+  bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
@@ -35,6 +40,7 @@ fn main() -> ExitCode {
         "setup" => setup::task(&args),
         "test" => test::task(&args),
         "golden" => golden::task(&args),
+        "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
         "callgrind" => measure::callgrind(&args),

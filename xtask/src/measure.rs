@@ -1,6 +1,9 @@
 //! Miri, benches, and instruction counts.
 
-use crate::run::{Outcome, cargo, root, run};
+use crate::{
+    ratios,
+    run::{Outcome, cargo, root, run},
+};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -18,9 +21,18 @@ pub fn miri(args: &[String]) -> Outcome {
     run(&mut command)
 }
 
-/// `bench [ARGS]`
+/// `bench [BENCH [ARGS]]`
 pub fn bench(args: &[String]) -> Outcome {
-    run(cargo().arg("bench").args(args))
+    let mut command = cargo();
+    command.arg("bench");
+    if let [name, args @ ..] = args {
+        command.args(["--bench", name, "--"]).args(args);
+    }
+    run(&mut command)?;
+    if args.first().is_some_and(|name| name == "rows") {
+        print!("{}", ratios::table(&root().join("target/criterion"))?);
+    }
+    Ok(())
 }
 
 /// `callgrind BENCH [ARGS]`

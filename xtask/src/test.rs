@@ -1,10 +1,16 @@
 //! All tests, with everything there that can be had.
 
 use crate::{
-    run::{Outcome, cargo, run},
-    setup,
+    run::{Outcome, cargo, root, run},
+    setup, soft_cuda,
 };
-use std::{env, path::Path};
+use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
+
+/// In which orders, besides the usual one, the software device runs the threads of a kernel.
+const ORDERS: [&str; 2] = ["reverse", "random"];
+
+/// The dtypes of the rows that are run in those orders: one of each kind.
+const DTYPES: [&str; 3] = ["float32", "int64", "complex64"];
 
 /// `test [ARGS]`
 pub fn task(args: &[String]) -> Outcome {
@@ -14,15 +20,43 @@ pub fn task(args: &[String]) -> Outcome {
         Err(why) => eprintln!("set-up: {why}\nthe tests that need it are skipped"),
         Ok(()) => {}
     }
-    let mut command = cargo();
-    command.args(["test", "--workspace"]).args(args);
-    if ci && env::var_os("BACKENDS_REQUIRE").is_none() {
-        command.env("BACKENDS_REQUIRE", required());
+    // a GPU is better than a software device
+    let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    let skipped = root().join("target/skipped-tests");
+    let _ = fs::remove_file(&skipped);
+    let tests = |args: &[&str]| -> Outcome<Command> {
+        let mut command = cargo();
+        command.arg("test").args(args).env("BACKENDS_SKIPPED", &skipped);
+        if ci && env::var_os("BACKENDS_REQUIRE").is_none() {
+            command.env("BACKENDS_REQUIRE", if soft { "torch,nvrtc,cuda,soft-cuda" } else { "torch,nvrtc,cuda" });
+        }
+        if soft {
+            soft_cuda::on(&mut command)?;
+        }
+        Ok(command)
+    };
+    run(tests(&["--workspace"])?.args(args))?;
+    if soft && args.is_empty() {
+        let rows = ["--test", "cuda", "--"];
+        for order in ORDERS {
+            println!("rows on the software device, its threads in {order} order");
+            run(tests(&rows)?.args(DTYPES).env("SOFT_CUDA_ORDER", order))?;
+        }
+        println!("rows on the software device, with freed memory used again");
+        run(tests(&rows)?.args(DTYPES).env("BACKENDS_CUDA_CACHE", "1"))?;
     }
-    run(&mut command)
+    report(&fs::read_to_string(&skipped).unwrap_or_default());
+    Ok(())
 }
 
-/// What may not be missing: what set-up fetches, and the GPU where the machine has one.
-fn required() -> &'static str {
-    if Path::new("/dev/nvidiactl").exists() { "torch,nvrtc,cuda" } else { "torch,nvrtc" }
+/// Says how many tests were skipped: `skipped` has a line for each, of what it misses.
+fn report(skipped: &str) {
+    let mut counts = BTreeMap::new();
+    skipped.lines().for_each(|missing| *counts.entry(missing).or_insert(0) += 1);
+    if counts.is_empty() {
+        println!("no test was skipped");
+    }
+    for (missing, count) in counts {
+        println!("{count} tests were skipped: there is no {missing} here");
+    }
 }

@@ -89,3 +89,23 @@ fn every_row_is_documented_and_every_looser_accuracy_has_a_reason() {
         }
     }
 }
+
+/// The guide for those who come from elsewhere names what is there.
+#[test]
+fn the_porting_guide_names_ops_that_exist() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
+    let (guide, table, arrays) = (read("docs/porting.md"), read("ops.toml"), read("backend-runtime/src/arrays.rs"));
+    let named: Vec<&str> = guide
+        .split("b.")
+        .skip(1)
+        .filter_map(|rest| rest.trim_start_matches("r#").split_once(['(', ':']))
+        .map(|(name, _)| name)
+        .filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .collect();
+    assert!(named.len() > 80, "{} calls are read", named.len());
+    for name in named {
+        let row = format!("[op.{}]", name.trim_end_matches("_with"));
+        let method = ["(", "<"].iter().any(|next| arrays.contains(&format!("fn {name}{next}")));
+        assert!(method || table.contains(&row), "there is no op `{name}`");
+    }
+}

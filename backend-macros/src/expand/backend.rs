@@ -71,9 +71,12 @@ impl Expand<'_> {
     }
 
     fn aten_argument(&self, text: &str, op: &Op, module: &TokenStream) -> TokenStream {
-        if op.param(text).is_some() {
+        if let Some(param) = op.param(text) {
             let n = id(text);
-            return quote!(#module::Arg::from(#n));
+            return match param.kind {
+                Kind::Scalar => quote!(#module::Arg::element(#n)),
+                _ => quote!(#module::Arg::from(#n)),
+            };
         }
         match text {
             "none" => quote!(#module::Arg::None),

@@ -54,7 +54,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
 pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
 
 /// The programs that are not those of rows.
-static PROGRAMS: &[Listed] = &[
+pub(super) static PROGRAMS: &[Listed] = &[
     super::copy::COPIES,
     super::copy::CASTS,
     super::copy::TRANSPOSITIONS,

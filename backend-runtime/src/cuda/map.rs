@@ -285,7 +285,13 @@ fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
     Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
 }
 
-/// Every kernel of an expression for these dtypes, for the check.
+/// Whether the kernel is one for fewer than 2^31 elements and for at most three axes.
+pub(super) fn is_usual(instance: &Instance) -> bool {
+    instance.template != "strided_wide"
+        && (instance.template != "strided" || STRIDED[..3].iter().any(|(_, tag)| *tag == instance.tag))
+}
+
+/// Every kernel of an expression for these dtypes.
 pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
     let strided = |name| STRIDED.iter().map(move |(_, tag)| Instance::new(name, tag, dtypes));
     std::iter::once(Instance::new("flat", FLAT, dtypes)).chain(strided("strided")).chain(strided("strided_wide"))

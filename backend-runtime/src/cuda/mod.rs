@@ -10,6 +10,7 @@
 //! Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder. `BACKENDS_CUDA_CACHE=0` turns the reuse
 //! of freed memory off.
 
+pub mod ahead;
 mod array;
 mod cache;
 pub mod check;

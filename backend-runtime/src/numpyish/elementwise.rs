@@ -8,10 +8,10 @@ use super::{
     buffer::{self, Shared},
     walk::{self, Input, Part, STEP, Source},
 };
-use crate::{Each, EachSource, Element, Result};
+use crate::{Each, EachSource, Element, Kind, Result, scalar::is_far};
 use multiversion::multiversion;
 use ndarray::{Array, IxDyn, ShapeBuilder};
-use std::{mem::MaybeUninit, ops::Range};
+use std::{hint::assert_unchecked, mem::MaybeUninit, ops::Range};
 
 /// One op over an operand.
 #[inline]
@@ -132,7 +132,7 @@ pub(super) fn like<T: Element, U: Element>(
 }
 
 #[inline(never)]
-fn run1<T: Element, F: Each<1, T>>(f: &F, x: Input<'_, T>, out: &mut [MaybeUninit<F::Out>]) {
+fn run1<T: Element, F: Each<1, T> + EachSource>(f: &F, x: Input<'_, T>, out: &mut [MaybeUninit<F::Out>]) {
     match x {
         Input::Slice(x) => loop1(f, x, out),
         Input::Scalar(x) => out.fill(MaybeUninit::new(f.apply([x]))),
@@ -164,7 +164,27 @@ fn run3<T: Element, F: Each<3, T>>(f: &F, parts: &[Part<'_>], out: &mut [MaybeUn
 // and compiled there for its instruction set.
 
 #[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop1<T: Element, F: Each<1, T>>(f: &F, x: &[T], out: &mut [MaybeUninit<F::Out>]) {
+fn loop1<T: Element, F: Each<1, T> + EachSource>(f: &F, x: &[T], out: &mut [MaybeUninit<F::Out>]) {
+    /// Elements that are looked at together: they stay in the nearest cache.
+    const BLOCK: usize = 512;
+    if !(if T::DTYPE.kind() == Kind::Complex { F::TURNS_COMPLEX } else { F::TURNS }) {
+        return plain1(f, x, out);
+    }
+    for (out, x) in out.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
+        if x.iter().fold(false, |far, &x| far | is_far(x)) {
+            plain1(f, x, out);
+            continue;
+        }
+        for (o, &x) in out.iter_mut().zip(x) {
+            // SAFETY: no element of the block is far.
+            unsafe { assert_unchecked(!is_far(x)) };
+            o.write(f.apply([x]));
+        }
+    }
+}
+
+#[inline(always)]
+fn plain1<T: Element, F: Each<1, T>>(f: &F, x: &[T], out: &mut [MaybeUninit<F::Out>]) {
     for (o, &x) in out.iter_mut().zip(x) {
         o.write(f.apply([x]));
     }

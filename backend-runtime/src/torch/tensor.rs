@@ -188,6 +188,11 @@ impl<'a> Tensors<'a> {
 }
 
 impl Arg<'_> {
+    /// A number of the row's dtype.
+    pub fn element<T: Element>(x: T) -> Self {
+        Arg::Number(Number::of(x))
+    }
+
     /// The argument for the shim; it borrows from `self`. `first` has the axes that [`Arg::Axes`] are of.
     pub(super) fn value(&self, op: &'static str, ndim: usize, axes: &mut Vec<i64>) -> Result<Value> {
         let value = |tag, word, count| Value { tag, aux: 0, word, count };

@@ -5,7 +5,7 @@ use super::{
     edge::{lock, put, try_lock},
     state::Driver,
 };
-use std::{fmt, fs};
+use std::{cell::Cell, fmt, fs};
 
 /// How often things were done since the start of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,13 @@ impl Counts {
     pub(super) fn copied_out(&mut self, bytes: usize) {
         self.copies_out += 1;
         self.bytes_out += bytes as u64;
+        COPIED.with(|copied| copied.set(copied.get() + bytes as u64));
     }
+}
+
+thread_local! {
+    /// Bytes that this thread has copied to the host.
+    static COPIED: Cell<u64> = const { Cell::new(0) };
 }
 
 impl fmt::Display for Counts {
@@ -114,4 +120,10 @@ pub unsafe extern "C" fn soft_cuda_counts(out: *mut [u64; 7]) {
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_fail_allocation(n: u64) {
     lock().fail_allocation(n);
+}
+
+/// Bytes that the calling thread has copied to the host. For tests, which run side by side and find it by its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn soft_cuda_copied() -> u64 {
+    COPIED.with(Cell::get)
 }

@@ -1,0 +1,47 @@
+//! Kernels compiled ahead of time into the cache on disk, for a machine that should not wait for them.
+
+use super::{
+    cache::Entry,
+    check::PROGRAMS,
+    kernel::{Expression, Instance, Program, Source},
+    map,
+    nvrtc::{self, Target},
+};
+use crate::{DType, Kind, OpInfo, Result};
+
+/// A kernel that a program may ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead {
+    program: Program,
+    instance: Instance,
+}
+
+/// The kernels of these rows and of the backend's own programs, without those for more than 2^31 elements and for more
+/// than three axes that cannot be merged, which are rare.
+pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
+    let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
+        kernel.dtypes.iter().flat_map(move |&(input, result)| {
+            let text = if input.kind() == Kind::Complex { kernel.complex } else { kernel.source };
+            let source = Source::Each(Expression { text, inputs: kernel.inputs, params: kernel.params });
+            let dtypes: Vec<DType> = std::iter::once(result).chain(kernel.inputs.iter().map(|_| input)).collect();
+            let instances: Vec<Instance> = map::instances(&dtypes).collect();
+            instances.into_iter().map(move |instance| Ahead { program: Program { name, source }, instance })
+        })
+    });
+    let own = PROGRAMS.iter().flat_map(|(program, instances)| {
+        instances().into_iter().map(|instance| Ahead { program: **program, instance })
+    });
+    rows.chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
+}
+
+impl Ahead {
+    /// Compiles it, unless the cache has it.
+    pub fn compile(&self, target: &Target) -> Result<()> {
+        let (text, expression) = (self.program.text(), self.instance.expression());
+        let entry = Entry::of(&[&nvrtc::fingerprint(target)?, &text, &expression]);
+        if entry.read().is_none() {
+            entry.write(&nvrtc::compile(&text, &[expression], target)?);
+        }
+        Ok(())
+    }
+}

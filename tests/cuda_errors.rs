@@ -1,0 +1,189 @@
+//! What the Cuda backend says where something is missing or full, on the software device, which can be told to lack it.
+//!
+//! A process has one driver, so every case runs in a process of its own: this program again, with [`CASE`] set.
+
+mod common;
+
+use backends::prelude::*;
+use common::soft_cuda;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The environment's name of the case that a child runs.
+const CASE: &str = "CUDA_ERRORS_CASE";
+
+/// Runs a case in a process of its own, on the software device in `folder`, set up as `settings` say.
+#[track_caller]
+fn child(case: &str, folder: &Path, settings: &[(&str, &str)]) {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["cases", "--exact", "--nocapture"]).env(CASE, case);
+    command.env("LD_LIBRARY_PATH", folder).envs(settings.iter().copied());
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success() && text.contains("case done"), "{case}: {}\n{text}", output.status);
+}
+
+/// What the children run; as a test of its own it has nothing to do.
+#[test]
+fn cases() {
+    let Ok(case) = env::var(CASE) else { return };
+    match case.as_str() {
+        "no driver" => unavailable(Cuda::new(0), "libcuda.so.1"),
+        "no device" => unavailable(Cuda::new(0), "CUDA_ERROR_NO_DEVICE"),
+        "one device" => {
+            unavailable(Cuda::new(1), "no device 1");
+            unavailable(Cuda::new(usize::MAX), "");
+            Cuda::new(0).unwrap();
+        }
+        "two devices" => two_devices().unwrap(),
+        "no libraries" => no_libraries().unwrap(),
+        "little memory" => little_memory().unwrap(),
+        "freed memory" => freed_memory().unwrap(),
+        "any allocation fails" => any_allocation_fails(),
+        other => panic!("there is no case `{other}`"),
+    }
+    println!("case done");
+}
+
+#[track_caller]
+fn unavailable(found: Result<Cuda>, why: &str) {
+    match found {
+        Err(error @ (Error::Unavailable { backend: "cuda", .. } | Error::Argument { .. })) => {
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_machine_without_a_driver() {
+    if soft_cuda().is_some() {
+        child("no driver", Path::new(""), &[]);
+    }
+}
+
+#[test]
+fn a_driver_without_a_device() {
+    if let Some(folder) = soft_cuda() {
+        child("no device", &folder, &[("SOFT_CUDA_DEVICES", "0")]);
+        child("one device", &folder, &[]);
+    }
+}
+
+fn two_devices() -> Result<()> {
+    let (first, second) = (Cuda::new(0)?, Cuda::new(1)?);
+    let (x, y) = (first.asarray([1.0, 2.0])?, second.asarray([3.0, 4.0])?);
+    let error = first.add(&x, &y).unwrap_err();
+    assert!(matches!(error, Error::Device { op: "add", .. }), "{error}");
+    assert!(error.to_string().contains("cuda:1"), "{error}");
+    let sum = first.add(&x, &second.to_backend(&y, &first)?)?;
+    assert_eq!(first.to_ndarray(&sum)?.as_slice(), Some(&[4.0, 6.0][..]));
+    Ok(())
+}
+
+#[test]
+fn arrays_of_two_devices() {
+    if let Some(folder) = soft_cuda() {
+        child("two devices", &folder, &[("SOFT_CUDA_DEVICES", "2")]);
+    }
+}
+
+fn no_libraries() -> Result<()> {
+    let b = Cuda::new(0)?;
+    let x = b.ones::<f64>([4, 4])?;
+    for (error, library) in [(b.matmul(&x, &x), "libcublas"), (b.rfft2(&x).map(|z| b.real(&z).unwrap()), "libcufft")] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::Unavailable { backend: "cuda", .. }), "{error}");
+        assert!(error.to_string().contains(library), "{error}");
+    }
+    // what needs no library still works
+    assert_eq!(b.to_ndarray(&b.sum(&x, ..)?)?[[]], 16.0);
+    Ok(())
+}
+
+#[test]
+fn a_machine_without_cublas_and_cufft() {
+    let Some(folder) = soft_cuda() else { return };
+    let bare = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("driver_alone");
+    fs::create_dir_all(&bare).unwrap();
+    fs::copy(folder.join("libcuda.so.1"), bare.join("libcuda.so.1")).unwrap();
+    child("no libraries", &bare, &[]);
+}
+
+fn little_memory() -> Result<()> {
+    let b = Cuda::new(0)?;
+    let x = b.ones::<f64>([1000])?;
+    for (error, op) in [
+        (b.zeros::<f64>([1 << 20]), "zeros"),
+        (b.tile(&x, [1000]), "tile"),
+        (b.outer(&x, &x), "outer"),
+        (b.broadcast_to(&x, [1000, 1000]).and_then(|x| b.exp(&x)), "exp"),
+    ] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::Memory { .. }) && error.op() == Some(op), "{op}: {error}");
+    }
+    assert_eq!(b.to_ndarray(&b.sum(&x, ..)?)?[[]], 1000.0, "nothing is lost");
+    Ok(())
+}
+
+/// Freed memory that is kept for arrays of one size is given up for those of another.
+fn freed_memory() -> Result<()> {
+    let b = Cuda::new(0)?;
+    for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {
+        let x = b.ones::<f64>([n])?;
+        assert_eq!(b.to_ndarray(&b.sum(&x, ..)?)?[[]], n as f64);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_full_device() {
+    if let Some(folder) = soft_cuda() {
+        child("little memory", &folder, &[("SOFT_CUDA_MEMORY", "1000000"), ("BACKENDS_CUDA_CACHE", "0")]);
+        child("freed memory", &folder, &[("SOFT_CUDA_MEMORY", "1000000"), ("BACKENDS_CUDA_CACHE", "1")]);
+    }
+}
+
+/// A program of all sorts of ops; the sum of what it finds.
+fn program(b: &Cuda) -> Result<f64> {
+    let x = b.reshape(&b.linspace(-1.0_f64, 1.0, 24)?, [4, 6])?;
+    let gram = b.matmul(&x, &b.matrix_transpose(&x)?)?;
+    let spectrum = b.abs(&b.rfft2(&gram)?)?;
+    let values = b.flatten(&spectrum)?;
+    let sorted = b.take(&values, &b.argsort(&values)?, 0)?;
+    let large = b.boolean_mask(&sorted, &b.greater(&sorted, 0.5)?)?;
+    let parts = [b.sum(&gram, 0)?, b.cumulative_sum(&large, 0)?, b.unique_values(&sorted)?];
+    let sums = b.concat(&parts.each_ref())?;
+    Ok(b.to_ndarray(&b.sum(&sums, ..)?)?[[]])
+}
+
+fn any_allocation_fails() {
+    let b = Cuda::new(0).unwrap();
+    let expected = program(&b).unwrap();
+    let driver = common::SoftCuda::open().expect("the software driver is loaded");
+    let mut failures = 0;
+    for n in 1.. {
+        driver.fail_allocation(n);
+        match program(&b) {
+            Ok(sum) => {
+                assert_eq!(sum, expected);
+                break;
+            }
+            Err(Error::Memory { .. }) => failures += 1,
+            Err(other) => panic!("allocation {n} failed: {other}"),
+        }
+        driver.fail_allocation(0);
+        assert_eq!(program(&b).unwrap(), expected, "after a failure of allocation {n}");
+    }
+    assert!(failures > 20, "{failures}");
+}
+
+#[test]
+fn whichever_allocation_fails() {
+    if let Some(folder) = soft_cuda() {
+        child("any allocation fails", &folder, &[("BACKENDS_CUDA_CACHE", "0")]);
+    }
+}
