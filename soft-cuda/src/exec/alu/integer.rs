@@ -99,13 +99,11 @@ fn whole_plus<T: Int>(a: u64, b: u64, c: u64, _: u64) -> u64 {
 
 /// A quotient by 0 has all bits set, as it has on a GPU.
 fn div<T: Int>(a: u64, b: u64) -> u64 {
-    let (a, b) = (T::get(a).wide(), T::get(b).wide());
-    T::of(a.checked_div(b).unwrap_or(-1)).put()
+    T::get(a).quotient(T::get(b)).unwrap_or(T::of(-1)).put()
 }
 
 fn rem<T: Int>(a: u64, b: u64) -> u64 {
-    let (a, b) = (T::get(a).wide(), T::get(b).wide());
-    T::of(a.checked_rem(b).unwrap_or(a)).put()
+    T::get(a).remainder(T::get(b)).unwrap_or(T::get(a)).put()
 }
 
 fn min<T: Int>(a: u64, b: u64) -> u64 {

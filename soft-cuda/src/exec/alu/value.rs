@@ -34,6 +34,9 @@ pub(crate) trait Int: Value + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
+    /// Nothing where `other` is 0.
+    fn quotient(self, other: Self) -> Option<Self>;
+    fn remainder(self, other: Self) -> Option<Self>;
     /// The same number.
     fn wide(self) -> i128;
     /// The low bits of a number.
@@ -72,6 +75,14 @@ macro_rules! integers {
             #[inline]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
+            }
+            #[inline]
+            fn quotient(self, other: Self) -> Option<Self> {
+                (other != 0).then(|| self.wrapping_div(other))
+            }
+            #[inline]
+            fn remainder(self, other: Self) -> Option<Self> {
+                (other != 0).then(|| self.wrapping_rem(other))
             }
             #[inline]
             fn wide(self) -> i128 {
