@@ -377,7 +377,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
         let RmsOptions { keepdims, .. } = options;
-        __compose::rms(self, x, axis, keepdims)
+        __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
     }
 }
 impl Elementwise for crate::runtime::torch::Torch {
@@ -475,7 +475,7 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
         let RmsOptions { keepdims, .. } = options;
-        __compose::rms(self, x, axis, keepdims)
+        __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
     }
 }
 impl Elementwise for crate::AnyBackend {

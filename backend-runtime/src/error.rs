@@ -134,6 +134,28 @@ impl Error {
         }
     }
 
+    /// The same error of the op that called the one that failed: whoever called `outer` is told of `outer`.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn within(mut self, outer: &'static str) -> Error {
+        match &mut self {
+            Error::Shapes { op, .. }
+            | Error::Shape { op, .. }
+            | Error::Axis { op, .. }
+            | Error::Index { op, .. }
+            | Error::Argument { op, .. }
+            | Error::DType { op, .. }
+            | Error::Backend { op, .. }
+            | Error::Device { op, .. }
+            | Error::Memory { op, .. }
+            | Error::Library { op, .. } => *op = outer,
+            // what is missing is the inner op
+            Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
+        }
+        self
+    }
+
     /// [`Error::Shapes`], built out of line so that the calling op stays small.
     #[cold]
     #[inline(never)]

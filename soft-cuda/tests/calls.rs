@@ -151,7 +151,7 @@ fn memory() {
         assert_eq!(cuMemFree_v2(0), 0);
         assert_eq!(cuStreamDestroy_v2(stream), 0);
         assert_eq!(cuStreamDestroy_v2(stream), 400);
-        soft_cuda_fail_allocation(1);
+        soft_cuda_fail_allocations(1, 1);
         assert_eq!(out(0, |at| cuMemAlloc_v2(at, 4)), Err(2));
     }
 }

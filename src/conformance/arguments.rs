@@ -1,5 +1,5 @@
-//! A property of every row: whatever its arguments are, it answers with a result or an error that names an op. It does
-//! not panic.
+//! A property of every row: whatever its arguments are, it answers with a result or an error that names it. It does not
+//! panic.
 
 use super::{Case, Row, Suite, Values, suite::message};
 use backend_runtime::{Arrays, DType, Error, Result};
@@ -13,7 +13,7 @@ impl<B: Arrays> Suite<B> {
     /// empty arrays, sizes over any memory. The same ones in every run.
     ///
     /// # Panics
-    /// If the op does, or if an error names no op.
+    /// If the op does, or if an error does not name it.
     pub fn answers(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         let Some(b) = self.backend() else { return };
         let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
@@ -26,7 +26,7 @@ impl<B: Arrays> Suite<B> {
                 Ok(Ok(_)) => {}
                 Ok(Err(Error::Unsupported { .. })) if self.is_partial() => return,
                 Ok(Err(why)) => {
-                    assert!(why.op().is_some(), "{of}: the error names no op: {why}");
+                    assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
                     assert!(!matches!(why, Error::Unsupported { .. }), "{of}: {why}");
                 }
                 Err(panic) => panic!("{of}: it panicked: {}", message(&*panic)),

@@ -61,6 +61,7 @@ const WAITS: &[(&str, u64, &str)] = &[
     ("unique_inverse", 8, "as boolean_mask"),
     ("unique_all", 8, "as boolean_mask"),
     ("quantile", 4, "whether a q is outside 0 ..= 1"),
+    ("median", 4, "as quantile"),
 ];
 
 /// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.

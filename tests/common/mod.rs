@@ -98,11 +98,11 @@ impl SoftCuda {
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
     }
 
-    /// Lets the `n`-th allocation from now fail; none if `n` is 0.
-    pub fn fail_allocation(&self, n: u64) {
+    /// Lets `count` allocations fail, from the `n`-th from now on; none if one of them is 0.
+    pub fn fail_allocations(&self, n: u64, count: u64) {
         // SAFETY: the function of the software device has this type.
-        if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64)>(b"soft_cuda_fail_allocation") } {
-            fail(n);
+        if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64, u64)>(b"soft_cuda_fail_allocations") } {
+            fail(n, count);
         }
     }
 }

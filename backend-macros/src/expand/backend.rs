@@ -38,11 +38,11 @@ impl Expand<'_> {
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
-                quote!(__compose::#function(self, #(#all),*))
+                quote!(__compose::#function(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Generic(path)) => {
                 let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
-                quote!(#here::#path(self, #(#all),*))
+                quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Aten { name: aten, overload, args, via }) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));

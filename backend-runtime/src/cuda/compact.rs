@@ -28,47 +28,77 @@ pub(super) const KERNELS: Listed = (&PROGRAM, || {
 /// Elements that one block goes over.
 const TILE: usize = 4096;
 
-/// How many elements are true before each tile, and in all.
-struct Counted {
+/// The true elements of a mask, counted: how many are before each tile, and how many there are in all.
+pub(super) struct Chosen {
+    op: &'static str,
+    mask: Raw,
     before: Raw,
     total: usize,
+    grid: Grid,
 }
 
-/// Counts the true elements of a contiguous array that is not empty.
-fn counted(b: &Cuda, op: &'static str, mask: &Raw) -> Result<(Counted, Grid)> {
-    let n = mask.size();
-    let tiles = n.div_ceil(TILE);
-    // the last place is for the total
-    let before = b.uninit_raw(op, DType::UInt64, &[tiles + 1])?;
-    let grid = Grid { blocks: [tiles.min(1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
-    let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
-    // SAFETY: the arguments are those of `count`: a place for each tile, `n` elements, their number.
-    unsafe { b.launch(op, kernel, grid, &[&before.pointer(), &mask.pointer(), &(n as u64)])? };
-    let kernel = b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?;
-    let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
-    // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` places, the number of tiles.
-    unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
-    let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
-    Ok((Counted { before, total }, grid))
-}
+impl Chosen {
+    /// Counts the true elements of `mask`; waits for the device.
+    pub(super) fn of(b: &Cuda, op: &'static str, mask: &Raw) -> Result<Chosen> {
+        let mask = contiguous(b, op, mask)?;
+        let n = mask.size();
+        let tiles = n.div_ceil(TILE);
+        // the last place is for the total
+        let before = b.uninit_raw(op, DType::UInt64, &[tiles + 1])?;
+        let grid = Grid { blocks: [tiles.clamp(1, 1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
+        if n == 0 {
+            return Ok(Chosen { op, mask, before, total: 0, grid });
+        }
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
+        // SAFETY: the arguments are those of `count`: a place for each tile, `n` elements, their number.
+        unsafe { b.launch(op, kernel, grid, &[&before.pointer(), &mask.pointer(), &(n as u64)])? };
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?;
+        let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
+        // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` places, the number of tiles.
+        unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
+        let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
+        Ok(Chosen { op, mask, before, total, grid })
+    }
 
-/// The elements of `x` where `mask`, of the same shape, is true.
-pub(super) fn compacted(b: &Cuda, op: &'static str, x: &Raw, mask: &Raw) -> Result<Raw> {
-    let (x, mask) = (contiguous(b, op, x)?, contiguous(b, op, mask)?);
-    let n = x.size();
-    if n == 0 {
-        return b.uninit_raw(op, x.dtype, &[0]);
+    /// The elements of `x`, which has the mask's shape, where the mask is true.
+    pub(super) fn elements(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
+        let Chosen { op, mask, before, total, grid } = self;
+        let x = contiguous(b, op, x)?;
+        let out = b.uninit_raw(op, x.dtype, &[*total])?;
+        if *total > 0 {
+            let kernel = b.kernel(op, &PROGRAM, Instance::new("write_values", "", &[mover(x.dtype)]))?;
+            let pointers = [out.pointer(), x.pointer(), mask.pointer(), before.pointer()];
+            let n = mask.size() as u64;
+            let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &n];
+            // SAFETY: the arguments are those of `write_values`; the result has a place for each true element.
+            unsafe { b.launch(op, kernel, *grid, &arguments)? };
+        }
+        Ok(out)
     }
-    let (Counted { before, total }, grid) = counted(b, op, &mask)?;
-    let out = b.uninit_raw(op, x.dtype, &[total])?;
-    if total > 0 {
-        let kernel = b.kernel(op, &PROGRAM, Instance::new("write_values", "", &[mover(x.dtype)]))?;
-        let pointers = [out.pointer(), x.pointer(), mask.pointer(), before.pointer()];
-        let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &(n as u64)];
-        // SAFETY: the arguments are those of `write_values`; the result has a place for each true element.
-        unsafe { b.launch(op, kernel, grid, &arguments)? };
+
+    /// Indices of the true elements: one row for each if `rows`, else one row for each axis.
+    pub(super) fn places(&self, b: &Cuda, rows: bool) -> Result<Raw> {
+        let Chosen { op, mask, before, total, grid } = self;
+        let (ndim, total) = (mask.shape.len(), *total);
+        let shape = if rows { vec![total, ndim] } else { vec![ndim, total] };
+        if ndim > MOST {
+            return Err(Error::shape(op, &mask.shape, format!("more than {MOST} axes")));
+        }
+        shape::count(op, &shape, size_of::<i64>())?;
+        let out = b.uninit_raw(op, DType::Int64, &shape)?;
+        if total > 0 && ndim > 0 {
+            let mut lengths = [1; MOST];
+            lengths.iter_mut().zip(mask.shape.iter().rev()).for_each(|(to, &len)| *to = len as u64);
+            let (row, column) = if rows { (ndim, 1) } else { (1, total) };
+            let n = mask.size() as u64;
+            let shape = Shape { n, ndim: ndim as u64, lengths, row: row as u64, column: column as u64 };
+            let kernel = b.kernel(op, &PROGRAM, Instance::new("write_places", "", &[mask.dtype]))?;
+            let arguments: [&dyn Argument; 4] = [&out.pointer(), &mask.pointer(), &before.pointer(), &shape];
+            // SAFETY: the arguments are those of `write_places`; the result has `ndim` places for each true element.
+            unsafe { b.launch(op, kernel, *grid, &arguments)? };
+        }
+        Ok(out)
     }
-    Ok(out)
 }
 
 /// The kernel's `Shape`.
@@ -85,34 +115,3 @@ struct Shape {
 
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Shape {}
-
-/// Indices of the true elements of `x`: one row for each if `rows`, else one row for each axis.
-pub(super) fn places(b: &Cuda, op: &'static str, x: &Raw, rows: bool) -> Result<Raw> {
-    let ndim = x.shape.len();
-    let shape_of = |total: usize| {
-        if rows { vec![total, ndim] } else { vec![ndim, total] }
-    };
-    let x = contiguous(b, op, x)?;
-    let n = x.size();
-    if n == 0 {
-        return b.uninit_raw(op, DType::Int64, &shape_of(0));
-    }
-    if ndim > MOST {
-        return Err(Error::shape(op, &x.shape, format!("more than {MOST} axes")));
-    }
-    let (Counted { before, total }, grid) = counted(b, op, &x)?;
-    let shape = shape_of(total);
-    shape::count(op, &shape, size_of::<i64>())?;
-    let out = b.uninit_raw(op, DType::Int64, &shape)?;
-    if total > 0 && ndim > 0 {
-        let mut lengths = [1; MOST];
-        lengths.iter_mut().zip(x.shape.iter().rev()).for_each(|(to, &len)| *to = len as u64);
-        let (row, column) = if rows { (ndim, 1) } else { (1, total) };
-        let shape = Shape { n: n as u64, ndim: ndim as u64, lengths, row: row as u64, column: column as u64 };
-        let kernel = b.kernel(op, &PROGRAM, Instance::new("write_places", "", &[x.dtype]))?;
-        let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &before.pointer(), &shape];
-        // SAFETY: the arguments are those of `write_places`; the result has `ndim` places for each true element.
-        unsafe { b.launch(op, kernel, grid, &arguments)? };
-    }
-    Ok(out)
-}

@@ -4,7 +4,7 @@ use super::{
     Cuda, CudaArray, Operand,
     array::Raw,
     check::Listed,
-    compact::{compacted, places},
+    compact::Chosen,
     copy::{MOVERS, contiguous, copied, copy_into, fill, moved, mover},
     kernel::{Argument, Grid, Instance, Program, Source},
     map::{Input, instances, map},
@@ -314,7 +314,7 @@ pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<boo
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
     }
-    compacted(b, OP, &x.raw, &mask.raw).map(CudaArray::of)
+    Chosen::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of)
 }
 
 /// Indices of the true elements, one array per axis.
@@ -322,11 +322,11 @@ pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i
     if x.shape().is_empty() {
         return Ok(Vec::new());
     }
-    let places = places(b, "nonzero", &x.raw, false)?;
+    let places = Chosen::of(b, "nonzero", &x.raw)?.places(b, false)?;
     Ok((0..x.shape().len()).map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0))).collect())
 }
 
 /// Indices of the true elements, one row each.
 pub fn argwhere<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<i64>> {
-    places(b, "argwhere", &x.raw, true).map(CudaArray::of)
+    Chosen::of(b, "argwhere", &x.raw)?.places(b, true).map(CudaArray::of)
 }

@@ -116,10 +116,11 @@ pub unsafe extern "C" fn soft_cuda_counts(out: *mut [u64; 7]) {
     let _ = unsafe { put(out, lock().counts().all()) };
 }
 
-/// Lets the `n`-th allocation from now fail; 0 for none. For tests, which find it by its name.
+/// Lets the `n`-th allocation from now fail, and those after it until there were `count`; none if one of them is 0. For
+/// tests, which find it by its name.
 #[unsafe(no_mangle)]
-pub extern "C" fn soft_cuda_fail_allocation(n: u64) {
-    lock().fail_allocation(n);
+pub extern "C" fn soft_cuda_fail_allocations(n: u64, count: u64) {
+    lock().fail_allocations(n, count);
 }
 
 /// Bytes that the calling thread has copied to the host. For tests, which run side by side and find it by its name.

@@ -8,6 +8,30 @@ use super::{
 };
 use std::ffi::{c_int, c_void};
 
+/// Which allocations are to fail.
+#[derive(Debug, Default)]
+pub(super) struct Failing {
+    /// How many there are before.
+    after: u64,
+    /// How many fail.
+    count: u64,
+}
+
+impl Failing {
+    /// Whether the next one fails.
+    fn take(&mut self) -> bool {
+        if self.count == 0 {
+            return false;
+        }
+        if self.after > 0 {
+            self.after -= 1;
+            return false;
+        }
+        self.count -= 1;
+        true
+    }
+}
+
 impl Driver {
     /// New memory on a device. What is queued runs first where the device is full.
     pub fn allocate(&mut self, device: usize, bytes: usize) -> Result<u64> {
@@ -15,11 +39,8 @@ impl Driver {
             return Err(Code::INVALID_VALUE);
         }
         self.counts.allocations += 1;
-        if self.fail_in > 0 {
-            self.fail_in -= 1;
-            if self.fail_in == 0 {
-                return Err(Code::OUT_OF_MEMORY);
-            }
+        if self.failing.take() {
+            return Err(Code::OUT_OF_MEMORY);
         }
         let address = match self.devices[device].memory.allocate(bytes as u64) {
             Some(address) => address,
@@ -33,9 +54,9 @@ impl Driver {
         Ok(address)
     }
 
-    /// Lets the `n`-th allocation from now fail; 0 for none.
-    pub fn fail_allocation(&mut self, n: u64) {
-        self.fail_in = n;
+    /// Lets the `n`-th allocation from now fail, and those after it until there were `count`; none if one of them is 0.
+    pub fn fail_allocations(&mut self, n: u64, count: u64) {
+        self.failing = Failing { after: n.saturating_sub(1), count: if n == 0 { 0 } else { count } };
     }
 
     /// The device of an allocation that begins at `address` and was not freed.

@@ -5,6 +5,7 @@ use super::{
     counts::Counts,
     error::{Code, Result},
     event::Event,
+    memory::Failing,
     module::{Function, Loaded},
     queue::{Kind, Stream},
 };
@@ -30,8 +31,8 @@ pub struct Driver {
     pub(super) freeing: BTreeMap<u64, (usize, u64)>,
     /// Bytes of host memory that queued copies hold.
     pub(super) staged: usize,
-    /// Allocations until one fails; 0 for none.
-    pub(super) fail_in: u64,
+    /// Which allocations fail.
+    pub(super) failing: Failing,
     pub(super) next_order: u64,
     initialised: bool,
     next_handle: u64,
@@ -77,7 +78,7 @@ impl Driver {
             order: config.order,
             freeing: BTreeMap::new(),
             staged: 0,
-            fail_in: config.fail_allocation.unwrap_or(0),
+            failing: Failing::default(),
             next_order: 1,
             initialised: false,
             // no address of the host's or of a device
@@ -96,6 +97,7 @@ impl Driver {
             };
             driver.devices.push(device);
         }
+        driver.fail_allocations(driver.config.fail_allocation.unwrap_or(0), 1);
         driver
     }
 

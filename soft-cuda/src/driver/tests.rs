@@ -229,8 +229,13 @@ fn an_allocation_fails_where_it_is_told_to() {
     assert!(driver.allocate(0, 1).is_ok());
     assert_eq!(driver.allocate(0, 1), Err(Code::OUT_OF_MEMORY));
     assert!(driver.allocate(0, 1).is_ok());
-    driver.fail_allocation(1);
+    driver.fail_allocations(2, 2);
+    assert!(driver.allocate(0, 1).is_ok());
     assert_eq!(driver.allocate(0, 1), Err(Code::OUT_OF_MEMORY));
+    assert_eq!(driver.allocate(0, 1), Err(Code::OUT_OF_MEMORY));
+    assert!(driver.allocate(0, 1).is_ok());
+    driver.fail_allocations(1, 2);
+    driver.fail_allocations(0, 2);
     assert!(driver.allocate(0, 1).is_ok());
 }
 

@@ -82,13 +82,21 @@ C integer_power(complex<R> base, int n) {
     return n < 0 ? op_over(complex<R>(R(1)), result) : result;
 }
 
-C op_pow(complex<R> x, complex<R> y) {
+template <typename R> complex<R> complex_power(complex<R> x, complex<R> y) {
     if (y.re == 0 && y.im == 0) return complex<R>(R(1));
-    if (x.re == 0 && x.im == 0) return y.re > 0 ? complex<R>(R(0)) : complex<R>(R(0) / R(0), R(0) / R(0));
+    if (x.re == 0 && x.im == 0) return y.re > 0 && y.im == 0 ? complex<R>(R(0)) : complex<R>(R(0) / R(0), R(0) / R(0));
     // small integer exponents by multiplication: exact where the products are
     R n = op_round(y.re);
     if (y.im == 0 && n == y.re && op_abs(n) < R(100)) return integer_power(x, int(n));
     return op_exp(op_times(op_log(x), y));
+}
+
+inline complex<double> op_pow(complex<double> x, complex<double> y) { return complex_power(x, y); }
+
+// In double: the error of the logarithm grows with the exponent.
+inline complex<float> op_pow(complex<float> x, complex<float> y) {
+    const complex<double> z = complex_power(complex<double>(x.re, x.im), complex<double>(y.re, y.im));
+    return complex<float>(float(z.re), float(z.im));
 }
 
 C op_sinh(complex<R> x) { return complex<R>(op_sinh(x.re) * op_cos(x.im), op_cosh(x.re) * op_sin(x.im)); }

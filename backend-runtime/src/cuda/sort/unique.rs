@@ -6,7 +6,7 @@ use crate::{
     cuda::{
         Cuda, CudaArray,
         array::Raw,
-        compact::{compacted, places},
+        compact::Chosen,
         kernel::{Argument, Grid, Instance},
         reduce,
     },
@@ -49,6 +49,7 @@ struct Distinct {
     n: usize,
     rows: Rows,
     begins: Raw,
+    firsts: Chosen,
 }
 
 impl Distinct {
@@ -63,23 +64,24 @@ impl Distinct {
             n,
             &[&rows.keys().pointer(), &begins.pointer(), &(n as u64)],
         )?;
-        Ok(Distinct { op, n, rows, begins })
+        let firsts = Chosen::of(b, op, &begins)?;
+        Ok(Distinct { op, n, rows, begins, firsts })
     }
 
     /// The first element of each value.
     fn values(&self, b: &Cuda) -> Result<Raw> {
         let values = self.rows.values(b)?;
-        compacted(b, self.op, &flat(&values), &self.begins)
+        self.firsts.elements(b, &flat(&values))
     }
 
     /// Where the first element of each value was.
     fn firsts(&self, b: &Cuda) -> Result<Raw> {
         let order = self.rows.order_as(b, DType::Int64)?;
-        compacted(b, self.op, &flat(&order), &self.begins)
+        self.firsts.elements(b, &flat(&order))
     }
 
     fn counts(&self, b: &Cuda) -> Result<Raw> {
-        let starts = flat(&places(b, self.op, &self.begins, false)?);
+        let starts = flat(&self.firsts.places(b, false)?);
         let out = b.uninit_raw(self.op, DType::Int64, &starts.shape)?;
         let runs = out.size();
         let arguments: [&dyn Argument; 4] = [&starts.pointer(), &out.pointer(), &(runs as u64), &(self.n as i64)];
