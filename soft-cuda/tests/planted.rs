@@ -186,6 +186,8 @@ fn a_barrier_within_a_warp_that_is_missing() {
 fn a_shuffle_that_not_all_lanes_reach() {
     let source = "extern \"C\" __global__ void k(int *x) {
         if (threadIdx.x < 16) x[threadIdx.x] = __shfl_down_sync(0xffffffff, x[threadIdx.x], 1);
+        else __syncwarp(0xffff0000);
+        __syncthreads();
     }";
     stops(source, 32, 1, Code::LAUNCH_FAILED);
 }

@@ -10,10 +10,13 @@ use crate::{
 /// Where shared memory lies among generic addresses: below all device memory, above all of a host.
 pub(crate) const SHARED: u64 = 0x0100_0000_0000_0000;
 
+/// Where a kernel's parameters lie among generic addresses.
+pub(crate) const PARAM: u64 = 0x0140_0000_0000_0000;
+
 /// Where the local memory of threads lies among generic addresses.
 pub(crate) const LOCAL: u64 = 0x0180_0000_0000_0000;
 
-/// Bytes of addresses that shared memory, and the local memory of each thread, have.
+/// Bytes of addresses that shared memory, parameters, and the local memory of each thread, have.
 const WINDOW: u64 = 1 << 32;
 
 /// Where the local memory of a thread lies.
@@ -25,6 +28,8 @@ pub(crate) fn local_window(thread: u32) -> u64 {
 fn resolve(address: u64, thread: u32) -> (Space, u64) {
     if address.wrapping_sub(SHARED) < WINDOW {
         (Space::Shared, address - SHARED)
+    } else if address.wrapping_sub(PARAM) < WINDOW {
+        (Space::Kernel, address - PARAM)
     } else if address.wrapping_sub(local_window(thread)) < WINDOW {
         (Space::Local, address - local_window(thread))
     } else {
@@ -63,6 +68,9 @@ pub(super) fn bytes<'m>(
             (&mut machine.shared, "the block's shared memory")
         }
         Space::Local => (&mut private.local, "the thread's local memory"),
+        // they are read only
+        Space::Kernel if kind != Kind::Read => (&mut [], "the kernel's parameters to write to"),
+        Space::Kernel => (&mut private.params[..machine.kernel.info.param_bytes], "the kernel's parameters"),
         Space::Param => (&mut private.params[private.param_base..], "the function's space of parameters"),
     };
     let size = content.len();

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::exec::{
     alu::{self, Function, Pure, Two, bits, compare, float, integer},
-    space::SHARED,
+    space::{PARAM, SHARED},
 };
 
 impl Body<'_, '_> {
@@ -292,6 +292,7 @@ impl Body<'_, '_> {
             }
             "shared" | "shared::cta" => self.constant(SHARED)?,
             "local" => self.special(Special::LocalWindow)?,
+            "param" | "param::entry" => self.constant(PARAM)?,
             _ => return self.unknown(),
         };
         let shift: Two = if back { |a, b| a.wrapping_sub(b) } else { |a, b| a.wrapping_add(b) };

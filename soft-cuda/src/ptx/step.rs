@@ -94,7 +94,10 @@ pub(crate) enum Space {
     Global,
     Shared,
     Local,
+    /// Parameters of the function that runs, and of those it calls.
     Param,
+    /// Parameters of the kernel, by their generic addresses.
+    Kernel,
 }
 
 /// A barrier of a block.

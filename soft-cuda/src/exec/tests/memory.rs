@@ -41,6 +41,8 @@ fn accesses_beyond_an_end_are_faults_of_their_place() {
         (".local .align 8 .b8 own[8]; ld.local.u64 %rd0, [own+8];", "the thread's local memory has 8 bytes"),
         ("atom.global.add.u32 %r0, [%out+32], 1;", "atomic operation"),
         ("ld.param.u64 %rd0, [k_param_1+8];", "parameters"),
+        ("mov.b64 %rd1, k_param_1; cvta.param.u64 %rd2, %rd1; ld.u64 %rd0, [%rd2+8];", "the kernel's parameters has"),
+        ("mov.b64 %rd1, k_param_1; cvta.param.u64 %rd2, %rd1; st.u64 [%rd2], %rd0;", "parameters to write to"),
     ] {
         let fault = fault(body);
         assert_eq!(fault.code(), 700, "{body}: {fault}");
@@ -73,10 +75,13 @@ fn generic_addresses_reach_every_kind() {
         cvta.to.shared.u64 %rd5, %rd3; ld.shared.u64 %rd6, [%rd5+8];
         mov.u64 %rd7, counter; atom.add.u64 %rd8, [%rd7], 3; ld.global.u64 %rd9, [counter];
         ld.const.u32 %r1, [table+4]; cvt.u64.u32 %rd10, %r1;
+        mov.b64 %rd11, k_param_1; cvta.param.u64 %rd12, %rd11; ld.u64 %rd13, [%rd12];
+        ld.param.u64 %rd14, [k_param_1]; sub.u64 %rd15, %rd13, %rd14;
         st.global.u64 [%out], %rd1; st.global.u64 [%out+8], %rd4; st.global.u64 [%out+16], %rd6;
-        st.global.u64 [%out+24], %rd8; st.global.u64 [%out+32], %rd9; st.global.u64 [%out+40], %rd10;",
+        st.global.u64 [%out+24], %rd8; st.global.u64 [%out+32], %rd9; st.global.u64 [%out+40], %rd10;
+        st.global.u64 [%out+48], %rd15;",
     );
-    assert_eq!(outcome(&text, (1, 1, 0), 6, &[0]).unwrap(), [1, 2, 2, 5, 8, 7]);
+    assert_eq!(outcome(&text, (1, 1, 0), 7, &[0]).unwrap(), [1, 2, 2, 5, 8, 7, 0]);
 }
 
 #[test]
