@@ -13,7 +13,8 @@ use std::{
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.
     pub arch: String,
-    /// Whether to compile fast to slow code: for checks of the source.
+    /// Whether to compile fast to slow code: for checks of the source, in a process of their own, as the compiler may then do
+    /// the same to what other threads compile.
     pub quick: bool,
 }
 

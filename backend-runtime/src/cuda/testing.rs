@@ -12,8 +12,3 @@ pub(crate) fn device() -> Option<Cuda> {
 pub(crate) fn compiler() -> Option<Target> {
     available("nvrtc", Target::of((9, 0)))
 }
-
-/// As [`compiler`], for checks that the source is right, not that the code is good.
-pub(crate) fn quick_compiler() -> Option<Target> {
-    compiler().map(|_| Target { quick: true, ..Target::named("compute_90") })
-}

@@ -26,12 +26,16 @@ fn shapes_of_products() {
     }
 }
 
-/// Every layout of one operand against every layout of the other.
+/// Every layout of one operand against every layout of the other; large operands have each layout once.
 fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: f64) {
     let (x, y) = (mixed::<T>(first), mixed::<T>(second));
     let expected = cpu::matmul(&CPU, &x.clone().into_shared(), &y.clone().into_shared()).unwrap();
-    for a in layouts(b, &x) {
-        for c in layouts(b, &y) {
+    let large = x.len() > 1000;
+    for (i, a) in layouts(b, &x).into_iter().enumerate() {
+        for (j, c) in layouts(b, &y).into_iter().rev().enumerate() {
+            if large && i != j {
+                continue;
+            }
             let what = format!("{} {first:?} {:?} times {second:?} {:?}", T::DTYPE, a.raw.strides, c.raw.strides);
             assert_near(b, &matmul(b, &a, &c).unwrap(), &expected, tolerance, &what);
         }

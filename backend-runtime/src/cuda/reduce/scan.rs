@@ -122,7 +122,9 @@ fn scan(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, axis: usize, initial: bo
         return Ok(());
     }
     let nearest = lanes.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
-    let split = Split::new(lanes.n(), length, nearest < x.strides[axis].unsigned_abs());
+    // a lane of few elements has no work for a block
+    let columns = nearest < x.strides[axis].unsigned_abs() || length <= 32;
+    let split = Split::new(lanes.n(), length, columns);
     let kernel_scan = KernelScan {
         length: length as u64,
         chunk: split.chunk as u64,
