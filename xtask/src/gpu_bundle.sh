@@ -24,6 +24,6 @@ for test in "$here"/tests/*; do
     [ -x "$test" ] && [ -f "$test" ] && run "$(basename "$test")" "$test"
 done
 for bench in "$here"/benches/*; do
-    (cd "$out" && run "bench-$(basename "$bench")" "$bench" --bench ${BENCH_ARGS:-}) || failed=1
+    (cd "$out" && run "bench-$(basename "$bench")" "$bench" --bench ${BENCH_ARGS:-}; exit $failed) || failed=1
 done
 exit $failed
