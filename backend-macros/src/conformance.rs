@@ -4,7 +4,7 @@
 //! comparisons are the facade's.
 
 use crate::{
-    expand::{camel_dtype, id},
+    expand::{camel_dtype, elem, id},
     input::Input,
     model::*,
 };
@@ -186,21 +186,6 @@ fn call(op: &Op, root: &TokenStream, user: Option<&syn::Ident>) -> TokenStream {
             let result = case.b.#method #turbofish (#(#args,)* #options)?;
             #read
         }
-    }
-}
-
-fn elem(e: Elem, op: &Op) -> TokenStream {
-    match e {
-        Elem::T => quote!(T),
-        Elem::U => quote!(U),
-        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
-            quote!(T::Real)
-        }
-        Elem::Real => quote!(T::Magnitude),
-        Elem::Complex => quote!(T::Complex),
-        Elem::Sum => quote!(T::Sum),
-        Elem::Bool => quote!(bool),
-        Elem::Int64 => quote!(i64),
     }
 }
 

@@ -10,6 +10,7 @@ mod signature;
 mod support;
 mod traits;
 
+pub use signature::elem;
 pub use support::camel_dtype;
 
 use crate::model::*;

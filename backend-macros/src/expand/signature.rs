@@ -2,27 +2,27 @@
 
 use super::*;
 
-impl Expand<'_> {
-    /// An element type in terms of `T`.
-    pub(super) fn elem(&self, elem: Elem, op: &Op) -> TokenStream {
-        match elem {
-            Elem::T => quote!(T),
-            Elem::U => quote!(U),
-            Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
-                quote!(T::Real)
-            }
-            Elem::Real => quote!(T::Magnitude),
-            Elem::Complex => quote!(T::Complex),
-            Elem::Sum => quote!(T::Sum),
-            Elem::Bool => quote!(bool),
-            Elem::Int64 => quote!(i64),
+/// An element type in terms of `T`.
+pub fn elem(elem: Elem, op: &Op) -> TokenStream {
+    match elem {
+        Elem::T => quote!(T),
+        Elem::U => quote!(U),
+        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
+            quote!(T::Real)
         }
+        Elem::Real => quote!(T::Magnitude),
+        Elem::Complex => quote!(T::Complex),
+        Elem::Sum => quote!(T::Sum),
+        Elem::Bool => quote!(bool),
+        Elem::Int64 => quote!(i64),
     }
+}
 
+impl Expand<'_> {
     /// The type of the result, where `array` is the path of the array type.
     pub(super) fn output(&self, op: &Op, array: &TokenStream) -> TokenStream {
         let one = |e: &Elem| {
-            let e = self.elem(*e, op);
+            let e = elem(*e, op);
             quote!(#array<#e>)
         };
         match &op.result {
@@ -68,15 +68,15 @@ impl Expand<'_> {
                 let n = id(&p.name);
                 let ty = match &p.kind {
                     Kind::Array(e) => {
-                        let e = self.elem(*e, op);
+                        let e = elem(*e, op);
                         quote!(&Self::Array<#e>)
                     }
                     Kind::Operand(e) => {
-                        let (e, k) = (self.elem(*e, op), next.next());
+                        let (e, k) = (elem(*e, op), next.next());
                         quote!(impl #rt::IntoOperand<Self, #e, #k>)
                     }
                     Kind::Arrays(e) => {
-                        let e = self.elem(*e, op);
+                        let e = elem(*e, op);
                         quote!(&[&Self::Array<#e>])
                     }
                     Kind::Axes => quote!(impl Into<#rt::Axes>),

@@ -69,7 +69,7 @@ impl Expand<'_> {
         });
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let #name { #(#open),* } = *self;));
-        let output = self.elem(op.result.elem(), op);
+        let output = elem(op.result.elem(), op);
         let first = translate(real);
         let (rust, cuda) = (&first.rust, &first.cuda);
         let complex_source = complex.as_ref().map(|c| {
@@ -132,15 +132,15 @@ impl Expand<'_> {
             let n = id(&p.name);
             let ty = match &p.kind {
                 Kind::Array(e) => {
-                    let e = self.elem(*e, op);
+                    let e = elem(*e, op);
                     if p.default.is_some() { quote!(Option<&B::Array<#e>>) } else { quote!(&B::Array<#e>) }
                 }
                 Kind::Operand(e) => {
-                    let e = self.elem(*e, op);
+                    let e = elem(*e, op);
                     quote!(#rt::Operand<'_, B, #e>)
                 }
                 Kind::Arrays(e) => {
-                    let e = self.elem(*e, op);
+                    let e = elem(*e, op);
                     quote!(&[&B::Array<#e>])
                 }
                 Kind::Axes => quote!(#rt::Axes),

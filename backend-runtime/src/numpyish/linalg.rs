@@ -6,14 +6,17 @@ use super::{
     convert::{convert, narrow},
     layout::{Dim, Offsets, dims},
 };
-use crate::{DType, Element, Error, Kind, Numeric, Result, shape};
+use crate::{
+    DType, Element, Kind, Numeric, Result,
+    shape::{self, Product},
+};
 use multiversion::multiversion;
 
 const OP: &str = "matmul";
 
 /// Matrix product over the last two axes; the leading ones broadcast.
 pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
-    let product = Product::of(x1, x2)?;
+    let product = Product::of(OP, x1.shape(), x2.shape())?;
     match T::DTYPE {
         DType::Float16 | DType::BFloat16 => {
             let wide = product.run::<f32>(&widened(x1)?, &widened(x2)?)?;
@@ -25,38 +28,7 @@ pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Res
     }
 }
 
-/// The shapes of a product: `batches` times (rows, inner) by (inner, columns).
-struct Product {
-    shape: Vec<usize>,
-    batches: Vec<usize>,
-    rows: usize,
-    inner: usize,
-    columns: usize,
-}
-
 impl Product {
-    fn of<T: Element>(x1: &NdArray<T>, x2: &NdArray<T>) -> Result<Product> {
-        let refuse = || Error::shapes(OP, x1.shape(), x2.shape());
-        let (leading1, rows, inner) = match x1.shape() {
-            [] => return Err(refuse()),
-            [inner] => (&[][..], 1, *inner),
-            [leading @ .., rows, inner] => (leading, *rows, *inner),
-        };
-        let (leading2, inner2, columns) = match x2.shape() {
-            [] => return Err(refuse()),
-            [inner] => (&[][..], *inner, 1),
-            [leading @ .., inner, columns] => (leading, *inner, *columns),
-        };
-        if inner != inner2 {
-            return Err(refuse());
-        }
-        let batches = shape::broadcast(OP, leading1, leading2).map_err(|_| refuse())?;
-        let mut shape = batches.clone();
-        shape.extend((x1.ndim() > 1).then_some(rows));
-        shape.extend((x2.ndim() > 1).then_some(columns));
-        Ok(Product { shape, batches, rows, inner, columns })
-    }
-
     /// The elements of the result, in C order.
     fn run<T: Numeric>(&self, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<Vec<T>> {
         let n = shape::count(OP, &self.shape, size_of::<T>())?;
@@ -261,7 +233,7 @@ fn widened<T: Element>(x: &NdArray<T>) -> Result<NdArray<f32>> {
 mod tests {
     use super::*;
     use crate::{
-        Complex, f16,
+        Complex, Error, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, IxDyn};

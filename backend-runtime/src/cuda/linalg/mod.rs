@@ -7,7 +7,10 @@ mod integer;
 pub(super) use integer::KERNELS;
 
 use super::{Cuda, CudaArray, array::Raw, copy::copied, walk::Merged};
-use crate::{Error, Kind, Numeric, Result, shape};
+use crate::{
+    Kind, Numeric, Result,
+    shape::{self, Product},
+};
 use gemm::Matrix;
 
 const OP: &str = "matmul";
@@ -16,7 +19,7 @@ const OP: &str = "matmul";
 pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {
     b.check(OP, &x1.raw)?;
     b.check(OP, &x2.raw)?;
-    let product = Product::of(&x1.raw.shape, &x2.raw.shape)?;
+    let product = Product::of(OP, &x1.raw.shape, &x2.raw.shape)?;
     let out = b.uninit_raw(OP, T::DTYPE, &product.shape)?;
     if out.size() == 0 {
         return Ok(CudaArray::of(out));
@@ -37,40 +40,6 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
         _ => integer::product(b, &operands.broadcast(&product.batches)?)?,
     }
     Ok(CudaArray::of(out))
-}
-
-/// The shapes of a product: `batches` times (rows, inner) by (inner, columns).
-#[derive(Debug, PartialEq)]
-struct Product {
-    shape: Vec<usize>,
-    batches: Vec<usize>,
-    rows: usize,
-    inner: usize,
-    columns: usize,
-}
-
-impl Product {
-    fn of(x1: &[usize], x2: &[usize]) -> Result<Product> {
-        let refuse = || Error::shapes(OP, x1, x2);
-        let (leading1, rows, inner) = match x1 {
-            [] => return Err(refuse()),
-            [inner] => (&[][..], 1, *inner),
-            [leading @ .., rows, inner] => (leading, *rows, *inner),
-        };
-        let (leading2, inner2, columns) = match x2 {
-            [] => return Err(refuse()),
-            [inner] => (&[][..], *inner, 1),
-            [leading @ .., inner, columns] => (leading, *inner, *columns),
-        };
-        if inner != inner2 {
-            return Err(refuse());
-        }
-        let batches = shape::broadcast(OP, leading1, leading2).map_err(|_| refuse())?;
-        let mut shape = batches.clone();
-        shape.extend((x1.len() > 1).then_some(rows));
-        shape.extend((x2.len() > 1).then_some(columns));
-        Ok(Product { shape, batches, rows, inner, columns })
-    }
 }
 
 /// Arrays of matrices: (rows, inner), (inner, columns) and (rows, columns), the last in C order.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Arrays, Complex, bf16,
+    Arrays, Complex, Error, bf16,
     cuda::{
         compare::{assert_near, layouts, mixed},
         testing::device,
@@ -13,18 +13,6 @@ use crate::{
 use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
-
-#[test]
-fn shapes_of_products() {
-    let of = |x1: &[usize], x2: &[usize]| Product::of(x1, x2).map(|p| (p.shape, p.rows, p.inner, p.columns));
-    assert_eq!(of(&[3, 4], &[4, 5]).unwrap(), (vec![3, 5], 3, 4, 5));
-    assert_eq!(of(&[4], &[4]).unwrap(), (vec![], 1, 4, 1));
-    assert_eq!(of(&[4], &[2, 4, 5]).unwrap(), (vec![2, 5], 1, 4, 5));
-    assert_eq!(of(&[2, 1, 3, 4], &[6, 4, 5]).unwrap(), (vec![2, 6, 3, 5], 3, 4, 5));
-    for (x1, x2) in [(&[][..], &[1][..]), (&[3], &[4]), (&[3, 4], &[3, 4]), (&[2, 3, 4], &[3, 4, 5])] {
-        assert_eq!(of(x1, x2), Err(Error::shapes("matmul", x1, x2)));
-    }
-}
 
 /// Every layout of one operand against every layout of the other; large operands have each layout once.
 fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: f64) {
