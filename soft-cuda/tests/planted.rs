@@ -231,6 +231,20 @@ fn a_sum_that_is_not_atomic() {
 }
 
 #[test]
+fn a_sum_in_global_memory_that_is_not_atomic() {
+    let sum = |add: &str| {
+        let source = format!("extern \"C\" __global__ void k(int *x) {{ {add} }}");
+        let mut device = Device::new(&source, Order::Random(7))?;
+        let x = device.words(&[0]);
+        device.run(64, &[x]).unwrap();
+        Some(device.read(x, 1)[0])
+    };
+    let (Some(wrong), Some(right)) = (sum("x[0] += 1;"), sum("atomicAdd(x, 1);")) else { return };
+    assert!(wrong < 64, "others come between the read and the write of a thread: {wrong}");
+    assert_eq!(right, 64);
+}
+
+#[test]
 fn memory_that_was_freed() {
     let source = "extern \"C\" __global__ void k(int *to) { to[threadIdx.x] = 1; }";
     let Some(mut device) = Device::new(source, Order::Forward) else { return };

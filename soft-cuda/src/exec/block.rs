@@ -68,7 +68,7 @@ impl Block {
                     continue;
                 }
                 progress = true;
-                self.turn(thread, machine)?;
+                self.turn(thread, order.turn(), machine)?;
             }
             if !progress {
                 return Err(self.deadlock(machine));
@@ -91,8 +91,8 @@ impl Block {
         }
     }
 
-    /// Lets a thread go on.
-    fn turn(&mut self, thread: u32, machine: &mut Machine<'_>) -> Result<(), Fault> {
+    /// Lets a thread go on, for so many steps.
+    fn turn(&mut self, thread: u32, most: u64, machine: &mut Machine<'_>) -> Result<(), Fault> {
         let index = thread as usize;
         let mut state = match self.threads[index].take() {
             Some(state) => state,
@@ -102,7 +102,7 @@ impl Block {
                 state
             }
         };
-        let stop = state.run(machine);
+        let stop = state.run(machine, most);
         let step = state.step();
         let result = match stop {
             Ok(Stop::Exit) => {

@@ -7,7 +7,7 @@ pub enum Order {
     Forward,
     /// The last one first.
     Reverse,
-    /// Mixed; the state of the generator goes on from launch to launch.
+    /// Mixed, and each for some steps only; the state of the generator goes on from launch to launch.
     Random(u64),
 }
 
@@ -22,6 +22,15 @@ impl Order {
                     threads.swap(i, (random(state) % (i as u64 + 1)) as usize);
                 }
             }
+        }
+    }
+
+    /// How many steps a thread may do before others have their turn. In random order that is few and many: so also others
+    /// come between what a thread reads and what it then writes.
+    pub(super) fn turn(&mut self) -> u64 {
+        match self {
+            Order::Forward | Order::Reverse => u64::MAX,
+            Order::Random(state) => 1 << (random(state) % 8),
         }
     }
 

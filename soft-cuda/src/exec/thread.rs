@@ -104,9 +104,9 @@ impl Thread {
         self.registers[self.base + usize::from(slot)] = value;
     }
 
-    /// Goes on until the thread ends or waits.
-    pub fn run(&mut self, machine: &mut Machine<'_>) -> Result<Stop, Fault> {
-        let turn = TURN.min(machine.left);
+    /// Goes on until the thread ends or waits, or has done so many steps.
+    pub fn run(&mut self, machine: &mut Machine<'_>, most: u64) -> Result<Stop, Fault> {
+        let turn = TURN.min(most).min(machine.left);
         let mut left = turn;
         let stop = self.steps(machine, &mut left);
         machine.left -= turn - left;
