@@ -29,6 +29,8 @@ fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Resul
 fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     let sum = each2(b, &__each::Add {}, Operand::Array(x), Operand::Array(y))?;
     let product = each2(b, &__each::Multiply {}, Operand::Array(&sum), Operand::Array(x))?;
+    // where calls nest, an intermediate result ends with the call it was made for
+    drop(sum);
     each2(b, &__each::Subtract {}, Operand::Array(&product), Operand::Array(y))
 }
 
