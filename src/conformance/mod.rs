@@ -6,7 +6,7 @@
 //!
 //! This module is what the generated tests call. Of one row they are:
 //!
-//! ```ignore
+//! ```text
 //! static SUITE: Suite<Numpyish> = Suite::new(|| IntoBackend::into_backend(Numpyish::new()), conformance::golden);
 //!
 //! mod sum {
@@ -64,7 +64,7 @@
 //!
 //! A table of another crate has its results in one file, named like the table:
 //!
-//! ```ignore
+//! ```text
 //! static SUITE: Suite<Numpyish> = Suite::new(
 //!     || IntoBackend::into_backend(Numpyish::new()),
 //!     |_group| Some(include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/my_ops.golden"))),
