@@ -18,6 +18,7 @@ mod call;
 mod ffi;
 mod locate;
 mod ops;
+mod schema;
 mod tensor;
 mod via;
 mod with;
