@@ -38,9 +38,11 @@ impl Library {
         if !loaded[self as usize] {
             let mut refused = Vec::new();
             if self != Library::Driver {
-                let places: [(fn() -> Vec<PathBuf>, Trust); 3] =
-                    [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
-                places.iter().any(|(folders, trust)| self.preload_any(folders(), *trust, &mut refused));
+                for (folders, trust) in PLACES {
+                    if self.preload_any(folders(), trust, &mut refused) {
+                        break;
+                    }
+                }
             }
             self.examine_by_name().map_err(|why| self.missing(&why))?;
             if !self.is_present() {
@@ -243,6 +245,12 @@ fn open(path: &Path) -> std::result::Result<(), String> {
     // closing it would take it from under cudarc
     library.map(std::mem::forget).map_err(|why| format!("{} does not load: {}", path.display(), with_causes(&why)))
 }
+
+/// Gives folders that may hold the toolkit's libraries.
+type Folders = fn() -> Vec<PathBuf>;
+
+/// Where libraries are looked for, in this order; a later one only where no earlier one has the library.
+const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
 
 /// The toolkit's folders that the user named.
 fn named() -> Vec<PathBuf> {

@@ -22,15 +22,17 @@ fn no_row_changes_memory_that_others_hold() {
     let (x, out) = (b.from_ndarray(mine.clone()).unwrap(), array(&b, vec![1.0, 2.0, 3.0]));
     let view = x.view().unwrap();
     let (x, y) = (Arg::from(&x), Arg::from(&out));
+    let both = [x.clone(), y.clone()];
+    let alone = &both[..1];
     for (name, overload, args) in [
-        ("aten::zero_", "", &[x.clone()][..]),
-        ("aten::set_", "", &[x.clone()]),
-        ("aten::set_", "source_Tensor", &[x.clone(), y.clone()]),
+        ("aten::zero_", "", alone),
+        ("aten::set_", "", alone),
+        ("aten::set_", "source_Tensor", &both),
         ("aten::resize_", "", &[x.clone(), Arg::from([9_i64])]),
         ("aten::fill_", "Scalar", &[x.clone(), Arg::element(0.0)]),
-        ("aten::add_", "Tensor", &[x.clone(), y.clone()]),
-        ("aten::t_", "", &[x.clone()]),
-        ("aten::squeeze_", "", &[x.clone()]),
+        ("aten::add_", "Tensor", &both),
+        ("aten::t_", "", alone),
+        ("aten::squeeze_", "", alone),
         ("aten::exp", "out", &[y.clone(), x.clone()]),
         ("aten::add", "out", &[y.clone(), y.clone(), Arg::element(1.0), x.clone()]),
         ("aten::rrelu_with_noise", "", &[x.clone(), x.clone()]),
