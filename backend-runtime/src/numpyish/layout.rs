@@ -148,15 +148,17 @@ pub fn lanes_in_place<T: Element, S>(
     }
     let lanes = x.len() / len;
     let inner: usize = shape[axis + 1..].iter().product();
+    // lanes of one element lie one after the other too
+    let contiguous = inner == 1 || len == 1;
     let target = Shared::new(x);
     let source = Source { start: target.as_ptr().cast_const(), lane: Dim { len, stride: inner as isize } };
     in_groups(lanes, len, grain, |range| {
         let mut state = state()?;
-        let mut buffer = scratch::<T>(op, if inner == 1 { 0 } else { GROUP * len })?;
+        let mut buffer = scratch::<T>(op, if contiguous { 0 } else { GROUP * len })?;
         for group in range {
             let first = group * GROUP;
             let many = GROUP.min(lanes - first);
-            if inner == 1 {
+            if contiguous {
                 for k in first..first + many {
                     // SAFETY: every lane belongs to one task only.
                     f(&mut state, unsafe { target.part(k * len..(k + 1) * len) })?;

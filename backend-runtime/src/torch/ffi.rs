@@ -7,6 +7,7 @@ use super::{
 use crate::{
     DType, Error, Result,
     load::{cache, examine, trust, with_causes},
+    threads,
 };
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -133,7 +134,11 @@ static SHIM: OnceLock<Result<Shim>> = OnceLock::new();
 
 /// Finds and loads libtorch and the shim, at the first call; later ones repeat its answer.
 pub fn load() -> Result<&'static Shim> {
-    SHIM.get_or_init(|| locate::find().and_then(|place| open(&place))).as_ref().map_err(Clone::clone)
+    let open = || {
+        threads::watch_forks();
+        locate::find().and_then(|place| open(&place))
+    };
+    SHIM.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
 /// The shim, for whoever holds a tensor: then it is loaded.

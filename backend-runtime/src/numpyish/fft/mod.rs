@@ -409,6 +409,21 @@ mod tests {
     }
 
     #[test]
+    fn axes_of_one_point_change_nothing() {
+        for shape in [&[1, 3][..], &[3, 1], &[2, 1, 5], &[1, 6, 7], &[1, 1], &[20, 1, 2]] {
+            let z = waves(shape);
+            let every = shape.iter().enumerate();
+            let all = every.fold(z.clone(), |z, (k, &n)| expected(&z, k, n, Direction::Forward, Norm::Ortho));
+            for a in layouts(&z) {
+                near(&fftn(&B, &a, None, Axes::All, Norm::Ortho).unwrap(), &all, 1e-13);
+                let back = fftn(&B, &a, None, Axes::All, Norm::Ortho)
+                    .and_then(|f| ifftn(&B, &f, None, Axes::All, Norm::Ortho));
+                near(&back.unwrap(), &z, 1e-13);
+            }
+        }
+    }
+
+    #[test]
     fn other_dtypes_and_long_lanes() {
         let x = counting::<f32>(&[600]).mapv(|i| (i * 0.01).sin());
         let wide = x.mapv(|v| C::new(v.into(), 0.0));
