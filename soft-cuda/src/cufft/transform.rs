@@ -11,7 +11,7 @@ pub(super) fn along(x: &mut [C], shape: &[usize], axis: usize, sign: f64) {
     let n = shape[axis];
     let step: usize = shape[axis + 1..].iter().product();
     let roots = roots(n, sign);
-    for start in (0..x.len()).filter(|at| at / step % n == 0) {
+    for start in (0..x.len()).filter(|at| (at / step).is_multiple_of(n)) {
         let line: Vec<C> = (0..n).map(|j| x[start + j * step]).collect();
         let transformed = transform(&line, &roots);
         transformed.into_iter().enumerate().for_each(|(k, value)| x[start + k * step] = value);
@@ -26,7 +26,7 @@ fn roots(n: usize, sign: f64) -> Vec<C> {
 /// The transform of `x`; its length divides the number of `roots`.
 fn transform(x: &[C], roots: &[C]) -> Vec<C> {
     let n = x.len();
-    let Some(factor) = (2..=n).find(|factor| n % factor == 0) else { return x.to_vec() };
+    let Some(factor) = (2..=n).find(|factor| n.is_multiple_of(*factor)) else { return x.to_vec() };
     // every factor-th element, from each of the first ones on; of a prime number these are the elements themselves
     let part = |first: usize| x.iter().skip(first).step_by(factor).copied().collect::<Vec<_>>();
     let parts: Vec<Vec<C>> = (0..factor).map(|first| transform(&part(first), roots)).collect();
