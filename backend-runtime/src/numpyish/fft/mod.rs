@@ -243,11 +243,8 @@ fn frequencies<T: Real>(
     d: f64,
     cycle: impl Fn(usize) -> f64,
 ) -> Result<NdArray<T>> {
-    if n == 0 || d == 0.0 {
-        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
-    }
+    let step = shape::frequency_step(op, n, d)?;
     shape::count(op, &[count], size_of::<T>())?;
-    let step = 1.0 / (n as f64 * d);
     let mut out = buffer::vec(op, count)?;
     out.extend((0..count).map(|i| T::of(cycle(i) * step)));
     buffer::array(op, &[count], out)
