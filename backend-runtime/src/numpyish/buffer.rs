@@ -2,11 +2,14 @@
 //!
 //! A large result is mostly the price of its page faults, so every buffer comes from [`vec()`], which asks for huge pages.
 
-use super::{NdArray, copy};
+use super::{
+    NdArray,
+    raw::{HUGE, advise_huge, no_memory},
+};
 use crate::{Element, Error, Result, shape};
 use ndarray::{Array, IxDyn};
 use rayon::prelude::*;
-use std::{borrow::Cow, mem::MaybeUninit, ops::Range, time::Instant};
+use std::{mem::MaybeUninit, ops::Range, time::Instant};
 
 /// Elements per task of loops that do little per element: below twice this many, one thread is faster.
 pub const CHEAP: usize = 1 << 16;
@@ -20,7 +23,9 @@ pub fn vec<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     if v.try_reserve_exact(n).is_err() {
         return Err(no_memory(op, n.saturating_mul(size_of::<T>())));
     }
-    advise(v.as_mut_ptr().cast(), n * size_of::<T>());
+    if n * size_of::<T>() >= HUGE {
+        advise_huge(v.as_mut_ptr().cast(), n * size_of::<T>());
+    }
     Ok(v)
 }
 
@@ -81,17 +86,10 @@ pub fn zeroed<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
         if start.is_null() {
             return Err(refused());
         }
-        advise(start, layout.size());
+        if layout.size() >= HUGE {
+            advise_huge(start, layout.size());
+        }
         Ok(Vec::from_raw_parts(start.cast(), n, n))
-    }
-}
-
-/// The elements in C order: borrowed where that is how they lie in memory, else copied.
-#[inline]
-pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow<'a, [T]>> {
-    match x.as_slice() {
-        Some(slice) => Ok(Cow::Borrowed(slice)),
-        None => Ok(Cow::Owned(copy::to_vec(op, x.view())?)),
     }
 }
 
@@ -192,40 +190,9 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     });
 }
 
-#[cold]
-#[inline(never)]
-fn no_memory(op: &'static str, bytes: usize) -> Error {
-    Error::Memory { op, bytes }
-}
-
-/// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
-const HUGE: usize = 1 << 20;
-
-/// Asks the system to back a new buffer with huge pages. Only advice: a refusal changes nothing.
-#[inline]
-fn advise(start: *mut u8, bytes: usize) {
-    if bytes >= HUGE {
-        advise_huge(start, bytes);
-    }
-}
-
-#[cfg(all(target_os = "linux", not(miri)))]
-fn advise_huge(start: *mut u8, bytes: usize) {
-    const PAGE: usize = 4096;
-    let skipped = start.align_offset(PAGE);
-    if skipped < bytes {
-        // SAFETY: the range lies in an allocation of ours, and this advice leaves contents as they are.
-        unsafe { libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
-    }
-}
-
-#[cfg(not(all(target_os = "linux", not(miri))))]
-fn advise_huge(_: *mut u8, _: usize) {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::ArrayD;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -281,15 +248,5 @@ mod tests {
             });
             assert!(out.iter().enumerate().all(|(i, &o)| o == i + 1));
         }
-    }
-
-    #[test]
-    fn packing_copies_only_odd_layouts() {
-        let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>()).unwrap().into_shared();
-        assert!(matches!(packed("sum", &a).unwrap(), Cow::Borrowed(_)));
-        let t = a.t().to_shared();
-        let view = a.clone().reversed_axes();
-        assert_eq!(packed("sum", &view).unwrap()[..], [0, 3, 1, 4, 2, 5]);
-        assert_eq!(t, view);
     }
 }

@@ -2,10 +2,78 @@
 //!
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
-use super::buffer;
+use super::{
+    NdArray, buffer,
+    raw::{Buffer, RawArray, View},
+};
 use crate::{DType, Element, Result};
 use ndarray::{ArrayView, IxDyn};
-use std::mem::MaybeUninit;
+use std::{borrow::Cow, mem::MaybeUninit};
+
+/// The elements in C order: borrowed where that is how they lie in memory, else copied.
+#[inline]
+pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow<'a, [T]>> {
+    match x.as_slice() {
+        Some(slice) => Ok(Cow::Borrowed(slice)),
+        None => Ok(Cow::Owned(to_vec(op, x.view())?)),
+    }
+}
+
+/// The same elements in memory of their own: in the same memory order where they lie without gaps.
+pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    // an array without gaps is one in C order, of its axes in another order
+    let mut order: Vec<usize> = (0..x.shape.len()).collect();
+    if !x.is_c_order() {
+        order.sort_by_key(|&k| std::cmp::Reverse(x.strides[k]));
+    }
+    let shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
+    let strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
+    let in_memory = View { shape: &shape, strides: &strides, ..x };
+    if !in_memory.is_c_order() {
+        return to_raw(op, x);
+    }
+    let mut back = order.clone();
+    order.iter().enumerate().for_each(|(place, &k)| back[k] = place);
+    Ok(to_raw(op, in_memory)?.permuted(&back))
+}
+
+/// The elements of a view in C order.
+pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    let n = crate::shape::count(op, x.shape, x.dtype.size())?;
+    let buffer = Buffer::new(op, n, x.dtype)?;
+    let strides = crate::shape::c_strides(x.shape);
+    let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
+    // SAFETY: with the strides of its own shape in C order, a view fills the whole buffer.
+    unsafe {
+        bits(x.dtype, axes, x.start, buffer.start());
+        RawArray::new(op, x.shape.to_vec(), buffer)
+    }
+}
+
+/// Writes one element `n` times.
+///
+/// # Safety
+/// `from` is an element of the dtype, `to` has room for `n`.
+pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
+    unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
+        // SAFETY: the caller's promise; the type has the size and the alignment of the dtype.
+        unsafe {
+            std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>()))
+        };
+    }
+    use DType::*;
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            Bool | Int8 | UInt8 => all::<u8>(from, to, n),
+            Int16 | UInt16 | Float16 | BFloat16 => all::<u16>(from, to, n),
+            Int32 | UInt32 | Float32 => all::<u32>(from, to, n),
+            Int64 | UInt64 | Float64 => all::<u64>(from, to, n),
+            Complex64 => all::<[u32; 2]>(from, to, n),
+            Complex128 => all::<[u64; 2]>(from, to, n),
+        }
+    }
+}
 
 /// The elements of a view, in C order.
 pub fn to_vec<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<Vec<T>> {
@@ -387,6 +455,16 @@ pub(super) mod tests {
             check(dice.layout::<crate::Complex<f32>>(9).view());
             check(dice.layout::<crate::Complex<f64>>(9).view());
         }
+    }
+
+    #[test]
+    fn packing_copies_only_odd_layouts() {
+        let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>()).unwrap().into_shared();
+        assert!(matches!(packed("sum", &a).unwrap(), Cow::Borrowed(_)));
+        let t = a.t().to_shared();
+        let view = a.clone().reversed_axes();
+        assert_eq!(packed("sum", &view).unwrap()[..], [0, 3, 1, 4, 2, 5]);
+        assert_eq!(t, view);
     }
 
     #[test]

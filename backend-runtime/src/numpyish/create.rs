@@ -3,8 +3,8 @@
 use super::{
     NdArray, Numpyish, Operand,
     buffer::{self, CHEAP},
-    copy,
-    elementwise::{self, dense, like},
+    copy, elementwise,
+    raw::{typed, view},
 };
 use crate::{
     Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, shape,
@@ -188,7 +188,7 @@ pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshInde
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].len()).collect();
     shape::count(OP, &lengths, size_of::<T>())?;
     let grid = |(i, x): (usize, &&NdArray<T>)| {
-        let values = buffer::packed(OP, x)?;
+        let values = copy::packed(OP, x)?;
         let mut own = vec![1; xs.len()];
         own[axis(i)] = values.len();
         let refused = || Error::shape(OP, x.shape(), "is no coordinate");
@@ -257,10 +257,7 @@ impl<U> EachSource for Cast<U> {
 
 /// The same elements in memory of their own.
 pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    match dense(x) {
-        Some(s) => like("copy", x, s.len(), |range, out| _ = out.write_copy_of_slice(&s[range])),
-        None => buffer::array("copy", x.shape(), copy::to_vec("copy", x.view())?),
-    }
+    typed(copy::duplicate("copy", view(x)))
 }
 
 #[cfg(test)]

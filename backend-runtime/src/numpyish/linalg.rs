@@ -4,6 +4,7 @@ use super::{
     NdArray, Numpyish,
     buffer::{self, Shared},
     convert::{convert, narrow},
+    copy,
     layout::{Dim, Offsets, dims},
 };
 use crate::{
@@ -39,7 +40,7 @@ impl Product {
         // rows of an integer product are added to one another: they have to lie together
         let integers = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
         let packed = match integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1) {
-            true => Some(buffer::array(OP, x2.shape(), buffer::packed(OP, x2)?.into_owned())?),
+            true => Some(buffer::array(OP, x2.shape(), copy::packed(OP, x2)?.into_owned())?),
             false => None,
         };
         let x2 = packed.as_ref().unwrap_or(x2);
@@ -223,7 +224,7 @@ unsafe fn rows<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usiz
 
 /// A 16-bit array in `f32`, in C order.
 fn widened<T: Element>(x: &NdArray<T>) -> Result<NdArray<f32>> {
-    let from = buffer::packed(OP, x)?;
+    let from = copy::packed(OP, x)?;
     let mut wide = buffer::zeroed::<f32>(OP, from.len())?;
     buffer::chunks(&mut wide, 1, buffer::CHEAP, |start, part| convert(&from[start..start + part.len()], part));
     buffer::array(OP, x.shape(), wide)

@@ -3,6 +3,7 @@
 use super::{
     NdArray, Numpyish,
     buffer::{self, COSTLY},
+    copy,
 };
 use crate::{Error, Precision, Result, shape};
 
@@ -21,13 +22,13 @@ pub fn interp<T: Precision>(
     if xp.ndim() != 1 || xp.shape() != fp.shape() {
         return Err(Error::shapes(op, xp.shape(), fp.shape()));
     }
-    let (at, values) = (buffer::packed(op, xp)?, buffer::packed(op, fp)?);
+    let (at, values) = (copy::packed(op, xp)?, copy::packed(op, fp)?);
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return Err(Error::shape(op, xp.shape(), "has no point to interpolate"));
     };
     let left = left.unwrap_or(first.to_f64());
     let right = right.unwrap_or(last.to_f64());
-    let from = buffer::packed(op, x)?;
+    let from = copy::packed(op, x)?;
     let mut out = buffer::zeroed::<T>(op, shape::count(op, x.shape(), size_of::<T>())?)?;
     buffer::chunks(&mut out, 1, COSTLY, |start, part| {
         for (o, x) in part.iter_mut().zip(&from[start..]) {

@@ -5,7 +5,7 @@ use super::{
         NdArray,
         buffer::{self, COSTLY},
         convert::convert,
-        layout,
+        copy, layout,
     },
     lane::{self, Direction, Engine},
 };
@@ -153,7 +153,7 @@ fn pad<T: Element, A: Element>(from: &[T], to: &mut [A]) {
 
 /// An array without any transform.
 pub fn as_complex<T: Element, R: Engine>(op: &'static str, x: &NdArray<T>) -> Result<NdArray<R::Complex>> {
-    let from = buffer::packed(op, x)?;
+    let from = copy::packed(op, x)?;
     let mut out = buffer::zeroed(op, from.len())?;
     convert(&from, &mut out);
     buffer::array(op, x.shape(), out)

@@ -52,7 +52,7 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
     let len = x.shape()[axis];
     let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
     shape::count(OP, &shape, size_of::<T>())?;
-    let indices = buffer::packed(OP, indices)?;
+    let indices = copy::packed(OP, indices)?;
     let (outer, inner) = around(x.shape(), axis);
     let few = x.as_slice().is_none() && indices.len() < len / 2;
     if few || inner != 1 || len == 0 {
@@ -61,7 +61,7 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
     if few {
         return take_slices(OP, x, &indices, axis, &shape);
     }
-    let from = buffer::packed(OP, x)?;
+    let from = copy::packed(OP, x)?;
     if inner == 1 {
         let rows = Rows { count: outer, width: indices.len(), len, inner };
         let slab = |row: usize| &from[row * len..][..len];
@@ -123,9 +123,9 @@ pub fn take_along_axis<T: Element>(
     shape::count(OP, &x_shape, size_of::<T>())?;
     shape::count(OP, &shape, size_of::<T>().max(size_of::<i64>()))?;
     let from = broadcast(OP, x, &x_shape)?;
-    let from = buffer::packed(OP, &from)?;
+    let from = copy::packed(OP, &from)?;
     let indices = broadcast(OP, indices, &shape)?;
-    let indices = buffer::packed(OP, &indices)?;
+    let indices = copy::packed(OP, &indices)?;
     let (outer, inner) = around(&shape, axis);
     // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
@@ -254,9 +254,9 @@ fn scattered<T: Element>(
         return Err(Error::shapes(op, &wanted, values.shape()));
     }
     let len = x.shape()[axis];
-    let indices = buffer::packed(op, indices)?;
+    let indices = copy::packed(op, indices)?;
     check(op, &indices, len)?;
-    let from = buffer::packed(op, values)?;
+    let from = copy::packed(op, values)?;
     let mut to = copy::to_vec(op, x.view())?;
     let (outer, inner) = around(x.shape(), axis);
     let segments = inner.div_ceil(COLUMNS);

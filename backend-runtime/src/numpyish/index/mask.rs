@@ -20,7 +20,7 @@ pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<boo
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
     }
-    let (x, mask) = (buffer::packed(OP, x)?, buffer::packed(OP, mask)?);
+    let (x, mask) = (copy::packed(OP, x)?, copy::packed(OP, mask)?);
     let mut ends = buffer::vec::<usize>(OP, mask.len().div_ceil(BLOCK))?;
     let mut n = 0;
     for block in mask.chunks(BLOCK) {
@@ -77,7 +77,7 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
 
 /// How many elements are true, and their indices along each axis, in C order.
 fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Vec<i64>>)> {
-    let elements = buffer::packed(op, x)?;
+    let elements = copy::packed(op, x)?;
     let n = elements.iter().filter(|x| x.truth()).count();
     let mut places = (0..x.ndim()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
     let Some((last, outer)) = places.split_last_mut() else {

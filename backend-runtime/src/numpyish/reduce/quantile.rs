@@ -4,7 +4,7 @@ use super::super::{
     NdArray, Numpyish,
     buffer::{self, COSTLY},
     convert::convert,
-    layout,
+    copy, layout,
 };
 use crate::{Axes, Error, Interpolation, Precision, Real, Result, shape};
 
@@ -70,7 +70,7 @@ fn quantile_in<T: Real, A: Precision>(
     let mut order: Vec<usize> = vec![kept.len()];
     order.extend(0..kept.len());
     let found = found.permuted_axes(&order[..]);
-    let values = buffer::packed(op, &found)?.into_owned();
+    let values = copy::packed(op, &found)?.into_owned();
     buffer::array(op, &result_shape, values)
 }
 
@@ -90,7 +90,7 @@ fn lanes_last<T: Real>(
     }
     let mut shape = kept_shape.to_vec();
     shape.push(n);
-    buffer::array(op, &shape, buffer::packed(op, &moved)?.into_owned())
+    buffer::array(op, &shape, copy::packed(op, &moved)?.into_owned())
 }
 
 /// Where a quantile lies: between two elements of the sorted lane.

@@ -4,6 +4,7 @@ use super::super::{
     NdArray, Numpyish,
     buffer::{self, CHEAP, Shared},
     convert::{convert, is_half, narrow},
+    copy,
 };
 use crate::{Element, Numeric, Result, shape};
 use multiversion::multiversion;
@@ -36,7 +37,7 @@ pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> 
     let mut current = x.clone();
     for _ in 0..n.min(shape[axis]) {
         let inner: usize = shape[axis + 1..].iter().product();
-        let from = buffer::packed(op, &current)?;
+        let from = copy::packed(op, &current)?;
         let before = shape[axis] * inner;
         shape[axis] -= 1;
         let after = shape[axis] * inner;
@@ -128,7 +129,7 @@ fn scan_in<T: Element, A: Numeric, F: Step>(
     if out.is_empty() {
         return buffer::array(op, &shape, out);
     }
-    let from = buffer::packed(op, x)?;
+    let from = copy::packed(op, x)?;
     let (before, after) = (len * inner, (len + initial) * inner);
     let slabs = out.len() / after;
     let tiles = inner.div_ceil(TILE);

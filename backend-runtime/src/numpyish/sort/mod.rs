@@ -8,7 +8,7 @@ pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 use super::{
     NdArray, Numpyish,
     buffer::{self, COSTLY},
-    layout,
+    copy, layout,
 };
 use crate::{Element, Error, Kind, Ordered, Result, Side, shape};
 use keys::{Index, Indexed, Key};
@@ -92,8 +92,8 @@ fn search<T: Ordered, K: Key>(x1: &NdArray<T>, x2: &NdArray<T>, side: Side) -> R
     if x1.ndim() != 1 {
         return Err(Error::shape(op, x1.shape(), "is not 1-D"));
     }
-    let sorted = buffer::packed(op, x1)?;
-    let values = buffer::packed(op, x2)?;
+    let sorted = copy::packed(op, x1)?;
+    let values = copy::packed(op, x2)?;
     let mut out = buffer::zeroed(op, shape::count(op, x2.shape(), size_of::<i64>())?)?;
     buffer::chunks(&mut out, 1, COSTLY, |start, part| {
         for (place, &value) in part.iter_mut().zip(&values[start..]) {

@@ -1,7 +1,7 @@
 //! Distinct elements.
 
 use super::{
-    super::{NdArray, Numpyish, buffer},
+    super::{NdArray, Numpyish, buffer, copy},
     is_negative_zero,
     keys::{self, Index, Indexed, Key, Record},
 };
@@ -74,7 +74,7 @@ fn runs<T: Ordered, R: Record>(
 
 /// Values and counts, without indices.
 fn counted<T: Ordered, K: Key>(op: &'static str, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    let flat = buffer::packed(op, x)?;
+    let flat = copy::packed(op, x)?;
     let mut keys: Vec<K> = buffer::vec(op, flat.len())?;
     keys.extend(flat.iter().map(|&v| K::of(v, false)));
     keys::sort(op, &mut keys, &mut Vec::new())?;
@@ -85,7 +85,7 @@ fn counted<T: Ordered, K: Key>(op: &'static str, x: &NdArray<T>) -> Result<(NdAr
 
 /// Values, first indices, inverse and counts.
 fn located_by<T: Ordered, K: Key, I: Index>(op: &'static str, x: &NdArray<T>) -> Result<All<T>> {
-    let flat = buffer::packed(op, x)?;
+    let flat = copy::packed(op, x)?;
     let mut records: Vec<Indexed<K, I>> = buffer::vec(op, flat.len())?;
     records.extend(flat.iter().enumerate().map(|(i, &v)| Indexed::new(K::of(v, false), i)));
     keys::sort(op, &mut records, &mut Vec::new())?;

@@ -1,0 +1,433 @@
+//! Arrays whose dtype is known only at run time: what the loops around a kernel work on, so that they are compiled once
+//! and not once per dtype.
+//!
+//! The public functions of this backend name a dtype; they hand [`View`]s to a function that does not, and give its
+//! [`RawArray`] the dtype back by [`typed`].
+
+use super::{
+    NdArray, Operand,
+    kernel::{self, Kernel},
+};
+use crate::{Complex, DType, Element, Error, HostArray, Result, bf16, f16, shape};
+use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
+use std::alloc::{self, Layout};
+
+/// A borrowed array. One without axes is a scalar.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The element of index 0 along every axis.
+    pub start: *const u8,
+    /// What the elements are.
+    pub dtype: DType,
+    /// Lengths of the axes.
+    pub shape: &'a [usize],
+    /// Distances of neighbours along each axis, in elements.
+    pub strides: &'a [isize],
+}
+
+// SAFETY: it stands for a shared borrow of elements, which are `Sync`.
+unsafe impl Sync for View<'_> {}
+
+/// A view of an array of any dtype.
+#[inline]
+pub fn view<T: Element>(x: &NdArray<T>) -> View<'_> {
+    View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() }
+}
+
+/// A view of an operand: a scalar has no axes.
+#[inline]
+pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
+    match x {
+        Operand::Array(x) => view(x),
+        Operand::Scalar(x) => View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] },
+    }
+}
+
+impl<'a> View<'a> {
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether the elements lie in C order without gaps.
+    pub fn is_c_order(&self) -> bool {
+        let mut expected = 1;
+        self.len() == 0
+            || self.shape.iter().zip(self.strides).rev().all(|(&len, &stride)| {
+                let fits = len == 1 || stride == expected;
+                expected *= len as isize;
+                fits
+            })
+    }
+
+    /// The address of the element this many elements after the first.
+    ///
+    /// # Safety
+    /// The offset is that of an index of the view.
+    pub unsafe fn at(&self, offset: isize) -> *const u8 {
+        // SAFETY: the caller's promise.
+        unsafe { self.start.offset(offset * self.dtype.size() as isize) }
+    }
+
+    /// The elements, which lie in C order, with their type.
+    ///
+    /// # Panics
+    /// If `T` is another dtype, or the elements lie in another order: the caller is wrong.
+    pub fn as_slice<T: Element>(&self) -> &'a [T] {
+        assert!(self.dtype == T::DTYPE && self.is_c_order(), "the elements are a slice of {}", T::DTYPE);
+        if self.len() == 0 {
+            return &[];
+        }
+        // SAFETY: a view of this dtype, whose elements lie one after the other.
+        unsafe { std::slice::from_raw_parts(self.start.cast(), self.len()) }
+    }
+}
+
+/// Memory for some elements of a dtype, as a vector of them has it.
+#[derive(Debug)]
+pub struct Buffer {
+    start: *mut u8,
+    len: usize,
+    dtype: DType,
+}
+
+// SAFETY: it owns its elements, all of which may be sent and shared.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// Room for `n` elements, which have to be written before they are read.
+    #[inline]
+    pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
+        let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
+            return Err(no_memory(op, n.saturating_mul(dtype.size())));
+        };
+        if bytes == 0 {
+            return Ok(Buffer { start: std::ptr::without_provenance_mut(dtype.align()), len: 0, dtype });
+        }
+        // SAFETY: the layout has a size, not above that of an allocation, and a dtype's alignment is a power of two.
+        let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
+        Buffer::of(op, start, n, dtype)
+    }
+
+    /// `n` zeros, from pages that the system zeroes when they are first used.
+    pub fn zeroed(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
+        let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize && b > 0) else {
+            return Buffer::new(op, n, dtype);
+        };
+        // SAFETY: as above.
+        let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
+        Buffer::of(op, start, n, dtype)
+    }
+
+    #[inline]
+    fn of(op: &'static str, start: *mut u8, n: usize, dtype: DType) -> Result<Buffer> {
+        let bytes = n * dtype.size();
+        if start.is_null() {
+            return Err(no_memory(op, bytes));
+        }
+        if bytes >= HUGE {
+            advise_huge(start, bytes);
+        }
+        Ok(Buffer { start, len: n, dtype })
+    }
+
+    /// The elements of a vector.
+    pub fn from_vec<T: Element>(v: Vec<T>) -> Buffer {
+        let mut v =
+            std::mem::ManuallyDrop::new(if v.capacity() == v.len() { v } else { v.into_boxed_slice().into_vec() });
+        Buffer { start: v.as_mut_ptr().cast(), len: v.len(), dtype: T::DTYPE }
+    }
+
+    /// The elements as a vector.
+    ///
+    /// # Panics
+    /// If `T` is another dtype: the caller is wrong.
+    ///
+    /// # Safety
+    /// Every element has been written.
+    #[inline]
+    pub unsafe fn into_vec<T: Element>(self) -> Vec<T> {
+        assert_eq!(self.dtype, T::DTYPE, "elements keep their dtype");
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: the memory was allocated with the layout of `len` elements of this type, by the allocator of vectors.
+        unsafe { Vec::from_raw_parts(this.start.cast(), this.len, this.len) }
+    }
+
+    /// The first element.
+    #[inline]
+    pub fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What they are.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// As a view along one axis, given by its length and stride 1.
+    pub fn view<'a>(&'a self, shape: &'a [usize; 1]) -> View<'a> {
+        assert!(shape[0] <= self.len, "a view lies in its buffer");
+        View { start: self.start, dtype: self.dtype, shape, strides: &[1] }
+    }
+
+    /// Keeps the first `n` elements. Memory is given back where that is another size.
+    pub fn truncate(&mut self, op: &'static str, n: usize) -> Result<()> {
+        if n < self.len {
+            let shorter = Buffer::new(op, n, self.dtype)?;
+            // SAFETY: both have `n` elements or more, and are different memory.
+            unsafe { std::ptr::copy_nonoverlapping(self.start, shorter.start, n * self.dtype.size()) };
+            *self = shorter;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let bytes = self.len * self.dtype.size();
+        if bytes > 0 {
+            // SAFETY: the layout is the one that the memory was allocated with.
+            unsafe { alloc::dealloc(self.start, Layout::from_size_align_unchecked(bytes, self.dtype.align())) };
+        }
+    }
+}
+
+/// The error of an allocation that was refused.
+#[cold]
+#[inline(never)]
+pub fn no_memory(op: &'static str, bytes: usize) -> Error {
+    Error::Memory { op, bytes }
+}
+
+/// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
+pub(super) const HUGE: usize = 1 << 20;
+
+/// Asks the system to back a new buffer with huge pages. Only advice: a refusal changes nothing.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[cold]
+pub(super) fn advise_huge(start: *mut u8, bytes: usize) {
+    const PAGE: usize = 4096;
+    let skipped = start.align_offset(PAGE);
+    if skipped < bytes {
+        // SAFETY: the range lies in an allocation of ours, and this advice leaves contents as they are.
+        unsafe { libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(super) fn advise_huge(_: *mut u8, _: usize) {}
+
+/// An array of any dtype, all of whose elements have been written.
+#[derive(Debug)]
+pub struct RawArray {
+    buffer: Buffer,
+    shape: Vec<usize>,
+    /// Distances along each axis, where they are not those of C order.
+    strides: Option<Vec<usize>>,
+}
+
+impl RawArray {
+    /// In C order.
+    ///
+    /// # Safety
+    /// Every element has been written.
+    pub unsafe fn new(op: &'static str, shape: Vec<usize>, buffer: Buffer) -> Result<RawArray> {
+        if shape::count(op, &shape, buffer.dtype.size())? != buffer.len {
+            return Err(Error::shape(op, &shape, format!("is not the shape of {} elements", buffer.len)));
+        }
+        Ok(RawArray { buffer, shape, strides: None })
+    }
+
+    /// Of a vector's elements, in C order.
+    pub fn from_vec<T: Element>(op: &'static str, shape: Vec<usize>, v: Vec<T>) -> Result<RawArray> {
+        // SAFETY: the elements of a vector have been written.
+        unsafe { RawArray::new(op, shape, Buffer::from_vec(v)) }
+    }
+
+    /// With its axes in another order: axis `k` of the result is axis `order[k]` of this array, which is in C order.
+    pub fn permuted(self, order: &[usize]) -> RawArray {
+        assert!(
+            order.len() == self.shape.len() && self.strides.is_none(),
+            "an order of the axes of an array in C order"
+        );
+        if order.is_sorted() {
+            return self;
+        }
+        let shape = order.iter().map(|&k| self.shape[k]).collect();
+        if self.buffer.len == 0 {
+            return RawArray { shape, ..self };
+        }
+        let strides = shape::c_strides(&self.shape);
+        RawArray { shape, strides: Some(order.iter().map(|&k| strides[k] as usize).collect()), ..self }
+    }
+
+    /// With a new axis of length 1.
+    pub fn with_axis(mut self, axis: usize) -> RawArray {
+        self.shape.insert(axis, 1);
+        if let Some(strides) = &mut self.strides {
+            strides.insert(axis, 1);
+        }
+        self
+    }
+
+    /// What the elements are.
+    pub fn dtype(&self) -> DType {
+        self.buffer.dtype
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+}
+
+/// The array of a dtype that is named. Every dtype has this as a function of its own, compiled in this crate.
+#[inline]
+pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
+    match array {
+        Ok(array) => Ok(T::numpyish_typed(array)),
+        Err(why) => Err(why),
+    }
+}
+
+/// Several of them.
+#[inline]
+pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
+    match arrays {
+        Ok(arrays) => Ok(T::numpyish_all_typed(arrays)),
+        Err(why) => Err(why),
+    }
+}
+
+/// A change of how memory is read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The axes in another order.
+    Permute(Vec<usize>),
+    /// A part of an axis, in ndarray's words.
+    Slice(usize, Slice),
+    /// One index of an axis, which is dropped.
+    Index(usize, usize),
+    /// A new axis of length 1.
+    Insert(usize),
+    /// Backward along an axis.
+    Invert(usize),
+    /// In another shape with as many elements; only of an array in C order.
+    Reshape(Vec<usize>),
+}
+
+/// What every dtype has a function of, compiled in this crate and not where an op is called. The names are long because a
+/// trait bound `T: Element` brings them into the scope of users' code.
+pub trait Typed: Sized {
+    /// The array with its dtype named.
+    ///
+    /// # Panics
+    /// If it has another dtype.
+    fn numpyish_typed(array: RawArray) -> HostArray<Self>;
+
+    /// Several of them.
+    fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
+
+    /// The same memory, read in another way.
+    fn numpyish_view(x: &HostArray<Self>, steps: &[Step]) -> HostArray<Self>;
+
+    /// Views of arrays.
+    fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
+
+    /// An array of what a kernel computes.
+    ///
+    /// # Safety
+    /// As for [`kernel::run`]; this is the dtype of the kernel's result.
+    unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
+}
+
+macro_rules! typed {
+    ($($t:ty),*) => {$(
+        impl Typed for $t {
+            fn numpyish_typed(array: RawArray) -> HostArray<$t> {
+                into_ndarray(array)
+            }
+
+            fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<$t>> {
+                arrays.into_iter().map(into_ndarray).collect()
+            }
+
+            fn numpyish_view(x: &HostArray<$t>, steps: &[Step]) -> HostArray<$t> {
+                changed(x.clone(), steps)
+            }
+
+            fn numpyish_views<'a>(xs: &[&'a HostArray<$t>]) -> Vec<View<'a>> {
+                xs.iter().map(|x| view(x)).collect()
+            }
+
+            unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
+                // SAFETY: the caller's promise.
+                unsafe { computed(kernel, op, operands) }
+            }
+        }
+    )*};
+}
+typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
+
+fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
+    let RawArray { buffer, shape, strides } = array;
+    // SAFETY: every element of a raw array has been written; the shape has as many elements, and strides are those of the
+    // same elements in another order of the axes.
+    unsafe {
+        let v = buffer.into_vec::<T>();
+        match strides {
+            None => Array::from_shape_vec_unchecked(IxDyn(&shape), v),
+            Some(strides) => Array::from_shape_vec_unchecked(IxDyn(&shape).strides(IxDyn(&strides)), v),
+        }
+    }
+    .into_shared()
+}
+
+fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
+    for step in steps {
+        match step {
+            Step::Permute(order) => x = x.permuted_axes(&order[..]),
+            Step::Slice(axis, part) => x.slice_axis_inplace(Axis(*axis), *part),
+            Step::Index(axis, index) => x = x.index_axis_move(Axis(*axis), *index),
+            Step::Insert(axis) => x = x.insert_axis(Axis(*axis)),
+            Step::Invert(axis) => x.invert_axis(Axis(*axis)),
+            Step::Reshape(shape) => {
+                x = x.into_shape_with_order(IxDyn(shape)).expect("an array in C order takes every shape of its size");
+            }
+        }
+    }
+    x
+}
+
+/// # Safety
+/// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
+#[inline(always)]
+unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
+    // SAFETY: the caller's promise.
+    let (lead, c_order, buffer) = match unsafe { kernel::run(kernel, op, operands)? } {
+        kernel::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
+        kernel::Computed::Other(array) => return Ok(into_ndarray(array)),
+    };
+    // SAFETY: the kernel has written all elements, of which there are as many as those of the operand that leads; where that
+    // is not in C order, its strides are those of memory without gaps.
+    Ok(unsafe {
+        let v = buffer.into_vec::<T>();
+        match lead.shape {
+            shape if !c_order => {
+                let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
+                Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(&strides)), v).into_shared()
+            }
+            // the usual ranks without the detours of the dynamic one
+            &[_] => Array::from_vec(v).into_shared().into_dyn(),
+            &[a, b] => Array::from_shape_vec_unchecked((a, b), v).into_shared().into_dyn(),
+            shape => Array::from_shape_vec_unchecked(IxDyn(shape), v).into_shared(),
+        }
+    })
+}
