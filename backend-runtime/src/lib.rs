@@ -17,6 +17,7 @@ pub mod random;
 pub mod scalar;
 pub mod shape;
 pub mod steps;
+mod threads;
 
 pub mod cuda;
 pub mod numpyish;

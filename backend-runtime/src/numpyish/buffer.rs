@@ -6,7 +6,7 @@ use super::{
     NdArray,
     raw::{HUGE, advise_huge, no_memory},
 };
-use crate::{Element, Error, Result, shape};
+use crate::{Element, Error, Result, shape, threads};
 use ndarray::{Array, IxDyn};
 use rayon::prelude::*;
 use std::{mem::MaybeUninit, ops::Range, time::Instant};
@@ -177,7 +177,7 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
 /// Takes a `dyn` closure so that the thread pool's code is compiled once, not once per op and dtype.
 #[inline(never)]
 fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
-    let threads = rayon::current_num_threads();
+    let threads = threads::count();
     if threads == 1 {
         return f(range);
     }

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     DType, Element, Kind, Numeric, Result,
     shape::{self, Product},
+    threads,
 };
 use multiversion::multiversion;
 
@@ -51,7 +52,7 @@ impl Product {
         let batches = n / size;
         let target = Shared::new(&mut out);
         // a product large enough for several threads uses them itself; smaller ones run side by side
-        let alone = batches == 1 || flops >= SEVERAL_THREADS * rayon::current_num_threads();
+        let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         buffer::parallel(batches, grain, |range| {
             let lefts = Offsets::at(&left.batches, range.start);
@@ -127,12 +128,10 @@ impl<T: Element> Matrices<T> {
 ///
 /// # Safety
 /// The matrices have the shapes of the product, `to` as well; `T` is `f32`, `f64` or a complex number of these.
-unsafe fn float_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, threads: bool) {
-    let parallelism = if threads && shape.rows * shape.columns * shape.inner >= SEVERAL_THREADS {
-        gemm::Parallelism::Rayon(0)
-    } else {
-        gemm::Parallelism::None
-    };
+unsafe fn float_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, alone: bool) {
+    let large = shape.rows * shape.columns * shape.inner >= SEVERAL_THREADS;
+    let parallelism =
+        if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
     // SAFETY: as the caller promises; nobody else writes `to`.
     unsafe {
         gemm::gemm(

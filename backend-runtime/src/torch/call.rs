@@ -5,7 +5,7 @@ use super::{
     ffi::{Value, load, shim, status, tag},
     tensor::{Arg, Tensor},
 };
-use crate::{Error, Result};
+use crate::{Arrays, Error, Result, threads};
 use std::{
     ffi::{CString, c_void},
     fmt,
@@ -151,6 +151,7 @@ pub struct On<'b> {
 impl On<'_> {
     /// Calls libtorch's op; arguments left out at the end take its defaults.
     pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
+        threads::refuse_forked(Torch::NAME)?;
         let handle = schema.handle(self.op)?;
         let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
         let mut values = [Value::NONE; MOST_ARGS];

@@ -1,7 +1,7 @@
 //! The shim's functions, and libtorch itself, loaded once per process.
 
 use super::{build::build_shim, locate};
-use crate::{DType, Error, Result};
+use crate::{DType, Error, Result, threads};
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     path::Path,
@@ -127,7 +127,11 @@ static SHIM: OnceLock<Result<Shim>> = OnceLock::new();
 
 /// Finds and loads libtorch and the shim, at the first call; later ones repeat its answer.
 pub fn load() -> Result<&'static Shim> {
-    SHIM.get_or_init(|| locate::libtorch().and_then(|torch| open(&torch))).as_ref().map_err(Clone::clone)
+    let open = || {
+        threads::watch_forks();
+        locate::libtorch().and_then(|torch| open(&torch))
+    };
+    SHIM.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
 /// The shim, for whoever holds a tensor: then it is loaded.

@@ -3,14 +3,13 @@
 use super::{
     super::{
         NdArray, Numpyish,
-        buffer::CHEAP,
+        buffer::{self, CHEAP},
         convert::{convert, is_half},
         layout,
     },
     fold::{self, BLOCK, Fold, Max, Min, is_nan},
 };
 use crate::{Element, Error, Ordered, Result, element::same, shape};
-use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// Index of the largest element along one axis, the first of equals; the first NaN, if there is one.
@@ -51,7 +50,12 @@ fn best<T: Ordered, A: Ordered, F: Fold<A, Acc = A, Given = ()>>(lane: &[T], bet
     if lane.len() < 2 * CHEAP {
         return best_of_part::<T, A, F>(lane, better).0;
     }
-    let parts: Vec<(usize, A)> = lane.par_chunks(CHEAP).map(|part| best_of_part::<T, A, F>(part, better)).collect();
+    let mut parts = vec![(0, A::default()); lane.len().div_ceil(CHEAP)];
+    buffer::chunks(&mut parts, 1, 1, |first, bests| {
+        for (best, part) in bests.iter_mut().zip(lane[first * CHEAP..].chunks(CHEAP)) {
+            *best = best_of_part::<T, A, F>(part, better);
+        }
+    });
     let mut best = parts[0];
     for (k, &(i, value)) in parts.iter().enumerate() {
         if beats(value, best.1, better) {

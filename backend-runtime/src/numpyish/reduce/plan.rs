@@ -10,7 +10,6 @@ use super::{
     fold::{self, BLOCK, Fold, Pairwise},
 };
 use crate::{Element, Result, element::same};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The elements of an array, converted to `A` when they are read.
@@ -177,11 +176,13 @@ impl Plan {
         let len = dim.len.div_ceil(pieces);
         let pieces = dim.len.div_ceil(len);
         let mut partial = buffer::zeroed::<F::Acc>(self.op, outputs * pieces)?;
-        partial.par_chunks_mut(outputs.max(1)).enumerate().for_each(|(p, acc)| {
-            let mut reduced = self.reduced.clone();
-            reduced[longest].len = len.min(dim.len - p * len);
-            let start = self.start + (p * len) as isize * dim.stride;
-            self.run::<A, F>(source, start, &reduced, 0..outputs, given, acc);
+        buffer::chunks(&mut partial, outputs, outputs, |first, accs| {
+            for (p, acc) in (first / outputs..).zip(accs.chunks_exact_mut(outputs)) {
+                let mut reduced = self.reduced.clone();
+                reduced[longest].len = len.min(dim.len - p * len);
+                let start = self.start + (p * len) as isize * dim.stride;
+                self.run::<A, F>(source, start, &reduced, 0..outputs, given, acc);
+            }
         });
         let (out, rest) = partial.split_at_mut(outputs);
         for (o, total) in out.iter_mut().enumerate() {
