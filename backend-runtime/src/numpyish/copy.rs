@@ -19,6 +19,40 @@ pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow
     }
 }
 
+/// Elements in C order: where they lie, or copied.
+pub enum Packed<'a> {
+    /// They lie in C order.
+    Borrowed(View<'a>),
+    /// They did not.
+    Owned(Buffer),
+}
+
+impl Packed<'_> {
+    /// The first element.
+    pub fn start(&self) -> *const u8 {
+        match self {
+            Packed::Borrowed(x) => x.start,
+            Packed::Owned(x) => x.start(),
+        }
+    }
+}
+
+impl Packed<'_> {
+    /// The elements, with their type.
+    ///
+    /// # Safety
+    /// There are `n` of this type.
+    pub unsafe fn slice<T: Element>(&self, n: usize) -> &[T] {
+        // SAFETY: the caller's promise; of no elements the address does not matter, but it has to be aligned.
+        if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start().cast(), n) } }
+    }
+}
+
+/// The elements of a view in C order: borrowed where that is how they lie in memory, else copied.
+pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
+    if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
+}
+
 /// The same elements in memory of their own: in the same memory order where they lie without gaps.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     // an array without gaps is one in C order, of its axes in another order
@@ -37,18 +71,56 @@ pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     Ok(to_raw(op, in_memory)?.permuted(&back))
 }
 
-/// The elements of a view in C order.
+/// The elements of a view in C order, as an array.
 pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, x.shape.to_vec(), to_buffer(op, x)?) }
+}
+
+/// The elements of a view in C order.
+pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     let n = crate::shape::count(op, x.shape, x.dtype.size())?;
     let buffer = Buffer::new(op, n, x.dtype)?;
     let strides = crate::shape::c_strides(x.shape);
     let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
     // SAFETY: with the strides of its own shape in C order, a view fills the whole buffer.
-    unsafe {
-        bits(x.dtype, axes, x.start, buffer.start());
-        RawArray::new(op, x.shape.to_vec(), buffer)
-    }
+    unsafe { bits(x.dtype, axes, x.start, buffer.start()) };
+    Ok(buffer)
 }
+
+/// Runs an expression with `U` a type of the size and alignment of a dtype, for which every bit pattern is a value: what
+/// only moves elements is compiled once per size.
+macro_rules! by_bits {
+    ($dtype:expr, $u:ident => $e:expr) => {
+        match $dtype {
+            $crate::DType::Bool | $crate::DType::Int8 | $crate::DType::UInt8 => {
+                type $u = u8;
+                $e
+            }
+            $crate::DType::Int16 | $crate::DType::UInt16 | $crate::DType::Float16 | $crate::DType::BFloat16 => {
+                type $u = u16;
+                $e
+            }
+            $crate::DType::Int32 | $crate::DType::UInt32 | $crate::DType::Float32 => {
+                type $u = u32;
+                $e
+            }
+            $crate::DType::Int64 | $crate::DType::UInt64 | $crate::DType::Float64 => {
+                type $u = u64;
+                $e
+            }
+            $crate::DType::Complex64 => {
+                type $u = [u32; 2];
+                $e
+            }
+            $crate::DType::Complex128 => {
+                type $u = [u64; 2];
+                $e
+            }
+        }
+    };
+}
+pub(crate) use by_bits;
 
 /// Writes one element `n` times.
 ///
@@ -57,22 +129,10 @@ pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
 pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
         // SAFETY: the caller's promise; the type has the size and the alignment of the dtype.
-        unsafe {
-            std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>()))
-        };
+        unsafe { std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>())) };
     }
-    use DType::*;
     // SAFETY: the caller's promise.
-    unsafe {
-        match dtype {
-            Bool | Int8 | UInt8 => all::<u8>(from, to, n),
-            Int16 | UInt16 | Float16 | BFloat16 => all::<u16>(from, to, n),
-            Int32 | UInt32 | Float32 => all::<u32>(from, to, n),
-            Int64 | UInt64 | Float64 => all::<u64>(from, to, n),
-            Complex64 => all::<[u32; 2]>(from, to, n),
-            Complex128 => all::<[u64; 2]>(from, to, n),
-        }
-    }
+    unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
 /// The elements of a view, in C order.
@@ -135,18 +195,8 @@ pub struct Axis {
 /// Both pointers are those of elements of `dtype`, at the index 0 of every axis; all elements that the axes reach lie in
 /// allocations that may be read and written, and no two elements of the target are one.
 pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
-    use DType::*;
     // SAFETY: the types have the size and the alignment of the dtype; every bit pattern is one of theirs.
-    unsafe {
-        match dtype {
-            Bool | Int8 | UInt8 => strided::<u8>(axes, from.cast(), to.cast()),
-            Int16 | UInt16 | Float16 | BFloat16 => strided::<u16>(axes, from.cast(), to.cast()),
-            Int32 | UInt32 | Float32 => strided::<u32>(axes, from.cast(), to.cast()),
-            Int64 | UInt64 | Float64 => strided::<u64>(axes, from.cast(), to.cast()),
-            Complex64 => strided::<[u32; 2]>(axes, from.cast(), to.cast()),
-            Complex128 => strided::<[u64; 2]>(axes, from.cast(), to.cast()),
-        }
-    }
+    unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
 /// The whole copy, on several threads where that pays.
@@ -178,13 +228,15 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
 }
 
 /// The two pointers of a copy, for several threads.
-struct Ends<U> {
-    from: *const U,
-    to: *mut U,
+pub struct Ends<U> {
+    /// Where elements are read.
+    pub from: *const U,
+    /// Where they are written.
+    pub to: *mut U,
 }
 
 // SAFETY: the tasks of a copy read shared elements and write different ones.
-unsafe impl<U: Bits> Sync for Ends<U> {}
+unsafe impl<U: Send + Sync> Sync for Ends<U> {}
 
 impl<U> Ends<U> {
     /// Both pointers moved by offsets inside their allocations.

@@ -171,6 +171,19 @@ impl Buffer {
         self.dtype
     }
 
+    /// The same bytes as elements of another dtype.
+    ///
+    /// # Panics
+    /// If their sizes or alignments differ.
+    ///
+    /// # Safety
+    /// The bytes are values of the other dtype: a bool is 0 or 1.
+    pub unsafe fn with_dtype(mut self, dtype: DType) -> Buffer {
+        assert!(self.dtype.size() == dtype.size() && self.dtype.align() == dtype.align(), "the bytes of one element");
+        self.dtype = dtype;
+        self
+    }
+
     /// As a view along one axis, given by its length and stride 1.
     pub fn view<'a>(&'a self, shape: &'a [usize; 1]) -> View<'a> {
         assert!(shape[0] <= self.len, "a view lies in its buffer");
@@ -277,14 +290,22 @@ impl RawArray {
         self
     }
 
-    /// What the elements are.
-    pub fn dtype(&self) -> DType {
-        self.buffer.dtype
+    /// Distances of neighbours along each axis.
+    pub fn strides(&self) -> Vec<isize> {
+        match &self.strides {
+            None => shape::c_strides(&self.shape),
+            Some(strides) => strides.iter().map(|&s| s as isize).collect(),
+        }
     }
 
-    /// Lengths of the axes.
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
+    /// The first element in memory, to be changed.
+    pub fn start_mut(&self) -> *mut u8 {
+        self.buffer.start
+    }
+
+    /// A view, given [`RawArray::strides`].
+    pub fn view<'a>(&'a self, strides: &'a [isize]) -> View<'a> {
+        View { start: self.buffer.start, dtype: self.buffer.dtype, shape: &self.shape, strides }
     }
 }
 

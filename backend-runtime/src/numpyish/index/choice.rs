@@ -4,6 +4,7 @@ use crate::{
     DType, Element, Result,
     numpyish::{
         NdArray, Numpyish, Operand,
+        copy::by_bits,
         kernel::{Kernel, Loop, MOST},
         raw::{view, view_operand},
         simd::{SETS, versions},
@@ -25,19 +26,11 @@ pub fn select<T: Element>(
 
 /// The kernel of a dtype: one loop for all whose elements have one size and alignment.
 fn kernel(dtype: DType) -> Kernel {
-    use DType::*;
-    let pick: Loop = match dtype {
-        Bool | Int8 | UInt8 => pick::<u8>,
-        Int16 | UInt16 | Float16 | BFloat16 => pick::<u16>,
-        Int32 | UInt32 | Float32 => pick::<u32>,
-        Int64 | UInt64 | Float64 => pick::<u64>,
-        Complex64 => pick::<[u32; 2]>,
-        Complex128 => pick::<[u64; 2]>,
-    };
+    let pick: Loop = by_bits!(dtype, U => pick::<U>);
     Kernel {
         name: "where",
         operands: 3,
-        inputs: [Bool, dtype, dtype],
+        inputs: [DType::Bool, dtype, dtype],
         output: dtype,
         scalar_forms: false,
         loops: [pick; SETS],
