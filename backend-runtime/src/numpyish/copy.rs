@@ -3,21 +3,11 @@
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
 use super::{
-    NdArray, buffer,
+    buffer,
     raw::{Buffer, RawArray, View},
 };
 use crate::{DType, Element, Result};
-use ndarray::{ArrayView, IxDyn};
-use std::{borrow::Cow, mem::MaybeUninit};
-
-/// The elements in C order: borrowed where that is how they lie in memory, else copied.
-#[inline]
-pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow<'a, [T]>> {
-    match x.as_slice() {
-        Some(slice) => Ok(Cow::Borrowed(slice)),
-        None => Ok(Cow::Owned(to_vec(op, x.view())?)),
-    }
-}
+use std::mem::MaybeUninit;
 
 /// Elements in C order: where they lie, or copied.
 pub enum Packed<'a> {
@@ -129,42 +119,25 @@ pub(crate) use by_bits;
 pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
         // SAFETY: the caller's promise; the type has the size and the alignment of the dtype.
-        unsafe { std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>())) };
+        unsafe {
+            std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>()))
+        };
     }
     // SAFETY: the caller's promise.
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
-/// The elements of a view, in C order.
-pub fn to_vec<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<Vec<T>> {
-    if let Some(slice) = x.as_slice() {
-        // SAFETY: the copy writes as many elements as the vector has.
-        return unsafe { buffer::filled(op, slice.len(), |out| slices(slice, out)) };
-    }
-    let strides = crate::shape::c_strides(x.shape());
-    // SAFETY: with the strides of its own shape in C order, a view fills the whole vector.
-    unsafe { buffer::filled(op, x.len(), |out| place(out, 0, &strides, x)) }
-}
-
-/// Copies a slice to one of the same length, on several threads where that pays.
-pub fn slices<T: Element>(from: &[T], to: &mut [MaybeUninit<T>]) {
-    assert_eq!(from.len(), to.len(), "both slices have one length");
-    buffer::chunks(to, 1, buffer::CHEAP, |start, part| {
-        part.write_copy_of_slice(&from[start..start + part.len()]);
-    });
-}
-
 /// Writes a view into a part of `out`: its first element to index `start`, the next ones along axis k `strides[k]` apart.
 ///
 /// # Panics
-/// If an element would land outside `out`: the caller's arithmetic is wrong.
-pub fn place<T: Element>(out: &mut [MaybeUninit<T>], start: usize, strides: &[isize], x: ArrayView<'_, T, IxDyn>) {
-    assert_eq!(x.ndim(), strides.len(), "one stride per axis");
-    if x.is_empty() {
+/// If an element would land outside `out`, or has another dtype: the caller's arithmetic is wrong.
+pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
+    assert!(x.shape.len() == strides.len() && x.dtype == out.dtype(), "one stride per axis, and the same dtype");
+    if x.len() == 0 {
         return;
     }
     let reach = |sign: isize| -> Option<isize> {
-        x.shape()
+        x.shape
             .iter()
             .zip(strides)
             .filter(|&(_, s)| s.signum() == sign)
@@ -172,10 +145,10 @@ pub fn place<T: Element>(out: &mut [MaybeUninit<T>], start: usize, strides: &[is
     };
     let inside = matches!((reach(-1), reach(1)), (Some(low), Some(high)) if low >= 0 && high < out.len() as isize);
     assert!(inside, "the part lies in the result");
-    let axes = x.shape().iter().zip(x.strides()).zip(strides);
+    let axes = x.shape.iter().zip(x.strides).zip(strides);
     let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
     // SAFETY: the view's elements are its own, and `out` has room for each, as just checked.
-    unsafe { bits(T::DTYPE, axes, x.as_ptr().cast(), out.as_mut_ptr().add(start).cast()) }
+    unsafe { bits(x.dtype, axes, x.start, out.start().add(start * x.dtype.size())) }
 }
 
 /// One axis of a copy: its length, and the distance in elements from one index to the next on both sides.
@@ -451,8 +424,14 @@ unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8;
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
-    use ndarray::{Array, ArrayD, ArrayViewD, Slice};
+    use super::{
+        super::{
+            NdArray,
+            raw::{typed, view},
+        },
+        *,
+    };
+    use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice};
 
     /// A few random decisions: enough for layouts, and the same in every run.
     pub struct Dice(pub u64);
@@ -492,8 +471,10 @@ pub(super) mod tests {
     }
 
     fn check<T: Element>(x: ArrayViewD<'_, T>) {
-        let expected: Vec<T> = x.iter().copied().collect();
-        assert_eq!(to_vec("copy", x.view()).unwrap(), expected, "{:?} {:?}", x.shape(), x.strides());
+        let raw = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+        let copied: NdArray<T> = typed(to_raw("copy", raw)).unwrap();
+        assert!(copied.is_standard_layout());
+        assert_eq!(copied, x, "{:?} {:?}", x.shape(), x.strides());
     }
 
     #[test]
@@ -512,11 +493,12 @@ pub(super) mod tests {
     #[test]
     fn packing_copies_only_odd_layouts() {
         let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>()).unwrap().into_shared();
-        assert!(matches!(packed("sum", &a).unwrap(), Cow::Borrowed(_)));
-        let t = a.t().to_shared();
-        let view = a.clone().reversed_axes();
-        assert_eq!(packed("sum", &view).unwrap()[..], [0, 3, 1, 4, 2, 5]);
-        assert_eq!(t, view);
+        assert!(matches!(pack("sum", view(&a)).unwrap(), Packed::Borrowed(_)));
+        let t = a.clone().reversed_axes();
+        let packed = pack("sum", view(&t)).unwrap();
+        assert!(matches!(packed, Packed::Owned(_)));
+        // SAFETY: six elements of this dtype.
+        assert_eq!(unsafe { packed.slice::<i32>(6) }, [0, 3, 1, 4, 2, 5]);
     }
 
     #[test]
@@ -532,11 +514,12 @@ pub(super) mod tests {
     #[test]
     fn placing_leaves_the_rest_alone() {
         let x = ArrayD::from_shape_vec(IxDyn(&[2, 3]), vec![1, 2, 3, 4, 5, 6]).unwrap();
+        let x = x.into_shared();
         let placed = |start, strides: &[isize]| -> Vec<i32> {
-            let mut out = vec![MaybeUninit::new(0); 14];
-            place(&mut out, start, strides, x.view());
-            // SAFETY: every element was written above.
-            out.into_iter().map(|o| unsafe { o.assume_init() }).collect()
+            let mut out = Buffer::zeroed("test", 14, DType::Int32).unwrap();
+            place(&mut out, start, strides, view(&x));
+            // SAFETY: zeros, or what was placed.
+            unsafe { out.into_vec() }
         };
         assert_eq!(placed(1, &[6, 2]), [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]);
         assert_eq!(placed(13, &[-1, -4]), [0, 0, 0, 0, 6, 3, 0, 0, 5, 2, 0, 0, 4, 1]);
@@ -545,7 +528,7 @@ pub(super) mod tests {
     #[test]
     #[should_panic(expected = "the part lies in the result")]
     fn placing_outside_is_refused() {
-        let x = ArrayD::from_elem(IxDyn(&[2, 3]), 1_u8);
-        place(&mut [MaybeUninit::new(0); 5], 0, &[3, 1], x.view());
+        let x = ArrayD::from_elem(IxDyn(&[2, 3]), 1_u8).into_shared();
+        place(&mut Buffer::zeroed("test", 5, DType::UInt8).unwrap(), 0, &[3, 1], view(&x));
     }
 }

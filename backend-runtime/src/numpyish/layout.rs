@@ -187,7 +187,7 @@ pub unsafe fn lanes_in_place<'f>(
                 }
                 let starts: [usize; GROUP] = std::array::from_fn(|k| lane_start(first + k, len, inner));
                 let at = starts.map(|s| s as isize);
-                source.gather(&at[..many], buffer.start());
+                source.copy(&at[..many], buffer.start());
                 for k in 0..many {
                     let lane = buffer.start().add(k * bytes);
                     f(lane, lane)?;
@@ -244,8 +244,19 @@ impl Source {
     /// Copies the lanes that begin at these offsets, one after the other, unless they can be read where they lie.
     ///
     /// # Safety
-    /// The offsets are of lanes, which nobody writes; `to` has room for them.
+    /// As for [`Source::copy`].
     unsafe fn gather(&self, at: &[isize], to: *mut u8) {
+        if !self.direct() {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy(at, to) }
+        }
+    }
+
+    /// Copies the lanes that begin at these offsets, one after the other.
+    ///
+    /// # Safety
+    /// The offsets are of lanes, which nobody writes; `to` has room for them.
+    unsafe fn copy(&self, at: &[isize], to: *mut u8) {
         unsafe fn each<U: Copy>(from: *const u8, lane: Dim, at: &[isize], to: *mut u8) {
             let (from, to) = (from.cast::<U>(), to.cast::<U>());
             for i in 0..lane.len {
@@ -255,10 +266,8 @@ impl Source {
                 }
             }
         }
-        if !self.direct() {
-            // SAFETY: the caller's promise.
-            unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
     }
 
     /// Lane number `k` of those gathered, which begins at this offset.
@@ -379,7 +388,12 @@ pub(super) mod tests {
 
     #[test]
     fn lanes_in_place_of_any_axis() {
-        let shape = [5, 12, 7];
+        for shape in [[5, 12, 7], [1, 3, 2], [2, 1, 9]] {
+            each_axis_in_place(shape);
+        }
+    }
+
+    fn each_axis_in_place(shape: [usize; 3]) {
         for axis in 0..3 {
             let mut x = counting::<i32>(&shape);
             let mut expected = x.clone();
@@ -410,7 +424,8 @@ pub(super) mod tests {
                 }))
             };
             // SAFETY: the lanes have these lengths.
-            typed(unsafe { map_lanes("test", view(&none), axis, Lanes { dtype: DType::Float32, len: 2 }, 1, &new) }).unwrap()
+            typed(unsafe { map_lanes("test", view(&none), axis, Lanes { dtype: DType::Float32, len: 2 }, 1, &new) })
+                .unwrap()
         };
         assert_eq!(padded(0), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
         assert_eq!(padded(1).shape(), [0, 2]);
@@ -423,6 +438,8 @@ pub(super) mod tests {
     /// Both lanes as slices.
     fn lane<'a, T>(from: *const u8, from_len: usize, to: *mut u8, to_len: usize) -> (&'a [T], &'a mut [T]) {
         // SAFETY: the tests say lengths that are those of the lanes.
-        unsafe { (std::slice::from_raw_parts(from.cast(), from_len), std::slice::from_raw_parts_mut(to.cast(), to_len)) }
+        unsafe {
+            (std::slice::from_raw_parts(from.cast(), from_len), std::slice::from_raw_parts_mut(to.cast(), to_len))
+        }
     }
 }

@@ -15,6 +15,7 @@ pub mod linalg;
 pub mod random;
 pub mod raw;
 pub mod reduce;
+mod region;
 pub mod shape;
 pub(crate) mod simd;
 pub mod sort;

@@ -5,7 +5,7 @@
 //! [`RawArray`] the dtype back by [`typed`].
 
 use super::{
-    NdArray, Operand,
+    NdArray, Operand, buffer,
     kernel::{self, Kernel},
 };
 use crate::{Complex, DType, Element, Error, HostArray, Result, bf16, f16, shape};
@@ -344,6 +344,24 @@ pub enum Step {
     Reshape(Vec<usize>),
 }
 
+/// How an array changes: what is read, or what is there.
+#[derive(Debug)]
+pub enum Change {
+    /// The same memory is read in another way.
+    View(Vec<Step>),
+    /// New memory.
+    Copy(RawArray),
+}
+
+/// The array after a change.
+#[inline]
+pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<NdArray<T>> {
+    match change {
+        Ok(change) => Ok(T::numpyish_changed(x, change)),
+        Err(why) => Err(why),
+    }
+}
+
 /// What every dtype has a function of, compiled in this crate and not where an op is called. The names are long because a
 /// trait bound `T: Element` brings them into the scope of users' code.
 pub trait Typed: Sized {
@@ -356,8 +374,14 @@ pub trait Typed: Sized {
     /// Several of them.
     fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
 
-    /// The same memory, read in another way.
-    fn numpyish_view(x: &HostArray<Self>, steps: &[Step]) -> HostArray<Self>;
+    /// The same memory read in another way, or new memory.
+    ///
+    /// # Panics
+    /// If the new memory has another dtype.
+    fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
+
+    /// The slices along an axis, which share the array's memory.
+    fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
 
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
@@ -380,8 +404,17 @@ macro_rules! typed {
                 arrays.into_iter().map(into_ndarray).collect()
             }
 
-            fn numpyish_view(x: &HostArray<$t>, steps: &[Step]) -> HostArray<$t> {
-                changed(x.clone(), steps)
+            fn numpyish_changed(x: &HostArray<$t>, change: Change) -> HostArray<$t> {
+                match change {
+                    Change::View(steps) => changed(x.clone(), &steps),
+                    Change::Copy(array) => into_ndarray(array),
+                }
+            }
+
+            fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
+                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
+                Ok(parts)
             }
 
             fn numpyish_views<'a>(xs: &[&'a HostArray<$t>]) -> Vec<View<'a>> {

@@ -134,9 +134,7 @@ fn complex_many<R: Engine>(
     let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     match axes.split_last() {
         None => passes::as_complex::<R>(op, x),
-        Some((last, others)) => {
-            others.iter().rev().try_fold(pass(last).complex::<R>(x)?, |x, p| pass(p).again::<R>(x))
-        }
+        Some((last, others)) => others.iter().rev().try_fold(pass(last).complex::<R>(x)?, |x, p| pass(p).again::<R>(x)),
     }
 }
 
@@ -406,6 +404,19 @@ mod tests {
             near(&back, &padded, 1e-13);
         }
         near(&fftn(&B, &x, None, Axes::list([]), Norm::Backward).unwrap(), &x.mapv(|v| C::new(v, 0.0)), 0.0);
+    }
+
+    #[test]
+    fn axes_of_one_point() {
+        for shape in [&[1, 6][..], &[6, 1, 5], &[1, 1], &[2, 3, 1]] {
+            let z = waves(shape);
+            let passes = |direction| {
+                (0..shape.len()).fold(z.clone(), |z, axis| expected(&z, axis, shape[axis], direction, Norm::Backward))
+            };
+            let x = z.clone().into_shared();
+            near(&fftn(&B, &x, None, Axes::All, Norm::Backward).unwrap(), &passes(Direction::Forward), 1e-13);
+            near(&ifftn(&B, &x, None, Axes::All, Norm::Backward).unwrap(), &passes(Direction::Inverse), 1e-13);
+        }
     }
 
     #[test]

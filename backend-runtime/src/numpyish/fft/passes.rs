@@ -153,7 +153,8 @@ impl Pass {
                 if self.direction == Direction::Forward {
                     half.iter_mut().for_each(|v| *v = v.conj());
                 }
-                plan.process_with_scratch(R::lane(&mut half), to, R::lane(&mut scratch)).map_err(|e| self.refused(e))?;
+                plan.process_with_scratch(R::lane(&mut half), to, R::lane(&mut scratch))
+                    .map_err(|e| self.refused(e))?;
                 let factor = R::of(self.direction.scale(self.norm, self.n));
                 if factor != R::ONE {
                     to.iter_mut().for_each(|v| *v = v.times(factor));

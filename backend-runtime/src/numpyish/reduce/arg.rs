@@ -6,7 +6,7 @@ use super::{
         buffer::{self, CHEAP, Shared},
         convert::{Value, computed_in, conversion},
         layout::{self, LaneFn, Lanes},
-        raw::{Step, Typed, View, typed, view},
+        raw::{Change, Step, View, changed_by, typed, view},
         simd::versions,
     },
     fold::{self, BLOCK, Folding, is_nan},
@@ -44,7 +44,7 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     // SAFETY: the function reads a lane of `len` elements, and writes one index.
     let found: NdArray<i64> =
         typed(unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) })?;
-    Ok(if keepdims { found } else { i64::numpyish_view(&found, &[Step::Index(axis, 0)]) })
+    if keepdims { Ok(found) } else { changed_by(&found, Ok(Change::View(vec![Step::Index(axis, 0)]))) }
 }
 
 /// How the best element of a lane is found, in the dtype that elements are compared in.

@@ -154,7 +154,8 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
         let (ends, sorted) = (&ends, &sorted);
         // SAFETY: tasks read parts of the values, and write parts of the result.
         unsafe {
-            let (values, places) = (ends.from.add(range.start * x2.dtype.size()), ends.to.cast::<i64>().add(range.start));
+            let (values, places) =
+                (ends.from.add(range.start * x2.dtype.size()), ends.to.cast::<i64>().add(range.start));
             (loops.search)(sorted.from, n, values, range.len(), side == Side::Left, places);
         }
     });
