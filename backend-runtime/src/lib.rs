@@ -11,6 +11,7 @@ pub mod element;
 pub mod error;
 pub mod host;
 pub mod info;
+mod load;
 pub mod operand;
 pub mod params;
 pub mod random;

@@ -50,7 +50,7 @@ impl Expand<'_> {
         let (name, text, bound) = (id(&op.camel()), &op.name, id(&op.bound));
         let translate = |text: &str| each::translate(text, op, self.model).ok().expect("checked");
         let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
-        let input_names: Vec<&String> = op.inputs().map(|p| &p.name).collect();
+        let input_names: Vec<String> = op.inputs().map(|p| op.cuda_name(p)).collect();
         let n = inputs.len();
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let fields = scalars.iter().map(|p| {
@@ -58,7 +58,7 @@ impl Expand<'_> {
             let ty = if matches!(&p.kind, Kind::Plain(t) if t == "bool") { quote!(bool) } else { quote!(f64) };
             quote!(pub #n: #ty)
         });
-        let field_names: Vec<&String> = scalars.iter().map(|p| &p.name).collect();
+        let field_names: Vec<String> = scalars.iter().map(|p| op.cuda_name(p)).collect();
         let values = scalars.iter().map(|p| {
             let n = id(&p.name);
             if matches!(&p.kind, Kind::Plain(t) if t == "bool") {
@@ -228,8 +228,8 @@ impl Expand<'_> {
         let cuda = |text: &str| each::translate(text, op, self.model).ok().expect("checked").cuda;
         let source = cuda(real);
         let complex = cuda(complex.as_ref().unwrap_or(real));
-        let inputs = op.inputs().map(|p| &p.name);
-        let params = op.params.iter().filter(|p| !p.is_array()).map(|p| &p.name);
+        let inputs = op.inputs().map(|p| op.cuda_name(p));
+        let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
         let out = self.model.dtypes_of(&op.set).iter().map(|d| {
             let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(dtype_of(op.result.elem(), d))));
             quote!((#rt::DType::#t, #rt::DType::#out))

@@ -3,8 +3,9 @@
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
 use super::{
-    buffer,
-    raw::{Buffer, RawArray, View},
+    buffer::Buffer,
+    parallel::{self},
+    raw::{RawArray, View},
 };
 use crate::{DType, Element, Result};
 use std::mem::MaybeUninit;
@@ -191,7 +192,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     let Axis { len, from: from_step, to: to_step } = axes[longest];
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
     let ends = Ends { from, to };
-    buffer::parallel(len, (buffer::CHEAP / rest).max(1), |range| {
+    parallel::parallel(len, (parallel::CHEAP / rest).max(1), |range| {
         let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
         let mut part = axes.clone();
         part[longest].len = range.len();

@@ -2,11 +2,12 @@
 
 use super::{
     NdArray, Numpyish, Operand,
-    buffer::{self, CHEAP},
+    buffer::Buffer,
     convert::Value,
     copy::{self, Ends},
     elementwise,
-    raw::{Buffer, RawArray, View, all_typed, typed, view},
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, all_typed, typed, view},
     region::Region,
 };
 use crate::{
@@ -118,7 +119,7 @@ fn by_index(
     write: &(dyn Fn(usize, *mut u8, usize) + Sync),
 ) -> Result<RawArray> {
     let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
-    buffer::parallel(out.len(), CHEAP, |range| {
+    parallel::parallel(out.len(), CHEAP, |range| {
         if !range.is_empty() {
             // SAFETY: a part of the buffer.
             write(range.start, unsafe { out.start().add(range.start * dtype.size()) }, range.len());
@@ -275,7 +276,7 @@ fn triangle(
     let out = copy::to_buffer(op, x)?;
     if out.len() > 0 {
         let ends = Ends { from: x.start, to: out.start() };
-        buffer::parallel(out.len() / columns, (CHEAP / columns).max(1), |range| {
+        parallel::parallel(out.len() / columns, (CHEAP / columns).max(1), |range| {
             let ends = &ends;
             for i in range {
                 let (from, to) = zeros((i % rows) as isize, columns as isize);

@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn results_larger_than_memory_are_refused() {
         let n = 1 << 26;
-        let col = NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeroed("zeros", n).unwrap()).unwrap();
+        let col = NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeros("zeros", n).unwrap()).unwrap();
         let row = col.clone().reversed_axes();
         let cube = col.clone().insert_axis(ndarray::Axis(2));
         let huge = each2(&B, &Less, Operand::Array(&col), Operand::Array(&row));

@@ -4,8 +4,9 @@
 //! over threads, and writes scalars out for loops that take only slices.
 
 use super::{
-    buffer,
-    raw::{Buffer, RawArray, View},
+    buffer::Buffer,
+    parallel::{self},
+    raw::{RawArray, View},
     simd::{SETS, set, versions},
     walk::{self, Part},
 };
@@ -358,7 +359,7 @@ fn is_dense(x: &View<'_>) -> bool {
 unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
     let all = Pointers { op, x, out: buffer.start() };
-    buffer::parallel_timed(n, 1, |range| {
+    parallel::parallel_timed(n, 1, |range| {
         let all = &all;
         // SAFETY: the caller's promise; different tasks write different parts of the result.
         unsafe {

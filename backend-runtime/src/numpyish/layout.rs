@@ -1,9 +1,10 @@
 //! Arrays of any layout: where their elements lie, and lanes along one axis as contiguous slices.
 
 use super::{
-    buffer,
+    buffer::Buffer,
     copy::by_bits,
-    raw::{Buffer, RawArray, View},
+    parallel::{self},
+    raw::{RawArray, View},
 };
 use crate::{DType, Error, Result, shape};
 use std::sync::OnceLock;
@@ -168,17 +169,19 @@ pub unsafe fn lanes_in_place<'f>(
     let lanes = n / len;
     let inner: usize = shape[axis + 1..].iter().product();
     let source = Source { start: x, dtype, lane: Dim { len, stride: inner as isize } };
+    // lanes of one element lie one after the other too
+    let contiguous = inner == 1 || len == 1;
     let (target, bytes) = (Target(x), len * dtype.size());
     in_groups(lanes, len, grain, &|range| {
         let target = &target;
         let mut f = new()?;
-        let buffer = Buffer::new(op, if inner == 1 { 0 } else { GROUP * len }, dtype)?;
+        let buffer = Buffer::new(op, if contiguous { 0 } else { GROUP * len }, dtype)?;
         for group in range {
             let first = group * GROUP;
             let many = GROUP.min(lanes - first);
             // SAFETY: every lane belongs to one task only.
             unsafe {
-                if inner == 1 {
+                if contiguous {
                     for k in first..first + many {
                         let lane = target.0.add(k * bytes);
                         f(lane, lane)?;
@@ -187,7 +190,7 @@ pub unsafe fn lanes_in_place<'f>(
                 }
                 let starts: [usize; GROUP] = std::array::from_fn(|k| lane_start(first + k, len, inner));
                 let at = starts.map(|s| s as isize);
-                source.copy(&at[..many], buffer.start());
+                source.gather(&at[..many], buffer.start());
                 for k in 0..many {
                     let lane = buffer.start().add(k * bytes);
                     f(lane, lane)?;
@@ -218,7 +221,7 @@ fn in_groups(
     f: &(dyn Fn(std::ops::Range<usize>) -> Result<()> + Sync),
 ) -> Result<()> {
     let failed: OnceLock<Error> = OnceLock::new();
-    buffer::parallel(lanes.div_ceil(GROUP), grain / (GROUP * len.max(1)), |range| {
+    parallel::parallel(lanes.div_ceil(GROUP), grain / (GROUP * len.max(1)), |range| {
         if let Err(e) = f(range) {
             failed.get_or_init(|| e);
         }
@@ -244,19 +247,8 @@ impl Source {
     /// Copies the lanes that begin at these offsets, one after the other, unless they can be read where they lie.
     ///
     /// # Safety
-    /// As for [`Source::copy`].
-    unsafe fn gather(&self, at: &[isize], to: *mut u8) {
-        if !self.direct() {
-            // SAFETY: the caller's promise.
-            unsafe { self.copy(at, to) }
-        }
-    }
-
-    /// Copies the lanes that begin at these offsets, one after the other.
-    ///
-    /// # Safety
     /// The offsets are of lanes, which nobody writes; `to` has room for them.
-    unsafe fn copy(&self, at: &[isize], to: *mut u8) {
+    unsafe fn gather(&self, at: &[isize], to: *mut u8) {
         unsafe fn each<U: Copy>(from: *const u8, lane: Dim, at: &[isize], to: *mut u8) {
             let (from, to) = (from.cast::<U>(), to.cast::<U>());
             for i in 0..lane.len {
@@ -266,8 +258,10 @@ impl Source {
                 }
             }
         }
-        // SAFETY: the caller's promise.
-        unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
+        if !self.direct() {
+            // SAFETY: the caller's promise.
+            unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
+        }
     }
 
     /// Lane number `k` of those gathered, which begins at this offset.

@@ -1,11 +1,13 @@
 //! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
 
 use super::{
-    NdArray, Numpyish, buffer,
+    NdArray, Numpyish,
+    buffer::Buffer,
     convert::{computed_in, convert, is_half},
     copy,
     layout::{Dim, Offsets, dims},
-    raw::{Buffer, RawArray, View, typed, view},
+    parallel::{self},
+    raw::{RawArray, View, typed, view},
     simd::versions,
 };
 use crate::{
@@ -57,7 +59,7 @@ fn converted(x: View<'_>, to: DType) -> Result<Buffer> {
 /// # Safety
 /// There are as many, and those to convert have been written.
 unsafe fn convert_all(from: &Buffer, to: &Buffer) {
-    buffer::parallel(from.len(), buffer::CHEAP, |range| {
+    parallel::parallel(from.len(), parallel::CHEAP, |range| {
         // SAFETY: a part of both; tasks write different parts.
         unsafe {
             let (x, out) = (from.start().add(range.start * from.dtype().size()), to.start());
@@ -112,7 +114,7 @@ impl Product {
         let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
-        buffer::parallel(batches, grain, |range| {
+        parallel::parallel(batches, grain, |range| {
             let lefts = Offsets::at(&left.batches, range.start);
             let rights = Offsets::at(&right.batches, range.start);
             for ((batch, a), b) in range.zip(lefts).zip(rights) {
@@ -212,7 +214,7 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     let work = columns.saturating_mul(inner).max(1);
     let grain = if alone { (SEVERAL_THREADS / work).max(1) } else { shape.rows };
     let ends = (copy::Ends { from: b.start, to }, a);
-    buffer::parallel(shape.rows, grain, |rows| {
+    parallel::parallel(shape.rows, grain, |rows| {
         let (ends, a) = &ends;
         // SAFETY: a part of the rows of the left matrix and of the result, as the caller promises.
         unsafe {

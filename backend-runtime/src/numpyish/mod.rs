@@ -12,6 +12,7 @@ pub mod index;
 pub mod kernel;
 pub mod layout;
 pub mod linalg;
+mod parallel;
 pub mod random;
 pub mod raw;
 pub mod reduce;

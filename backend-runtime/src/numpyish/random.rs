@@ -2,8 +2,9 @@
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
-    raw::{Buffer, RawArray, View, typed},
+    buffer::Buffer,
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, typed},
     simd::versions,
     sort,
 };
@@ -168,7 +169,7 @@ fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, 
         return;
     }
     let size = out.len() * out.dtype().size() / n;
-    buffer::parallel(n.div_ceil(PART), (COSTLY / PART).max(1), |parts| {
+    parallel::parallel(n.div_ceil(PART), (COSTLY / PART).max(1), |parts| {
         for part in parts {
             let start = part * PART;
             // SAFETY: a part of the buffer, of one task.

@@ -5,12 +5,12 @@
 //! [`RawArray`] the dtype back by [`typed`].
 
 use super::{
-    NdArray, Operand, buffer,
+    NdArray, Operand,
+    buffer::{self, Buffer},
     kernel::{self, Kernel},
 };
 use crate::{Complex, DType, Element, Error, HostArray, Result, bf16, f16, shape};
 use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
-use std::alloc::{self, Layout};
 
 /// A borrowed array. One without axes is a scalar.
 #[derive(Clone, Copy, Debug)]
@@ -83,160 +83,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// Memory for some elements of a dtype, as a vector of them has it.
-#[derive(Debug)]
-pub struct Buffer {
-    start: *mut u8,
-    len: usize,
-    dtype: DType,
-}
-
-// SAFETY: it owns its elements, all of which may be sent and shared.
-unsafe impl Send for Buffer {}
-// SAFETY: as above.
-unsafe impl Sync for Buffer {}
-
-impl Buffer {
-    /// Room for `n` elements, which have to be written before they are read.
-    #[inline]
-    pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
-        let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
-            return Err(no_memory(op, n.saturating_mul(dtype.size())));
-        };
-        if bytes == 0 {
-            return Ok(Buffer { start: std::ptr::without_provenance_mut(dtype.align()), len: 0, dtype });
-        }
-        // SAFETY: the layout has a size, not above that of an allocation, and a dtype's alignment is a power of two.
-        let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
-        Buffer::of(op, start, n, dtype)
-    }
-
-    /// `n` zeros, from pages that the system zeroes when they are first used.
-    pub fn zeroed(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
-        let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize && b > 0) else {
-            return Buffer::new(op, n, dtype);
-        };
-        // SAFETY: as above.
-        let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
-        Buffer::of(op, start, n, dtype)
-    }
-
-    #[inline]
-    fn of(op: &'static str, start: *mut u8, n: usize, dtype: DType) -> Result<Buffer> {
-        let bytes = n * dtype.size();
-        if start.is_null() {
-            return Err(no_memory(op, bytes));
-        }
-        if bytes >= HUGE {
-            advise_huge(start, bytes);
-        }
-        Ok(Buffer { start, len: n, dtype })
-    }
-
-    /// The elements of a vector.
-    pub fn from_vec<T: Element>(v: Vec<T>) -> Buffer {
-        let mut v =
-            std::mem::ManuallyDrop::new(if v.capacity() == v.len() { v } else { v.into_boxed_slice().into_vec() });
-        Buffer { start: v.as_mut_ptr().cast(), len: v.len(), dtype: T::DTYPE }
-    }
-
-    /// The elements as a vector.
-    ///
-    /// # Panics
-    /// If `T` is another dtype: the caller is wrong.
-    ///
-    /// # Safety
-    /// Every element has been written.
-    #[inline]
-    pub unsafe fn into_vec<T: Element>(self) -> Vec<T> {
-        assert_eq!(self.dtype, T::DTYPE, "elements keep their dtype");
-        let this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: the memory was allocated with the layout of `len` elements of this type, by the allocator of vectors.
-        unsafe { Vec::from_raw_parts(this.start.cast(), this.len, this.len) }
-    }
-
-    /// The first element.
-    #[inline]
-    pub fn start(&self) -> *mut u8 {
-        self.start
-    }
-
-    /// How many elements there are.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// What they are.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// The same bytes as elements of another dtype.
-    ///
-    /// # Panics
-    /// If their sizes or alignments differ.
-    ///
-    /// # Safety
-    /// The bytes are values of the other dtype: a bool is 0 or 1.
-    pub unsafe fn with_dtype(mut self, dtype: DType) -> Buffer {
-        assert!(self.dtype.size() == dtype.size() && self.dtype.align() == dtype.align(), "the bytes of one element");
-        self.dtype = dtype;
-        self
-    }
-
-    /// As a view along one axis, given by its length and stride 1.
-    pub fn view<'a>(&'a self, shape: &'a [usize; 1]) -> View<'a> {
-        assert!(shape[0] <= self.len, "a view lies in its buffer");
-        View { start: self.start, dtype: self.dtype, shape, strides: &[1] }
-    }
-
-    /// Keeps the first `n` elements. Memory is given back where that is another size.
-    pub fn truncate(&mut self, op: &'static str, n: usize) -> Result<()> {
-        if n < self.len {
-            let shorter = Buffer::new(op, n, self.dtype)?;
-            // SAFETY: both have `n` elements or more, and are different memory.
-            unsafe { std::ptr::copy_nonoverlapping(self.start, shorter.start, n * self.dtype.size()) };
-            *self = shorter;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        let bytes = self.len * self.dtype.size();
-        if bytes > 0 {
-            // SAFETY: the layout is the one that the memory was allocated with.
-            unsafe { alloc::dealloc(self.start, Layout::from_size_align_unchecked(bytes, self.dtype.align())) };
-        }
-    }
-}
-
-/// The error of an allocation that was refused.
-#[cold]
-#[inline(never)]
-pub fn no_memory(op: &'static str, bytes: usize) -> Error {
-    Error::Memory { op, bytes }
-}
-
-/// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
-pub(super) const HUGE: usize = 1 << 20;
-
-/// Asks the system to back a new buffer with huge pages. Only advice: a refusal changes nothing.
-#[cfg(all(target_os = "linux", not(miri)))]
-#[cold]
-pub(super) fn advise_huge(start: *mut u8, bytes: usize) {
-    const PAGE: usize = 4096;
-    let skipped = start.align_offset(PAGE);
-    if skipped < bytes {
-        // SAFETY: the range lies in an allocation of ours, and this advice leaves contents as they are.
-        unsafe { libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
-    }
-}
-
-#[cfg(not(all(target_os = "linux", not(miri))))]
-pub(super) fn advise_huge(_: *mut u8, _: usize) {}
-
 /// An array of any dtype, all of whose elements have been written.
 #[derive(Debug)]
 pub struct RawArray {
@@ -252,8 +98,8 @@ impl RawArray {
     /// # Safety
     /// Every element has been written.
     pub unsafe fn new(op: &'static str, shape: Vec<usize>, buffer: Buffer) -> Result<RawArray> {
-        if shape::count(op, &shape, buffer.dtype.size())? != buffer.len {
-            return Err(Error::shape(op, &shape, format!("is not the shape of {} elements", buffer.len)));
+        if shape::count(op, &shape, buffer.dtype().size())? != buffer.len() {
+            return Err(Error::shape(op, &shape, format!("is not the shape of {} elements", buffer.len())));
         }
         Ok(RawArray { buffer, shape, strides: None })
     }
@@ -274,7 +120,7 @@ impl RawArray {
             return self;
         }
         let shape = order.iter().map(|&k| self.shape[k]).collect();
-        if self.buffer.len == 0 {
+        if self.buffer.len() == 0 {
             return RawArray { shape, ..self };
         }
         let strides = shape::c_strides(&self.shape);
@@ -300,13 +146,19 @@ impl RawArray {
 
     /// The first element in memory, to be changed.
     pub fn start_mut(&self) -> *mut u8 {
-        self.buffer.start
+        self.buffer.start()
     }
 
     /// A view, given [`RawArray::strides`].
     pub fn view<'a>(&'a self, strides: &'a [isize]) -> View<'a> {
-        View { start: self.buffer.start, dtype: self.buffer.dtype, shape: &self.shape, strides }
+        View { start: self.buffer.start(), dtype: self.buffer.dtype(), shape: &self.shape, strides }
     }
+}
+
+/// An array of this shape, in C order, of a vector's elements: for tests.
+#[cfg(test)]
+pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
+    typed(RawArray::from_vec(op, shape.to_vec(), v))
 }
 
 /// The array of a dtype that is named. Every dtype has this as a function of its own, compiled in this crate.

@@ -2,9 +2,10 @@
 
 use super::{
     NdArray, Numpyish,
+    buffer::Buffer,
     convert::Value,
     copy,
-    raw::{Buffer, Change, RawArray, Step, View, changed_by, typed, view},
+    raw::{Change, RawArray, Step, View, changed_by, typed, view},
     region::Region,
 };
 use crate::{Axes, Element, Error, PadMode, Result, shape};
@@ -389,7 +390,7 @@ fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{buffer, copy::tests::Dice};
+    use super::super::{copy::tests::Dice, raw::array};
     use super::*;
     use crate::Arrays;
     use ndarray::{Axis, Dimension};
@@ -398,7 +399,7 @@ mod tests {
 
     fn counting(shape: &[usize]) -> NdArray<i32> {
         let n = shape.iter().product::<usize>() as i32;
-        buffer::array("test", shape, (0..n).collect()).unwrap()
+        array("test", shape, (0..n).collect()).unwrap()
     }
 
     fn list(x: &NdArray<i32>) -> Vec<i32> {
@@ -456,7 +457,7 @@ mod tests {
         assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
         assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(), counting(&[1, 3]));
         assert!(unstack(&B, &none, 0).unwrap().is_empty());
-        let wide = buffer::array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
+        let wide = array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
         assert!(matches!(unstack(&B, &wide, 0), Err(Error::Memory { op: "unstack", .. })));
         assert_eq!(reshape(&B, &wide, &[0, -1]).map(|_| ()).unwrap_err().op(), Some("reshape"));
     }

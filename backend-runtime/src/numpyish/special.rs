@@ -2,9 +2,10 @@
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
+    buffer::Buffer,
     copy,
-    raw::{Buffer, RawArray, View, typed, view},
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, typed, view},
 };
 use crate::{DType, Error, Precision, Result, shape};
 
@@ -48,7 +49,7 @@ fn interpolated<T: Precision>(
     let right = right.unwrap_or(last.to_f64());
     let out = Buffer::new(op, shape::count(op, x.shape, size_of::<T>())?, T::DTYPE)?;
     let ends = copy::Ends { from: from.as_ptr(), to: out.start().cast::<T>() };
-    buffer::parallel(out.len(), COSTLY, |range| {
+    parallel::parallel(out.len(), COSTLY, |range| {
         let ends = &ends;
         for i in range {
             // SAFETY: an index of both; tasks write different elements.

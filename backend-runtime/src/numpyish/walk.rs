@@ -5,9 +5,10 @@
 //! here is compiled more than once.
 
 use super::{
-    buffer,
+    buffer::Buffer,
     copy::{self, Axis},
-    raw::{Buffer, RawArray, View},
+    parallel::{self},
+    raw::{RawArray, View},
 };
 use crate::{DType, Result, shape};
 use std::{mem::MaybeUninit, ops::Range};
@@ -137,7 +138,7 @@ impl Plan {
         let segments = self.dims[axis].div_ceil(step);
         let outer = Outer::new(self);
         let height = tall.map_or(1, |(_, height)| height);
-        buffer::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
+        parallel::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
             let mut scratch = [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
             let mut at = Position::new(&outer, range.start / segments);
             for i in range {

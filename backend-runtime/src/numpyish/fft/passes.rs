@@ -2,11 +2,12 @@
 
 use super::{
     super::{
-        buffer::{self, COSTLY},
+        buffer::{self, Buffer},
         convert::convert,
         copy,
         layout::{self, LaneFn, Lanes},
-        raw::{Buffer, RawArray, View},
+        parallel::COSTLY,
+        raw::{RawArray, View},
     },
     lane::{self, Direction, Engine},
 };
@@ -88,7 +89,7 @@ impl Pass {
     /// Transforms a complex lane in place.
     fn transform<R: Engine>(&self) -> Result<impl FnMut(&mut [R::Complex])> {
         let plan = lane::complex::<R>(self.n, self.direction);
-        let mut scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_inplace_scratch_len())?;
+        let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_inplace_scratch_len())?;
         let pass = *self;
         Ok(move |lane: &mut [R::Complex]| {
             plan.process_with_scratch(R::lane(lane), R::lane(&mut scratch));
@@ -111,9 +112,9 @@ impl Pass {
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
             let plan = lane::real_to_half::<R>(self.n);
-            let mut scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_scratch_len())?;
-            let mut real = buffer::zeroed::<R>(self.op, self.n)?;
-            let mut half = buffer::zeroed::<R::Complex>(self.op, self.n / 2 + 1)?;
+            let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
+            let mut real = buffer::zeros::<R>(self.op, self.n)?;
+            let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
             Ok(Box::new(move |from, to| {
                 // SAFETY: a lane of this length, and room for the points of the transform.
                 unsafe { pad(x.dtype, from, from_len, R::DTYPE, real.as_mut_ptr().cast(), self.n) };
@@ -138,8 +139,8 @@ impl Pass {
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
             let plan = lane::half_to_real::<R>(self.n);
-            let mut scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_scratch_len())?;
-            let mut half = buffer::zeroed::<R::Complex>(self.op, self.n / 2 + 1)?;
+            let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
+            let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
             Ok(Box::new(move |from, to| {
                 // SAFETY: lanes of these lengths.
                 let to: &mut [R] = unsafe {

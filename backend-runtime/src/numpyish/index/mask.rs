@@ -4,10 +4,11 @@ use crate::{
     DType, Element, Error, Result,
     numpyish::{
         NdArray, Numpyish,
-        buffer::{self, CHEAP},
+        buffer::{self, Buffer},
         convert::nonzero_bytes,
         copy::{self, by_bits},
-        raw::{Buffer, RawArray, View, all_typed, typed, view},
+        parallel::{self, CHEAP},
+        raw::{RawArray, View, all_typed, typed, view},
     },
 };
 
@@ -35,7 +36,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     }
     let out = Buffer::new(OP, n, x.dtype)?;
     let (size, both) = (x.dtype.size(), copy::Ends { from: elements.start(), to: out.start() });
-    buffer::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
+    parallel::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
         let both = &both;
         for i in blocks {
             let first = if i == 0 { 0 } else { ends[i - 1] };
@@ -136,7 +137,7 @@ fn flags(op: &'static str, x: View<'_>) -> Result<Vec<bool>> {
     let flags = Buffer::new(op, n, DType::Bool)?;
     let (test, size) = (nonzero_bytes(x.dtype), x.dtype.size());
     let both = copy::Ends { from: elements.start(), to: flags.start() };
-    buffer::parallel(n, CHEAP, |range| {
+    parallel::parallel(n, CHEAP, |range| {
         let both = &both;
         // SAFETY: a part of both; tasks write different parts.
         unsafe { test(both.from.add(range.start * size), both.to.add(range.start), range.len()) };
@@ -149,6 +150,7 @@ fn flags(op: &'static str, x: View<'_>) -> Result<Vec<bool>> {
 mod tests {
     use super::super::tests::{counting, list};
     use super::*;
+    use crate::numpyish::raw::array;
     use crate::{IntoHost, numpyish::copy::tests::Dice};
     use ndarray::IxDyn;
 
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn huge_shapes_of_nothing() {
-        let x = buffer::array("zeros", &[1 << 40, 0], Vec::<i64>::new()).unwrap();
+        let x = array("zeros", &[1 << 40, 0], Vec::<i64>::new()).unwrap();
         assert_eq!(argwhere(&B, &x).unwrap().shape(), [0, 2]);
         assert_eq!(nonzero(&B, &x).unwrap().len(), 2);
     }

@@ -12,12 +12,12 @@ pub use part::{getitem, setitem};
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NdArray, buffer};
+    use super::super::{NdArray, raw::array};
 
     /// An array of 0, 1, 2 ..
     pub fn counting(shape: &[usize]) -> NdArray<i64> {
         let n = shape.iter().product::<usize>() as i64;
-        buffer::array("test", shape, (0..n).collect()).unwrap()
+        array("test", shape, (0..n).collect()).unwrap()
     }
 
     /// The elements in C order.

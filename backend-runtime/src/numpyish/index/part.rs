@@ -3,8 +3,10 @@
 use crate::{
     Element, Result, Slice,
     numpyish::{
-        NdArray, Numpyish, Operand, copy,
-        raw::{Buffer, Change, RawArray, Step, View, changed_by, typed, view, view_operand},
+        NdArray, Numpyish, Operand,
+        buffer::Buffer,
+        copy,
+        raw::{Change, RawArray, Step, View, changed_by, typed, view, view_operand},
         region::Region,
     },
     shape,

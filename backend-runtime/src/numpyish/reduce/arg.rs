@@ -3,9 +3,9 @@
 use super::{
     super::{
         NdArray, Numpyish,
-        buffer::{self, CHEAP, Shared},
         convert::{Value, computed_in, conversion},
         layout::{self, LaneFn, Lanes},
+        parallel::{self, CHEAP, Shared},
         raw::{Change, Step, View, changed_by, typed, view},
         simd::versions,
     },
@@ -94,7 +94,7 @@ impl Search {
         }
         let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
         let bests = Shared::new(&mut parts);
-        buffer::parallel(len.div_ceil(CHEAP), 1, |range| {
+        parallel::parallel(len.div_ceil(CHEAP), 1, |range| {
             let mut scratch = NO_BLOCK;
             for part in range {
                 let first = part * CHEAP;

@@ -14,8 +14,9 @@ pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{
     NdArray, Numpyish,
+    buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{Buffer, RawArray, View, typed, view},
+    raw::{RawArray, View, typed, view},
 };
 use crate::{Axes, Complex, DType, Element, Error, Float, Ordered, Result};
 use fold::{Count, Folding, Max, Min, Of};

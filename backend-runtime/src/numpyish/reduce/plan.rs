@@ -2,11 +2,12 @@
 
 use super::{
     super::{
-        buffer::{self, CHEAP},
+        buffer::Buffer,
         convert::{Convert, Value},
         copy::by_bits,
         layout::{self, Dim, Offsets},
-        raw::{Buffer, RawArray, View},
+        parallel::{self, CHEAP},
+        raw::{RawArray, View},
     },
     fold::{BLOCK, Folding, Pairwise},
 };
@@ -181,7 +182,7 @@ impl Plan {
         let (Some(longest), true) = (longest, outputs <= FEW && work >= 2 * CHEAP) else {
             let out = Buffer::new(self.op, outputs, folding.acc)?;
             let grain = if self.by_rows { (CHEAP / inputs).max(64) } else { (CHEAP / inputs).max(1) };
-            buffer::parallel(outputs, grain, |range| {
+            parallel::parallel(outputs, grain, |range| {
                 // SAFETY: every output belongs to one task only.
                 unsafe {
                     let acc = out.start().add(range.start * size);
@@ -196,7 +197,7 @@ impl Plan {
         let len = dim.len.div_ceil(pieces);
         let pieces = dim.len.div_ceil(len);
         let partial = Buffer::new(self.op, outputs * pieces, folding.acc)?;
-        buffer::parallel(pieces, 1, |range| {
+        parallel::parallel(pieces, 1, |range| {
             for p in range {
                 let mut reduced = self.reduced.clone();
                 reduced[longest].len = len.min(dim.len - p * len);

@@ -2,10 +2,11 @@
 
 use super::super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
+    buffer::{self},
     convert::{computed_in, convert, reals_from_f64, reals_to_f64},
     copy,
     layout::{self, LaneFn, Lanes},
+    parallel::COSTLY,
     raw::{RawArray, View, typed, view},
 };
 use crate::{Axes, DType, Error, Interpolation, Precision, Real, Result, shape};

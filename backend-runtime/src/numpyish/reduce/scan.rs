@@ -2,10 +2,11 @@
 
 use super::super::{
     NdArray, Numpyish,
-    buffer::{self, CHEAP},
+    buffer::Buffer,
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
-    raw::{Buffer, RawArray, View, typed, view},
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, typed, view},
     simd::versions,
 };
 use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, shape};
@@ -61,7 +62,7 @@ fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usiz
     if out.len() > 0 {
         let ends = copy::Ends { from, to: out.start() };
         // along the axis, an element and its neighbour are `inner` apart
-        buffer::parallel(out.len() / after, (CHEAP / after).max(1), |slabs| {
+        parallel::parallel(out.len() / after, (CHEAP / after).max(1), |slabs| {
             let ends = &ends;
             for slab in slabs {
                 // SAFETY: a slab of both; every slab is one task's.
@@ -202,7 +203,7 @@ fn scan(
         let tiles = inner.div_ceil(TILE);
         let of = computed_in(dtype);
         let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
-        buffer::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
+        parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
             let mut acc = [Value::ZERO; TILE];
             let mut wide = [Value::ZERO; TILE];
             for task in range {

@@ -8,10 +8,11 @@ pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
+    buffer::{self, Buffer},
     copy,
     layout::{self, LaneFn, Lanes},
-    raw::{Buffer, RawArray, View, typed, view},
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, typed, view},
 };
 use crate::{DType, Error, Ordered, Result, Side, shape};
 use keys::{Index, Indexed, Key};
@@ -150,7 +151,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let loops = K::loops(x1.dtype);
     let (n, ends) = (x1.len(), copy::Ends { from: values.start(), to: out.start() });
     let sorted = copy::Ends { from: sorted.start(), to: std::ptr::null_mut::<u8>() };
-    buffer::parallel(out.len(), COSTLY, |range| {
+    parallel::parallel(out.len(), COSTLY, |range| {
         let (ends, sorted) = (&ends, &sorted);
         // SAFETY: tasks read parts of the values, and write parts of the result.
         unsafe {

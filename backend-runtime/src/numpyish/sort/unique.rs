@@ -2,8 +2,10 @@
 
 use super::{
     super::{
-        NdArray, Numpyish, buffer, copy,
-        raw::{Buffer, RawArray, Typed, View, typed, view},
+        NdArray, Numpyish,
+        buffer::{self, Buffer},
+        copy,
+        raw::{RawArray, Typed, View, typed, view},
     },
     keys::{self, Index, Indexed, Key, Record},
     read_keys, sorted_records, zeros,
@@ -116,7 +118,7 @@ fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArr
     let mut records: Vec<Indexed<K, I>> = Vec::new();
     // SAFETY: the elements, packed.
     unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
-    let mut inverse = buffer::zeroed::<i64>(op, n)?;
+    let mut inverse = buffer::zeros::<i64>(op, n)?;
     let mut firsts: Vec<i64> = Vec::new();
     let (distinct, counts) = runs(op, &records, nan(x.dtype), |value, first, record| {
         inverse[record.index()] = value as i64;
