@@ -772,8 +772,8 @@ pub mod __each {
             rt::DType::Float64,
             rt::DType::Complex64,
         ];
-        fn table() -> &'static rt::numpyish::kernel::Table {
-            static TABLE: rt::numpyish::kernel::Table = rt::numpyish::kernel::Table::new(
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<Add>> {
+            static TABLE: rt::numpyish::kernel::Table<Add> = rt::numpyish::kernel::Table::new(
                 &[
                     rt::numpyish::kernel::Of::<
                         2usize,
@@ -792,7 +792,7 @@ pub mod __each {
                     >::KERNEL,
                 ],
             );
-            &TABLE
+            Some(&TABLE)
         }
     }
     #[derive(Clone, Copy, Debug)]
@@ -820,8 +820,8 @@ pub mod __each {
             vec![self.slope]
         }
         const TABLED: &'static [rt::DType] = &[rt::DType::Float32, rt::DType::Float64];
-        fn table() -> &'static rt::numpyish::kernel::Table {
-            static TABLE: rt::numpyish::kernel::Table = rt::numpyish::kernel::Table::new(
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<Leaky>> {
+            static TABLE: rt::numpyish::kernel::Table<Leaky> = rt::numpyish::kernel::Table::new(
                 &[
                     rt::numpyish::kernel::Of::<
                         1usize,
@@ -835,7 +835,7 @@ pub mod __each {
                     >::KERNEL,
                 ],
             );
-            &TABLE
+            Some(&TABLE)
         }
     }
 }

@@ -12,7 +12,7 @@ pub trait Each<const N: usize, T: Element> {
 }
 
 /// The same expression in CUDA C++, for the kernel generated from it.
-pub trait EachSource {
+pub trait EachSource: 'static {
     /// Name of the row.
     const NAME: &'static str;
 
@@ -79,8 +79,11 @@ pub trait EachSource {
     const TABLED: &'static [crate::DType] = &[];
 
     /// Kernels of the CPU backend, compiled where the op is written and not again where it is called.
-    fn table() -> &'static crate::numpyish::kernel::Table {
-        &crate::numpyish::kernel::Table::EMPTY
+    fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
+    where
+        Self: Sized,
+    {
+        None
     }
 
     /// Values of the scalar parameters, in order.

@@ -250,6 +250,8 @@ impl User {
     fn cargo(&self, command: &str, release: bool) -> std::process::Command {
         let mut cargo = cargo();
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", &self.target).args([command, "--quiet", "--jobs", "1"]);
+        // the whole crate is compiled again after a change, not only the function that changed
+        cargo.env("CARGO_INCREMENTAL", "0");
         if release {
             cargo.arg("--release");
         }

@@ -131,12 +131,12 @@ impl Expand<'_> {
             dtypes.iter().filter(|d| USUAL.contains(&d.as_str())).map(|d| id(&camel_dtype(d))).collect();
         quote! {
             const TABLED: &'static [rt::DType] = &[#(rt::DType::#usual),*];
-            fn table() -> &'static rt::numpyish::kernel::Table {
+            fn table() -> Option<&'static rt::numpyish::kernel::Table<#name>> {
                 // a static of a function that is not generic: a constant would be compiled by whoever uses it
-                static TABLE: rt::numpyish::kernel::Table = rt::numpyish::kernel::Table::new(
+                static TABLE: rt::numpyish::kernel::Table<#name> = rt::numpyish::kernel::Table::new(
                     &[#(rt::numpyish::kernel::Of::<#operands, rt::dtype_type!(#usual), #name>::KERNEL),*],
                 );
-                &TABLE
+                Some(&TABLE)
             }
         }
     }

@@ -187,8 +187,8 @@ impl Value {
                 UInt16 => *to.cast() = u16::from_f64(x),
                 UInt32 => *to.cast() = u32::from_f64(x),
                 UInt64 => *to.cast() = u64::from_f64(x),
-                Float16 => *to.cast() = f16::from_f64(x),
-                BFloat16 => *to.cast() = bf16::from_f64(x),
+                Float16 => *to.cast() = <f16 as Element>::from_f64(x),
+                BFloat16 => *to.cast() = <bf16 as Element>::from_f64(x),
                 Float32 => *to.cast() = x as f32,
                 Float64 => *to.cast() = x,
                 Complex64 => *to.cast() = Complex::<f32>::from_f64(x),
@@ -335,9 +335,12 @@ mod tests {
     fn values_of_every_dtype() {
         for dtype in DType::ALL {
             let done: crate::Result<()> = crate::dispatch!(dtype, T => {
-                let value = Value::from_f64(dtype, 1.0);
-                // SAFETY: the value has this dtype.
-                assert!(unsafe { same_bits(dtype, value.start(), Value::of(T::from_f64(1.0)).start()) });
+                // the last is rounded once: by way of `f32` it would be 1 in 16 bits
+                for x in [0.0, 1.0, -2.5, 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)] {
+                    let (value, expected) = (Value::from_f64(dtype, x), Value::of(<T as Element>::from_f64(x)));
+                    // SAFETY: both have this dtype.
+                    assert!(unsafe { same_bits(dtype, value.start(), expected.start()) }, "{dtype} {x}");
+                }
                 assert_eq!(sum_dtype(dtype), <T as Element>::Sum::DTYPE);
                 Ok(())
             });

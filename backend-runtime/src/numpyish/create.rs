@@ -149,8 +149,12 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
                 Int16 | UInt16 => count_integers::<u16>(part, first, n, &start, &step),
                 Int32 | UInt32 => count_integers::<u32>(part, first, n, &start, &step),
                 Int64 | UInt64 => count_integers::<u64>(part, first, n, &start, &step),
-                Float16 => write::<f16>(part, first, n, |i| f16::from_f64((single.0 + i as f32 * single.1).into())),
-                BFloat16 => write::<bf16>(part, first, n, |i| bf16::from_f64((single.0 + i as f32 * single.1).into())),
+                Float16 => write::<f16>(part, first, n, |i| {
+                    <f16 as Element>::from_f64((single.0 + i as f32 * single.1).into())
+                }),
+                BFloat16 => write::<bf16>(part, first, n, |i| {
+                    <bf16 as Element>::from_f64((single.0 + i as f32 * single.1).into())
+                }),
                 Float32 => write::<f32>(part, first, n, |i| single.0 + i as f32 * single.1),
                 _ => write::<f64>(part, first, n, |i| from + i as f64 * by),
             }
@@ -198,8 +202,8 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
         // SAFETY: a part of `n` elements of the dtype.
         unsafe {
             match dtype {
-                DType::Float16 => write(part, first, n, |i| f16::from_f64(real(i))),
-                DType::BFloat16 => write(part, first, n, |i| bf16::from_f64(real(i))),
+                DType::Float16 => write(part, first, n, |i| <f16 as Element>::from_f64(real(i))),
+                DType::BFloat16 => write(part, first, n, |i| <bf16 as Element>::from_f64(real(i))),
                 DType::Float32 => write(part, first, n, |i| real(i) as f32),
                 DType::Float64 => write(part, first, n, real),
                 DType::Complex64 => write(part, first, n, |i| Complex::<f32>::from_complex(complex(i))),
@@ -310,7 +314,7 @@ impl<U: Element, T: Element> Each<1, T> for Cast<U> {
     }
 }
 
-impl<U> EachSource for Cast<U> {
+impl<U: Element> EachSource for Cast<U> {
     const NAME: &'static str = "astype";
     const CUDA: &'static str = "cast(x)";
     const INPUTS: &'static [&'static str] = &["x"];

@@ -23,19 +23,19 @@ pub type Loop = unsafe fn(op: *const u8, x: [*const u8; MOST], scalars: u8, out:
 /// An op over one dtype.
 pub struct Kernel {
     /// Name of the op, for errors.
-    pub name: &'static str,
+    pub(super) name: &'static str,
     /// How many operands it takes.
-    pub operands: u8,
+    pub(super) operands: u8,
     /// Dtype of each operand.
-    pub inputs: [DType; MOST],
+    pub(super) inputs: [DType; MOST],
     /// Dtype of the result.
-    pub output: DType,
+    pub(super) output: DType,
     /// Whether its loops have forms for scalars, those of [`has_form`]; others take only slices.
-    pub scalar_forms: bool,
+    pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
-    pub loops: [Loop; SETS],
+    pub(super) loops: [Loop; SETS],
     /// The loops for arguments none of which is far (see [`is_far`]), if that makes a difference.
-    pub near: Option<[Loop; SETS]>,
+    pub(super) near: Option<[Loop; SETS]>,
 }
 
 /// Whether loops with forms for scalars have one for this mixture: either operand of two, the last two of three.
@@ -47,23 +47,35 @@ const fn has_form(operands: u8, scalars: u8) -> bool {
     }
 }
 
-/// The kernels of an op for some dtypes.
-pub struct Table([Option<&'static Kernel>; DType::ALL.len()]);
+/// The kernels of the op `F` for some dtypes.
+pub struct Table<F> {
+    kernels: [Option<&'static Kernel>; DType::ALL.len()],
+    of: PhantomData<fn(F)>,
+}
 
-impl Table {
-    /// Of none.
-    pub const EMPTY: Table = Table([None; DType::ALL.len()]);
-
+impl<F> Table<F> {
     /// Of these kernels.
-    pub const fn new(kernels: &[&'static Kernel]) -> Table {
-        let mut table = Table::EMPTY;
+    pub const fn new(kernels: &[KernelOf<F>]) -> Table<F> {
+        let mut table = [None; DType::ALL.len()];
         let mut i = 0;
         while i < kernels.len() {
-            table.0[kernels[i].inputs[0] as usize] = Some(kernels[i]);
+            table[kernels[i].kernel.inputs[0] as usize] = Some(kernels[i].kernel);
             i += 1;
         }
-        table
+        Table { kernels: table, of: PhantomData }
     }
+
+    /// The kernel of a dtype over `n` operands.
+    fn get(&self, dtype: DType, n: usize) -> Option<&'static Kernel> {
+        self.kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n)
+    }
+}
+
+/// A kernel of which the types say that its op is an `F`.
+#[derive(Clone, Copy)]
+pub struct KernelOf<F> {
+    kernel: &'static Kernel,
+    of: PhantomData<fn(F)>,
 }
 
 /// Whether a dtype is one of these.
@@ -83,9 +95,9 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
     // a constant, so that the compiler does not make what is not used
     if const { is_one_of(T::DTYPE, F::TABLED) } {
-        F::table().0[T::DTYPE as usize].expect("a table has the kernels it says it has")
+        F::table().and_then(|table| table.get(T::DTYPE, N)).expect("a table has the kernels it says it has")
     } else {
-        Of::<N, T, F>::KERNEL
+        Of::<N, T, F>::KERNEL.kernel
     }
 }
 
@@ -106,8 +118,11 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
     const USES_AVX512: bool = !F::BOUND_BY_MEMORY && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
 
-    /// The kernel. As a constant of a type it exists once in a crate.
-    pub const KERNEL: &'static Kernel = &Kernel {
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
+
+    /// As a constant of a type it exists once in a crate.
+    const LOOPS: &'static Kernel = &Kernel {
         name: F::NAME,
         operands: N as u8,
         inputs: [T::DTYPE; MOST],
