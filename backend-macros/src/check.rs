@@ -3,6 +3,7 @@
 use crate::{
     compose,
     each::{self, Mistake},
+    lexical::decimal,
     model::{Kind, Map, Model, Op},
     report::{Report, Source, did_you_mean},
     toml_view::Word,
@@ -27,12 +28,16 @@ pub fn check_column(source: &Source, column: &str, model: &Model, report: &mut R
 }
 
 fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Report) {
+    if !op.params_are_whole {
+        return;
+    }
     let mut show = |text: &str, mistake: Mistake| {
         let place = place(source, op, text).find(&mistake.part);
         report.at(source, place, mistake.message, mistake.help);
     };
     match map {
         Map::Each { real, complex } => {
+            each::check_params(op).into_iter().for_each(|(param, mistake)| show(&param, mistake));
             for text in std::iter::once(real).chain(complex) {
                 if let Err(mistake) = each::translate(text, op, model) {
                     show(text, mistake);
@@ -42,7 +47,7 @@ fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Repor
         Map::Compose(text) => compose::check(text, op, model).into_iter().for_each(|m| show(text, m)),
         Map::Aten { args, .. } => {
             for arg in args {
-                let literal = arg.parse::<f64>().is_ok() || ["true", "false", "none"].contains(&arg.as_str());
+                let literal = is_literal(arg);
                 match op.param(arg) {
                     Some(param) if !aten_takes(&param.kind) => {
                         let message = format!("libtorch's ops take no parameter of type `{}`", param.type_text());
@@ -60,6 +65,12 @@ fn map_of(source: &Source, op: &Op, map: &Map, model: &Model, report: &mut Repor
         }
         Map::Call(_) | Map::Generic(_) => {}
     }
+}
+
+/// Whether it is a literal of `aten` mappings: a finite number (an integer of 64 bits), a truth value, or nothing.
+fn is_literal(arg: &str) -> bool {
+    let number = if arg.contains(['.', 'e', 'E']) { decimal(arg).is_some() } else { arg.parse::<i64>().is_ok() };
+    number || ["true", "false", "none"].contains(&arg)
 }
 
 /// Whether a parameter can be an argument of libtorch's op as it is.

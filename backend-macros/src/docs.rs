@@ -149,7 +149,9 @@ fn kind_name(kind: &Kind) -> String {
         Kind::Lengths => "lengths?".into(),
         Kind::Plain(t) => t.clone(),
         Kind::Maybe(t) => format!("{t}?"),
-        Kind::Choice(t) => CHOICES.iter().find(|(_, rust)| rust == t).map_or(t.clone(), |(name, _)| name.to_string()),
+        Kind::Choice(t) => {
+            CHOICES.iter().find(|(_, rust, _)| rust == t).map_or(t.clone(), |(name, ..)| name.to_string())
+        }
         other => KINDS.iter().find(|(_, k)| k == other).map_or(String::new(), |(name, _)| name.to_string()),
     }
 }

@@ -9,7 +9,10 @@ mod conformance;
 mod docs;
 mod each;
 mod expand;
+#[cfg(test)]
+mod fuzz;
 mod input;
+mod lexical;
 mod model;
 mod parse;
 mod report;

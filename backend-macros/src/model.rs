@@ -67,6 +67,8 @@ pub struct Op {
     pub summary: String,
     pub detail: String,
     pub params: Vec<Param>,
+    /// Whether all parameters could be read: what uses them is not looked at otherwise.
+    pub params_are_whole: bool,
     /// Name of the set of dtypes of `T`.
     pub set: String,
     /// Bound of `T`.
@@ -127,6 +129,14 @@ impl Op {
     /// The array parameters, which an `each` expression is over.
     pub fn inputs(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
+    }
+
+    /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table
+    /// calls it may be a keyword of C++ or something of the prelude.
+    pub fn cuda_name(&self, param: &Param) -> String {
+        let alike = self.params.iter().filter(|p| p.is_array() == param.is_array());
+        let place = alike.take_while(|p| p.name != param.name).count();
+        format!("{}{place}", if param.is_array() { 'x' } else { 'p' })
     }
 
     /// `cumulative_sum` as `CumulativeSum`.
@@ -207,14 +217,21 @@ pub const KINDS: [(&str, Kind); 9] = [
     ("bytes", Kind::Bytes),
 ];
 
-/// The closed choices, and their Rust types.
-pub const CHOICES: [(&str, &str); 5] = [
-    ("norm", "Norm"),
-    ("indexing", "MeshIndexing"),
-    ("side", "Side"),
-    ("interpolation", "Interpolation"),
-    ("pad_mode", "PadMode"),
+/// The closed choices, their Rust types, and what may be chosen.
+pub const CHOICES: [(&str, &str, &[&str]); 5] = [
+    ("norm", "Norm", &["backward", "ortho", "forward"]),
+    ("indexing", "MeshIndexing", &["xy", "ij"]),
+    ("side", "Side", &["left", "right"]),
+    ("interpolation", "Interpolation", &["linear", "lower", "higher", "midpoint", "nearest"]),
+    ("pad_mode", "PadMode", &["constant", "edge", "reflect", "symmetric", "wrap"]),
 ];
+
+/// The bounds that a set may put on `T`: traits of the runtime.
+pub const BOUNDS: [&str; 10] =
+    ["Element", "Numeric", "RealNumeric", "Ordered", "Bits", "Integer", "Float", "Real", "ComplexFloat", "Precision"];
+
+/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::Via`.
+pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
 /// Rust's own types that a parameter may have.
 pub const PLAIN: [&str; 6] = ["f64", "usize", "isize", "i64", "u64", "bool"];
@@ -285,6 +302,19 @@ pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
         (Elem::Sum, "uint8" | "uint16" | "uint32") => "uint64",
         (_, same) => same,
     }
+}
+
+/// The smallest and the largest value of an integer dtype; `bool` is 0 or 1.
+pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
+    if dtype == "bool" {
+        return Some((0, 1));
+    }
+    let (signed, bits) = match dtype.strip_prefix("uint") {
+        Some(bits) => (false, bits),
+        None => (true, dtype.strip_prefix("int")?),
+    };
+    let bits: u32 = bits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
+    Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
 }
 
 /// `cumulative_sum` as `CumulativeSum`.

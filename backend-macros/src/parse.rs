@@ -1,11 +1,15 @@
 //! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
 
 use crate::{
+    lexical::{NAME_RULE, decimal, is_name, is_path, is_type},
     model::*,
     report::{Report, Source, did_you_mean},
     toml_view::{Table, Value, Word, sections},
 };
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 const SECTIONS: [&str; 8] = ["backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op"];
 const OP_KEYS: [&str; 20] = [
@@ -28,6 +32,7 @@ pub enum Role {
 /// Adds a table to the model.
 pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
     let table = crate::toml_view::read(source, report);
+    let has_base = !model.dtypes.is_empty();
     let mut parser = Parser { source, role, model, report };
     for (name, value) in &table {
         if !SECTIONS.contains(&name.text.as_str()) {
@@ -35,19 +40,28 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
             parser.bad(name.span.clone(), format!("unknown section `{}`", name.text), help);
         } else if !matches!(value, Value::Table(..)) {
             parser.bad(value.span(), format!("`{}` is a table", name.text), None);
+        } else if has_base && ["dtype", "words"].contains(&name.text.as_str()) {
+            let help = Some("the runtime has to know them".into());
+            parser.bad(name.span.clone(), format!("`{}` is the base table's to say", name.text), help);
+            return;
         }
     }
     for (name, row) in sections(&table, "backend") {
         parser.backend(name, row);
     }
     for (name, value) in sections(&table, "dtype") {
-        let rust = parser.table(name, value).and_then(|t| parser.text(t, "rust")).unwrap_or_default();
-        parser.model.dtypes.push(DType { name: name.text.clone(), rust });
+        parser.dtype(name, value);
     }
     parser.sets(sections(&table, "dtypes"));
     for (set, words) in sections(&table, "words") {
+        if parser.model.set(&set.text).is_none() {
+            parser.bad(set.span.clone(), format!("unknown set of dtypes `{}`", set.text), None);
+            continue;
+        }
         for word in words.strings() {
-            parser.model.words.insert(word.text, set.text.clone());
+            if parser.name(&word, "a word") {
+                parser.model.words.insert(word.text, set.text.clone());
+            }
         }
     }
     for (name, value) in sections(&table, "accuracy") {
@@ -104,15 +118,49 @@ impl Parser<'_> {
         }
     }
 
-    fn flag(&self, row: &Table, key: &str) -> bool {
-        row.iter().any(|(k, v)| k.text == key && matches!(v, Value::Bool(true, _)))
+    /// Whether the word can be a name; `what` it is to be the name of is said where it cannot.
+    fn name(&mut self, word: &Word, what: &str) -> bool {
+        let legal = is_name(&word.text);
+        if !legal {
+            let shown = word.text.escape_debug();
+            self.bad(word.span.clone(), format!("`{shown}` cannot be the name of {what}"), Some(NAME_RULE.into()));
+        }
+        legal
     }
 
-    fn number(&self, row: &Table, key: &str) -> Option<f64> {
-        row.iter().find_map(|(k, v)| match v {
-            Value::Number(x, _) if k.text == key => Some(*x),
-            _ => None,
-        })
+    /// Whether the name is new; the first of two counts.
+    fn new_name(&mut self, word: &Word, is_there: bool, what: &str) -> bool {
+        if is_there {
+            self.bad(word.span.clone(), format!("{what} `{}` is there already", word.text), None);
+        }
+        !is_there
+    }
+
+    fn flag(&mut self, row: &Table, key: &str) -> bool {
+        match row.iter().find(|(k, _)| k.text == key) {
+            None => false,
+            Some((_, Value::Bool(value, _))) => *value,
+            Some((_, other)) => {
+                self.bad(other.span(), format!("`{key}` is true or false"), None);
+                false
+            }
+        }
+    }
+
+    fn number(&mut self, row: &Table, key: &str) -> Option<f64> {
+        let (_, value) = row.iter().find(|(k, _)| k.text == key)?;
+        self.tolerance(value)
+    }
+
+    /// A number that results may be off by.
+    fn tolerance(&mut self, value: &Value) -> Option<f64> {
+        match value {
+            Value::Number(x, _) if x.is_finite() && *x >= 0.0 => Some(*x),
+            other => {
+                self.bad(other.span(), "a finite number of 0 or more is wanted", None);
+                None
+            }
+        }
     }
 
     fn numbers(&mut self, row: &Table, key: &str) -> Vec<(String, f64)> {
@@ -131,8 +179,7 @@ impl Parser<'_> {
                     let help = did_you_mean(&dtype.text, names.iter().map(String::as_str));
                     self.bad(dtype.span.clone(), format!("no dtype `{}`", dtype.text), help);
                 }
-                Value::Number(x, _) => found.push((dtype.text.clone(), *x)),
-                other => self.bad(other.span(), "a number is wanted", None),
+                value => found.extend(self.tolerance(value).map(|x| (dtype.text.clone(), x))),
             }
         }
         found
@@ -153,9 +200,19 @@ impl Parser<'_> {
         };
         let legal = ["type", "module", "summary", "each", "aten"];
         self.known_keys(row, &legal, &format!("backend `{}`", name.text));
+        let is_there = self.model.backends.iter().any(|b| b.name == name.text);
+        if !self.name(name, "a backend") || !self.new_name(name, is_there, "backend") {
+            return;
+        }
         for key in ["type", "module"] {
-            if !row.iter().any(|(k, _)| k.text == key) {
-                self.bad(name.span.clone(), format!("backend `{}` has no `{key}`", name.text), None);
+            match self.word(row, key) {
+                Some(path) if !is_path(&path.text) => {
+                    let message = format!("`{}` is no path such as `crate::naive`", path.text.escape_debug());
+                    self.bad(path.span, message, None);
+                    return;
+                }
+                None => self.bad(name.span.clone(), format!("backend `{}` has no `{key}`", name.text), None),
+                Some(_) => {}
             }
         }
         let backend = Backend {
@@ -178,34 +235,69 @@ impl Parser<'_> {
             let Some(row) = self.table(name, value) else {
                 continue;
             };
-            let bound = self.text(row, "bound").unwrap_or_default();
+            let is_there = self.model.set(&name.text).is_some();
+            if !self.new_name(name, is_there, "set") {
+                continue;
+            }
+            let bound = match self.word(row, "bound") {
+                Some(word) if BOUNDS.contains(&word.text.as_str()) => word.text,
+                Some(word) => {
+                    let help = did_you_mean(&word.text, BOUNDS);
+                    let message = format!("`{}` is no bound of dtypes", word.text.escape_debug());
+                    self.bad(word.span, message, help);
+                    continue;
+                }
+                None => {
+                    self.bad(name.span.clone(), format!("set `{}` has no `bound`", name.text), None);
+                    continue;
+                }
+            };
             let of = row.iter().find(|(k, _)| k.text == "of").map(|(_, v)| v.strings()).unwrap_or_default();
             given.push((name.clone(), bound, of));
         }
         for (name, bound, _) in &given {
-            let mut dtypes = Vec::new();
-            self.members(name, &given, &mut dtypes, 0);
+            let dtypes = self.members(name, &given);
             self.model.sets.push(Set { name: name.text.clone(), bound: bound.clone(), dtypes });
         }
     }
 
-    fn members(&mut self, set: &Word, given: &[(Word, String, Vec<Word>)], into: &mut Vec<String>, depth: usize) {
-        let Some((_, _, of)) = given.iter().find(|(name, ..)| name.text == set.text) else {
-            return;
-        };
-        if depth > given.len() {
-            return self.bad(set.span.clone(), format!("set `{}` contains itself", set.text), None);
-        }
-        for member in of {
-            if self.model.dtypes.iter().any(|d| d.name == member.text) {
-                if !into.contains(&member.text) {
-                    into.push(member.text.clone());
+    /// The dtypes of a set, in the order in which they are named; each set on the way is entered once.
+    fn members(&mut self, set: &Word, given: &[(Word, String, Vec<Word>)]) -> Vec<String> {
+        let of = |name: &str| given.iter().find(|(word, ..)| word.text == name).map(|(_, _, of)| of.as_slice());
+        let (mut dtypes, mut entered) = (Vec::new(), BTreeSet::from([set.text.as_str()]));
+        let mut open: Vec<&Word> = of(&set.text).unwrap_or(&[]).iter().rev().collect();
+        while let Some(member) = open.pop() {
+            if member.text == set.text {
+                self.bad(member.span.clone(), format!("set `{}` contains itself", set.text), None);
+            } else if self.model.dtypes.iter().any(|d| d.name == member.text) {
+                if !dtypes.contains(&member.text) {
+                    dtypes.push(member.text.clone());
                 }
-            } else if given.iter().any(|(name, ..)| name.text == member.text) {
-                self.members(member, given, into, depth + 1);
+            } else if let Some(members) = of(&member.text) {
+                if entered.insert(&member.text) {
+                    open.extend(members.iter().rev());
+                }
+            } else if let Some(base) = self.model.set(&member.text) {
+                dtypes.extend(base.dtypes.iter().filter(|d| !dtypes.contains(d)).cloned().collect::<Vec<_>>());
             } else {
                 self.bad(member.span.clone(), format!("`{}` is neither a dtype nor a set", member.text), None);
             }
+        }
+        dtypes
+    }
+
+    fn dtype(&mut self, name: &Word, value: &Value) {
+        let Some(row) = self.table(name, value) else {
+            return;
+        };
+        let Some(rust) = self.word(row, "rust") else {
+            return self.bad(name.span.clone(), format!("dtype `{}` has no `rust`", name.text), None);
+        };
+        if !is_type(&rust.text) {
+            return self.bad(rust.span, format!("`{}` is no type", rust.text.escape_debug()), None);
+        }
+        if self.name(name, "a dtype") {
+            self.model.dtypes.push(DType { name: name.text.clone(), rust: rust.text });
         }
     }
 
@@ -214,6 +306,10 @@ impl Parser<'_> {
             return;
         };
         self.known_keys(row, &["summary", "ulp", "rtol", "sqrt_n", "shape"], "an accuracy");
+        let is_there = self.model.accuracies.iter().any(|a| a.name == name.text);
+        if !self.new_name(name, is_there, "accuracy") {
+            return;
+        }
         let accuracy = Accuracy {
             name: name.text.clone(),
             summary: self.text(row, "summary").unwrap_or_default(),
@@ -230,6 +326,10 @@ impl Parser<'_> {
             return;
         };
         self.known_keys(row, &["summary", "accuracy"], "a group");
+        let is_there = self.model.groups.iter().any(|g| g.name == name.text);
+        if !self.name(name, "a group") || !self.new_name(name, is_there, "group") {
+            return;
+        }
         let accuracy = self.accuracy_name(row).unwrap_or_else(|| "exact".into());
         let summary = self.text(row, "summary").unwrap_or_default();
         self.model.groups.push(Group { name: name.text.clone(), summary, accuracy });
@@ -256,8 +356,8 @@ impl Parser<'_> {
             let help = Some("give it another name, or override a mapping with an overlay".into());
             return self.bad(name.span.clone(), format!("op `{}` is already in the base table", name.text), help);
         }
-        if syn::parse_str::<syn::Ident>(&name.text).is_err() && name.text != "where" {
-            return self.bad(name.span.clone(), format!("`{}` cannot be the name of a method", name.text), None);
+        if !self.name(name, "an op") {
+            return;
         }
         let in_base = self.role == Role::Own && self.model.ops.iter().all(|o| o.own);
         let mut wanted = vec!["summary", "params", "dtypes"];
@@ -289,7 +389,8 @@ impl Parser<'_> {
             group,
             summary: self.text(row, "summary").unwrap_or_default(),
             detail: self.text(row, "detail").unwrap_or_default(),
-            params,
+            params_are_whole: params.is_some(),
+            params: params.unwrap_or_default(),
             set,
             bound,
             second: second.as_ref().map(|(_, bound)| bound.clone()),
@@ -369,13 +470,13 @@ impl Parser<'_> {
         word.text
     }
 
-    fn params(&mut self, row: &Table) -> Vec<Param> {
-        let Some((_, value)) = row.iter().find(|(k, _)| k.text == "params") else {
-            return Vec::new();
-        };
-        let mut params: Vec<Param> = Vec::new();
+    /// The parameters, if all of them can be read.
+    fn params(&mut self, row: &Table) -> Option<Vec<Param>> {
+        let (_, value) = row.iter().find(|(k, _)| k.text == "params")?;
+        let (mut params, mut whole) = (Vec::<Param>::new(), true);
         for word in value.strings() {
             let Some(param) = self.param(&word) else {
+                whole = false;
                 continue;
             };
             if params.iter().any(|p| p.name == param.name) {
@@ -387,7 +488,7 @@ impl Parser<'_> {
             }
             params.push(param);
         }
-        params
+        whole.then_some(params)
     }
 
     fn param(&mut self, word: &Word) -> Option<Param> {
@@ -400,24 +501,21 @@ impl Parser<'_> {
             Some((ty, default)) => (ty.trim(), Some(default.trim().to_string())),
             None => (rest.trim(), None),
         };
+        let name = name.trim();
+        if !self.name(&Word { text: name.into(), span: word.find(name) }, "a parameter") {
+            return None;
+        }
         let kind = self.kind(ty, word)?;
-        let legal_default = match (&kind, default.as_deref()) {
-            (_, None) => true,
-            (Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths, Some(d)) => d == "none",
-            (Kind::Plain(t), Some(d)) if t == "bool" => d == "true" || d == "false",
-            (Kind::Plain(_), Some(d)) => d.parse::<f64>().is_ok(),
-            (Kind::Axis | Kind::Axes | Kind::Choice(_), Some(_)) => true,
-            _ => false,
-        };
-        if !legal_default {
-            self.bad(word.span.clone(), format!("`{}` is no default of a parameter of type `{ty}`", default?), None);
+        if let Some(text) = default.as_deref().filter(|text| !is_default(&kind, text)) {
+            let message = format!("`{}` is no default of a parameter of type `{ty}`", text.escape_debug());
+            self.bad(word.find(text), message, default_help(&kind));
             return None;
         }
         if matches!(kind, Kind::Maybe(_) | Kind::Lengths) && default.is_none() {
             self.bad(word.span.clone(), format!("a parameter of type `{ty}` has the default `none`"), None);
             return None;
         }
-        Some(Param { text: word.text.clone(), name: name.trim().into(), kind, default })
+        Some(Param { text: word.text.clone(), name: name.into(), kind, default })
     }
 
     fn kind(&mut self, ty: &str, word: &Word) -> Option<Kind> {
@@ -437,7 +535,7 @@ impl Parser<'_> {
         if let Some((_, kind)) = KINDS.iter().find(|(name, _)| *name == ty) {
             return Some(kind.clone());
         }
-        if let Some((_, rust)) = CHOICES.iter().find(|(name, _)| *name == ty) {
+        if let Some((_, rust, _)) = CHOICES.iter().find(|(name, ..)| *name == ty) {
             return Some(Kind::Choice((*rust).into()));
         }
         if PLAIN.contains(&ty) {
@@ -540,8 +638,14 @@ impl Parser<'_> {
         }
         if key.text == "aten" {
             let via = match via {
-                Some((_, Value::Text(word))) => word.text.clone(),
-                _ => "direct".into(),
+                None => "direct".into(),
+                Some((_, Value::Text(word))) if VIA.contains(&word.text.as_str()) => word.text.clone(),
+                Some((_, value)) => {
+                    let text = if let Value::Text(word) = value { word.text.as_str() } else { "" };
+                    let message = format!("`{}` is no way around dtypes that libtorch lacks", text.escape_debug());
+                    self.bad(value.span(), message, did_you_mean(text, VIA));
+                    return None;
+                }
             };
             return self.aten(map, via);
         }
@@ -568,8 +672,9 @@ impl Parser<'_> {
         Some(match key.text.as_str() {
             "each" => Map::Each { real: text, complex: None },
             "call" | "generic" => {
-                if syn::parse_str::<syn::Path>(&text).is_err() {
-                    self.bad(word.span.clone(), format!("`{text}` is no path such as `reduce::sum`"), None);
+                if !is_path(&text) {
+                    let message = format!("`{}` is no path such as `reduce::sum`", text.escape_debug());
+                    self.bad(word.span.clone(), message, None);
                     return None;
                 }
                 if key.text == "call" { Map::Call(text) } else { Map::Generic(text) }
@@ -590,7 +695,76 @@ impl Parser<'_> {
             return None;
         };
         let (name, overload) = head.split_once('.').unwrap_or((head, ""));
+        let is_word = |t: &str| !t.is_empty() && t.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_word(name) || !(overload.is_empty() || is_word(overload)) {
+            let message = format!("`{}` is no name of an op of libtorch", head.escape_debug());
+            self.bad(word.find(head), message, None);
+            return None;
+        }
+        if writes_its_arguments(name, overload) {
+            let help = "arrays are values: take the op that returns a new tensor".to_string();
+            self.bad(word.find(head), format!("`aten::{head}` writes into its arguments"), Some(help));
+            return None;
+        }
         let args = args.split(',').map(|a| a.trim().to_string()).filter(|a| !a.is_empty()).collect();
         Some(Map::Aten { name: name.into(), overload: overload.into(), args, via })
     }
+}
+
+/// Whether the text is a default of a parameter of the kind.
+fn is_default(kind: &Kind, text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_integer = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
+    let integer = |least: i128, most: i128| is_integer && text.parse().is_ok_and(|x| (least..=most).contains(&x));
+    match kind {
+        Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => text == "none",
+        Kind::Plain(t) => match t.as_str() {
+            "bool" => text == "true" || text == "false",
+            "f64" => decimal(text).is_some(),
+            // `usize` has 64 bits where libtorch and CUDA run, and no default is that large
+            "usize" | "u64" => integer(0, u64::MAX.into()),
+            _ => integer(i64::MIN.into(), i64::MAX.into()),
+        },
+        Kind::Axis => text.parse::<i8>().is_ok(),
+        Kind::Axes => {
+            let list = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+            let axis = |t: &str| t.trim().parse::<i8>().is_ok();
+            text == "all" || list.map_or(axis(text), |list| list.split(',').all(axis))
+        }
+        Kind::Choice(rust) => CHOICES.iter().any(|(_, t, names)| t == rust && names.contains(&text)),
+        _ => false,
+    }
+}
+
+/// What a default of the kind looks like.
+fn default_help(kind: &Kind) -> Option<String> {
+    let text = match kind {
+        Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
+        Kind::Plain(t) => match t.as_str() {
+            "bool" => "true or false",
+            "f64" => "a finite number",
+            "usize" | "u64" => "an integer of 0 or more, of 64 bits",
+            _ => "an integer of 64 bits",
+        },
+        Kind::Axis => "an axis such as -1",
+        Kind::Axes => "all, -1 or [0, 1]",
+        Kind::Choice(rust) => {
+            let (.., names) = CHOICES.iter().find(|(_, t, _)| t == rust)?;
+            return Some(format!("one of: {}", names.join(", ")));
+        }
+        _ => "a parameter of this type has none",
+    };
+    Some(text.into())
+}
+
+/// What the name of an op of libtorch tells: whether it changes memory that another handle may show.
+///
+/// Names that end in `_` work in place, but for Python's operators (`__and__`, and `__iand__` in place); overloads
+/// `out` and `.._out` write into an argument. The schemas say the rest when libtorch is there.
+fn writes_its_arguments(name: &str, overload: &str) -> bool {
+    let in_place = match name.strip_prefix("__").and_then(|n| n.strip_suffix("__")) {
+        Some(operator) => ["iand", "ior", "ixor", "ilshift", "irshift"].contains(&operator),
+        None => name.ends_with('_'),
+    };
+    in_place || name == "set_data" || overload == "out" || overload.ends_with("_out")
 }

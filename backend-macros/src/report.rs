@@ -10,10 +10,15 @@ pub struct Source {
     pub text: String,
 }
 
+/// Most mistakes that are shown; after so many the table is another thing than it is taken for.
+const MOST: usize = 100;
+
 /// The mistakes found so far.
 #[derive(Default)]
 pub struct Report {
     errors: Vec<(usize, String)>,
+    /// How many more there are.
+    further: usize,
 }
 
 impl Report {
@@ -25,12 +30,16 @@ impl Report {
         message: impl std::fmt::Display,
         help: impl Into<Option<String>>,
     ) {
-        let start = span.start.min(source.text.len());
+        if self.errors.len() >= MOST {
+            self.further += 1;
+            return;
+        }
+        let start = source.text.floor_char_boundary(span.start);
         let line_start = source.text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line = source.text[line_start..].lines().next().unwrap_or("");
         let number = source.text[..start].matches('\n').count() + 1;
         let column = source.text[line_start..start].chars().count() + 1;
-        let end = span.end.min(line_start + line.len()).max(start);
+        let end = source.text.ceil_char_boundary(span.end.min(line_start + line.len()).max(start));
         let width = source.text[start..end].chars().count().max(1);
         let pad = " ".repeat(number.to_string().len());
         let (name, indent, carets) = (&source.name, " ".repeat(column - 1), "^".repeat(width));
@@ -53,6 +62,9 @@ impl Report {
     pub fn into_tokens(mut self, at: Span) -> TokenStream {
         self.errors.sort();
         self.errors.dedup();
+        if self.further > 0 {
+            self.errors.push((usize::MAX, format!("and {} more mistakes in this table", self.further)));
+        }
         let texts = self.errors.iter().map(|(_, text)| text);
         quote_spanned!(at => #(::core::compile_error! { #texts })*)
     }
@@ -61,8 +73,11 @@ impl Report {
 /// The legal name nearest to `name` if near enough to be a slip, else the legal names if they are few.
 pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let legal: Vec<&str> = legal.into_iter().collect();
-    match legal.iter().map(|l| (distance(name, l), *l)).min() {
-        Some((d, near)) if d <= 1 + name.len() / 3 => Some(format!("did you mean `{near}`?")),
+    let most = 1 + name.len() / 3;
+    // a name of another length is no slip, and comparing a very long one would take long
+    let alike = legal.iter().filter(|l| l.len().abs_diff(name.len()) <= most);
+    match alike.map(|l| (distance(name, l), *l)).min() {
+        Some((d, near)) if d <= most => Some(format!("did you mean `{near}`?")),
         _ if !legal.is_empty() && legal.len() <= 24 => Some(format!("one of: {}", legal.join(", "))),
         _ => None,
     }

@@ -47,7 +47,7 @@ fn one_row_gives_everything() {
         "x * x.",                                                                           // documented
         "assert_eq!(b.square(&b.asarray(3.0)?)?,",                                          // with an example
         "alias = \"sqr\"",                                                                  // and searchable
-        "\"op_times(x, x)\"",                                                               // as a kernel
+        "\"op_times(x0, x0)\"",                                                             // as a kernel
         "OpInfo :: new (\"square\"",                                                        // in the list of ops
     ] {
         assert!(after.contains(wanted), "missing: {wanted}");

@@ -761,11 +761,38 @@ pub mod __each {
     }
     impl rt::EachSource for Add {
         const NAME: &'static str = "add";
-        const CUDA: &'static str = "op_plus(x1, x2)";
-        const INPUTS: &'static [&'static str] = &["x1", "x2"];
+        const CUDA: &'static str = "op_plus(x0, x1)";
+        const INPUTS: &'static [&'static str] = &["x0", "x1"];
         const PARAMS: &'static [&'static str] = &[];
         fn params(&self) -> Vec<f64> {
             vec![]
+        }
+        const TABLED: &'static [rt::DType] = &[
+            rt::DType::Float32,
+            rt::DType::Float64,
+            rt::DType::Complex64,
+        ];
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<Add>> {
+            static TABLE: rt::numpyish::kernel::Table<Add> = rt::numpyish::kernel::Table::new(
+                &[
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Float32),
+                        Add,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Float64),
+                        Add,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Complex64),
+                        Add,
+                    >::KERNEL,
+                ],
+            );
+            Some(&TABLE)
         }
     }
     #[derive(Clone, Copy, Debug)]
@@ -786,11 +813,29 @@ pub mod __each {
     }
     impl rt::EachSource for Leaky {
         const NAME: &'static str = "leaky";
-        const CUDA: &'static str = "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)";
-        const INPUTS: &'static [&'static str] = &["x"];
-        const PARAMS: &'static [&'static str] = &["slope"];
+        const CUDA: &'static str = "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)";
+        const INPUTS: &'static [&'static str] = &["x0"];
+        const PARAMS: &'static [&'static str] = &["p0"];
         fn params(&self) -> Vec<f64> {
             vec![self.slope]
+        }
+        const TABLED: &'static [rt::DType] = &[rt::DType::Float32, rt::DType::Float64];
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<Leaky>> {
+            static TABLE: rt::numpyish::kernel::Table<Leaky> = rt::numpyish::kernel::Table::new(
+                &[
+                    rt::numpyish::kernel::Of::<
+                        1usize,
+                        rt::dtype_type!(Float32),
+                        Leaky,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        1usize,
+                        rt::dtype_type!(Float64),
+                        Leaky,
+                    >::KERNEL,
+                ],
+            );
+            Some(&TABLE)
         }
     }
 }
@@ -840,9 +885,9 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```",
         Some(
             crate::runtime::KernelInfo::new(
-                "op_plus(x1, x2)",
-                "op_plus(x1, x2)",
-                &["x1", "x2"],
+                "op_plus(x0, x1)",
+                "op_plus(x0, x1)",
+                &["x0", "x1"],
                 &[],
                 &[
                     (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
@@ -867,10 +912,10 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```",
         Some(
             crate::runtime::KernelInfo::new(
-                "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)",
-                "((x < op_of<T>(0.0)) ? op_times(op_of<T>(slope), x) : x)",
-                &["x"],
-                &["slope"],
+                "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
+                "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
+                &["x0"],
+                &["p0"],
                 &[
                     (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
                     (crate::runtime::DType::Float64, crate::runtime::DType::Float64),

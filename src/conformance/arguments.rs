@@ -1,7 +1,7 @@
 //! A property of every row: whatever its arguments are, it answers with a result or an error that names it. It does not
 //! panic.
 
-use super::{Case, Row, Suite, Values, suite::message};
+use super::{Case, Row, Suite, Values, fuzz, random::Chance, suite::message};
 use backend_runtime::{Arrays, DType, Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,14 +10,14 @@ const CALLS: usize = 150;
 
 impl<B: Arrays> Suite<B> {
     /// Calls a row with arguments of all sorts: shapes that fit and that do not, axes and indices in and out of range,
-    /// empty arrays, sizes over any memory. The same ones in every run.
+    /// empty arrays, sizes over any memory. The same ones in every run, but for those of `cargo xtask fuzz`.
     ///
     /// # Panics
     /// If the op does, or if an error does not name it.
     pub fn answers(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         let Some(b) = self.backend() else { return };
         let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
-        let mut chance = Chance(row.name.bytes().fold(1, seed));
+        let mut chance = Chance::new(row.name.bytes().fold(1 + fuzz::seed(), seed));
         for _ in 0..CALLS {
             let text = arguments(row.params, &mut chance);
             let case = Case::new(b, row.name, row.params, &text).expect("arguments of the row's parameters");
@@ -51,7 +51,8 @@ fn arguments(params: &[&str], chance: &mut Chance) -> String {
     parts.join(", ")
 }
 
-fn value(ty: &str, chance: &mut Chance) -> String {
+/// An argument for a parameter of this type, as often as not one that does not fit.
+pub(super) fn value(ty: &str, chance: &mut Chance) -> String {
     const ARRAYS: &[&str] =
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"];
     const INDICES: &[&str] = &["i", "ii", "i0", "iv", "ix"];
@@ -90,19 +91,5 @@ fn value(ty: &str, chance: &mut Chance) -> String {
         "interpolation" => chance.pick(&["linear", "lower", "higher", "midpoint", "nearest"]).into(),
         "pad_mode" => chance.pick(&["constant", "edge", "reflect", "symmetric", "wrap"]).into(),
         other => panic!("no arguments are known for a parameter of type `{other}`"),
-    }
-}
-
-/// Choices that look arbitrary and are the same in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % n as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
     }
 }

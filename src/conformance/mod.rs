@@ -81,7 +81,9 @@ mod arguments;
 mod case;
 mod compare;
 mod data;
+mod fuzz;
 mod parse;
+mod random;
 mod suite;
 mod values;
 

@@ -84,12 +84,12 @@ impl Expand<'_> {
                 let value = id(text);
                 quote!(#module::Arg::from(#value))
             }
-            number if number.contains('.') => {
+            number if number.contains(['.', 'e', 'E']) => {
                 let value: f64 = number.parse().unwrap_or_default();
                 quote!(#module::Arg::from(#value))
             }
             number => {
-                let value: isize = number.parse().unwrap_or_default();
+                let value: i64 = number.parse().unwrap_or_default();
                 quote!(#module::Arg::from(#value))
             }
         }

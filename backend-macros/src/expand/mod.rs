@@ -13,7 +13,7 @@ mod traits;
 pub use signature::elem;
 pub use support::camel_dtype;
 
-use crate::model::*;
+use crate::{lexical::KEYWORDS, model::*};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -28,7 +28,8 @@ pub struct Expand<'m> {
 
 /// An identifier; raw where it is a keyword.
 pub fn id(name: &str) -> Ident {
-    syn::parse_str::<Ident>(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
+    let make = if KEYWORDS.contains(&name) { Ident::new_raw } else { Ident::new };
+    make(name, Span::call_site())
 }
 
 /// Text that is known to be Rust.

@@ -50,7 +50,7 @@ impl Expand<'_> {
         let (name, text, bound) = (id(&op.camel()), &op.name, id(&op.bound));
         let translate = |text: &str| each::translate(text, op, self.model).ok().expect("checked");
         let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
-        let input_names: Vec<&String> = op.inputs().map(|p| &p.name).collect();
+        let input_names: Vec<String> = op.inputs().map(|p| op.cuda_name(p)).collect();
         let n = inputs.len();
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let fields = scalars.iter().map(|p| {
@@ -58,7 +58,7 @@ impl Expand<'_> {
             let ty = if matches!(&p.kind, Kind::Plain(t) if t == "bool") { quote!(bool) } else { quote!(f64) };
             quote!(pub #n: #ty)
         });
-        let field_names: Vec<&String> = scalars.iter().map(|p| &p.name).collect();
+        let field_names: Vec<String> = scalars.iter().map(|p| op.cuda_name(p)).collect();
         let values = scalars.iter().map(|p| {
             let n = id(&p.name);
             if matches!(&p.kind, Kind::Plain(t) if t == "bool") {
@@ -70,6 +70,7 @@ impl Expand<'_> {
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let #name { #(#open),* } = *self;));
         let output = elem(op.result.elem(), op);
+        let kernels = self.kernel_table(op, &name, n);
         let first = translate(real);
         let (rust, cuda) = (&first.rust, &first.cuda);
         let complex_source = complex.as_ref().map(|c| {
@@ -117,6 +118,25 @@ impl Expand<'_> {
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
+                #kernels
+            }
+        }
+    }
+
+    /// The kernels of the CPU for the usual dtypes, compiled in this crate and not again in those that call the op.
+    fn kernel_table(&self, op: &Op, name: &Ident, operands: usize) -> TokenStream {
+        const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
+        let dtypes = self.model.dtypes_of(&op.set);
+        let usual: Vec<Ident> =
+            dtypes.iter().filter(|d| USUAL.contains(&d.as_str())).map(|d| id(&camel_dtype(d))).collect();
+        quote! {
+            const TABLED: &'static [rt::DType] = &[#(rt::DType::#usual),*];
+            fn table() -> Option<&'static rt::numpyish::kernel::Table<#name>> {
+                // a static of a function that is not generic: a constant would be compiled by whoever uses it
+                static TABLE: rt::numpyish::kernel::Table<#name> = rt::numpyish::kernel::Table::new(
+                    &[#(rt::numpyish::kernel::Of::<#operands, rt::dtype_type!(#usual), #name>::KERNEL),*],
+                );
+                Some(&TABLE)
             }
         }
     }
@@ -208,8 +228,8 @@ impl Expand<'_> {
         let cuda = |text: &str| each::translate(text, op, self.model).ok().expect("checked").cuda;
         let source = cuda(real);
         let complex = cuda(complex.as_ref().unwrap_or(real));
-        let inputs = op.inputs().map(|p| &p.name);
-        let params = op.params.iter().filter(|p| !p.is_array()).map(|p| &p.name);
+        let inputs = op.inputs().map(|p| op.cuda_name(p));
+        let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
         let out = self.model.dtypes_of(&op.set).iter().map(|d| {
             let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(dtype_of(op.result.elem(), d))));
             quote!((#rt::DType::#t, #rt::DType::#out))
