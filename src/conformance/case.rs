@@ -3,7 +3,9 @@
 use super::{
     Values,
     data::sample,
+    extreme,
     parse::{self, Arg, Args},
+    refusing::allowed,
 };
 use backend_runtime::{
     Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Result,
@@ -107,8 +109,8 @@ impl<'b, B: Arrays> Case<'b, B> {
 
     /// The bytes of the sample that the parameter names.
     pub fn bytes<T: Element>(&self, param: &str) -> Result<Vec<u8>> {
-        let bytes = Values::of(&self.host::<T>(param)?).bytes;
-        Ok(bytes.unwrap_or_default())
+        let host = self.host::<T>(param)?;
+        Ok(allowed(|| Values::of(&host)).bytes.unwrap_or_default())
     }
 
     /// The sample that the parameter names.
@@ -158,7 +160,8 @@ impl<'b, B: Arrays> Case<'b, B> {
         if let Some(now) = self.meter.take().and_then(|meter| meter()) {
             self.copied.set(now - self.before);
         }
-        let values = Values::of(&self.b.to_ndarray(x)?);
+        let host = self.b.to_ndarray(x)?;
+        let values = allowed(|| Values::of(&host));
         let shape = self.b.shape(x);
         if values.shape != shape {
             return Err(Error::argument(
@@ -184,10 +187,13 @@ impl<'b, B: Arrays> Case<'b, B> {
     }
 
     fn sample<T: Element>(&self, param: &str, name: &str) -> Result<HostArray<T>> {
-        let values = sample(T::DTYPE, name).and_then(|values| values.array());
-        let x = values.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
+        let found = allowed(|| match sample(T::DTYPE, name) {
+            Some(values) => values.array().map(|x| laid_out(name, x)),
+            None => extreme::sample(name),
+        });
+        let x = found.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
         self.size.set(self.size.get().max(x.len()));
-        Ok(laid_out(name, x))
+        Ok(x)
     }
 
     fn wrong(&self, param: &str, what: &str) -> Error {
