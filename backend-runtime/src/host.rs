@@ -1,7 +1,19 @@
 //! Arrays on the host: ndarray's, and what converts to them.
 
-use crate::{Element, Result};
+use crate::{
+    Element, Result,
+    numpyish::{buffer, copy},
+};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
+
+/// Whose error it is where memory for a copy is refused.
+const OP: &str = "asarray";
+
+/// A copy of a view.
+fn copied<T: Element, D: Dimension>(x: ArrayView<'_, T, D>) -> Result<HostArray<T>> {
+    let x = x.into_dyn();
+    buffer::array(OP, x.shape(), copy::to_vec(OP, x.view())?)
+}
 
 /// A reference-counted ndarray of any rank. It is also what [`Numpyish`](crate::numpyish::Numpyish) computes on.
 pub type HostArray<T> = ArcArray<T, IxDyn>;
@@ -32,25 +44,25 @@ impl<T: Element, D: Dimension> IntoHost<T> for &ArcArray<T, D> {
 
 impl<T: Element, D: Dimension> IntoHost<T> for &Array<T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.to_owned().into_dyn().into_shared())
+        copied(self.view())
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for ArrayView<'_, T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.to_owned().into_dyn().into_shared())
+        copied(self)
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for CowArray<'_, T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.into_owned().into_dyn().into_shared())
+        if self.is_view() { copied(self.view()) } else { self.into_owned().into_host() }
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for &ArrayRef<T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.to_owned().into_dyn().into_shared())
+        copied(self.view())
     }
 }
 
@@ -62,26 +74,25 @@ impl<T: Element> IntoHost<T> for Vec<T> {
 
 impl<T: Element> IntoHost<T> for &[T] {
     fn into_host(self) -> Result<HostArray<T>> {
-        self.to_vec().into_host()
+        buffer::array(OP, &[self.len()], buffer::copied(OP, self)?)
     }
 }
 
 impl<T: Element, const N: usize> IntoHost<T> for [T; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        self.to_vec().into_host()
+        self.as_slice().into_host()
     }
 }
 
 impl<T: Element, const N: usize, const M: usize> IntoHost<T> for [[T; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        Array::from_iter(self.into_iter().flatten()).into_shape_with_order((N, M)).expect("N * M elements").into_host()
+        buffer::array(OP, &[N, M], buffer::copied(OP, self.as_flattened())?)
     }
 }
 
 impl<T: Element, const N: usize, const M: usize, const L: usize> IntoHost<T> for [[[T; L]; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        let flat = Array::from_iter(self.into_iter().flatten().flatten());
-        flat.into_shape_with_order((N, M, L)).expect("N * M * L elements").into_host()
+        buffer::array(OP, &[N, M, L], buffer::copied(OP, self.as_flattened().as_flattened())?)
     }
 }
 

@@ -38,8 +38,11 @@ impl<B: Arrays> Suite<B> {
         for &(dtype, call) in dtypes {
             let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
             let mut chance = Chance(row.name.bytes().chain(dtype.name().bytes()).fold(1, seed));
+            // as uint32 the larger scalars are lengths that would be allocated
+            let scalars = if dtype == DType::UInt32 { LARGE.scalars } else { ANYTHING.scalars };
+            let anything = Draw { scalars, ..ANYTHING };
             for _ in 0..calls {
-                self.answer(b, row, dtype, call, &ANYTHING.arguments(row.params, &mut chance), false, &watchdog);
+                self.answer(b, row, dtype, call, &anything.arguments(row.params, &mut chance), false, &watchdog);
             }
             let refused = if refusing::is_installed() { calls / REFUSED } else { 0 };
             for _ in 0..refused {
@@ -59,8 +62,8 @@ impl<B: Arrays> Suite<B> {
         match watchdog.over(&of, || if refused { refusing::refused(called) } else { called() }) {
             Ok(Ok(_)) => {}
             Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
-            // of the way of an array to the backend and back
-            Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) if refused => {}
+            // the way to the backend and back: a view of few elements may be larger than any memory
+            Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) => {}
             Ok(Err(why)) => {
                 assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
                 assert!(!matches!(why, Error::Unsupported { .. }), "{of}: {why}");

@@ -95,6 +95,33 @@ pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow
     }
 }
 
+/// As [`packed`], always a copy.
+pub fn owned<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<Vec<T>> {
+    match packed(op, x)? {
+        Cow::Borrowed(slice) => copied(op, slice),
+        Cow::Owned(elements) => Ok(elements),
+    }
+}
+
+/// The elements of a slice in a vector of their own.
+pub fn copied<T: Element>(op: &'static str, x: &[T]) -> Result<Vec<T>> {
+    // SAFETY: the copy writes as many elements as the vector has.
+    unsafe { filled(op, x.len(), |out| copy::slices(x, out)) }
+}
+
+/// `n` times the same value.
+pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+    let mut v = vec(op, n)?;
+    v.resize(n, value);
+    Ok(v)
+}
+
+/// Refuses to go on where a library is about to allocate up to `bytes` bytes by itself: libraries end the process where
+/// memory is refused to them. The memory is asked for and given back at once.
+pub fn room(op: &'static str, bytes: usize) -> Result<()> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
+}
+
 /// Runs `f` on parts of `0..n`, on several threads where there are two times `grain` or more.
 #[inline]
 pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {

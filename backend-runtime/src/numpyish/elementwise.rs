@@ -8,7 +8,7 @@ use super::{
     buffer::{self, Shared},
     walk::{self, Input, Part, STEP, Source},
 };
-use crate::{Each, EachSource, Element, Kind, Result, scalar::is_far};
+use crate::{Each, EachSource, Element, Kind, Result, scalar::is_far, shape};
 use multiversion::multiversion;
 use ndarray::{Array, IxDyn, ShapeBuilder};
 use std::{hint::assert_unchecked, mem::MaybeUninit, ops::Range};
@@ -114,6 +114,10 @@ pub(super) fn like<T: Element, U: Element>(
     n: usize,
     write: impl Fn(Range<usize>, &mut [MaybeUninit<U>]) + Sync,
 ) -> Result<NdArray<U>> {
+    if n == 0 {
+        // the elements of the result may be larger than those of `x`
+        shape::count(op, x.shape(), size_of::<U>())?;
+    }
     // SAFETY: the ranges cover all elements and do not overlap, and every loop of this file writes all it is given.
     // The vector has as many elements as `x`, whose shape and strides are those of dense memory.
     unsafe {

@@ -186,7 +186,9 @@ fn repeated<T: Element>(
     target: &[usize],
     shape: &[usize],
 ) -> Result<NdArray<T>> {
-    shape::count(op, shape, size_of::<T>())?;
+    if shape::count(op, shape, size_of::<T>())? == 0 {
+        return buffer::array(op, shape, Vec::new());
+    }
     let view = x.broadcast(IxDyn(target)).ok_or_else(|| Error::shapes(op, x.shape(), target))?;
     buffer::array(op, shape, copy::to_vec(op, view)?)
 }
@@ -258,22 +260,25 @@ pub fn pad<T: Element>(
 ) -> Result<NdArray<T>> {
     const OP: &str = "pad";
     let shape = shape::padded(OP, x.shape(), widths)?;
+    let n = shape::count(OP, &shape, size_of::<T>())?;
     if mode == PadMode::Constant {
         return bordered(OP, x, &shape, widths, T::from_f64(value));
+    }
+    shape::check_borders(OP, x.shape(), widths, mode)?;
+    if n == 0 {
+        return buffer::array(OP, &shape, Vec::new());
     }
     let mut axes = Vec::with_capacity(x.ndim());
     for (&len, width) in x.shape().iter().zip(widths.chunks_exact(2)) {
         axes.push(match width {
             [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
-            _ => runs(&shape::pad_sources(OP, len, width[0], width[1], mode)?),
+            _ => runs(OP, &shape::pad_sources(OP, len, width[0], width[1], mode)?)?,
         });
     }
     // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
     unsafe {
         written(OP, &shape, |out, strides| {
-            if !out.is_empty() {
-                combinations(&axes, |cell| place_runs(out, strides, x, cell));
-            }
+            combinations(&axes, |cell| place_runs(out, strides, x, cell));
         })
     }
 }
@@ -319,7 +324,7 @@ struct Run {
 }
 
 /// The runs of a list of indices.
-fn runs(sources: &[usize]) -> Vec<Run> {
+fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
         if let Some(run) = runs.last_mut() {
@@ -329,9 +334,10 @@ fn runs(sources: &[usize]) -> Vec<Run> {
                 continue;
             }
         }
+        runs.try_reserve(1).map_err(|_| Error::Memory { op, bytes: size_of_val(&runs[..]) })?;
         runs.push(Run { to, from, len: 1, step: 1 });
     }
-    runs
+    Ok(runs)
 }
 
 /// Calls `f` with every combination of one run per axis.

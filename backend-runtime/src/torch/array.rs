@@ -6,7 +6,11 @@ use super::{
     ffi::{code, load, shim, status},
     tensor::Tensor,
 };
-use crate::{Element, Error, HostArray, Result, shape};
+use crate::{
+    Element, Error, HostArray, Result,
+    numpyish::{buffer, copy},
+    shape,
+};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 
@@ -102,9 +106,9 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;
+    shape::count(OP, x.shape(), size_of::<T>())?;
     let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) {
-        HostArray::from_shape_vec(x.shape(), x.iter().copied().collect())
-            .map_err(|e| Error::shape(OP, x.shape(), e.to_string()))?
+        buffer::array(OP, x.shape(), copy::to_vec(OP, x.view())?)?
     } else {
         x
     };

@@ -58,7 +58,7 @@ impl Pass {
 
     #[allow(clippy::type_complexity)] // a plan and its scratch memory, named where they are used
     fn complex_state<R: Engine>(&self) -> Result<(std::sync::Arc<dyn rustfft::Fft<R>>, Vec<R::Complex>)> {
-        let plan = lane::complex::<R>(self.n, self.direction);
+        let plan = lane::complex::<R>(self.op, self.n, self.direction)?;
         let scratch = buffer::zeroed(self.op, plan.get_inplace_scratch_len())?;
         Ok((plan, scratch))
     }
@@ -87,7 +87,7 @@ impl Pass {
         finish: impl Fn(&[R::Complex], &mut [R::Complex]) + Sync,
     ) -> Result<NdArray<R::Complex>> {
         let state = || {
-            let plan = lane::real_to_half::<R>(self.n);
+            let plan = lane::real_to_half::<R>(self.op, self.n)?;
             let scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_scratch_len())?;
             let real = buffer::zeroed::<R>(self.op, self.n)?;
             let half = buffer::zeroed::<R::Complex>(self.op, self.n / 2 + 1)?;
@@ -108,7 +108,7 @@ impl Pass {
     /// Real results of non-negative frequencies. The imaginary parts of those that stand alone are ignored.
     pub fn half_to_real<T: Element, R: Engine>(&self, x: &NdArray<T>) -> Result<NdArray<R>> {
         let state = || {
-            let plan = lane::half_to_real::<R>(self.n);
+            let plan = lane::half_to_real::<R>(self.op, self.n)?;
             let scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_scratch_len())?;
             let half = buffer::zeroed::<R::Complex>(self.op, self.n / 2 + 1)?;
             Ok((plan, scratch, half))

@@ -31,7 +31,7 @@ fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
         return Ok(());
     }
     let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
-    Err(Error::Index { op, index, len })
+    Err(Error::Index { op, index: index.into(), len })
 }
 
 /// An index that lies in an axis, from its start.
@@ -256,6 +256,10 @@ fn scattered<T: Element>(
     let len = x.shape()[axis];
     let indices = buffer::packed(op, indices)?;
     check(op, &indices, len)?;
+    if values.is_empty() {
+        // axes behind may be as long as they like where there is nothing to write
+        return buffer::array(op, x.shape(), copy::to_vec(op, x.view())?);
+    }
     let from = buffer::packed(op, values)?;
     let mut to = copy::to_vec(op, x.view())?;
     let (outer, inner) = around(x.shape(), axis);
@@ -299,7 +303,7 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad, len: 3 };
+            let error = Error::Index { op: "take", index: bad.into(), len: 3 };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
         assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);

@@ -46,8 +46,10 @@ fn quantile_in<T: Real, A: Precision>(
     if n == 0 && !q.is_empty() && kept_shape.iter().all(|&d| d > 0) {
         return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
     }
-    let places: Vec<Place<A>> = q.iter().map(|&q| Place::of(q, n, method)).collect();
-    let mut needed: Vec<usize> = places.iter().flat_map(|p| [p.low, p.high]).collect();
+    let mut places: Vec<Place<A>> = buffer::vec(op, q.len())?;
+    places.extend(q.iter().map(|&q| Place::of(q, n, method)));
+    let mut needed: Vec<usize> = buffer::vec(op, 2 * q.len())?;
+    needed.extend(places.iter().flat_map(|p| [p.low, p.high]));
     needed.sort_unstable();
     needed.dedup();
 
@@ -70,8 +72,7 @@ fn quantile_in<T: Real, A: Precision>(
     let mut order: Vec<usize> = vec![kept.len()];
     order.extend(0..kept.len());
     let found = found.permuted_axes(&order[..]);
-    let values = buffer::packed(op, &found)?.into_owned();
-    buffer::array(op, &result_shape, values)
+    buffer::array(op, &result_shape, buffer::owned(op, &found)?)
 }
 
 /// `x` with the axes that stay first, and those that go as one axis, last.
@@ -90,7 +91,7 @@ fn lanes_last<T: Real>(
     }
     let mut shape = kept_shape.to_vec();
     shape.push(n);
-    buffer::array(op, &shape, buffer::packed(op, &moved)?.into_owned())
+    buffer::array(op, &shape, buffer::owned(op, &moved)?)
 }
 
 /// Where a quantile lies: between two elements of the sorted lane.

@@ -32,9 +32,13 @@ pub fn cumulative_prod<T: Element>(
 pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> Result<NdArray<T>> {
     let op = "diff";
     let axis = shape::axis(op, axis, x.ndim())?;
+    let (left, times) = shape::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return buffer::array(op, &left, Vec::new());
+    }
     let mut shape = x.shape().to_vec();
     let mut current = x.clone();
-    for _ in 0..n.min(shape[axis]) {
+    for _ in 0..times {
         let inner: usize = shape[axis + 1..].iter().product();
         let from = buffer::packed(op, &current)?;
         let before = shape[axis] * inner;
@@ -291,5 +295,7 @@ mod tests {
         }
         let x = counting::<f64>(&[4]).into_shared();
         assert_eq!(diff(&B, &x, 0, usize::MAX).unwrap().shape(), [0]);
+        let wide = ArrayD::<u32>::zeros(IxDyn(&[0, 1 << 48])).into_shared();
+        assert_eq!(diff(&B, &wide, 1, 8_589_934_593).unwrap().shape(), [0, (1 << 48) - 8_589_934_593]);
     }
 }

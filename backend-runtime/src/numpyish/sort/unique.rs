@@ -90,7 +90,7 @@ fn located_by<T: Ordered, K: Key, I: Index>(op: &'static str, x: &NdArray<T>) ->
     records.extend(flat.iter().enumerate().map(|(i, &v)| Indexed::new(K::of(v, false), i)));
     keys::sort(op, &mut records, &mut Vec::new())?;
     let mut inverse = buffer::zeroed::<i64>(op, flat.len())?;
-    let mut firsts: Vec<i64> = Vec::new();
+    let mut firsts: Vec<i64> = buffer::vec(op, flat.len())?;
     let (mut values, counts) = runs::<T, _>(op, &records, |value, first, record: &Indexed<K, I>| {
         inverse[record.index()] = value as i64;
         if first {

@@ -1,5 +1,7 @@
 //! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
 
+mod pack;
+
 use super::{
     NdArray, Numpyish,
     buffer::{self, Shared},
@@ -7,10 +9,11 @@ use super::{
     layout::{Dim, Offsets, dims},
 };
 use crate::{
-    DType, Element, Kind, Numeric, Result,
+    DType, Element, Error, Kind, Numeric, Result,
     shape::{self, Product},
 };
 use multiversion::multiversion;
+use std::sync::OnceLock;
 
 const OP: &str = "matmul";
 
@@ -39,7 +42,7 @@ impl Product {
         // rows of an integer product are added to one another: they have to lie together
         let integers = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
         let packed = match integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1) {
-            true => Some(buffer::array(OP, x2.shape(), buffer::packed(OP, x2)?.into_owned())?),
+            true => Some(buffer::array(OP, x2.shape(), buffer::owned(OP, x2)?)?),
             false => None,
         };
         let x2 = packed.as_ref().unwrap_or(x2);
@@ -52,7 +55,15 @@ impl Product {
         // a product large enough for several threads uses them itself; smaller ones run side by side
         let alone = batches == 1 || flops >= SEVERAL_THREADS * rayon::current_num_threads();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
+        if !integers {
+            pack::room::<T>(OP, self, alone && flops >= SEVERAL_THREADS)?;
+        }
+        let failed: OnceLock<Error> = OnceLock::new();
         buffer::parallel(batches, grain, |range| {
+            if !integers && let Err(e) = pack::block(OP) {
+                failed.get_or_init(|| e);
+                return;
+            }
             let lefts = Offsets::at(&left.batches, range.start);
             let rights = Offsets::at(&right.batches, range.start);
             for ((batch, a), b) in range.zip(lefts).zip(rights) {
@@ -69,7 +80,7 @@ impl Product {
                 }
             }
         });
-        Ok(out)
+        failed.into_inner().map_or(Ok(out), Err)
     }
 }
 
@@ -127,11 +138,9 @@ impl<T: Element> Matrices<T> {
 /// # Safety
 /// The matrices have the shapes of the product, `to` as well; `T` is `f32`, `f64` or a complex number of these.
 unsafe fn float_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, threads: bool) {
-    let parallelism = if threads && shape.rows * shape.columns * shape.inner >= SEVERAL_THREADS {
-        gemm::Parallelism::Rayon(0)
-    } else {
-        gemm::Parallelism::None
-    };
+    let work = to.len().saturating_mul(shape.inner);
+    let parallelism =
+        if threads && work >= SEVERAL_THREADS { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
     // SAFETY: as the caller promises; nobody else writes `to`.
     unsafe {
         gemm::gemm(
@@ -233,7 +242,7 @@ fn widened<T: Element>(x: &NdArray<T>) -> Result<NdArray<f32>> {
 mod tests {
     use super::*;
     use crate::{
-        Complex, Error, f16,
+        Complex, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, IxDyn};
