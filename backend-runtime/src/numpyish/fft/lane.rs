@@ -79,7 +79,7 @@ enum Which {
 /// rustfft has tables of n numbers for each step of a transform. The most has a prime length, by Bluestein's algorithm: a
 /// transform of 2n - 1 points or more, up to 4n, with its own tables, two tables of its length, and scratch memory. By
 /// measurement of all lengths up to 4000 and some up to 3 million, in both precisions and for each instruction set of its
-/// planners, these are 15 n complex numbers and 16 KiB; `tests/plan_memory.rs` measures some of them again.
+/// planners, these are 15 n complex numbers and 16 KiB; `tests/memory.rs` measures some of them again.
 pub fn plan_bytes<R>(n: usize) -> usize {
     n.saturating_mul(20 * 2 * size_of::<R>()).saturating_add(1 << 16)
 }

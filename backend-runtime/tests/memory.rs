@@ -1,10 +1,11 @@
-//! How much memory the FFT library takes to make plans: what `fft::plan_bytes` promises, measured.
+//! Memory that libraries and conversions take by themselves: what `fft::plan_bytes` promises, measured, and that refused
+//! memory is an error and not the end of the process.
 
 use backend_runtime::{
-    Error, Norm,
-    numpyish::{Numpyish, fft},
+    Error, IntoHost, Norm,
+    numpyish::{Numpyish, fft, linalg},
 };
-use ndarray::ArrayD;
+use ndarray::{Array1, Array2, ArrayD};
 use realfft::RealFftPlanner;
 use rustfft::{FftNum, FftPlanner, FftPlannerScalar, FftPlannerSse};
 use std::{
@@ -50,7 +51,8 @@ static ALLOCATOR: Counting = Counting;
 fn most(f: impl FnOnce()) -> usize {
     // high, so that what it frees of earlier memory does not go below 0
     let before = 1 << 40;
-    (NOW.set(before), MOST.set(before));
+    NOW.set(before);
+    MOST.set(before);
     f();
     MOST.get() - before
 }
@@ -84,24 +86,54 @@ fn plans_take_no_more_than_promised() {
     bounded::<f32>();
 }
 
+const B: Numpyish = Numpyish::new();
+
+/// Runs `f`, which is to fail for want of memory, while this thread gets no block of more than `most` bytes.
+fn refused<R>(most: usize, f: impl FnOnce() -> backend_runtime::Result<R>) {
+    BLOCK.set(most);
+    let error = f().err();
+    BLOCK.set(usize::MAX);
+    assert!(matches!(error, Some(Error::Memory { .. })), "{error:?}");
+}
+
 #[test]
-fn refused_memory_is_an_error() {
-    const B: Numpyish = Numpyish::new();
+fn conversions_of_host_arrays() {
+    let (line, square) = (Array1::<f64>::zeros(9000), Array2::<f32>::zeros((90, 91)));
+    let half = 1 << 14;
+    refused(half, || (&line).into_host());
+    refused(half, || square.t().into_host());
+    refused(half, || (&*square).into_host());
+    refused(half, || ndarray::CowArray::from(&square).into_host());
+    refused(half, || line.as_slice().unwrap().into_host());
+    refused(half, || [0_u8; 20_000].into_host());
+    refused(half, || [[0_u8; 200]; 100].into_host());
+    refused(half, || [[[0_u8; 20]; 100]; 10].into_host());
+    assert_eq!(square.t().into_host().unwrap().shape(), [91, 90]);
+    assert_eq!([[[1, 2], [3, 4]]].into_host().unwrap(), ndarray::arr3(&[[[1, 2], [3, 4]]]).into_dyn());
+    assert_eq!([[1, 2], [3, 4]].into_host().unwrap(), ndarray::arr2(&[[1, 2], [3, 4]]).into_dyn());
+}
+
+#[test]
+fn matrix_products() {
+    let x = ArrayD::<f64>::ones(vec![64, 200]).into_shared();
+    let y = ArrayD::<f64>::ones(vec![200, 64]).into_shared();
+    // the result fits, what the library packs does not
+    refused(1 << 16, || linalg::matmul(&B, &x, &y));
+    assert_eq!(linalg::matmul(&B, &x, &y).unwrap()[[3, 5]], 200.0);
+}
+
+#[test]
+fn plans() {
     // lengths that no other test of this process has made a plan of
     for n in [20_011, 20_021, 30_030, 1 << 15] {
         let x = ArrayD::<f64>::zeros(vec![n]).into_shared();
         let z = x.mapv(|re| backend_runtime::Complex::new(re as f32, 0.0)).into_shared();
         // the result fits, the plan does not
-        let within = |f: &dyn Fn() -> Option<Error>| {
-            BLOCK.set(17 * n);
-            let error = f();
-            BLOCK.set(usize::MAX);
-            assert!(matches!(error, Some(Error::Memory { .. })), "{n}: {error:?}");
-        };
-        within(&|| fft::fft(&B, &x, None, 0, Norm::Backward).err());
-        within(&|| fft::rfft(&B, &x, None, 0, Norm::Backward).err());
-        within(&|| fft::ifft(&B, &z, None, 0, Norm::Backward).err());
-        within(&|| fft::irfft(&B, &z, None, 0, Norm::Backward).err());
+        let most = 17 * n;
+        refused(most, || fft::fft(&B, &x, None, 0, Norm::Backward));
+        refused(most, || fft::rfft(&B, &x, None, 0, Norm::Backward));
+        refused(most, || fft::ifft(&B, &z, None, 0, Norm::Backward));
+        refused(most, || fft::irfft(&B, &z, None, 0, Norm::Backward));
         assert_eq!(fft::fft(&B, &x, None, 0, Norm::Backward).unwrap().len(), n, "and with memory there is one");
     }
 }
