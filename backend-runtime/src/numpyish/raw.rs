@@ -104,6 +104,12 @@ impl RawArray {
         Ok(RawArray { buffer, shape, strides: None })
     }
 
+    /// Without elements: one of the lengths is 0.
+    pub fn empty(op: &'static str, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
+        // SAFETY: there are no elements to be written; a shape that has some is refused.
+        unsafe { RawArray::new(op, shape, Buffer::new(op, 0, dtype)?) }
+    }
+
     /// Of a vector's elements, in C order.
     pub fn from_vec<T: Element>(op: &'static str, shape: Vec<usize>, v: Vec<T>) -> Result<RawArray> {
         // SAFETY: the elements of a vector have been written.
