@@ -3,9 +3,9 @@
 use super::{
     cache::Entry,
     check::PROGRAMS,
-    kernel::{Expression, Instance, Program, Source},
     map,
     nvrtc::{self, Target},
+    program::{Expression, Instance, Program, Source},
 };
 use crate::{DType, Kind, OpInfo, Result};
 

@@ -1,6 +1,6 @@
 //! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
 
-use super::{Cuda, error::Checked, memory::Memory};
+use super::{backend::Cuda, error::Checked, memory::Memory};
 use crate::{DType, Element, Error, Result, shape};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};

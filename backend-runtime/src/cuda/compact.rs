@@ -4,9 +4,9 @@
 use super::{
     Cuda,
     array::Raw,
-    check::Listed,
-    copy::{MOVERS, contiguous, mover},
-    kernel::{Argument, Grid, Instance, Program, Source},
+    copy::contiguous,
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, MOVERS, Program, Source, mover},
     walk::MOST,
 };
 use crate::{DType, Error, Result, shape};
@@ -14,7 +14,7 @@ use crate::{DType, Error, Result, shape};
 static PROGRAM: Program = Program { name: "compact", source: Source::File(include_str!("kernels/compact.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let each = |name| DType::ALL.map(|dtype| Instance::new(name, "", &[dtype]));
     let values = MOVERS.map(|dtype| Instance::new("write_values", "", &[dtype]));
     [Instance::new("sum_counts", "", &[])]

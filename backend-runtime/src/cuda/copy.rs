@@ -3,9 +3,9 @@
 use super::{
     Cuda, CudaArray,
     array::Raw,
-    check::Listed,
-    kernel::{Argument, Grid, Instance, Program, Source},
+    kernel::{Argument, Grid},
     map::{FLAT, Input, instances, map, map_into},
+    program::{Instance, KernelList, MOVERS, Program, Source, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Result};
@@ -16,27 +16,13 @@ static COPY: Program = Program::each("copy", "x", &["x"]);
 /// `x` in the dtype of the result.
 static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 
-/// A dtype of the same size, for kernels that only move elements.
-pub(super) const fn mover(dtype: DType) -> DType {
-    match dtype.size() {
-        1 => DType::UInt8,
-        2 => DType::UInt16,
-        4 => DType::UInt32,
-        8 => DType::UInt64,
-        _ => DType::Complex128,
-    }
-}
-
-/// The dtypes that stand for all of their size.
-pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
-
 /// The kernels of copies, listed for the check.
-pub(super) const COPIES: Listed =
+pub(super) const COPIES: KernelList =
     (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
 /// The kernels of conversions, listed for the check; those for further numbers of axes differ in nothing that a dtype
 /// matters to.
-pub(super) const CASTS: Listed = (&CAST, || {
+pub(super) const CASTS: KernelList = (&CAST, || {
     let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
     pairs.map(|pair| Instance::new("flat", FLAT, &pair)).collect()
 });
@@ -86,7 +72,7 @@ impl Plane {
 static TRANSPOSE: Program = Program { name: "transpose", source: Source::File(include_str!("kernels/copy.cuh")) };
 
 /// The kernels of transposition, listed for the check.
-pub(super) const TRANSPOSITIONS: Listed = (&TRANSPOSE, || {
+pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     let of = |&(_, tag): &(usize, &'static str)| MOVERS.map(|dtype| Instance::new("transpose", tag, &[dtype]));
     RANKS.iter().flat_map(of).collect()
 });

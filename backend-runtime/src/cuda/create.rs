@@ -3,10 +3,11 @@
 use super::{
     Cuda, CudaArray,
     array::Raw,
-    check::Listed,
-    copy::{self, MOVERS, contiguous, fill, mover},
-    kernel::{Argument, Grid, Instance, Kernel, Program, Source},
+    copy::{self, contiguous, fill},
+    kernel::{Argument, Grid},
+    loaded::Kernel,
     map::Bytes,
+    program::{Instance, KernelList, MOVERS, Program, Source, mover},
 };
 use crate::{
     Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
@@ -17,7 +18,7 @@ use crate::{
 static PROGRAM: Program = Program { name: "create", source: Source::File(include_str!("kernels/create.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let real = |dtype: &DType| dtype.kind() == Kind::Real;
     let counted = DType::ALL.into_iter().filter(|d| !matches!(d.kind(), Kind::Bool | Kind::Complex)).map(arange_kernel);
     let spaced = DType::ALL.into_iter().filter(|d| real(d) || d.kind() == Kind::Complex);

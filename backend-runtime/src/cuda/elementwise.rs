@@ -2,8 +2,8 @@
 
 use super::{
     Cuda, CudaArray, Operand,
-    kernel::{Expression, Program, Source},
     map::{Input, map},
+    program::{Expression, Program, Source},
 };
 use crate::{Each, EachSource, Element, Kind, Result};
 

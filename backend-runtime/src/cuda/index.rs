@@ -3,11 +3,11 @@
 use super::{
     Cuda, CudaArray, Operand,
     array::Raw,
-    check::Listed,
     compact::Chosen,
-    copy::{MOVERS, contiguous, copied, copy_into, fill, moved, mover},
-    kernel::{Argument, Grid, Instance, Program, Source},
+    copy::{contiguous, copied, copy_into, fill, moved},
+    kernel::{Argument, Grid},
     map::{Input, instances, map},
+    program::{Instance, KernelList, MOVERS, Program, Source, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Error, Numeric, Result, Slice, shape};
@@ -15,7 +15,7 @@ use crate::{DType, Element, Error, Numeric, Result, Slice, shape};
 static SELECT: Program = Program::each("where", "condition ? x1 : x2", &["condition", "x1", "x2"]);
 
 /// The kernels of `where`, listed for the check.
-pub(super) const SELECT_KERNELS: Listed = (&SELECT, || {
+pub(super) const SELECT_KERNELS: KernelList = (&SELECT, || {
     let of = |&dtype: &DType| instances(&[dtype, DType::Bool, dtype, dtype]).collect::<Vec<_>>();
     MOVERS.iter().flat_map(of).collect()
 });
@@ -23,7 +23,7 @@ pub(super) const SELECT_KERNELS: Listed = (&SELECT, || {
 static PROGRAM: Program = Program { name: "index", source: Source::File(include_str!("kernels/index.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
     let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);

@@ -3,8 +3,8 @@
 use super::{
     Cuda, Operand,
     array::Raw,
-    copy::mover,
-    kernel::{Argument, Grid, Instance, Program},
+    kernel::{Argument, Grid},
+    program::{Instance, Program, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Error, Result, shape};

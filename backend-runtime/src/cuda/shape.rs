@@ -4,7 +4,8 @@ use super::{
     Cuda, CudaArray,
     array::Raw,
     copy::{contiguous, copy_into, fill},
-    kernel::{Argument, Grid, Instance, Program, Source},
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, MOVERS, Program, Source, mover},
     walk::{Divisor, MOST},
 };
 use crate::{Axes, DType, Element, Error, PadMode, Result, shape};
@@ -285,8 +286,8 @@ pub fn pad<T: Element>(
 static BORDERED: Program = Program { name: "shape", source: Source::File(include_str!("kernels/shape.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: super::check::Listed = (&BORDERED, || {
-    let of = |index| super::copy::MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
+pub(super) const KERNELS: KernelList = (&BORDERED, || {
+    let of = |index| MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
     ["u32", "u64"].into_iter().flat_map(of).collect()
 });
 
@@ -342,7 +343,7 @@ fn bordered(b: &Cuda, op: &'static str, x: &Raw, widths: &[usize], mode: PadMode
         border.lengths[place] = x.shape[axis] as u64;
         border.strides[place] = x.strides[axis] as i64;
     }
-    let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[super::copy::mover(x.dtype)]);
+    let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[mover(x.dtype)]);
     let kernel = b.kernel(op, &BORDERED, instance)?;
     // SAFETY: the arguments are `bordered`'s; every index it makes is one of `x`'s, and `out` has `n` elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }

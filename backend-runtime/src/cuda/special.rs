@@ -2,8 +2,8 @@
 
 use super::{
     Cuda, CudaArray,
-    check::Listed,
-    kernel::{Argument, Grid, Instance, Program, Source},
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, Program, Source},
     walk::Merged,
 };
 use crate::{DType, Error, Precision, Result};
@@ -14,7 +14,7 @@ static PROGRAM: Program = Program {
 };
 
 /// The kernels, listed for the check.
-pub(super) const KERNELS: Listed =
+pub(super) const KERNELS: KernelList =
     (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 
 /// The kernel's `Points`.

@@ -1,12 +1,13 @@
 //! Calls of libtorch's ops by name.
 
 use super::{
-    Torch,
+    array::TorchArray,
+    backend::Torch,
     ffi::{Value, load, shim, status, tag},
     schema,
     tensor::{Arg, Tensor},
 };
-use crate::{Arrays, Error, Result, threads};
+use crate::{Arrays, Element, Error, Result, threads};
 use std::{
     ffi::{CString, c_void},
     fmt,
@@ -235,6 +236,20 @@ impl On<'_> {
     /// As [`On::results`], of an op that returns a list of tensors.
     pub fn list(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Vec<Tensor>> {
         self.results(schema, args)?.list()
+    }
+
+    /// The array, if the tensor has this dtype.
+    #[inline]
+    pub fn array<T: Element>(self, tensor: Tensor) -> Result<TorchArray<T>> {
+        TorchArray::new(self.op, tensor)
+    }
+}
+
+impl Torch {
+    /// This op of the table, on this backend.
+    #[inline(always)]
+    pub(super) fn on(&self, op: &'static str) -> On<'_> {
+        On { backend: self, op }
     }
 }
 

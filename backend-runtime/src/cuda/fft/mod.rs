@@ -6,9 +6,9 @@ mod layout;
 use super::{
     Cuda, CudaArray,
     array::Raw,
-    check::Listed,
     copy::copy_into,
-    kernel::{Grid, Instance, Program, Source},
+    kernel::Grid,
+    program::{Instance, KernelList, Program, Source},
 };
 use crate::{
     Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 static PROGRAM: Program = Program { name: "fft", source: Source::File(include_str!("../kernels/fft.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let complex = [DType::Complex64, DType::Complex128];
     let reals = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
     let scaled = [DType::Float32, DType::Float64].into_iter().chain(complex);

@@ -1,8 +1,8 @@
 //! Products by cuBLAS.
 
 use super::{
-    OP, Operands,
     gemm::{Batches, Call},
+    operands::{OP, Operands},
 };
 use crate::{
     DType, Error, Result,

@@ -1,14 +1,17 @@
 //! Products of integers, modulo 2^bits.
 
-use super::{OP, Operands, gemm::Matrix};
+use super::{
+    gemm::Matrix,
+    operands::{OP, Operands},
+};
 use crate::{
     DType, Kind, Result,
     cuda::{
         Cuda,
         array::Raw,
-        check::Listed,
         copy::copy_into,
-        kernel::{Argument, Grid, Instance, Program, Source},
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, Program, Source},
         reduce,
         walk::Merged,
     },
@@ -20,7 +23,7 @@ static PROGRAM: Program = Program {
 };
 
 /// The kernels, listed for the check.
-pub(crate) const KERNELS: Listed = (&PROGRAM, || {
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let integer = |dtype: &DType| matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);
     DType::ALL.into_iter().filter(integer).map(instance).collect()

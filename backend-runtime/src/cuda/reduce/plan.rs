@@ -6,7 +6,8 @@ use crate::{
     cuda::{
         Cuda,
         array::Raw,
-        kernel::{Argument, Grid, Instance},
+        kernel::{Argument, Grid},
+        program::Instance,
         walk::Merged,
     },
     shape,

@@ -6,10 +6,10 @@ use crate::{
     cuda::{
         Cuda, CudaArray,
         array::Raw,
-        check::Listed,
         copy::fill,
-        kernel::{Argument, Grid, Instance, Program, Source},
+        kernel::{Argument, Grid},
         map::{Input, instances, map},
+        program::{Instance, KernelList, Program, Source},
         walk::Merged,
     },
     shape,
@@ -26,7 +26,7 @@ static PROGRAM: Program = Program {
 };
 
 /// The kernels of running folds, listed for the check.
-pub(crate) const SCANS: Listed = (&PROGRAM, || {
+pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     let of = |fold: Fold| {
         DType::ALL.into_iter().flat_map(move |dtype| {
             ["scan_rows", "scan_columns", "scan_chunks"].map(|name| Instance::new(name, fold.name(), &[dtype]))
@@ -39,7 +39,7 @@ pub(crate) const SCANS: Listed = (&PROGRAM, || {
 static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
 /// Its kernels, listed for the check.
-pub(crate) const DIFFS: Listed = (&DIFF, || {
+pub(crate) const DIFFS: KernelList = (&DIFF, || {
     let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Bool);
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });

@@ -9,7 +9,8 @@ pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 use super::{
     Cuda, CudaArray,
     array::Raw,
-    kernel::{Argument, Grid, Instance},
+    kernel::{Argument, Grid},
+    program::Instance,
     walk::Merged,
 };
 use crate::{DType, Error, Kind, Ordered, Result, Side, shape};

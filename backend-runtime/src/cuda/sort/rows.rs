@@ -5,9 +5,9 @@ use crate::{
     cuda::{
         Cuda,
         array::Raw,
-        check::Listed,
-        copy::{MOVERS, copy_into, moved, mover},
-        kernel::{Argument, Grid, Instance, Program, Source},
+        copy::{copy_into, moved},
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, MOVERS, Program, Source, mover},
         walk::{Merged, Walk},
     },
 };
@@ -23,7 +23,7 @@ pub(crate) static PROGRAM: Program = Program {
 };
 
 /// They, listed for the check.
-pub(crate) const KERNELS: Listed = (&PROGRAM, || {
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
     let mut all = vec![Instance::new("sum_tiles", "", &[])];

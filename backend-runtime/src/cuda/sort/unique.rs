@@ -7,7 +7,8 @@ use crate::{
         Cuda, CudaArray,
         array::Raw,
         compact::Chosen,
-        kernel::{Argument, Grid, Instance},
+        kernel::{Argument, Grid},
+        program::Instance,
         reduce,
     },
 };
