@@ -767,6 +767,33 @@ pub mod __each {
         fn params(&self) -> Vec<f64> {
             vec![]
         }
+        const TABLED: &'static [rt::DType] = &[
+            rt::DType::Float32,
+            rt::DType::Float64,
+            rt::DType::Complex64,
+        ];
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<Add>> {
+            static TABLE: rt::numpyish::kernel::Table<Add> = rt::numpyish::kernel::Table::new(
+                &[
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Float32),
+                        Add,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Float64),
+                        Add,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Complex64),
+                        Add,
+                    >::KERNEL,
+                ],
+            );
+            Some(&TABLE)
+        }
     }
     #[derive(Clone, Copy, Debug)]
     pub struct Leaky {
@@ -791,6 +818,24 @@ pub mod __each {
         const PARAMS: &'static [&'static str] = &["p0"];
         fn params(&self) -> Vec<f64> {
             vec![self.slope]
+        }
+        const TABLED: &'static [rt::DType] = &[rt::DType::Float32, rt::DType::Float64];
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<Leaky>> {
+            static TABLE: rt::numpyish::kernel::Table<Leaky> = rt::numpyish::kernel::Table::new(
+                &[
+                    rt::numpyish::kernel::Of::<
+                        1usize,
+                        rt::dtype_type!(Float32),
+                        Leaky,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        1usize,
+                        rt::dtype_type!(Float64),
+                        Leaky,
+                    >::KERNEL,
+                ],
+            );
+            Some(&TABLE)
         }
     }
 }

@@ -12,7 +12,7 @@ pub trait Each<const N: usize, T: Element> {
 }
 
 /// The same expression in CUDA C++, for the kernel generated from it.
-pub trait EachSource {
+pub trait EachSource: 'static {
     /// Name of the row.
     const NAME: &'static str;
 
@@ -28,15 +28,63 @@ pub trait EachSource {
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
-    /// Whether it takes sines, cosines or tangents: their loops look at a block of arguments first (see
-    /// [`is_far`](crate::scalar::is_far)).
-    const TURNS: bool = calls_any(Self::CUDA, &["op_sin(", "op_cos(", "op_tan("]);
+    /// Whether it takes sines, cosines or tangents of real dtypes, which need a reduction of their range: their loops look
+    /// at a block of arguments first (see [`is_far`](crate::scalar::is_far)).
+    const NEEDS_RANGE_REDUCTION: bool = calls_any(Self::CUDA, &["op_sin(", "op_cos(", "op_tan("]);
 
     /// The same for complex dtypes, where exponentials do so too.
-    const TURNS_COMPLEX: bool = calls_any(
+    const NEEDS_RANGE_REDUCTION_COMPLEX: bool = calls_any(
         Self::CUDA_COMPLEX,
         &["op_sin(", "op_cos(", "op_tan(", "op_exp(", "op_expm1(", "op_sinh(", "op_cosh(", "op_tanh("],
     );
+
+    /// Whether it takes so few instructions that a loop of it waits for memory.
+    const BOUND_BY_MEMORY: bool = !calls_any(
+        Self::CUDA,
+        &[
+            "op_abs(",
+            "op_acos(",
+            "op_acosh(",
+            "op_asin(",
+            "op_asinh(",
+            "op_atan(",
+            "op_atan2(",
+            "op_atanh(",
+            "op_cos(",
+            "op_cosh(",
+            "op_erf(",
+            "op_erfc(",
+            "op_exp(",
+            "op_expm1(",
+            "op_floor_divide(",
+            "op_hypot(",
+            "op_log(",
+            "op_log10(",
+            "op_log1p(",
+            "op_log2(",
+            "op_logaddexp(",
+            "op_nextafter(",
+            "op_pow(",
+            "op_remainder(",
+            "op_sign(",
+            "op_sin(",
+            "op_sinh(",
+            "op_sqrt(",
+            "op_tan(",
+            "op_tanh(",
+        ],
+    );
+
+    /// The dtypes that [`EachSource::table`] has kernels of.
+    const TABLED: &'static [crate::DType] = &[];
+
+    /// Kernels of the CPU backend, compiled where the op is written and not again where it is called.
+    fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// Values of the scalar parameters, in order.
     fn params(&self) -> Vec<f64> {

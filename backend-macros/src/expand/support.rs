@@ -70,6 +70,7 @@ impl Expand<'_> {
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let #name { #(#open),* } = *self;));
         let output = elem(op.result.elem(), op);
+        let kernels = self.kernel_table(op, &name, n);
         let first = translate(real);
         let (rust, cuda) = (&first.rust, &first.cuda);
         let complex_source = complex.as_ref().map(|c| {
@@ -117,6 +118,25 @@ impl Expand<'_> {
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
+                #kernels
+            }
+        }
+    }
+
+    /// The kernels of the CPU for the usual dtypes, compiled in this crate and not again in those that call the op.
+    fn kernel_table(&self, op: &Op, name: &Ident, operands: usize) -> TokenStream {
+        const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
+        let dtypes = self.model.dtypes_of(&op.set);
+        let usual: Vec<Ident> =
+            dtypes.iter().filter(|d| USUAL.contains(&d.as_str())).map(|d| id(&camel_dtype(d))).collect();
+        quote! {
+            const TABLED: &'static [rt::DType] = &[#(rt::DType::#usual),*];
+            fn table() -> Option<&'static rt::numpyish::kernel::Table<#name>> {
+                // a static of a function that is not generic: a constant would be compiled by whoever uses it
+                static TABLE: rt::numpyish::kernel::Table<#name> = rt::numpyish::kernel::Table::new(
+                    &[#(rt::numpyish::kernel::Of::<#operands, rt::dtype_type!(#usual), #name>::KERNEL),*],
+                );
+                Some(&TABLE)
             }
         }
     }
