@@ -2,10 +2,10 @@
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
+    array::RawArray,
     kernel::{Argument, Grid},
     map::{FLAT, Input, instances, map, map_into},
-    program::{Instance, KernelList, MOVERS, Program, Source, mover},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Result};
@@ -28,7 +28,7 @@ pub(super) const CASTS: KernelList = (&CAST, || {
 });
 
 /// Copies `x`, broadcast, into an array that is there, converting its dtype if need be.
-pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw) -> Result<()> {
+pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray) -> Result<()> {
     if x.dtype != out.dtype {
         return map_into(b, op, &CAST, &[], &[Input::Array(x)], out);
     }
@@ -43,8 +43,8 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw) -> Resul
 }
 
 /// The same memory as elements that are only moved.
-pub(super) fn moved(x: &Raw) -> Raw {
-    Raw { dtype: mover(x.dtype), ..x.clone() }
+pub(super) fn moved(x: &RawArray) -> RawArray {
+    RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
 /// The two axes along which source and result have their neighbours, where those are different ones: a matrix to
@@ -69,7 +69,8 @@ impl Plane {
     }
 }
 
-static TRANSPOSE: Program = Program { name: "transpose", source: Source::File(include_str!("kernels/copy.cuh")) };
+static TRANSPOSE: Program =
+    Program { name: "transpose", source: ProgramSource::File(include_str!("kernels/copy.cuh")) };
 
 /// The kernels of transposition, listed for the check.
 pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
@@ -96,7 +97,14 @@ struct Matrix {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Matrix {}
 
-fn transpose_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, merged: &Merged, plane: Plane) -> Result<()> {
+fn transpose_into(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    out: &RawArray,
+    merged: &Merged,
+    plane: Plane,
+) -> Result<()> {
     const TILE: usize = 32;
     if merged.n() == 0 {
         return Ok(());
@@ -122,31 +130,31 @@ fn transpose_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, merged: &Merge
 }
 
 /// Sets every element of `out` to one value of its dtype.
-pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &Raw) -> Result<()> {
+pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &RawArray) -> Result<()> {
     debug_assert_eq!(out.dtype, T::DTYPE);
     map_into(b, op, &COPY, &[], &[Input::moved(value)], &moved(out))
 }
 
 /// A new array of another dtype, laid out as `x` is.
-pub(crate) fn cast<U: Element>(b: &Cuda, x: &Raw) -> Result<CudaArray<U>> {
+pub(crate) fn cast<U: Element>(b: &Cuda, x: &RawArray) -> Result<CudaArray<U>> {
     Ok(CudaArray::of(map(b, "astype", &CAST, &[], &[Input::Array(x)], U::DTYPE)?))
 }
 
 /// A new array with the elements of `x`, laid out as that is.
-pub(crate) fn like(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(crate) fn like(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     let out = map(b, op, &COPY, &[], &[Input::Array(&moved(x))], mover(x.dtype))?;
-    Ok(Raw { dtype: x.dtype, ..out })
+    Ok(RawArray { dtype: x.dtype, ..out })
 }
 
 /// A new array in C order with the elements of `x`.
-pub(crate) fn copied(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(crate) fn copied(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     let out = b.uninit_raw(op, x.dtype, &x.shape)?;
     copy_into(b, op, x, &out)?;
     Ok(out)
 }
 
 /// `x`, or a copy of it in C order where it is in another.
-pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     b.check(op, x)?;
     if x.is_contiguous() { Ok(x.clone()) } else { copied(b, op, x) }
 }

@@ -2,12 +2,12 @@
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
+    array::RawArray,
     copy::{self, contiguous, fill},
     kernel::{Argument, Grid},
     loaded::Kernel,
     map::Bytes,
-    program::{Instance, KernelList, MOVERS, Program, Source, mover},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
 };
 use crate::{
     Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
@@ -15,7 +15,7 @@ use crate::{
     steps::{Steps, steps},
 };
 
-static PROGRAM: Program = Program { name: "create", source: Source::File(include_str!("kernels/create.cuh")) };
+static PROGRAM: Program = Program { name: "create", source: ProgramSource::File(include_str!("kernels/create.cuh")) };
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
@@ -125,7 +125,7 @@ unsafe fn over<T: Element>(
     b: &Cuda,
     op: &'static str,
     kernel: Kernel,
-    out: &Raw,
+    out: &RawArray,
     arguments: &[&dyn Argument],
 ) -> Result<CudaArray<T>> {
     let n = out.size();

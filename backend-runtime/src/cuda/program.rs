@@ -38,12 +38,12 @@ pub struct Program {
     /// What tells it from every other program, together with the text of a row's expression.
     pub name: &'static str,
     /// Where its text comes from.
-    pub source: Source,
+    pub source: ProgramSource,
 }
 
 /// Where the text of a [`Program`] comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum Source {
+pub enum ProgramSource {
     /// A file with kernel templates.
     File(&'static str),
     /// A row's scalar expression.
@@ -83,22 +83,22 @@ impl Expression {
 impl Program {
     /// The program of a row's expression.
     pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
-        Program { name, source: Source::Each(Expression { text, inputs, params: &[] }) }
+        Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[] }) }
     }
 
     /// What tells programs of one name apart.
     pub(super) fn variant(&self) -> &'static str {
         match self.source {
-            Source::File(_) => "",
-            Source::Each(expression) => expression.text,
+            ProgramSource::File(_) => "",
+            ProgramSource::Each(expression) => expression.text,
         }
     }
 
     /// The whole text, ready to compile.
     pub fn text(&self) -> String {
         match self.source {
-            Source::File(text) => format!("{PRELUDE}{text}"),
-            Source::Each(expression) => format!("{PRELUDE}{EACH}{}", expression.functor("k_row")),
+            ProgramSource::File(text) => format!("{PRELUDE}{text}"),
+            ProgramSource::Each(expression) => format!("{PRELUDE}{EACH}{}", expression.functor("k_row")),
         }
     }
 }

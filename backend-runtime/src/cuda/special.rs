@@ -3,14 +3,14 @@
 use super::{
     Cuda, CudaArray,
     kernel::{Argument, Grid},
-    program::{Instance, KernelList, Program, Source},
+    program::{Instance, KernelList, Program, ProgramSource},
     walk::Merged,
 };
 use crate::{DType, Error, Precision, Result};
 
 static PROGRAM: Program = Program {
     name: "special",
-    source: Source::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
+    source: ProgramSource::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
 };
 
 /// The kernels, listed for the check.

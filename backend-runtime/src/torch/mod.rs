@@ -20,8 +20,8 @@ mod ffi;
 mod locate;
 mod ops;
 mod schema;
+mod strategy;
 mod tensor;
-mod via;
 mod with;
 
 pub mod create;
@@ -43,8 +43,8 @@ pub use aten::{Aten, FromTensors, aten};
 pub use backend::Torch;
 pub use build::build_shim;
 pub use locate::libtorch;
+pub use strategy::DtypeStrategy;
 pub use tensor::{Arg, Tensor};
-pub use via::Via;
 
 /// What a function of this backend gets for an `operand` parameter.
 pub type Operand<'a, T> = crate::Operand<'a, Torch, T>;

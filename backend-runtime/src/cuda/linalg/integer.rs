@@ -8,10 +8,10 @@ use crate::{
     DType, Kind, Result,
     cuda::{
         Cuda,
-        array::Raw,
+        array::RawArray,
         copy::copy_into,
         kernel::{Argument, Grid},
-        program::{Instance, KernelList, Program, Source},
+        program::{Instance, KernelList, Program, ProgramSource},
         reduce,
         walk::Merged,
     },
@@ -19,7 +19,7 @@ use crate::{
 
 static PROGRAM: Program = Program {
     name: "product",
-    source: Source::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
+    source: ProgramSource::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
 };
 
 /// The kernels, listed for the check.
@@ -66,7 +66,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     // part, batch, row and column.
     unsafe { b.launch(OP, kernel, grid, &arguments)? };
     if parts > 1 {
-        let total: Raw = reduce::sum_of_first_axis(b, OP, &sums)?;
+        let total: RawArray = reduce::sum_of_first_axis(b, OP, &sums)?;
         copy_into(b, OP, &total, &operands.out)?;
     }
     Ok(())

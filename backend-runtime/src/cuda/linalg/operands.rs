@@ -3,7 +3,7 @@
 use super::gemm::Matrix;
 use crate::{
     Result,
-    cuda::{Cuda, array::Raw, copy::copied, walk::Merged},
+    cuda::{Cuda, array::RawArray, copy::copied, walk::Merged},
 };
 
 /// The op that errors name.
@@ -14,15 +14,15 @@ pub(super) struct Operands {
     pub(super) rows: usize,
     pub(super) inner: usize,
     pub(super) columns: usize,
-    pub(super) left: Raw,
-    pub(super) right: Raw,
-    pub(super) out: Raw,
+    pub(super) left: RawArray,
+    pub(super) right: RawArray,
+    pub(super) out: RawArray,
 }
 
 impl Operands {
     /// With copies of the matrices that cuBLAS cannot read where they are.
     pub(super) fn storable(self, b: &Cuda) -> Result<Operands> {
-        let readable = |x: Raw| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
+        let readable = |x: RawArray| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
             Some(_) => Ok(x),
             None => copied(b, OP, &x),
         };
@@ -43,7 +43,7 @@ impl Operands {
         if left.size() <= 1 || !Merged::new(&[&right]).is_one(0) {
             return None;
         }
-        let tall = |x: &Raw| {
+        let tall = |x: &RawArray| {
             let (shape, strides) = (x.shape.split_last()?, x.strides.split_last()?);
             let rows = Merged::new(&[&x.view(shape.1.to_vec(), strides.1.to_vec(), x.offset)]);
             match rows.strides(0) {
@@ -66,7 +66,7 @@ impl Operands {
     }
 
     /// The operands with their leading axes alone.
-    pub(super) fn leading(&self) -> [Raw; 3] {
+    pub(super) fn leading(&self) -> [RawArray; 3] {
         [&self.left, &self.right, &self.out].map(|x| {
             let leading = x.shape.len() - 2;
             x.view(x.shape[..leading].to_vec(), x.strides[..leading].to_vec(), x.offset)
@@ -75,7 +75,7 @@ impl Operands {
 }
 
 /// The strides of the last two axes.
-fn matrix(x: &Raw) -> Matrix {
+fn matrix(x: &RawArray) -> Matrix {
     let (row, column) = (x.strides[x.strides.len() - 2], x.strides[x.strides.len() - 1]);
     Matrix { row, column }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     DType, Kind,
-    cuda::program::{Instance, KernelList, Program, Source},
+    cuda::program::{Instance, KernelList, Program, ProgramSource},
 };
 
 /// Bytes of the largest accumulator.
@@ -107,7 +107,7 @@ pub(crate) fn wide(dtype: DType) -> DType {
 /// The kernels of folds over axes.
 pub(super) static REDUCE: Program = Program {
     name: "reduce",
-    source: Source::File(concat!(
+    source: ProgramSource::File(concat!(
         include_str!("../kernels/locate.cuh"),
         include_str!("../kernels/fold.cuh"),
         include_str!("../kernels/reduce.cuh")
