@@ -153,17 +153,17 @@ fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Modu
         let targets = file.uses.iter().filter_map(|path| target(path, &files, 0)).filter(|found| found != module);
         imports.insert(module.clone(), targets.collect());
     }
-    // who imports nothing that is left is in no circle, nor is who is not imported
-    loop {
-        let before = imports.len();
-        let left: BTreeSet<Module> = imports.keys().cloned().collect();
-        imports.values_mut().for_each(|of| of.retain(|module| left.contains(module)));
-        let imported: BTreeSet<Module> = imports.values().flatten().cloned().collect();
-        imports.retain(|module, of| !of.is_empty() && imported.contains(module));
-        if imports.len() == before {
-            return imports;
+    let in_circle = |module: &Module| {
+        let (mut reached, mut waiting) = (BTreeSet::new(), vec![module]);
+        while let Some(next) = waiting.pop() {
+            waiting.extend(imports[next].iter().filter(|import| reached.insert(*import)));
         }
-    }
+        reached.contains(module)
+    };
+    let circles: BTreeSet<Module> = imports.keys().filter(|module| in_circle(module)).cloned().collect();
+    imports.retain(|module, _| circles.contains(module));
+    imports.values_mut().for_each(|of| of.retain(|module| circles.contains(module)));
+    imports
 }
 
 /// The files below a folder, by their modules.
