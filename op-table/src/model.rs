@@ -410,7 +410,7 @@ pub const CHOICES: [(&str, &str, &[&str]); 5] = [
 pub const BOUNDS: [&str; 10] =
     ["Element", "Numeric", "RealNumeric", "Ordered", "Bits", "Integer", "Float", "Real", "ComplexFloat", "Precision"];
 
-/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::Via`.
+/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
 /// Rust's own types that a parameter may have.
