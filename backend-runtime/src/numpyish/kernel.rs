@@ -64,11 +64,15 @@ impl<F> Table<F> {
         }
         Table { kernels: table, of: PhantomData }
     }
+}
 
-    /// The kernel of a dtype over `n` operands.
-    fn get(&self, dtype: DType, n: usize) -> Option<&'static Kernel> {
-        self.kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n)
-    }
+/// The kernel of a dtype over `n` operands: one of a table.
+///
+/// # Panics
+/// If it has none.
+fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
+    let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
+    kernel.expect("a table has the kernels that it says it has")
 }
 
 /// A kernel of which the types say that its op is an `F`.
@@ -95,7 +99,10 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
     // a constant, so that the compiler does not make what is not used
     if const { is_one_of(T::DTYPE, F::TABLED) } {
-        F::table().and_then(|table| table.get(T::DTYPE, N)).expect("a table has the kernels it says it has")
+        match F::table() {
+            Some(table) => get(&table.kernels, T::DTYPE, N),
+            None => Of::<N, T, F>::KERNEL.kernel,
+        }
     } else {
         Of::<N, T, F>::KERNEL.kernel
     }

@@ -299,7 +299,7 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
     for step in steps {
         match step {
-            Step::Permute(order) => x = x.permuted_axes(&order[..]),
+            Step::Permute(order) => permute(&mut x, order),
             Step::Slice(axis, part) => x.slice_axis_inplace(Axis(*axis), *part),
             Step::Index(axis, index) => x = x.index_axis_move(Axis(*axis), *index),
             Step::Insert(axis) => x = x.insert_axis(Axis(*axis)),
@@ -310,6 +310,27 @@ fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
         }
     }
     x
+}
+
+/// Brings axis `order[k]` to place k, by swaps: ndarray's own function is large, and would be compiled for every dtype.
+fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
+    for (from, to) in swaps(order) {
+        x.swap_axes(from, to);
+    }
+}
+
+/// The swaps that make an order of axes, one after the other.
+fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
+    let mut now: Vec<usize> = (0..order.len()).collect();
+    let mut swaps = Vec::new();
+    for (k, &axis) in order.iter().enumerate() {
+        let from = now.iter().position(|&a| a == axis).expect("an order names every axis");
+        if from != k {
+            now.swap(from, k);
+            swaps.push((from, k));
+        }
+    }
+    swaps
 }
 
 /// # Safety
@@ -330,10 +351,44 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
                 let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
                 Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(&strides)), v).into_shared()
             }
-            // the usual ranks without the detours of the dynamic one
+            // the usual rank without the detours of the dynamic one
             &[_] => Array::from_vec(v).into_shared().into_dyn(),
-            &[a, b] => Array::from_shape_vec_unchecked((a, b), v).into_shared().into_dyn(),
             shape => Array::from_shape_vec_unchecked(IxDyn(shape), v).into_shared(),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_made_by_swaps() {
+        for order in [&[0, 1, 2][..], &[2, 1, 0], &[1, 2, 0], &[2, 0, 1], &[3, 1, 0, 2], &[], &[0]] {
+            let mut now: Vec<usize> = (0..order.len()).collect();
+            swaps(order).into_iter().for_each(|(a, b)| now.swap(a, b));
+            assert_eq!(now, order);
+        }
+    }
+
+    #[test]
+    fn views_of_odd_layouts() {
+        let x = array("test", &[2, 3], (0..6).collect::<Vec<i32>>()).unwrap();
+        assert!(view(&x).is_c_order() && !view(&x.clone().reversed_axes()).is_c_order());
+        assert_eq!(view(&x).as_slice::<i32>(), [0, 1, 2, 3, 4, 5]);
+        let none = array("test", &[0, 3], Vec::<f32>::new()).unwrap();
+        assert!(view(&none).is_c_order() && view(&none).as_slice::<f32>().is_empty());
+        assert!(array("test", &[4], vec![1, 2]).is_err());
+        let turned: NdArray<i32> = typed(
+            RawArray::from_vec("test", vec![2, 3, 1], (0..6).collect()).map(|a| a.permuted(&[1, 2, 0]).with_axis(0)),
+        )
+        .unwrap();
+        assert_eq!(turned, x.reversed_axes().insert_axis(Axis(1)).insert_axis(Axis(0)));
+    }
+
+    #[test]
+    #[should_panic(expected = "the elements are a slice of float64")]
+    fn another_dtype_is_refused() {
+        view(&array("test", &[1], vec![1]).unwrap()).as_slice::<f64>();
+    }
 }
