@@ -38,8 +38,8 @@ pub trait EachSource: 'static {
         &["op_sin(", "op_cos(", "op_tan(", "op_exp(", "op_expm1(", "op_sinh(", "op_cosh(", "op_tanh("],
     );
 
-    /// Whether it takes so few instructions that a loop of it waits for memory.
-    const BOUND_BY_MEMORY: bool = !calls_any(
+    /// Whether it computes so much in vectors that wider ones pay: the others wait for memory, or call a function.
+    const GAINS_FROM_AVX512: bool = calls_any(
         Self::CUDA,
         &[
             "op_abs(",
@@ -56,7 +56,6 @@ pub trait EachSource: 'static {
             "op_erfc(",
             "op_exp(",
             "op_expm1(",
-            "op_floor_divide(",
             "op_hypot(",
             "op_log(",
             "op_log10(",
@@ -65,7 +64,6 @@ pub trait EachSource: 'static {
             "op_logaddexp(",
             "op_nextafter(",
             "op_pow(",
-            "op_remainder(",
             "op_sign(",
             "op_sin(",
             "op_sinh(",

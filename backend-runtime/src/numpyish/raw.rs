@@ -182,6 +182,8 @@ pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArra
 /// A change of how memory is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
+    /// The axes in reverse order.
+    Reverse,
     /// The axes in another order.
     Permute(Vec<usize>),
     /// A part of an axis, in ndarray's words.
@@ -201,6 +203,8 @@ pub enum Step {
 pub enum Change {
     /// The same memory is read in another way.
     View(Vec<Step>),
+    /// The same, by one step.
+    One(Step),
     /// New memory.
     Copy(RawArray),
 }
@@ -259,6 +263,7 @@ macro_rules! typed {
             fn numpyish_changed(x: &HostArray<$t>, change: Change) -> HostArray<$t> {
                 match change {
                     Change::View(steps) => changed(x.clone(), &steps),
+                    Change::One(step) => changed(x.clone(), std::slice::from_ref(&step)),
                     Change::Copy(array) => into_ndarray(array),
                 }
             }
@@ -289,16 +294,36 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     unsafe {
         let v = buffer.into_vec::<T>();
         match strides {
-            None => Array::from_shape_vec_unchecked(IxDyn(&shape), v),
-            Some(strides) => Array::from_shape_vec_unchecked(IxDyn(&shape).strides(IxDyn(&strides)), v),
+            Some(strides) => with_strides(&shape, &strides, v),
+            None => in_c_order(&shape, v),
         }
     }
-    .into_shared()
+}
+
+/// # Safety
+/// The shape has as many elements as the vector.
+#[inline(always)]
+unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
+    match shape {
+        // the usual rank without the detours of the dynamic one
+        &[_] => Array::from_vec(v).into_shared().into_dyn(),
+        // SAFETY: the caller's promise.
+        shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
+    }
+}
+
+/// # Safety
+/// The shape has as many elements as the vector, and the strides are those of memory without gaps.
+#[inline(never)]
+unsafe fn with_strides<T: Element>(shape: &[usize], strides: &[usize], v: Vec<T>) -> NdArray<T> {
+    // SAFETY: the caller's promise.
+    unsafe { Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(strides)), v) }.into_shared()
 }
 
 fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
     for step in steps {
         match step {
+            Step::Reverse => (0..x.ndim() / 2).for_each(|k| x.swap_axes(k, x.ndim() - 1 - k)),
             Step::Permute(order) => permute(&mut x, order),
             Step::Slice(axis, part) => x.slice_axis_inplace(Axis(*axis), *part),
             Step::Index(axis, index) => x = x.index_axis_move(Axis(*axis), *index),
@@ -340,22 +365,18 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
     // SAFETY: the caller's promise.
     let (lead, c_order, buffer) = match unsafe { kernel::run(kernel, op, operands)? } {
         kernel::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
-        kernel::Computed::Other(array) => return Ok(into_ndarray(array)),
+        kernel::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };
     // SAFETY: the kernel has written all elements, of which there are as many as those of the operand that leads; where that
     // is not in C order, its strides are those of memory without gaps.
-    Ok(unsafe {
+    unsafe {
         let v = buffer.into_vec::<T>();
-        match lead.shape {
-            shape if !c_order => {
-                let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
-                Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(&strides)), v).into_shared()
-            }
-            // the usual rank without the detours of the dynamic one
-            &[_] => Array::from_vec(v).into_shared().into_dyn(),
-            shape => Array::from_shape_vec_unchecked(IxDyn(shape), v).into_shared(),
+        if c_order {
+            return Ok(in_c_order(lead.shape, v));
         }
-    })
+        let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
+        Ok(with_strides(lead.shape, &strides, v))
+    }
 }
 
 #[cfg(test)]
