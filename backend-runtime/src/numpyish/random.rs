@@ -82,7 +82,7 @@ pub fn permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
     }
     let mut keys = buffer::zeroed::<u64>(op, shape::count(op, &[n], size_of::<u64>())?)?;
     fill(b, &mut keys, 2, random_bits);
-    let order = sort::argsort(b, &buffer::array(op, &[n], keys)?, 0, false)?;
+    let order = sort::argsort(b, &buffer::array(op, &[n], keys)?, 0, false).map_err(|e| e.within(op))?;
     let mut out = buffer::vec(op, n)?;
     out.extend(order.iter().map(|&i| T::from_i64(i)));
     buffer::array(op, &[n], out)
