@@ -8,6 +8,10 @@ use backends::{
     },
 };
 
+/// Refuses memory where the tests of all arguments ask for that.
+#[global_allocator]
+static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
+
 backends::conformance! { backend = Torch::cpu(), type = Torch }
 
 #[test]

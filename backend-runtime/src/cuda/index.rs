@@ -123,7 +123,7 @@ impl PendingBoundsCheck {
         }
         let flat = self.indices.view(vec![self.indices.size()], vec![1], self.indices.offset);
         let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
-        Err(Error::Index { op, index, len: self.len })
+        Err(Error::Index { op, index: index.into(), len: self.len })
     }
 }
 

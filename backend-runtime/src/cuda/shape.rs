@@ -163,7 +163,12 @@ pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<
 pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Vec<CudaArray<T>>> {
     let axis = shape::axis("unstack", axis, x.raw.shape.len())?;
     let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
-    Ok((0..x.raw.shape[axis]).map(slice).collect())
+    let n = x.raw.shape[axis];
+    let mut slices = Vec::new();
+    let bytes = n.saturating_mul(size_of::<CudaArray<T>>());
+    slices.try_reserve_exact(n).map_err(|_| Error::Memory { op: "unstack", bytes })?;
+    slices.extend((0..n).map(slice));
+    Ok(slices)
 }
 
 /// The array repeated along each axis.

@@ -4,7 +4,7 @@ use super::{
     ffi::{code, load, shim, status},
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
-use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, shape};
+use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::copy::copied, shape};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 
@@ -117,12 +117,8 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;
-    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) {
-        HostArray::from_shape_vec(x.shape(), x.iter().copied().collect())
-            .map_err(|e| Error::shape(OP, x.shape(), e.to_string()))?
-    } else {
-        x
-    };
+    shape::count(OP, x.shape(), size_of::<T>())?;
+    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) { copied(OP, x.view())? } else { x };
     let lengths: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();
     let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));

@@ -76,8 +76,8 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> 
     let (least, most) = (on.item(&least)?, on.item(&most)?);
     let n = len as i64;
     match () {
-        _ if least < -n => Err(Error::Index { op: on.op, index: least, len }),
-        _ if most >= n => Err(Error::Index { op: on.op, index: most, len }),
+        _ if least < -n => Err(Error::Index { op: on.op, index: least.into(), len }),
+        _ if most >= n => Err(Error::Index { op: on.op, index: most.into(), len }),
         _ if least >= 0 => Ok(indices.clone()),
         _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
     }

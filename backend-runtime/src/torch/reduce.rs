@@ -244,8 +244,12 @@ pub fn cumulative_prod<T: Element>(
 pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> Result<TorchArray<T>> {
     let on = b.on("diff");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
+    let (left, times) = shape::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return on.array(on.full(&left, T::ZERO)?);
+    }
     let mut d = on.enter(DtypeStrategy::Parts, x)?;
-    for _ in 0..n.min(x.shape()[axis]) {
+    for _ in 0..times {
         let left = d.shape()[axis] - 1;
         d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }

@@ -152,6 +152,10 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
+    // libtorch makes every slice before it says how many there are
+    let n = x.shape()[axis];
+    let bytes = n.saturating_mul(size_of::<TorchArray<T>>());
+    Vec::<TorchArray<T>>::new().try_reserve_exact(n).map_err(|_| Error::Memory { op: on.op, bytes })?;
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
 
@@ -256,16 +260,13 @@ pub fn pad<T: Element>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("pad");
     let lengths = x.shape();
-    if widths.len() != 2 * lengths.len() {
-        return Err(Error::argument(
-            on.op,
-            format!("{} widths are no pairs for the {} axes", widths.len(), lengths.len()),
-        ));
-    }
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
-    let padded: Vec<usize> =
-        lengths.iter().zip(&pairs).map(|(&d, w)| d.saturating_add(w.0).saturating_add(w.1)).collect();
-    shape::count(on.op, &padded, size_of::<T>())?;
+    let padded = shape::padded(on.op, lengths, widths)?;
+    let n = shape::count(on.op, &padded, size_of::<T>())?;
+    shape::check_borders(on.op, lengths, widths, mode)?;
+    if n == 0 {
+        return on.array(on.full(&padded, T::default())?);
+    }
     if mode == PadMode::Constant {
         // libtorch begins with the last axis
         let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
@@ -277,9 +278,6 @@ pub fn pad<T: Element>(
     for (axis, &(before, after)) in pairs.iter().enumerate() {
         if before == 0 && after == 0 {
             continue;
-        }
-        if lengths[axis] == 0 {
-            return Err(Error::shape(on.op, lengths, format!("axis {axis} has no element to pad with")));
         }
         let sources = border(on, lengths[axis] as i64, before as i64, padded[axis], mode)?;
         result = on.pick(&result, axis, &sources)?;

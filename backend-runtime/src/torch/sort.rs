@@ -29,6 +29,11 @@ fn ordered<T: Ordered>(
 ) -> Result<(Tensor, Tensor)> {
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     let x = sortable(on, x)?;
+    if x.size() == 0 {
+        // libtorch goes over all lanes, however many there are of no elements
+        let indices = on.full(x.shape(), 0_i64)?;
+        return Ok((x, indices));
+    }
     // libtorch has NaN first where it sorts downwards; negated floats go upwards
     let negated = descending && T::DTYPE.kind() == Kind::Real;
     let keys = if negated { on.call(&ops::NEG, args![&x])? } else { x };

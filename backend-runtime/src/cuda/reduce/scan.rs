@@ -219,8 +219,12 @@ pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Re
     let op = "diff";
     b.check(op, &x.raw)?;
     let axis = shape::axis(op, axis, x.raw.shape.len())?;
+    let (left, times) = shape::differences(&x.raw.shape, axis, n);
+    if left.contains(&0) {
+        return b.uninit(op, &left);
+    }
     let mut current = x.raw.clone();
-    for _ in 0..n.min(x.raw.shape[axis]) {
+    for _ in 0..times {
         let len = current.shape[axis] - 1;
         let (after, before) = (current.sliced(axis, 1, len, 1), current.sliced(axis, 0, len, 1));
         current = map(b, op, &DIFF, &[], &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
