@@ -21,7 +21,7 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// Room for `n` elements, which have to be written before they are read.
-    #[inline]
+    #[inline(always)]
     pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
             return Err(no_memory(op, n.saturating_mul(dtype.size())));

@@ -312,7 +312,7 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 #[inline(always)]
 unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
     match shape {
-        // the usual rank without the detours of the dynamic one
+        // the usual rank without the detours of the dynamic one, which reads lengths that were just written: that stalls
         &[_] => Array::from_vec(v).into_shared().into_dyn(),
         // SAFETY: the caller's promise.
         shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
@@ -369,6 +369,18 @@ fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
 /// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
+    // what a few elements cost is what is done before and after the loop
+    if let Some(aligned) = kernel::aligned(operands)
+        && aligned.is_one_call(kernel)
+    {
+        assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
+        let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE)?;
+        // SAFETY: the caller's promise; there is room for the elements, all of which the loop writes.
+        unsafe {
+            aligned.call(kernel, op, room.start());
+            return Ok(in_c_order(operands[aligned.lead].shape, room.into_vec()));
+        }
+    }
     // SAFETY: the caller's promise.
     let (lead, c_order, buffer) = match unsafe { kernel::run(kernel, op, operands)? } {
         kernel::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
