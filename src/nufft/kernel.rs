@@ -84,6 +84,11 @@ fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Resu
     Ok(all)
 }
 
+/// What `f` makes of every value of a table.
+pub(super) fn mapped<V, W>(op: &'static str, from: &[V], f: impl Fn(&V) -> W) -> Result<Vec<W>> {
+    table(op, from.len(), |i| f(&from[i]))
+}
+
 /// The smallest even product of 2, 3 and 5 that is at least `least`; `None` where there is none below `usize::MAX`.
 fn smooth(least: usize) -> Option<usize> {
     let mut best: Option<usize> = None;

@@ -85,21 +85,24 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let one = <C::Real as Numeric>::ONE;
         let finest = one.nextafter(one + one).to_f64() - 1.0;
         let kernel = Kernel::new(op, eps, finest)?;
-        let grid = n_modes.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
+        // where there are no modes at all nothing is computed, however many there are along the other axes
+        let empty = shape::count(op, n_modes, size_of::<C>())? == 0;
+        let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
+        let grid = n_tables.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
         shape::count(op, &grid, size_of::<C>())?;
 
         let sign = if isign < 0 { -1.0 } else { 1.0 };
         let complex = |(re, im): &(f64, f64)| C::from_parts(C::Real::of(*re), C::Real::of(*im));
         let mut deconvolution = b.ones::<C>(vec![1; n_modes.len()])?;
         let mut phases = Vec::with_capacity(n_modes.len());
-        for (axis, (&modes, &length)) in n_modes.iter().zip(&grid).enumerate() {
+        for (axis, (&modes, &length)) in n_tables.iter().zip(&grid).enumerate() {
             let table = kernel.deconvolution(op, modes, length)?;
-            let factors = b.asarray(table.iter().map(|&d| C::from_real(C::Real::of(d))).collect::<Vec<_>>())?;
+            let factors = b.asarray(kernel::mapped(op, &table, |&d| C::from_real(C::Real::of(d)))?)?;
             let mut along = vec![1; n_modes.len()];
             along[axis] = -1;
             deconvolution = b.multiply(&deconvolution, &b.reshape(&factors, along)?)?;
             let table = kernel::phases(op, modes, length, sign)?;
-            phases.push(b.asarray(table.iter().map(complex).collect::<Vec<_>>())?);
+            phases.push(b.asarray(kernel::mapped(op, &table, complex)?)?);
         }
         let mut plan = NufftPlan {
             backend: b.clone(),

@@ -178,6 +178,19 @@ pub fn zeros<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
     Ok(unsafe { Buffer::zeroed(op, n, T::DTYPE)?.into_vec() })
 }
 
+/// `n` times the same value.
+pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+    let mut v = vec(op, n)?;
+    v.resize(n, value);
+    Ok(v)
+}
+
+/// Refuses to go on where a library is about to allocate up to `bytes` bytes by itself: libraries end the process where
+/// memory is refused to them. The memory is asked for and given back at once.
+pub fn room(op: &'static str, bytes: usize) -> Result<()> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

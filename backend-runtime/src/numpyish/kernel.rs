@@ -64,11 +64,15 @@ impl<F> Table<F> {
         }
         Table { kernels: table, of: PhantomData }
     }
+}
 
-    /// The kernel of a dtype over `n` operands.
-    fn get(&self, dtype: DType, n: usize) -> Option<&'static Kernel> {
-        self.kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n)
-    }
+/// The kernel of a dtype over `n` operands: one of a table.
+///
+/// # Panics
+/// If it has none.
+fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
+    let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
+    kernel.expect("a table has the kernels that it says it has")
 }
 
 /// A kernel of which the types say that its op is an `F`.
@@ -95,7 +99,10 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
     // a constant, so that the compiler does not make what is not used
     if const { is_one_of(T::DTYPE, F::TABLED) } {
-        F::table().and_then(|table| table.get(T::DTYPE, N)).expect("a table has the kernels it says it has")
+        match F::table() {
+            Some(table) => get(&table.kernels, T::DTYPE, N),
+            None => Of::<N, T, F>::KERNEL.kernel,
+        }
     } else {
         Of::<N, T, F>::KERNEL.kernel
     }
@@ -112,11 +119,11 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         };
 
     /// Loops that are bound by their loads get forms for scalars, which save one.
-    const SCALAR_FORMS: bool = N > 1 && F::BOUND_BY_MEMORY;
+    const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
     /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    const USES_AVX512: bool = !F::BOUND_BY_MEMORY && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
+    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
 
     /// The kernel, with its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
@@ -260,7 +267,7 @@ pub enum Computed {
         buffer: Buffer,
     },
     /// An array of another layout.
-    Other(RawArray),
+    Other(Box<RawArray>),
 }
 
 /// Elements from which a loop may be worth several threads.
@@ -351,7 +358,7 @@ unsafe fn run_other(
         unsafe { stretch(kernel, all.op, x, scalars, out, n) };
     };
     // SAFETY: a kernel writes all elements it is given the address of.
-    Ok(Computed::Other(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? }))
+    Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
 }
 
 /// Whether elements lie without gaps and forward along every axis, in any order of the axes.

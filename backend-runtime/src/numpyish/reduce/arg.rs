@@ -33,9 +33,10 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     let len = x.shape[axis];
     let search = Search::new(computed_in(x.dtype), largest);
     let new = || -> Result<LaneFn<'_>> {
-        let (mut scratch, search) = (Box::new(NO_BLOCK), &search);
+        let search = &search;
         Ok(Box::new(move |lane, out| {
             let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
+            let mut scratch = NO_BLOCK;
             // SAFETY: a lane of the array, which is not empty, and room for an index.
             unsafe { *out.cast::<i64>() = search.best(lane, len, &mut scratch) as i64 };
             Ok(())

@@ -63,7 +63,12 @@ fn runs<R: Record>(
     nan: Option<R::Key>,
     mut each: impl FnMut(usize, bool, &R),
 ) -> Result<(Vec<R::Key>, Vec<i64>)> {
-    let new = |i: usize| i == 0 || records[i - 1].key() != records[i].key() || Some(records[i].key()) == nan;
+    // without NaN every equal key is the same value: then the key that stands for it is not looked at
+    let (has_nan, nan) = (nan.is_some(), nan.unwrap_or_default());
+    let new = |i: usize| {
+        let key = records[i].key();
+        i == 0 || records[i - 1].key() != key || (has_nan & (key == nan))
+    };
     let distinct = (0..records.len()).filter(|&i| new(i)).count();
     let mut values: Vec<R::Key> = buffer::vec(op, distinct)?;
     let mut counts: Vec<i64> = buffer::vec(op, distinct)?;
@@ -119,7 +124,7 @@ fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArr
     // SAFETY: the elements, packed.
     unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
     let mut inverse = buffer::zeros::<i64>(op, n)?;
-    let mut firsts: Vec<i64> = Vec::new();
+    let mut firsts: Vec<i64> = buffer::vec(op, n)?;
     let (distinct, counts) = runs(op, &records, nan(x.dtype), |value, first, record| {
         inverse[record.index()] = value as i64;
         if first {

@@ -1,13 +1,25 @@
 //! Mistakes in a table, collected and shown together, each with its place.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
-use std::{fmt::Write, ops::Range};
+use crate::text::Span;
+use std::fmt::Write;
 
 /// The text of one table, and the name it is reported under.
 pub struct Source {
+    /// The name of the file.
     pub name: String,
+    /// What is in it.
     pub text: String,
+}
+
+/// One mistake and its place.
+#[derive(Clone, Debug)]
+pub struct Mistake {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
 }
 
 /// Most mistakes that are shown; after so many the table is another thing than it is taken for.
@@ -19,6 +31,10 @@ pub struct Report {
     errors: Vec<(usize, String)>,
     /// How many more there are.
     further: usize,
+    /// How many were found, shown or not.
+    found: usize,
+    /// Whether those that come now may only follow from those that are there.
+    sealed: bool,
 }
 
 impl Report {
@@ -26,10 +42,14 @@ impl Report {
     pub fn at(
         &mut self,
         source: &Source,
-        span: Range<usize>,
+        span: Span,
         message: impl std::fmt::Display,
         help: impl Into<Option<String>>,
     ) {
+        self.found += 1;
+        if self.sealed {
+            return;
+        }
         if self.errors.len() >= MOST {
             self.further += 1;
             return;
@@ -41,8 +61,10 @@ impl Report {
         let column = source.text[line_start..start].chars().count() + 1;
         let end = source.text.ceil_char_boundary(span.end.min(line_start + line.len()).max(start));
         let width = source.text[start..end].chars().count().max(1);
+        let (line, skipped) = shorten(line, column);
+        let width = width.min(line.chars().count() - (column - 1 - skipped).min(line.chars().count())).max(1);
         let pad = " ".repeat(number.to_string().len());
-        let (name, indent, carets) = (&source.name, " ".repeat(column - 1), "^".repeat(width));
+        let (name, indent, carets) = (&source.name, " ".repeat(column - 1 - skipped), "^".repeat(width));
         let mut text =
             format!("{name}:{number}:{column}: {message}\n{pad} |\n{number} | {line}\n{pad} | {indent}{carets}");
         if let Some(help) = help.into() {
@@ -51,23 +73,45 @@ impl Report {
         self.errors.push((start, text));
     }
 
+    /// Adds a mistake.
+    pub fn add(&mut self, source: &Source, mistake: Mistake) {
+        self.at(source, mistake.span, mistake.message, mistake.help);
+    }
+
     /// Whether nothing was wrong.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// One `compile_error!` per mistake, in the order of the file.
-    ///
-    /// `at` is the span of the file name in the macro call: rustc then shows that line and no macro backtrace.
-    pub fn into_tokens(mut self, at: Span) -> TokenStream {
+    /// How many were found.
+    pub(crate) fn len(&self) -> usize {
+        self.found
+    }
+
+    /// Takes up no more: what is found from now on may only follow from what was found.
+    pub(crate) fn seal(&mut self) {
+        self.sealed = true;
+    }
+
+    /// The mistakes as they are shown, in the order of the file.
+    pub fn into_texts(mut self) -> Vec<String> {
         self.errors.sort();
         self.errors.dedup();
         if self.further > 0 {
             self.errors.push((usize::MAX, format!("and {} more mistakes in this table", self.further)));
         }
-        let texts = self.errors.iter().map(|(_, text)| text);
-        quote_spanned!(at => #(::core::compile_error! { #texts })*)
+        self.errors.into_iter().map(|(_, text)| text).collect()
     }
+}
+
+/// Of a long line the part around a column, and how many characters before it are left out.
+fn shorten(line: &str, column: usize) -> (String, usize) {
+    const BEFORE: usize = 100;
+    const MOST: usize = 160;
+    let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
+    // what has no form of its own, or turns the direction of the text, would move the marks below it
+    let seen = |c: char| if c.is_control() || crate::toml_view::is_bidirectional(c) { '\u{fffd}' } else { c };
+    (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
 }
 
 /// The legal name nearest to `name` if near enough to be a slip, else the legal names if they are few.
@@ -114,8 +158,7 @@ mod tests {
         let source = Source { name: "t.toml".into(), text: "[op.a]\ngroop = 1\n".into() };
         let mut report = Report::default();
         report.at(&source, 7..12, "unknown key", Some("did you mean `group`?".into()));
-        let text = report.into_tokens(Span::call_site()).to_string();
-        assert!(text.contains("t.toml:2:1: unknown key"), "{text}");
-        assert!(text.contains("^^^^^"), "{text}");
+        let text = report.into_texts().concat();
+        assert_eq!(text, "t.toml:2:1: unknown key\n  |\n2 | groop = 1\n  | ^^^^^\n  = help: did you mean `group`?");
     }
 }

@@ -1,5 +1,7 @@
 //! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
 
+mod pack;
+
 use super::{
     NdArray, Numpyish,
     buffer::Buffer,
@@ -11,10 +13,12 @@ use super::{
     simd::versions,
 };
 use crate::{
-    Complex, DType, Kind, Numeric, Result,
+    Complex, DType, Error, Kind, Numeric, Result,
     shape::{self, Product},
     threads,
 };
+
+use std::sync::OnceLock;
 
 const OP: &str = "matmul";
 
@@ -114,7 +118,15 @@ impl Product {
         let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
+        if !integers {
+            pack::room(OP, self, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
+        }
+        let failed: OnceLock<Error> = OnceLock::new();
         parallel::parallel(batches, grain, |range| {
+            if !integers && let Err(e) = pack::block(OP) {
+                failed.get_or_init(|| e);
+                return;
+            }
             let lefts = Offsets::at(&left.batches, range.start);
             let rights = Offsets::at(&right.batches, range.start);
             for ((batch, a), b) in range.zip(lefts).zip(rights) {
@@ -124,7 +136,7 @@ impl Product {
                 unsafe { multiply(out.start().add(batch * size * dtype.size()), a, b, self, alone) };
             }
         });
-        Ok(out)
+        failed.into_inner().map_or(Ok(out), Err)
     }
 }
 
@@ -176,7 +188,7 @@ impl Matrices {
 /// # Safety
 /// As [`Multiply`] says; `T` is `f32`, `f64` or a complex number of these.
 unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
-    let large = shape.rows * shape.columns * shape.inner >= SEVERAL_THREADS;
+    let large = (shape.rows * shape.columns).saturating_mul(shape.inner) >= SEVERAL_THREADS;
     let parallelism =
         if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
     // SAFETY: as the caller promises; nobody else writes `to`.
