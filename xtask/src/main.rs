@@ -2,6 +2,8 @@
 
 mod attack;
 mod build_cost;
+#[cfg(test)]
+mod circles;
 mod fuzz;
 mod golden;
 mod gpu_bundle;

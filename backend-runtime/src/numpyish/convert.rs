@@ -1,7 +1,7 @@
 //! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
 
-use super::simd::versions;
-use crate::{Complex, DType, Element, Kind, Real, bf16, f16};
+use super::{buffer, simd::versions};
+use crate::{Complex, DType, Element, Kind, Real, Result, bf16, f16};
 use half::slice::HalfFloatSliceExt;
 
 /// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
@@ -239,20 +239,22 @@ impl Value {
 ///
 /// # Safety
 /// `x` points to `n` elements of the dtype, which is that of a real float.
-pub unsafe fn reals_to_f64(dtype: DType, x: *const u8, n: usize) -> Vec<f64> {
-    unsafe fn all<T: Real>(x: *const u8, n: usize) -> Vec<f64> {
+pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<f64>> {
+    unsafe fn all<T: Real>(x: *const u8, out: &mut Vec<f64>, n: usize) {
         // SAFETY: the caller's promise.
-        (0..n).map(|i| unsafe { (*x.cast::<T>().add(i)).to_f64() }).collect()
+        out.extend((0..n).map(|i| unsafe { (*x.cast::<T>().add(i)).to_f64() }));
     }
+    let mut out = buffer::vec(op, n)?;
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
-            DType::Float16 => all::<f16>(x, n),
-            DType::BFloat16 => all::<bf16>(x, n),
-            DType::Float32 => all::<f32>(x, n),
-            _ => all::<f64>(x, n),
+            DType::Float16 => all::<f16>(x, &mut out, n),
+            DType::BFloat16 => all::<bf16>(x, &mut out, n),
+            DType::Float32 => all::<f32>(x, &mut out, n),
+            _ => all::<f64>(x, &mut out, n),
         }
     }
+    Ok(out)
 }
 
 /// Writes the values of `f64` numbers, rounded to nearest, as real elements.

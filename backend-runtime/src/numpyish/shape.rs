@@ -5,8 +5,9 @@ use super::{
     buffer::Buffer,
     convert::Value,
     copy,
-    raw::{Change, RawArray, Step, View, changed_by, typed, view},
+    raw::{RawArray, View, view},
     region::Region,
+    typed::{Change, Step, changed_by, typed},
 };
 use crate::{Axes, Element, Error, PadMode, Result, shape};
 
@@ -203,7 +204,10 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
 
 /// A region broadcast to `target`, and read as `shape`.
 fn repeated(op: &'static str, x: Region, target: &[usize], shape: Vec<usize>) -> Result<RawArray> {
-    shape::count(op, &shape, x.view().dtype.size())?;
+    let dtype = x.view().dtype;
+    if shape::count(op, &shape, dtype.size())? == 0 {
+        return RawArray::empty(op, shape, dtype);
+    }
     let elements = copy::to_buffer(op, x.broadcast(op, target)?.view())?;
     // SAFETY: every element has been written.
     unsafe { RawArray::new(op, shape, elements) }
@@ -291,20 +295,23 @@ pub fn pad<T: Element>(
 fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
     const OP: &str = "pad";
     let shape = shape::padded(OP, x.shape, widths)?;
+    let n = shape::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
         return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
+    }
+    shape::check_borders(OP, x.shape, widths, mode)?;
+    if n == 0 {
+        return RawArray::empty(OP, shape, x.dtype);
     }
     let mut axes = Vec::with_capacity(x.shape.len());
     for (&len, width) in x.shape.iter().zip(widths.chunks_exact(2)) {
         axes.push(match width {
             [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
-            _ => runs(&shape::pad_sources(OP, len, width[0], width[1], mode)?),
+            _ => runs(OP, &shape::pad_sources(OP, len, width[0], width[1], mode)?)?,
         });
     }
     let (mut out, strides) = room(OP, &shape, x)?;
-    if out.len() > 0 {
-        combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
-    }
+    combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
     // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
     unsafe { RawArray::new(OP, shape, out) }
 }
@@ -340,7 +347,7 @@ struct Run {
 }
 
 /// The runs of a list of indices.
-fn runs(sources: &[usize]) -> Vec<Run> {
+fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
         if let Some(run) = runs.last_mut() {
@@ -350,9 +357,10 @@ fn runs(sources: &[usize]) -> Vec<Run> {
                 continue;
             }
         }
+        runs.try_reserve(1).map_err(|_| Error::Memory { op, bytes: size_of_val(&runs[..]) })?;
         runs.push(Run { to, from, len: 1, step: 1 });
     }
-    runs
+    Ok(runs)
 }
 
 /// Calls `f` with every combination of one run per axis.
@@ -386,7 +394,7 @@ fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{copy::tests::Dice, raw::array};
+    use super::super::{copy::tests::Dice, typed::array};
     use super::*;
     use crate::Arrays;
     use ndarray::{Axis, Dimension};

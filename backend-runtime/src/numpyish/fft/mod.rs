@@ -7,11 +7,13 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::reals_from_f64,
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, ComplexFloat, DType, Error, Float, Lengths, Norm, Real, Result, shape};
 pub(crate) use lane::Direction;
 use lane::Engine;
+pub use lane::plan_bytes;
 use passes::Pass;
 
 /// Calls `$f::<R>`, R being the precision of the transforms of a dtype.
@@ -450,7 +452,7 @@ mod tests {
         assert!(matches!(hfft(&B, &z(&[1]), None, 0, norm), Err(Error::Shape { op: "hfft", .. })));
         assert!(matches!(rfftn(&B, &x(&[2]), None, Axes::list([]), norm), Err(Error::Argument { op: "rfftn", .. })));
         assert!(matches!(irfftn(&B, &z(&[]), None, Axes::All, norm), Err(Error::Argument { op: "irfftn", .. })));
-        assert!(matches!(fftn(&B, &x(&[2, 2]), None, Axes::from([0, -2]), norm), Err(Error::Axis { .. })));
+        assert!(matches!(fftn(&B, &x(&[2, 2]), None, Axes::from([0, -2]), norm), Err(Error::RepeatedAxis { .. })));
         assert!(fftn(&B, &x(&[2, 2]), Some([1, 1, 1].into()), Axes::All, norm).is_err());
         assert!(fftn(&B, &x(&[2, 2]), Some([1].into()), Axes::from([0, 1]), norm).is_err());
         assert!(fftn(&B, &x(&[2, 2]), Some(vec![1; 15].into()), Axes::All, norm).is_err());

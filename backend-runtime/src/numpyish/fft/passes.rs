@@ -88,7 +88,7 @@ impl Pass {
 
     /// Transforms a complex lane in place.
     fn transform<R: Engine>(&self) -> Result<impl FnMut(&mut [R::Complex])> {
-        let plan = lane::complex::<R>(self.n, self.direction);
+        let plan = lane::complex::<R>(self.op, self.n, self.direction)?;
         let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_inplace_scratch_len())?;
         let pass = *self;
         Ok(move |lane: &mut [R::Complex]| {
@@ -111,7 +111,7 @@ impl Pass {
     ) -> Result<RawArray> {
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
-            let plan = lane::real_to_half::<R>(self.n);
+            let plan = lane::real_to_half::<R>(self.op, self.n)?;
             let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
             let mut real = buffer::zeros::<R>(self.op, self.n)?;
             let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
@@ -138,7 +138,7 @@ impl Pass {
     pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
-            let plan = lane::half_to_real::<R>(self.n);
+            let plan = lane::half_to_real::<R>(self.op, self.n)?;
             let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
             let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
             Ok(Box::new(move |from, to| {

@@ -7,9 +7,10 @@ use crate::{
         buffer::Buffer,
         copy::{self, Ends, by_bits},
         parallel::{self, CHEAP, COSTLY},
-        raw::{RawArray, View, typed, view},
+        raw::{RawArray, View, view},
         region::Region,
         simd::versions,
+        typed::typed,
     },
     shape,
 };
@@ -38,7 +39,7 @@ fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
         return Ok(());
     }
     let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
-    Err(Error::Index { op, index, len })
+    Err(Error::Index { op, index: index.into(), len })
 }
 
 /// An index that lies in an axis, from its start.
@@ -325,8 +326,13 @@ fn scattered(
     // SAFETY: the indices, packed.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     check(op, indices, len)?;
-    let from = copy::pack(op, values)?;
     let out = copy::to_buffer(op, x)?;
+    if values.len() == 0 {
+        // axes behind may be as long as they like where there is nothing to write
+        // SAFETY: the copy has all elements.
+        return unsafe { RawArray::new(op, x.shape.to_vec(), out) };
+    }
+    let from = copy::pack(op, values)?;
     let (outer, inner) = around(x.shape, axis);
     let segments = inner.div_ceil(COLUMNS);
     let ends = Ends { from: from.start(), to: out.start() };
@@ -361,7 +367,7 @@ mod tests {
     use super::*;
     use crate::IntoHost;
     use crate::numpyish::copy::tests::Dice;
-    use crate::numpyish::raw::array;
+    use crate::numpyish::typed::array;
     use ndarray::Axis;
 
     const B: Numpyish = Numpyish::new();
@@ -371,7 +377,7 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad, len: 3 };
+            let error = Error::Index { op: "take", index: bad.into(), len: 3 };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
         assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);

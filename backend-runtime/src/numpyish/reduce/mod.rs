@@ -16,7 +16,8 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, Complex, DType, Element, Error, Float, Ordered, Result};
 use fold::{Count, Folding, Max, Min, Of};
@@ -241,7 +242,7 @@ fn variance(
     let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
     // SAFETY: every square has been written; the result has room for as many.
     unsafe {
-        let squares = reals_to_f64(squares.dtype(), squares.start(), squares.len());
+        let squares = reals_to_f64(op, squares.dtype(), squares.start(), squares.len())?;
         reals_from_f64(result.dtype(), squares.into_iter().map(|s| last(s / divisor)), result.start());
         plan.array(result)
     }

@@ -7,7 +7,8 @@ use super::super::{
     copy,
     layout::{self, LaneFn, Lanes},
     parallel::COSTLY,
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, DType, Error, Interpolation, Precision, Real, Result, shape};
 
@@ -43,7 +44,7 @@ fn quantiles_in<A: Precision>(
     let axes = axis.resolve(op, x.shape.len())?;
     let n = axes.iter().map(|&a| x.shape[a]).product::<usize>();
     // SAFETY: as many elements as `q` has, packed.
-    let qs = unsafe { reals_to_f64(q.dtype, copy::pack(op, q)?.start(), q.len()) };
+    let qs = unsafe { reals_to_f64(op, q.dtype, copy::pack(op, q)?.start(), q.len())? };
     if let Some(&bad) = qs.iter().find(|q| !(0.0..=1.0).contains(*q)) {
         // as short as it is in the dtype it was given in
         return Err(Error::argument(op, format!("q is {}, outside 0 ..= 1", A::of(bad))));
@@ -55,8 +56,10 @@ fn quantiles_in<A: Precision>(
     if n == 0 && !qs.is_empty() && kept_shape.iter().all(|&d| d > 0) {
         return Err(Error::shape(op, x.shape, "has no elements to choose from"));
     }
-    let places: Vec<Place<A>> = qs.iter().map(|&q| Place::of(q, n, method)).collect();
-    let mut needed: Vec<usize> = places.iter().flat_map(|p| [p.low, p.high]).collect();
+    let mut places: Vec<Place<A>> = buffer::vec(op, qs.len())?;
+    places.extend(qs.iter().map(|&q| Place::of(q, n, method)));
+    let mut needed: Vec<usize> = buffer::vec(op, 2 * qs.len())?;
+    needed.extend(places.iter().flat_map(|p| [p.low, p.high]));
     needed.sort_unstable();
     needed.dedup();
 

@@ -6,8 +6,9 @@ use super::super::{
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
     parallel::{self, CHEAP},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
     simd::versions,
+    typed::typed,
 };
 use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, shape};
 use std::mem::MaybeUninit;
@@ -34,10 +35,15 @@ pub fn cumulative_prod<T: Element>(
 
 /// Differences of neighbours along one axis, `n` times.
 pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> Result<NdArray<T>> {
-    let axis = shape::axis("diff", axis, x.ndim())?;
-    match n.min(x.shape()[axis]) {
+    let op = "diff";
+    let axis = shape::axis(op, axis, x.ndim())?;
+    let (left, times) = shape::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return typed(RawArray::empty(op, left, T::DTYPE));
+    }
+    match times {
         0 => Ok(x.clone()),
-        n => typed(differences("diff", view(x), axis, n)),
+        times => typed(differences(op, view(x), axis, times)),
     }
 }
 

@@ -242,9 +242,9 @@ pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R
         spare.resize(n, R::default());
     }
     let sorted_in_spare = if u32::try_from(n).is_ok() {
-        by_digits::<R, u32>(records, spare)
+        by_digits::<R, u32>(op, records, spare)?
     } else {
-        by_digits::<R, u64>(records, spare)
+        by_digits::<R, u64>(op, records, spare)?
     };
     if sorted_in_spare {
         std::mem::swap(records, spare);
@@ -253,10 +253,10 @@ pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R
 }
 
 /// Sorts by one digit after the other, from the lowest on; `true` if the result is in `spare`. `C` counts records.
-fn by_digits<R: Record, C: Index>(records: &mut [R], spare: &mut [R]) -> bool {
+fn by_digits<R: Record, C: Index>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<bool> {
     let n = records.len();
     let digits = (8 * size_of::<R::Key>()).div_ceil(DIGIT);
-    let mut counts = vec![[C::default(); 1 << DIGIT]; digits];
+    let mut counts = buffer::repeated(op, digits, [C::default(); 1 << DIGIT])?;
     for r in records.iter() {
         for (k, counts) in counts.iter_mut().enumerate() {
             let count = &mut counts[r.key().digit(k)];
@@ -284,7 +284,7 @@ fn by_digits<R: Record, C: Index>(records: &mut [R], spare: &mut [R]) -> bool {
         std::mem::swap(&mut from, &mut to);
         swapped = !swapped;
     }
-    swapped
+    Ok(swapped)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use super::{
         NdArray, Numpyish,
         buffer::{self, Buffer},
         copy,
-        raw::{RawArray, Typed, View, typed, view},
+        raw::{RawArray, View, view},
+        typed::{Typed, typed},
     },
     keys::{self, Index, Indexed, Key, Record},
     read_keys, sorted_records, zeros,
@@ -127,7 +128,7 @@ fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArr
     // SAFETY: the elements, packed.
     unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
     let mut inverse = buffer::zeros::<i64>(op, n)?;
-    let mut firsts: Vec<i64> = Vec::new();
+    let mut firsts: Vec<i64> = buffer::vec(op, n)?;
     let (distinct, counts) = runs(op, &records, nan(x.dtype), true, |value, first, record| {
         inverse[record.index()] = value as i64;
         if first {
