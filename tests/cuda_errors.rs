@@ -32,6 +32,7 @@ fn cases() {
     let Ok(case) = env::var(CASE) else { return };
     match case.as_str() {
         "no driver" => unavailable(Cuda::new(0), "libcuda.so.1"),
+        "damaged driver" => unavailable(Cuda::new(0), "is damaged"),
         "no device" => unavailable(Cuda::new(0), "CUDA_ERROR_NO_DEVICE"),
         "one device" => {
             unavailable(Cuda::new(1), "no device 1");
@@ -62,6 +63,19 @@ fn unavailable(found: Result<Cuda>, why: &str) {
 fn a_machine_without_a_driver() {
     if soft_cuda().is_some() {
         child("no driver", Path::new(""), &[]);
+    }
+}
+
+/// The loader maps what the headers promise: without a look at them before, the process ends with SIGBUS.
+#[test]
+fn a_driver_that_was_cut_off() {
+    let Some(folder) = soft_cuda() else { return };
+    let damaged = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("damaged_driver");
+    fs::create_dir_all(&damaged).unwrap();
+    let whole = fs::read(folder.join("libcuda.so.1")).unwrap();
+    for length in [whole.len() / 2, 100_000, 10] {
+        fs::write(damaged.join("libcuda.so.1"), &whole[..length]).unwrap();
+        child("damaged driver", &damaged, &[]);
     }
 }
 

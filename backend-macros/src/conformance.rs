@@ -6,8 +6,8 @@
 use crate::{
     expand::{camel_dtype, elem, id},
     input::Input,
-    model::*,
 };
+use op_table::model::*;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -41,7 +41,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
 
 /// The cases of a row: its own, else those of the kinds of its positional parameters.
 fn cases<'m>(op: &'m Op, model: &'m Model) -> &'m [String] {
-    let kinds = || op.positional().map(|p| p.type_text()).collect::<Vec<_>>().join(",");
+    let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
     op.cases.as_deref().or_else(|| model.cases.get(&kinds()).map(Vec::as_slice)).unwrap_or(&[])
 }
 
@@ -242,7 +242,10 @@ fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
         Kind::Signed => quote!(Vec<isize>),
         Kind::Slices => quote!(Vec<Slice>),
         Kind::Lengths => quote!(Lengths),
-        Kind::Plain(t) | Kind::Maybe(t) => t.parse().unwrap_or_default(),
+        Kind::Plain(t) | Kind::Maybe(t) => {
+            let t = id(t.name());
+            quote!(#t)
+        }
         Kind::Choice(t) => {
             let t = id(t);
             quote!(#root::runtime::#t)

@@ -8,7 +8,8 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    pub trait Sealed {}
+    /// Only the dtypes of this crate are elements. What the CPU backend compiles once per dtype comes along.
+    pub trait Sealed: crate::numpyish::raw::Typed {}
 }
 
 /// Any element an array can hold.

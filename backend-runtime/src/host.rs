@@ -2,7 +2,11 @@
 
 use crate::{
     Element, Result,
-    numpyish::{buffer, copy},
+    numpyish::{
+        copy,
+        raw::{View, typed},
+    },
+    shape,
 };
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
 
@@ -12,7 +16,16 @@ const OP: &str = "asarray";
 /// A copy of a view.
 fn copied<T: Element, D: Dimension>(x: ArrayView<'_, T, D>) -> Result<HostArray<T>> {
     let x = x.into_dyn();
-    buffer::array(OP, x.shape(), copy::to_vec(OP, x.view())?)
+    packed(View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() })
+}
+
+/// A copy of elements that lie one after the other, in a shape with as many.
+fn shaped<T: Element>(x: &[T], shape: &[usize]) -> Result<HostArray<T>> {
+    packed(View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape, strides: &shape::c_strides(shape) })
+}
+
+fn packed<T: Element>(x: View<'_>) -> Result<HostArray<T>> {
+    typed(copy::to_raw(OP, x))
 }
 
 /// A reference-counted ndarray of any rank. It is also what [`Numpyish`](crate::numpyish::Numpyish) computes on.
@@ -74,7 +87,7 @@ impl<T: Element> IntoHost<T> for Vec<T> {
 
 impl<T: Element> IntoHost<T> for &[T] {
     fn into_host(self) -> Result<HostArray<T>> {
-        buffer::array(OP, &[self.len()], buffer::copied(OP, self)?)
+        shaped(self, &[self.len()])
     }
 }
 
@@ -86,13 +99,13 @@ impl<T: Element, const N: usize> IntoHost<T> for [T; N] {
 
 impl<T: Element, const N: usize, const M: usize> IntoHost<T> for [[T; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        buffer::array(OP, &[N, M], buffer::copied(OP, self.as_flattened())?)
+        shaped(self.as_flattened(), &[N, M])
     }
 }
 
 impl<T: Element, const N: usize, const M: usize, const L: usize> IntoHost<T> for [[[T; L]; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        buffer::array(OP, &[N, M, L], buffer::copied(OP, self.as_flattened().as_flattened())?)
+        shaped(self.as_flattened().as_flattened(), &[N, M, L])
     }
 }
 

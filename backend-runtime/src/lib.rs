@@ -11,12 +11,14 @@ pub mod element;
 pub mod error;
 pub mod host;
 pub mod info;
+mod load;
 pub mod operand;
 pub mod params;
 pub mod random;
 pub mod scalar;
 pub mod shape;
 pub mod steps;
+mod threads;
 
 pub mod cuda;
 pub mod numpyish;

@@ -204,6 +204,14 @@ pub fn products(op: &'static str, lengths: &[usize], times: &[usize]) -> Result<
     lengths.iter().zip(times).map(product).collect()
 }
 
+/// The distance of neighbouring frequencies of a transform of `n` points that are `d` apart.
+pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
+    if n == 0 || d == 0.0 {
+        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
+    }
+    Ok(1.0 / (n as f64 * d))
+}
+
 /// How far each axis is shifted, in `0..length`, for shifts given in pairs with axes; one shift serves all of them.
 pub fn shifts(op: &'static str, given: &[isize], axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     let axes = axes.resolve(op, shape.len())?;

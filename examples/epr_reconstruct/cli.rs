@@ -20,10 +20,10 @@ usage: epr_reconstruct [OPTIONS]
   --delta CM          size of a pixel [0.008]
   --cutoff FRACTION   of the highest frequency, that fbp keeps [0.1]
   --lambda WEIGHT     of the total variation [1]
-  --iterations N      of tv [1000]
+  --iterations N      of tv, at least 1 [1000]
   --reference PATH    an .npz file, or a folder of .npz and .npy files: prints how far the results are from its
-                      arrays fbp, tv_u and tv_E
-  --out DIR           where fbp.npy, tv.npy, tv_energy.npy and the pictures go [out]
+                      arrays fbp, tv_u and tv_E, which have to have the shapes of the results
+  --out DIR           the folder, made if need be, for fbp.npy, tv.npy, tv_energy.npy and the pictures [out]
   --help              this text
 ";
 
@@ -51,6 +51,13 @@ pub struct Options {
     pub iterations: usize,
     pub reference: Option<PathBuf>,
     pub out: PathBuf,
+}
+
+impl Options {
+    /// The lengths of the image, to be read.
+    pub fn shape_text(&self) -> String {
+        self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+    }
 }
 
 pub enum Command {
@@ -83,9 +90,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, l
         let name = name.to_owned();
         match name.as_str() {
             "help" => return Ok(Command::Help),
-            "data" => options.data = parser.value()?.into(),
-            "reference" => options.reference = Some(parser.value()?.into()),
-            "out" => options.out = parser.value()?.into(),
+            "data" => options.data = path(&name, parser.value()?)?,
+            "reference" => options.reference = Some(path(&name, parser.value()?)?),
+            "out" => options.out = path(&name, parser.value()?)?,
             "backend" | "device" | "dtype" | "method" | "shape" | "delta" | "cutoff" | "lambda" | "iterations" => {
                 let value = parser.value()?.string()?;
                 let set = set(&mut options, &name, &value);
@@ -95,6 +102,13 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, l
         }
     }
     Ok(Command::Run(options))
+}
+
+fn path(option: &str, value: OsString) -> Result<PathBuf, lexopt::Error> {
+    if value.is_empty() {
+        return Err(lexopt::Error::Custom(format!("--{option}: the path is empty").into()));
+    }
+    Ok(value.into())
 }
 
 fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
@@ -129,7 +143,10 @@ fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
         "delta" => options.delta = positive(value)?,
         "cutoff" => options.cutoff = positive(value).ok().filter(|c| *c <= 1.0).ok_or("it lies in 0 .. 1")?,
         "lambda" => options.lambda = positive(value)?,
-        _ => options.iterations = value.parse().map_err(|_| "a number of iterations is needed")?,
+        _ => {
+            let count = value.parse().ok().filter(|&n| n > 0);
+            options.iterations = count.ok_or("a number of iterations is needed, at least 1")?;
+        }
     }
     Ok(())
 }

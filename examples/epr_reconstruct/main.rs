@@ -7,53 +7,60 @@
 
 mod canvas;
 mod cli;
+mod console;
 mod figure;
 mod measurement;
+mod memory;
 mod output;
 mod reconstruct;
 mod reference;
 
 use backends::{AnyBackend, Cuda, Numpyish, Torch, dispatch};
 use cli::{Command, Library, Options};
+use console::Console;
 use measurement::Measurement;
+use output::Output;
 use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
-    let options = match cli::parse(std::env::args_os().skip(1)) {
-        Ok(Command::Run(options)) => options,
+    let mut console = Console::default();
+    let outcome = match cli::parse(std::env::args_os().skip(1)) {
+        Ok(Command::Run(options)) => run(&options, &mut console),
         Ok(Command::Help) => {
-            print!("{}", cli::HELP);
-            return ExitCode::SUCCESS;
+            console.say(cli::HELP.trim_end());
+            Ok(())
         }
         Err(e) => {
-            eprintln!("error: {e}\n\nTry --help.");
+            console::complain(format!("{e}\n\nTry --help."));
             return ExitCode::from(2);
         }
     };
-    match run(&options) {
+    match outcome.and_then(|()| Ok(console.finish()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("error: {e}");
+            console::complain(e);
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    output::check(&options.out)?;
+fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
     let measured = Measurement::read(&options.data)?;
-    let references = options.reference.as_deref().map(reference::read).transpose()?.unwrap_or_default();
+    let expected = reconstruct::results(options);
+    let references = options.reference.as_deref().map(|path| reference::read(path, &expected, console));
+    let references = references.transpose()?.unwrap_or_default();
     let backend = backend(options.backend, options.device.as_deref())?;
-    println!("{measured}");
-    let shape = options.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
-    let (library, device) = (backend.name(), backends::Arrays::device(&backend));
-    println!("image of {shape} pixels of {} cm, {}, on {library} ({device})", options.delta, options.dtype);
+    let names = reconstruct::file_names(options);
+    let output = Output::prepare(&options.out, &names)?;
+    console.say(&measured);
+    let (library, device, shape) = (backend.name(), backends::Arrays::device(&backend), options.shape_text());
+    console
+        .say(format!("image of {shape} pixels of {:?} cm, {}, on {library} ({device})", options.delta, options.dtype));
     let files = dispatch!(options.dtype, T: [Float32, Float64] => {
-        reconstruct::run::<_, T>(&backend, options, &measured, &references)
+        reconstruct::run::<_, T>(&backend, options, &measured, &references, console)
     })?;
-    output::write(&options.out, &files)?;
-    let names: Vec<&str> = files.iter().map(|file| file.name).collect();
-    println!("wrote {} to {}", names.join(", "), options.out.display());
+    output.write(&files)?;
+    console.say(format!("wrote {} to {}", names.join(", "), options.out.display()));
     Ok(())
 }
 

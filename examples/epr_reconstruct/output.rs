@@ -1,7 +1,8 @@
 //! Results to disk: all of them or none.
 
 use std::{
-    fs, io,
+    fs::{self, OpenOptions},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -11,45 +12,79 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-fn explain(path: &Path, e: &io::Error) -> io::Error {
-    io::Error::new(e.kind(), format!("{}: {e}", path.display()))
+/// The folder of the results. Those that had to be made and are empty in the end are removed again.
+pub struct Output {
+    folder: PathBuf,
+    /// The folders made, innermost first.
+    made: Vec<PathBuf>,
 }
 
-/// Whether there can be a folder of this name. Known before hours of work, not after.
-pub fn check(folder: &Path) -> io::Result<()> {
-    match fs::metadata(folder) {
-        Ok(found) if !found.is_dir() => Err(explain(folder, &io::ErrorKind::NotADirectory.into())),
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(explain(folder, &e)),
-        _ => Ok(()),
+fn explain(path: &Path, e: &io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("cannot write to {}: {e}", path.display()))
+}
+
+impl Output {
+    /// Makes the folder if need be and tries to write into it, which is to be known before hours of work, not after.
+    pub fn prepare(folder: &Path, names: &[&str]) -> io::Result<Output> {
+        let absent = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+        let made = absent.map(Path::to_owned).collect();
+        let output = Output { folder: folder.to_owned(), made };
+        fs::create_dir_all(folder).map_err(|e| explain(folder, &e))?;
+        if let Some(target) = names.iter().map(|name| folder.join(name)).find(|target| target.is_dir()) {
+            return Err(explain(&target, &io::ErrorKind::IsADirectory.into()));
+        }
+        let trial = Waiting::write(folder, "trial", b"whether this folder can be written to");
+        trial.map_err(|e| explain(folder, &e))?;
+        Ok(output)
+    }
+
+    /// Writes the files: under other names first, so that a full disk leaves no half result.
+    pub fn write(&self, files: &[File]) -> io::Result<()> {
+        let to = |file: &File| self.folder.join(file.name);
+        let wait =
+            |file: &File| Waiting::write(&self.folder, file.name, &file.bytes).map_err(|e| explain(&to(file), &e));
+        let waiting = files.iter().map(wait).collect::<io::Result<Vec<_>>>()?;
+        waiting
+            .iter()
+            .zip(files)
+            .try_for_each(|(written, file)| fs::rename(&written.0, to(file)).map_err(|e| explain(&to(file), &e)))
     }
 }
 
-/// Writes the files into the folder, made if need be: under other names first, so that a full disk leaves no half result.
-pub fn write(folder: &Path, files: &[File]) -> io::Result<()> {
-    let existed = folder.exists();
-    fs::create_dir_all(folder).map_err(|e| explain(folder, &e))?;
-    let waiting = |file: &File| folder.join(format!(".{}.{}", file.name, std::process::id()));
-    let written = files.iter().try_for_each(|file| put(&waiting(file), &folder.join(file.name), file));
-    let renamed = written.and_then(|()| {
-        files.iter().try_for_each(|file| {
-            let to: PathBuf = folder.join(file.name);
-            fs::rename(waiting(file), &to).map_err(|e| explain(&to, &e))
-        })
-    });
-    if renamed.is_err() {
-        for file in files {
-            let _ = fs::remove_file(waiting(file));
-        }
-        if !existed {
+impl Drop for Output {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // one that is not empty stays
             let _ = fs::remove_dir(folder);
         }
     }
-    renamed
 }
 
-fn put(waiting: &Path, target: &Path, file: &File) -> io::Result<()> {
-    if target.is_dir() {
-        return Err(explain(target, &io::ErrorKind::IsADirectory.into()));
+/// A file under a name of its own, removed if it still has that in the end.
+struct Waiting(PathBuf);
+
+impl Waiting {
+    /// A new file: never one that is there already, nor what a link leads to.
+    fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<Waiting> {
+        let process = std::process::id();
+        let mut number = 0;
+        loop {
+            let path = folder.join(format!(".{name}.{process}.{number}"));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(mut file) => {
+                    let waiting = Waiting(path);
+                    file.write_all(bytes)?;
+                    return Ok(waiting);
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+                Err(e) => return Err(e),
+            }
+        }
     }
-    fs::write(waiting, &file.bytes).map_err(|e| explain(waiting, &e))
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }

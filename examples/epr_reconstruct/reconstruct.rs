@@ -2,8 +2,10 @@
 
 use crate::{
     cli::Options,
+    console::Console,
     figure::{self, Panel},
     measurement::Measurement,
+    memory,
     output::File,
     reference::References,
 };
@@ -22,17 +24,45 @@ const NUFFT_EPS: f64 = 1e-13;
 /// The energy is computed once in so many iterations.
 const ENERGY_EVERY: usize = 20;
 
+/// The names of the files that [`run`] returns.
+pub fn file_names(options: &Options) -> Vec<&'static str> {
+    let all = [
+        (true, "sinogram.png"),
+        (options.fbp, "fbp.npy"),
+        (options.fbp, "fbp.png"),
+        (options.tv, "tv.npy"),
+        (options.tv, "tv_energy.npy"),
+        (options.tv, "tv.png"),
+    ];
+    all.into_iter().filter_map(|(wanted, name)| wanted.then_some(name)).collect()
+}
+
+/// The names and shapes of the results that are compared with references.
+pub fn results(options: &Options) -> Vec<(&'static str, Vec<usize>)> {
+    let energies = options.iterations / ENERGY_EVERY + 1;
+    let all = [
+        (options.fbp, "fbp", options.shape.clone()),
+        (options.tv, "tv_u", options.shape.clone()),
+        (options.tv, "tv_E", vec![energies]),
+    ];
+    all.into_iter().filter_map(|(wanted, name, shape)| wanted.then_some((name, shape))).collect()
+}
+
 /// Reconstructs, and returns the files to write.
 pub fn run<B: Backend, T: Precision + Written>(
     b: &B,
     options: &Options,
     measured: &Measurement,
     references: &References,
+    console: &mut Console,
 ) -> Result<Vec<File>, Box<dyn Error>> {
     let scan = &measured.scan;
     if options.shape.len() != scan.dims() {
         let (axes, dims) = (options.shape.len(), scan.dims());
         return Err(format!("--shape has {axes} lengths, and the measurement's gradients {dims} components").into());
+    }
+    if b.device() == "cpu" {
+        memory::check(options, size_of::<T>())?;
     }
     let sinogram = b.asarray(measured.sinogram.mapv(T::of))?;
     let mut files = vec![File { name: "sinogram.png", bytes: figure::sinogram(scan, &measured.sinogram)? }];
@@ -44,9 +74,9 @@ pub fn run<B: Backend, T: Precision + Written>(
         let image = method.reconstruct(&sinogram, |done| bar.set_position(done as u64))?;
         let image = finite("fbp", b.to_ndarray(&image)?.into_owned())?;
         bar.finish_and_clear();
-        println!("fbp   {:.2} s", start.elapsed().as_secs_f64());
+        console.say(format!("fbp   {:.2} s", start.elapsed().as_secs_f64()));
         let values = image.mapv(Real::to_f64);
-        references.compare("fbp", &values)?;
+        references.compare("fbp", &values, console);
         let title = format!("Filtered back-projection, cutoff {}", options.cutoff);
         files.push(File { name: "fbp.npy", bytes: encode(&image) });
         files.push(File { name: "fbp.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
@@ -65,12 +95,13 @@ pub fn run<B: Backend, T: Precision + Written>(
         let image = finite("tv", b.to_ndarray(&solution.image)?.into_owned())?;
         bar.finish_and_clear();
         let iterated = start.elapsed().as_secs_f64() - prepared;
-        println!("tv    {prepared:.2} s to prepare, {iterated:.2} s for {} iterations", options.iterations);
+        let iterations = options.iterations;
+        console.say(format!("tv    {prepared:.2} s to prepare, {iterated:.2} s for {iterations} iterations"));
         let values = image.mapv(Real::to_f64);
         let energies = finite("tv_energy", arr1(&solution.energies).into_dyn())?;
-        references.compare("tv_u", &values)?;
-        references.compare("tv_E", &energies)?;
-        let title = format!("Total variation, lambda {:?}, {} iterations", options.lambda, options.iterations);
+        references.compare("tv_u", &values, console);
+        references.compare("tv_E", &energies, console);
+        let title = format!("Total variation, lambda {:?}, {iterations} iterations", options.lambda);
         files.push(File { name: "tv.npy", bytes: encode(&image) });
         files.push(File { name: "tv_energy.npy", bytes: encode(&energies) });
         files.push(File { name: "tv.png", bytes: figure::image(&title, &panels(&values, options.delta))? });

@@ -30,6 +30,17 @@ pub(crate) enum Tolerance {
     Shape,
 }
 
+impl Tolerance {
+    /// Between two results that are each held to this tolerance.
+    pub fn twice(self) -> Tolerance {
+        match self {
+            Tolerance::Ulp(ulp) => Tolerance::Ulp(2.0 * ulp),
+            Tolerance::Relative(rtol) => Tolerance::Relative(2.0 * rtol),
+            Tolerance::Exact | Tolerance::Shape => self,
+        }
+    }
+}
+
 impl Accuracy {
     /// Bit for bit. The base of the others: `Accuracy { ulp: 4.0, ..Accuracy::EXACT }`.
     pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };

@@ -4,6 +4,8 @@
 use super::{
     Case, Row, Suite, Values,
     extreme::{GIANTS, LARGES},
+    fuzz,
+    random::Chance,
     refusing,
     suite::message,
     watchdog::Watchdog,
@@ -26,7 +28,7 @@ pub type Call<B> = fn(&Case<'_, B>) -> Result<Vec<Values>>;
 impl<B: Arrays> Suite<B> {
     /// Calls a row with arguments of all sorts: shapes that fit and that do not, axes and indices in and out of range,
     /// numbers at the ends of their types, empty arrays with axes of any length, sizes over any memory. The same ones in
-    /// every run.
+    /// every run, but for those of `cargo xtask fuzz`.
     ///
     /// # Panics
     /// If the op does, or if an error does not name it. A call that does not return ends the process.
@@ -37,7 +39,7 @@ impl<B: Arrays> Suite<B> {
         let mut calls: usize = asked.unwrap_or(CALLS);
         for &(dtype, call) in dtypes {
             let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
-            let mut chance = Chance(row.name.bytes().chain(dtype.name().bytes()).fold(1, seed));
+            let mut chance = Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed));
             // as uint32 the larger scalars are lengths that would be allocated
             let scalars = if dtype == DType::UInt32 { LARGE.scalars } else { ANYTHING.scalars };
             let anything = Draw { scalars, ..ANYTHING };
@@ -167,6 +169,11 @@ const LARGE: Draw = Draw {
     scalars: &["0", "1", "3", "8209"],
 };
 
+/// An argument for a parameter of this type, as often as not one that does not fit.
+pub(super) fn value(ty: &str, chance: &mut Chance) -> String {
+    ANYTHING.value(ty, chance)
+}
+
 impl Draw {
     /// A case of a row, from the types of its parameters.
     fn arguments(&self, params: &[&str], chance: &mut Chance) -> String {
@@ -225,19 +232,5 @@ impl Draw {
             "pad_mode" => chance.pick(&["constant", "edge", "reflect", "symmetric", "wrap"]).into(),
             other => panic!("no arguments are known for a parameter of type `{other}`"),
         }
-    }
-}
-
-/// Choices that look arbitrary and are the same in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % n as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
     }
 }

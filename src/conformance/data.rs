@@ -80,7 +80,7 @@ pub(crate) fn results(
 }
 
 /// Reads from the front of a file. All numbers are little-endian.
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, n: usize) -> Option<&'a [u8]> {
@@ -89,11 +89,11 @@ impl<'a> Reader<'a> {
         Some(front)
     }
 
-    fn byte(&mut self) -> Option<u8> {
+    pub fn byte(&mut self) -> Option<u8> {
         self.take(1).map(|b| b[0])
     }
 
-    fn length(&mut self) -> Option<usize> {
+    pub fn length(&mut self) -> Option<usize> {
         let bytes = self.take(4)?.try_into().ok()?;
         Some(u32::from_le_bytes(bytes) as usize)
     }
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         self.take(n).map(Reader)
     }
 
-    fn text(&mut self) -> Option<&'a str> {
+    pub fn text(&mut self) -> Option<&'a str> {
         str::from_utf8(self.block()?.0).ok()
     }
 
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
         Some((dtype, DType::ALL.get(usize::from(to)).copied()))
     }
 
-    fn values(&mut self) -> Option<Values> {
+    pub fn values(&mut self) -> Option<Values> {
         let dtype = self.dtype()?;
         let shape = self.list(Reader::length)?;
         let bytes = match self.byte()? {
@@ -132,6 +132,34 @@ impl<'a> Reader<'a> {
             _ => Some(self.take(shape.iter().product::<usize>().checked_mul(dtype.size())?)?.to_vec()),
         };
         Some(Values { dtype, shape, bytes })
+    }
+}
+
+/// Writes what [`Reader`] reads.
+pub(super) struct Writer(pub Vec<u8>);
+
+impl Writer {
+    pub fn byte(&mut self, byte: u8) {
+        self.0.push(byte);
+    }
+
+    pub fn length(&mut self, length: usize) {
+        let length = u32::try_from(length).expect("lengths in these files are below 2^32");
+        self.0.extend(length.to_le_bytes());
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.0.extend(text.as_bytes());
+    }
+
+    pub fn values(&mut self, values: &Values) {
+        let place = DType::ALL.iter().position(|dtype| *dtype == values.dtype).expect("a dtype is one of all");
+        self.byte(place as u8);
+        self.byte(values.shape.len() as u8);
+        values.shape.iter().for_each(|&length| self.length(length));
+        self.byte(values.bytes.is_some().into());
+        self.0.extend(values.bytes.iter().flatten());
     }
 }
 

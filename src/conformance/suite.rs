@@ -142,7 +142,7 @@ impl<B: Arrays> Suite<B> {
 
     fn run(&self, row: &Row, dtype: DType, to: Option<DType>, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         let Some(b) = self.backend() else { return };
-        let failures = self.failures(b, row, dtype, to, call);
+        let failures = self.fuzz(b, row, dtype, to, call).unwrap_or_else(|| self.failures(b, row, dtype, to, call));
         let to = to.map_or(String::new(), |to| format!(" to {to}"));
         let of = format!("{} on {}, {dtype}{to}", row.name, B::NAME);
         assert!(failures.is_empty(), "{of}:\n  {}", failures.join("\n  "));

@@ -49,7 +49,15 @@ pub fn task(args: &[String]) -> Outcome {
     compile_kernels(&folder.join("kernels"))?;
     fs::write(folder.join("run.sh"), SCRIPT).map_err(|why| format!("run.sh: {why}"))?;
     let packed = root().join("target/gpu-bundle.tar.gz");
-    run(Command::new("tar").arg("-C").arg(root().join("target")).arg("-czf").arg(&packed).arg("gpu-bundle"))?;
+    // of user 0: where root unpacks it, the files are root's, and not of whoever made them here
+    let owner = ["--owner=0", "--group=0", "--numeric-owner"];
+    run(Command::new("tar")
+        .args(owner)
+        .arg("-C")
+        .arg(root().join("target"))
+        .arg("-czf")
+        .arg(&packed)
+        .arg("gpu-bundle"))?;
     let size = fs::metadata(&packed).map_err(|why| format!("{}: {why}", packed.display()))?.len();
     println!("{}: {:.1} MiB", packed.display(), size as f64 / (1 << 20) as f64);
     if size > LIMIT {

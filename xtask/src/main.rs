@@ -1,5 +1,8 @@
 //! Project tasks: `cargo xtask <task>`.
 
+mod attack;
+mod build_cost;
+mod fuzz;
 mod golden;
 mod gpu_bundle;
 mod measure;
@@ -21,12 +24,16 @@ cargo xtask <task>
   setup [--torch VERSION]     fetches libtorch into libtorch/ and NVRTC into cuda/, builds the torch shim
   test [ARGS]                 setup, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
                               with CI in the environment nothing that can be had may be missing
+  attack                      as root on Linux: plants libraries as another user, and shows that none is loaded
+  fuzz [SECONDS] [--seed N]   damaged tables and files, and random calls of every row, compared between backends and numbers of
+                              threads; the bounded tests of the same with fixed seeds are among those of `test`
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
                               target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
+  build-cost [--of CHECKOUT]  what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
 `setup` and `golden` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
@@ -39,11 +46,14 @@ fn main() -> ExitCode {
     let done: Outcome = match task.as_str() {
         "setup" => setup::task(&args),
         "test" => test::task(&args),
+        "attack" => attack::task(&args),
+        "fuzz" => fuzz::task(&args),
         "golden" => golden::task(&args),
         "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
         "callgrind" => measure::callgrind(&args),
+        "build-cost" => build_cost::task(&args),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");

@@ -15,11 +15,7 @@ const DTYPES: [&str; 3] = ["float32", "int64", "complex64"];
 /// `test [ARGS]`
 pub fn task(args: &[String]) -> Outcome {
     let ci = env::var_os("CI").is_some();
-    match setup::task(&[]) {
-        Err(why) if ci => return Err(why),
-        Err(why) => eprintln!("set-up: {why}\nthe tests that need it are skipped"),
-        Ok(()) => {}
-    }
+    available_libraries()?;
     // a GPU is better than a software device
     let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
     let skipped = root().join("target/skipped-tests");
@@ -47,6 +43,18 @@ pub fn task(args: &[String]) -> Outcome {
     }
     report(&fs::read_to_string(&skipped).unwrap_or_default());
     Ok(())
+}
+
+/// Fetches the libraries that backends load. Where that fails their tests are skipped, but not in CI.
+pub fn available_libraries() -> Outcome {
+    match setup::task(&[]) {
+        Err(why) if env::var_os("CI").is_some() => Err(why),
+        Err(why) => {
+            eprintln!("set-up: {why}\nthe tests that need it are skipped");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Says how many tests were skipped: `skipped` has a line for each, of what it misses.

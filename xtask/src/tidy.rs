@@ -109,3 +109,50 @@ fn the_porting_guide_names_ops_that_exist() {
         assert!(method || table.contains(&row), "there is no op `{name}`");
     }
 }
+
+/// What stands between backquotes in the cell of a Markdown table.
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// Whether Rust code has an unsafe block, function, implementation or attribute, outside of comments.
+fn is_unsafe(text: &str) -> bool {
+    const NEXT: [&str; 5] = ["{", "(", "fn ", "impl", "extern"];
+    let begins = |code: &str, at: usize| {
+        let (before, rest) = (&code[..at], code[at + "unsafe".len()..].trim_start());
+        !before.ends_with('_') && NEXT.iter().any(|next| rest.starts_with(next))
+    };
+    let mut code = text.lines().map(|line| line.split("//").next().unwrap_or(""));
+    code.any(|code| code.match_indices("unsafe").any(|(at, _)| begins(code, at)))
+}
+
+#[test]
+fn every_file_with_unsafe_code_is_listed() {
+    let files = files();
+    let find = |name: &str| files.iter().find(|(other, _)| other == name).map(|(_, text)| text);
+    let guide = find("docs/security.md").expect("the guide is there");
+    let (_, list) = guide.split_once("\n## Unsafe code\n").expect("it has the list");
+    let rows: Vec<Vec<&str>> =
+        list.lines().filter(|line| line.starts_with("| `")).map(|line| line.split('|').collect()).collect();
+    let mut listed = Vec::new();
+    for row in &rows {
+        let [_, names, _, tests, _] = row[..] else { panic!("a row has files, a reason and tests: {row:?}") };
+        listed.extend(quoted(names));
+        assert!(!quoted(tests).is_empty(), "{names} has a test");
+        for test in quoted(tests).into_iter().filter(|test| !test.starts_with("cargo xtask")) {
+            let function = format!("fn {test}(");
+            assert!(
+                find(test).is_some() || files.iter().any(|(_, text)| text.contains(&function)),
+                "docs/security.md: there is no test `{test}`"
+            );
+        }
+    }
+    let code = files.iter().filter(|(name, _)| name.ends_with(".rs") && !name.contains("/testdata/"));
+    let found: Vec<&str> = code.filter(|(_, text)| is_unsafe(text)).map(|(name, _)| name.as_str()).collect();
+    for name in &found {
+        assert_eq!(listed.iter().filter(|other| other == &name).count(), 1, "docs/security.md lists {name} once");
+    }
+    for name in &listed {
+        assert!(found.contains(name), "docs/security.md lists {name}, which has no unsafe code");
+    }
+}

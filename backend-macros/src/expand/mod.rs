@@ -5,7 +5,9 @@
 
 mod any;
 mod backend;
+mod composed;
 mod options;
+mod scalar;
 mod signature;
 mod support;
 mod traits;
@@ -13,7 +15,7 @@ mod traits;
 pub use signature::elem;
 pub use support::camel_dtype;
 
-use crate::model::*;
+use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -28,7 +30,14 @@ pub struct Expand<'m> {
 
 /// An identifier; raw where it is a keyword.
 pub fn id(name: &str) -> Ident {
-    syn::parse_str::<Ident>(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
+    let make = if KEYWORDS.contains(&name) { Ident::new_raw } else { Ident::new };
+    make(name, Span::call_site())
+}
+
+/// A type of Rust's own.
+fn plain(ty: Plain) -> TokenStream {
+    let name = id(ty.name());
+    quote!(#name)
 }
 
 /// Text that is known to be Rust.

@@ -1,93 +1,149 @@
 //! Compiled kernels on disk, so that a program compiles each kernel once per machine and not once per run.
 
 use super::nvrtc::Compiled;
-use std::{
-    env, fs,
-    path::PathBuf,
-    process,
-    sync::atomic::{AtomicU64, Ordering},
+use crate::load::{
+    cache::{self, hash},
+    elf,
 };
+use std::path::PathBuf;
 
-/// Where compiled kernels are kept: `$BACKENDS_CACHE`, else `backends` in the user's cache folder.
-fn folder() -> PathBuf {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let own = set("BACKENDS_CACHE");
-    let xdg = || set("XDG_CACHE_HOME").map(|folder| folder.join("backends"));
-    let home = || set("HOME").map(|folder| folder.join(".cache/backends"));
-    own.or_else(xdg).or_else(home).unwrap_or_else(|| env::temp_dir().join("backends")).join("cuda")
-}
+/// The beginning of every file: what it is, and in which form.
+const FORM: &[u8] = b"backends kernel 2\n";
 
-/// FNV-1a in 128 bits: stable between runs and compilers, which std's hasher does not promise.
-fn hash(parts: &[&[u8]]) -> u128 {
-    let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    for part in parts {
-        for byte in part.iter().chain(&(part.len() as u64).to_le_bytes()) {
-            state = (state ^ *byte as u128).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-        }
-    }
-    state
-}
+/// Bytes of the key, and of the checksum.
+const HASH: usize = 16;
 
 /// One program's place on disk.
-pub(super) struct Entry(PathBuf);
+pub(super) struct Entry {
+    /// Nothing where there is no folder to keep kernels in.
+    path: Option<PathBuf>,
+    key: [u8; HASH],
+}
 
 impl Entry {
     /// The entry of what is compiled from `parts`: all that the result depends on.
     pub(super) fn of(parts: &[&str]) -> Entry {
         let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-        Entry(folder().join(format!("{:032x}", hash(&bytes))))
+        let folder = cache::folder("cuda").inspect_err(|why| cache::say_once(why)).ok();
+        Entry::in_folder(folder, hash(&bytes))
     }
 
-    /// What was stored, unless there is nothing or the file is damaged.
+    fn in_folder(folder: Option<PathBuf>, key: u128) -> Entry {
+        Entry { path: folder.map(|folder| folder.join(format!("{key:032x}"))), key: key.to_le_bytes() }
+    }
+
+    /// What was stored, unless there is nothing, or the file is damaged, of another key, or not this user's alone.
     pub(super) fn read(&self) -> Option<Compiled> {
-        let file = fs::read(&self.0).ok()?;
-        let (check, content) = file.split_at_checked(16)?;
-        if check != hash(&[content]).to_le_bytes() {
+        let file = cache::read(self.path.as_ref()?)?;
+        let (key, rest) = file.strip_prefix(FORM)?.split_at_checked(HASH)?;
+        let (check, content) = rest.split_at_checked(HASH)?;
+        if key != self.key || check != self.check(content) {
             return None;
         }
         let end = content.iter().position(|&byte| byte == 0)?;
         let names = std::str::from_utf8(&content[..end]).ok()?;
-        Some(Compiled { image: content[end + 1..].to_vec(), names: names.lines().map(String::from).collect() })
+        let image = content[end + 1..].to_vec();
+        is_image(&image).then(|| Compiled { image, names: names.lines().map(String::from).collect() })
     }
 
     /// Stores `compiled`. A cache that cannot be written is no error: the kernel is there.
     pub(super) fn write(&self, compiled: &Compiled) {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Some(path) = &self.path else { return };
         let mut content = compiled.names.join("\n").into_bytes();
         content.push(0);
         content.extend_from_slice(&compiled.image);
-        let file = [&hash(&[&content]).to_le_bytes()[..], &content].concat();
-        // readers see either nothing or the whole file: it gets its name when it is complete
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.0.with_extension(format!("{}.{number}", process::id()));
-        let written = self.0.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&unfinished, file));
-        if written.and_then(|()| fs::rename(&unfinished, &self.0)).is_err() {
-            let _ = fs::remove_file(&unfinished);
-        }
+        let file = [FORM, &self.key, &self.check(&content), &content].concat();
+        let _ = cache::write(path, &file);
     }
+
+    /// The checksum covers the form and the key: a file of another form or under another name has another.
+    fn check(&self, content: &[u8]) -> [u8; HASH] {
+        hash(&[FORM, &self.key, content]).to_le_bytes()
+    }
+}
+
+/// Whether the driver can be given it: a whole cubin, or PTX with its final NUL. The driver gets no length, so it would read
+/// on behind anything else.
+fn is_image(image: &[u8]) -> bool {
+    let is_ptx = || {
+        let text = image.strip_suffix(&[0]).and_then(|text| std::str::from_utf8(text).ok());
+        text.is_some_and(|text| text.contains(".version") && text.contains(".target"))
+    };
+    if image.starts_with(b"\x7fELF") { elf::check_image(image).is_ok() } else { is_ptx() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{cuda::testing::compiler, load::cache::Private};
+    use std::fs;
 
-    #[test]
-    fn what_is_written_is_read_and_damage_is_seen() {
-        let folder = env::temp_dir().join(format!("backends-cache-test-{}", process::id()));
-        let entry = Entry(folder.join("entry"));
-        assert_eq!(entry.read(), None);
-        let compiled = Compiled { image: vec![1, 0, 2], names: vec!["a".into(), "b".into()] };
-        entry.write(&compiled);
-        assert_eq!(entry.read(), Some(compiled));
-        let mut file = fs::read(&entry.0).unwrap();
-        *file.last_mut().unwrap() ^= 1;
-        fs::write(&entry.0, file).unwrap();
-        assert_eq!(entry.read(), None);
-        fs::remove_dir_all(folder).unwrap();
+    const PTX: &[u8] = b".version 9.0\n.target sm_90\n\0";
+
+    fn compiled(image: &[u8]) -> Compiled {
+        Compiled { image: image.to_vec(), names: vec!["a".into(), "b".into()] }
+    }
+
+    fn entry(folder: &Private, key: u128) -> Entry {
+        Entry::in_folder(Some(folder.path().to_path_buf()), key)
     }
 
     #[test]
-    fn parts_do_not_run_into_each_other() {
-        assert_ne!(hash(&[b"ab", b"c"]), hash(&[b"a", b"bc"]));
+    fn what_is_written_is_read_and_damage_is_seen() {
+        let folder = Private::new().unwrap();
+        let entry = entry(&folder, 1);
+        assert_eq!(entry.read(), None);
+        entry.write(&compiled(PTX));
+        assert_eq!(entry.read(), Some(compiled(PTX)));
+        let path = entry.path.as_ref().unwrap();
+        let file = fs::read(path).unwrap();
+        for at in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1;
+            cache::write(path, &damaged).unwrap();
+            assert_eq!(entry.read(), None, "byte {at}");
+            cache::write(path, &file[..at]).unwrap();
+            assert_eq!(entry.read(), None, "the first {at} bytes");
+        }
+    }
+
+    #[test]
+    fn a_file_under_the_name_of_another_is_not_run() {
+        let folder = Private::new().unwrap();
+        let (one, other) = (entry(&folder, 1), entry(&folder, 2));
+        one.write(&compiled(PTX));
+        fs::copy(one.path.as_ref().unwrap(), other.path.as_ref().unwrap()).unwrap();
+        assert!(one.read().is_some());
+        assert_eq!(other.read(), None);
+    }
+
+    #[test]
+    fn what_is_no_image_is_refused_though_its_checksum_is_right() {
+        let folder = Private::new().unwrap();
+        let entry = entry(&folder, 1);
+        let unending = &PTX[..PTX.len() - 1];
+        for image in [&b""[..], b"\0", b"\x7fELF", &[0x7f; 200], unending, b"#!/bin/sh\0"] {
+            entry.write(&compiled(image));
+            assert_eq!(entry.read(), None, "{image:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_compiler_makes_is_an_image_and_a_part_of_it_is_none() {
+        let Some(target) = compiler() else { return };
+        let source = "template <typename T> __global__ void fill(T* out, T x) { out[threadIdx.x] = x; }";
+        for target in [target, crate::cuda::nvrtc::Target::named("compute_90")] {
+            let made = crate::cuda::nvrtc::compile(source, &["fill<float>".into()], &target).unwrap();
+            assert!(is_image(&made.image));
+            assert!(!is_image(&made.image[..made.image.len() / 2]));
+            assert!(!is_image(&made.image[..made.image.len() - 1]));
+        }
+    }
+
+    #[test]
+    fn without_a_folder_nothing_is_kept() {
+        let entry = Entry::in_folder(None, 1);
+        entry.write(&compiled(PTX));
+        assert_eq!(entry.read(), None);
     }
 }

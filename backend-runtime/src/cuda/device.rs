@@ -1,7 +1,7 @@
 //! A GPU: its context, its one stream, and the kernels that are loaded on it.
 
 use super::{error::Checked, kernel::Kernels, library::Library, memory::Pool, nvrtc::Target};
-use crate::{Error, Result};
+use crate::{Error, Result, threads};
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::{
     ffi::c_void,
@@ -38,6 +38,8 @@ impl Device {
     }
 
     fn new(ordinal: usize) -> Result<Device> {
+        threads::refuse_forked("cuda")?;
+        threads::watch_forks();
         let unavailable = |error: result::DriverError| Error::Unavailable {
             backend: "cuda",
             why: format!("no device {ordinal}: the driver says {error}"),
@@ -96,6 +98,7 @@ impl Device {
     /// Makes the device current on this thread, as every call of the driver needs.
     #[inline]
     pub(crate) fn bind(&self, op: &'static str) -> Result<()> {
+        threads::refuse_forked("cuda")?;
         self.context.bind_to_thread().checked(op)
     }
 

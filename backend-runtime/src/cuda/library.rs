@@ -1,7 +1,14 @@
 //! Finding NVIDIA's libraries at run time: cudarc panics where one is missing, so nothing of it is touched before
 //! [`Library::load`] has said that the library is there and has every function that is called.
 
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    load::{
+        examine, places,
+        trust::{self, Trust},
+        with_causes,
+    },
+};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -29,11 +36,19 @@ impl Library {
     pub(crate) fn load(self) -> Result<()> {
         let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !loaded[self as usize] {
+            let mut refused = Vec::new();
             if self != Library::Driver {
-                search_folders().iter().any(|folder| self.preload(folder));
+                for (folders, trust) in PLACES {
+                    if self.preload_any(folders(), trust, &mut refused) {
+                        break;
+                    }
+                }
             }
+            self.examine_by_name().map_err(|why| self.missing(&why))?;
             if !self.is_present() {
-                return Err(self.missing(&format!("{} was not found", self.name())));
+                refused.extend(self.loaders_reason());
+                let why: Vec<String> = refused.iter().map(|why| format!(": {why}")).collect();
+                return Err(self.missing(&format!("{} was not found{}", self.name(), why.concat())));
             }
             if let Some(symbol) = self.symbols().iter().find(|symbol| !self.has(symbol)) {
                 return Err(self.missing(&format!("{} has no {symbol}: it is too old", self.name())));
@@ -41,6 +56,39 @@ impl Library {
             loaded[self as usize] = true;
         }
         Ok(())
+    }
+
+    /// Opens the library in the first of the folders that has it and may be loaded from. Whether there is one; why others
+    /// were passed over goes to `refused`.
+    fn preload_any(self, folders: Vec<PathBuf>, trust: Trust, refused: &mut Vec<String>) -> bool {
+        folders.iter().any(|folder| match self.preload(folder, trust) {
+            Ok(opened) => opened,
+            Err(why) => {
+                if !refused.contains(&why) {
+                    refused.push(why);
+                }
+                false
+            }
+        })
+    }
+
+    /// What cudarc opens by a bare name the system's loader searches for. Where that would find it is looked at before: a
+    /// damaged library would end the process.
+    fn examine_by_name(self) -> std::result::Result<(), String> {
+        let folders = loaders_folders();
+        let base = self.name().split_once(".so").map_or(self.name(), |(base, _)| base);
+        for version in ["", ".13", ".12", ".11", ".10", ".1"] {
+            let name = format!("{base}.so{version}");
+            if let Some(path) = folders.iter().map(|folder| folder.join(&name)).find(|path| path.is_file()) {
+                examine(&path, &folders, Trust::Named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the system's loader does not open the library by its name.
+    fn loaders_reason(self) -> Option<String> {
+        open(Path::new(self.name())).err()
     }
 
     fn name(self) -> &'static str {
@@ -73,20 +121,24 @@ impl Library {
         }
     }
 
-    /// Opens the library by its full path, for cudarc to find it by its bare name. Whether that worked.
-    fn preload(self, folder: &Path) -> bool {
+    /// Opens the library by its full path, for cudarc to find it by its bare name. Whether it is in the folder; an error
+    /// where it is there and must not be loaded, or does not load.
+    fn preload(self, folder: &Path, trust: Trust) -> std::result::Result<bool, String> {
         let (before, names) = self.files();
-        let Some(own) = names.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
-            return false;
-        };
-        if !before.is_empty() {
-            let others = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-            let starts = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(before));
-            others.filter(|path| starts(path)).for_each(|path| {
-                open(&path);
-            });
+        if !names.iter().any(|name| folder.join(name).is_file()) {
+            return Ok(false);
         }
-        open(&own)
+        let folder = trust::check(folder, trust)?;
+        let names = names.iter().map(|name| folder.join(name));
+        let Some(own) = names.into_iter().find(|path| path.is_file()) else { return Ok(false) };
+        let others = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_before = |path: &PathBuf| {
+            !before.is_empty() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(before))
+        };
+        for path in others.filter(is_before).chain([own]) {
+            open(&examine(&path, std::slice::from_ref(&folder), trust)?)?;
+        }
+        Ok(true)
     }
 
     fn is_present(self) -> bool {
@@ -186,33 +238,65 @@ impl Library {
     }
 }
 
-/// Opens a shared library for the life of the process.
-fn open(path: &Path) -> bool {
+/// Opens a shared library for the life of the process, or says why the loader does not.
+fn open(path: &Path) -> std::result::Result<(), String> {
     // SAFETY: the file is one of NVIDIA's libraries, whose initialisers have no requirements.
     let library = unsafe { libloading::Library::new(path) };
     // closing it would take it from under cudarc
-    library.map(std::mem::forget).is_ok()
+    library.map(std::mem::forget).map_err(|why| format!("{} does not load: {}", path.display(), with_causes(&why)))
 }
 
-/// Folders that may hold the toolkit's libraries, the one named on purpose first.
-fn search_folders() -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).map(PathBuf::from) {
-        folders.extend(["lib64", "lib", "nvidia/cu13/lib", ""].map(|sub| home.join(sub)));
-    }
-    let starts = [env::current_dir().ok(), env::current_exe().ok()];
-    for start in starts.iter().flatten() {
-        folders.extend(start.ancestors().map(|folder| folder.join("cuda/nvidia/cu13/lib")));
-    }
-    let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from);
-    for prefix in environments.chain(["/usr/local", "/usr", "/opt/venv"].map(PathBuf::from)) {
+/// Gives folders that may hold the toolkit's libraries.
+type Folders = fn() -> Vec<PathBuf>;
+
+/// Where libraries are looked for, in this order; a later one only where no earlier one has the library.
+const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
+
+/// The toolkit's folders that the user named.
+fn named() -> Vec<PathBuf> {
+    let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).filter(|home| !home.is_empty());
+    let folders = |home: PathBuf| ["lib64", "lib", "nvidia/cu13/lib", ""].map(|sub| home.join(sub));
+    homes.map(PathBuf::from).flat_map(folders).collect()
+}
+
+/// Where NVIDIA's Python packages for CUDA 13 have their libraries, below `nvidia`.
+const OF_PACKAGES: &str = "cu13/lib";
+
+/// Folders that may hold the toolkit's libraries: of the program's project, of the active environment, of the system.
+fn found() -> Vec<PathBuf> {
+    let projects = places::projects().into_iter().map(|project| project.join("cuda/nvidia"));
+    let mut folders: Vec<PathBuf> = projects.map(|nvidia| nvidia.join(OF_PACKAGES)).collect();
+    let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from);
+    for prefix in active.filter(|prefix| prefix.is_absolute()).chain(["/usr/local", "/usr"].map(PathBuf::from)) {
         let versions = fs::read_dir(prefix.join("lib")).into_iter().flatten().flatten();
         for python in versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("python3")) {
             let packages = ["site-packages", "dist-packages"].map(|name| python.path().join(name));
-            folders.extend(packages.map(|folder| folder.join("nvidia/cu13/lib")));
+            folders.extend(packages.map(|folder| folder.join("nvidia").join(OF_PACKAGES)));
         }
     }
     folders.extend(["/usr/local/cuda/lib64", "/usr/local/cuda-13/lib64"].map(PathBuf::from));
+    folders
+}
+
+/// The folders of NVIDIA's packages in the Python that is active.
+fn of_python() -> Vec<PathBuf> {
+    places::python_package("nvidia").iter().map(|folder| folder.join(OF_PACKAGES)).collect()
+}
+
+/// Where the system's loader looks for a bare name, as far as that is written down: `LD_LIBRARY_PATH`, the folders of its
+/// configuration, and the usual ones.
+fn loaders_folders() -> Vec<PathBuf> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    let set = env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty());
+    let mut folders: Vec<PathBuf> = set.iter().flat_map(env::split_paths).collect();
+    let files = fs::read_dir("/etc/ld.so.conf.d").into_iter().flatten().flatten().map(|entry| entry.path());
+    let texts = files.chain(["/etc/ld.so.conf".into()]).filter_map(|file| fs::read_to_string(file).ok());
+    for text in texts {
+        folders.extend(text.lines().map(str::trim).filter(|line| line.starts_with('/')).map(PathBuf::from));
+    }
+    folders.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(PathBuf::from));
     folders
 }
 
@@ -232,7 +316,39 @@ mod tests {
 
     #[test]
     fn a_folder_without_the_library_is_passed_over() {
-        assert!(!Library::Nvrtc.preload(Path::new("/nonexistent")));
-        assert!(!Library::Driver.preload(Path::new("/")), "the driver is never taken from a folder");
+        assert_eq!(Library::Nvrtc.preload(Path::new("/nonexistent"), Trust::Found), Ok(false));
+        let driver = Library::Driver.preload(Path::new("/"), Trust::Found);
+        assert_eq!(driver, Ok(false), "the driver is never taken from a folder");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_damaged_or_planted_library_is_refused_with_the_reason() {
+        use crate::load::cache::Private;
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Private::new().unwrap();
+        let library = folder.path().join("libnvrtc.so.13");
+        // this program stands for a library: the loader refuses it too, but with words
+        let whole = fs::read(env::current_exe().unwrap()).unwrap();
+        fs::write(&library, &whole[..whole.len() / 2]).unwrap();
+        let why = Library::Nvrtc.preload(folder.path(), Trust::Named).unwrap_err();
+        assert!(why.contains("libnvrtc.so.13") && why.contains("damaged"), "{why}");
+        fs::write(&library, &whole).unwrap();
+        let why = Library::Nvrtc.preload(folder.path(), Trust::Named).unwrap_err();
+        assert!(why.contains("cannot dynamically load"), "the loader's own reason: {why}");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let mut refused = Vec::new();
+        assert!(!Library::Nvrtc.preload_any(vec![folder.path().into()], Trust::Found, &mut refused));
+        assert!(refused[0].contains("can be written by all users"), "{refused:?}");
+    }
+
+    #[test]
+    fn no_folder_is_searched_for_being_above_the_working_folder() {
+        let here = env::current_dir().unwrap();
+        let projects = places::projects();
+        let above = here.ancestors().filter(|folder| !projects.iter().any(|project| project == folder));
+        for folder in above {
+            assert!(!found().contains(&folder.join("cuda/nvidia/cu13/lib")), "{}", folder.display());
+        }
     }
 }

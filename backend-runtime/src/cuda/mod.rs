@@ -5,9 +5,9 @@
 //! the kernels around scalar expressions, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a
 //! machine without a GPU. Nothing of CUDA is needed to build this.
 //!
-//! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in a
-//! folder `cuda` above the working folder or the program, in Python's packages, in the toolkit's usual folder.
-//! Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder. `BACKENDS_CUDA_CACHE=0` turns the reuse
+//! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in the
+//! folder `cuda` of the program's cargo project, in Python's packages, in the toolkit's usual folder; never where another user
+//! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if he has one. `BACKENDS_CUDA_CACHE=0` turns the reuse
 //! of freed memory off.
 
 pub mod ahead;

@@ -9,11 +9,16 @@ pub mod create;
 pub mod elementwise;
 pub mod fft;
 pub mod index;
+pub mod kernel;
 pub mod layout;
 pub mod linalg;
+mod parallel;
 pub mod random;
+pub mod raw;
 pub mod reduce;
+mod region;
 pub mod shape;
+pub(crate) mod simd;
 pub mod sort;
 pub mod special;
 pub mod walk;
@@ -28,6 +33,13 @@ pub type NdArray<T> = HostArray<T>;
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 
 /// The CPU, on ndarray. Free to create and to clone.
+///
+/// # Threads
+/// Large loops run on rayon's global pool (as many threads as cores, or `RAYON_NUM_THREADS`), or on the pool that the calling
+/// thread belongs to; results do not depend on how many there are. Where the system refuses to start threads, and in a
+/// process made by `fork` after this backend was used, loops run in the thread that calls. Such a process also
+/// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends answer
+/// with [`Error::Unavailable`](crate::Error::Unavailable) there.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
     /// `None` is the stream that all such backends of the process share.

@@ -7,8 +7,11 @@ use super::{
     tensor::Tensor,
 };
 use crate::{
-    Element, Error, HostArray, Result,
-    numpyish::{buffer, copy},
+    DType, Element, Error, HostArray, Result,
+    numpyish::{
+        copy,
+        raw::{typed, view},
+    },
     shape,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
@@ -61,6 +64,11 @@ impl<T: Element> TorchArray<T> {
             return ArrayViewD::from_shape(shape, &[]).map_err(|e| Error::shape("view", shape, e.to_string()));
         }
         let layout = IxDyn(shape).strides(IxDyn(self.tensor.strides()));
+        if T::DTYPE == DType::Bool {
+            // SAFETY: as below; any byte is a `u8`.
+            let bytes = unsafe { ArrayViewD::from_shape_ptr(layout.clone(), self.tensor.data().cast::<u8>()) };
+            check_bools("view", bytes.iter())?;
+        }
         // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither
         // change nor go while `self` is borrowed; the shim leaves no lazy conjugation or negation.
         Ok(unsafe { ArrayViewD::from_shape_ptr(layout, self.tensor.data().cast::<T>()) })
@@ -82,6 +90,14 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
     }
 }
 
+/// Other bytes than 0 and 1 are no bools, though libtorch takes them: one of its ops can make them of any memory.
+fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) -> Result<()> {
+    match bytes.find(|byte| **byte > 1) {
+        None => Ok(()),
+        Some(byte) => Err(Error::Library { op, backend: "torch", message: format!("a bool is the byte {byte}") }),
+    }
+}
+
 /// A copy of the elements on the host, in C order. The tensor is of dtype `T`.
 pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     const OP: &str = "to_ndarray";
@@ -95,7 +111,11 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
         if status != status::DONE {
             return Err(shim().error(OP, status, &""));
         }
-        // SAFETY: as above.
+        if T::DTYPE == DType::Bool {
+            // SAFETY: `count` bytes were written, one for each bool.
+            check_bools(OP, unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), count) }.iter())?;
+        }
+        // SAFETY: all are written, and any bytes are an element of a dtype other than bool.
         unsafe { elements.set_len(count) };
     }
     HostArray::from_shape_vec(shape, elements).map_err(|e| Error::shape(OP, shape, e.to_string()))
@@ -107,11 +127,7 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
     const OP: &str = "from_ndarray";
     let shim = load()?;
     shape::count(OP, x.shape(), size_of::<T>())?;
-    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) {
-        buffer::array(OP, x.shape(), copy::to_vec(OP, x.view())?)?
-    } else {
-        x
-    };
+    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) { typed(copy::to_raw(OP, view(&x)))? } else { x };
     let lengths: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();
     let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));

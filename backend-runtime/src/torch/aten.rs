@@ -3,6 +3,7 @@
 use super::{
     Torch, TorchArray,
     call::{On, Results, Schema},
+    schema,
     tensor::{Arg, Tensor},
     via::{Detour, Via},
 };
@@ -22,41 +23,15 @@ impl Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
 
-    /// Compares the mapping with libtorch's own schema: that the op exists, takes `args` arguments or more, has defaults
-    /// for the rest, and returns only what [`FromTensors`] reads.
+    /// Compares the mapping with libtorch's own schema: that the op exists, writes into none of its arguments, takes `args`
+    /// arguments or more, has defaults for the rest, and returns only what [`FromTensors`] reads.
     pub fn check_schema(&self, args: usize) -> Result<()> {
-        let text = self.schema.text()?;
-        let refuse = |why: &str| Err(Error::argument(self.op, format!("{text}: {why}")));
-        let (params, returns) = text.rsplit_once(" -> ").unwrap_or((&text, ""));
-        let params = params.split_once('(').map_or("", |(_, p)| p.trim_end_matches(')'));
-        let params: Vec<&str> = split_params(params).into_iter().filter(|p| !p.is_empty() && *p != "*").collect();
-        if params.len() < args {
-            return refuse("takes fewer arguments");
-        }
-        if params[args..].iter().any(|p| !p.contains('=')) {
-            return refuse("needs more arguments");
-        }
-        let tensors = returns.trim_matches(['(', ')']).split(", ").all(|r| r.starts_with("Tensor"));
-        if tensors { Ok(()) } else { refuse("does not return tensors") }
-    }
-}
-
-/// The parameters of a schema: split at commas that are in no brackets.
-fn split_params(text: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
-    for (i, c) in text.char_indices() {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(text[start..i].trim());
-                start = i + 1;
-            }
-            _ => {}
+        let text = self.schema.text(self.op)?;
+        match schema::mismatch(&text, args) {
+            None => Ok(()),
+            Some(why) => Err(Error::argument(self.op, format!("{text}: {why}"))),
         }
     }
-    parts.push(text[start..].trim());
-    parts
 }
 
 /// What the results of libtorch's op are as a row's result: an array, a list, a tuple.
@@ -126,18 +101,5 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     match error {
         Error::Library { .. } if shapes.len() > 1 => shape::broadcast_all(op, shapes).err().unwrap_or(error),
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_split_at_their_own_commas() {
-        assert_eq!(
-            split_params("Tensor self, int[1]? dim=None, *, bool[2] x=[0, 1]"),
-            ["Tensor self", "int[1]? dim=None", "*", "bool[2] x=[0, 1]"]
-        );
     }
 }

@@ -1,13 +1,17 @@
 //! Compiles `shim.cpp` against the headers of the libtorch found, once per version, into a cache folder.
 
 use super::locate::{library, unavailable};
-use crate::Result;
+use crate::{
+    Result,
+    load::{
+        cache::{self, Private},
+        trust::{self, Trust},
+    },
+};
 use std::{
-    env, fs,
-    hash::{DefaultHasher, Hash, Hasher},
-    io,
+    env, fs, io,
     path::{Path, PathBuf},
-    process::{self, Command},
+    process::Command,
 };
 
 const SOURCE: &str = include_str!("shim.cpp");
@@ -18,35 +22,102 @@ const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility
 /// Where headers with the version are, oldest layout last.
 const VERSION_HEADERS: [&str; 2] = ["torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"];
 
+/// A compiled shim, which lives until it is loaded where it is not kept.
+pub(super) struct Built {
+    /// The library.
+    pub path: PathBuf,
+    /// Why it is not in the cache, and the folder that goes with this value.
+    unkept: Option<(String, Private)>,
+}
+
+impl Built {
+    /// Why later runs do not find it.
+    pub fn unkept(&self) -> Option<&str> {
+        self.unkept.as_ref().map(|(why, _)| why.as_str())
+    }
+}
+
 /// The shim for this libtorch (its folder `torch`), compiled unless the cache has it.
 ///
-/// It is done by itself at first use; calling it before moves the wait to a set-up step.
+/// It is done by itself at first use; calling it before moves the wait to a set-up step. Where there is no folder to keep
+/// it in that is an error here; at first use it is compiled for that run alone, and stderr says so.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
-    let libtorch = &libtorch.canonicalize().unwrap_or_else(|_| libtorch.to_path_buf());
+    let torch = trust::check(libtorch, Trust::Named)
+        .map_err(|why| unavailable(format!("{} cannot be used: {why}", libtorch.display())))?;
+    let built = shim(&torch)?;
+    match built.unkept {
+        None => Ok(built.path),
+        Some((why, _)) => Err(unavailable(format!("the shim cannot be kept: {why}"))),
+    }
+}
+
+/// The shim for this libtorch, whose path has no symbolic links.
+pub(super) fn shim(libtorch: &Path) -> Result<Built> {
+    let prefix = prefix(libtorch)?;
+    let folder = match cache::folder("") {
+        Ok(folder) => folder,
+        Err(why) => return for_this_run(libtorch, why),
+    };
+    if let Some(path) = kept(&folder, &prefix) {
+        return Ok(Built { path, unkept: None });
+    }
+    // in the same folder, as the finished file moves only within a file system
+    let work = match Private::new_in(&folder) {
+        Ok(work) => work,
+        Err(why) => return for_this_run(libtorch, why),
+    };
+    let compiled = compile(libtorch, work.path())?;
+    match keep(&compiled, &folder, &prefix) {
+        Ok(path) => Ok(Built { path, unkept: None }),
+        Err(why) => Ok(Built { path: compiled, unkept: Some((format!("{}: {why}", folder.display()), work)) }),
+    }
+}
+
+/// A shim in a folder of this process alone.
+fn for_this_run(libtorch: &Path, why: String) -> Result<Built> {
+    let work = Private::new().map_err(|second| unavailable(format!("the shim cannot be compiled: {why}; {second}")))?;
+    let path = compile(libtorch, work.path())?;
+    Ok(Built { path, unkept: Some((why, work)) })
+}
+
+/// The beginning of the name of a shim in the cache: what it is made of.
+fn prefix(libtorch: &Path) -> Result<String> {
     let headers = libtorch.join("include");
     let version = version(&headers)
         .ok_or_else(|| unavailable(format!("{} has none of the headers {VERSION_HEADERS:?}", headers.display())))?;
-    let folder = cache_folder();
-    let name = format!("backends-torch-{version}-{:016x}{}", key(libtorch), env::consts::DLL_SUFFIX);
-    let shim = folder.join(&name);
-    if shim.is_file() {
-        return Ok(shim);
-    }
-    let failed =
-        |e: io::Error| unavailable(format!("the shim for libtorch cannot be kept in {}: {e}", folder.display()));
-    fs::create_dir_all(&folder).map_err(failed)?;
-    // written under a name of its own and renamed: another process sees all of it or nothing
-    let temporary = folder.join(format!("{name}.{}", process::id()));
-    let source = temporary.with_extension(format!("{}.cpp", process::id()));
-    fs::write(&source, SOURCE).map_err(failed)?;
-    let compiled = compile(libtorch, &source, &temporary);
-    let _ = fs::remove_file(&source);
-    compiled?;
-    fs::rename(&temporary, &shim).map_err(failed)?;
-    Ok(shim)
+    Ok(format!("backends-torch-{version}-{:032x}-", key(libtorch)))
 }
 
-fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
+/// The name of a shim in the cache says what it was made of and what is in it, so that damage is seen.
+fn name(prefix: &str, content: &[u8]) -> String {
+    format!("{prefix}{:032x}{}", cache::hash(&[content]), env::consts::DLL_SUFFIX)
+}
+
+/// The shim in the cache whose content is what its name says. Damaged ones go.
+fn kept(folder: &Path, prefix: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)));
+    ours.map(|entry| entry.path()).find(|path| {
+        let whole = cache::read(path).is_some_and(|content| path.ends_with(name(prefix, &content)));
+        if !whole {
+            let _ = fs::remove_file(path);
+        }
+        whole
+    })
+}
+
+/// Gives the compiled shim its name in the cache.
+fn keep(compiled: &Path, folder: &Path, prefix: &str) -> io::Result<PathBuf> {
+    let content = fs::read(compiled)?;
+    let path = folder.join(name(prefix, &content));
+    cache::write(&path, &content)?;
+    Ok(path)
+}
+
+/// Compiles the shim in `folder`, which is this process's own.
+fn compile(libtorch: &Path, folder: &Path) -> Result<PathBuf> {
+    let (source, output) = (folder.join("shim.cpp"), folder.join(format!("shim{}", env::consts::DLL_SUFFIX)));
+    fs::write(&source, SOURCE).map_err(|why| unavailable(format!("{}: {why}", source.display())))?;
     let headers = libtorch.join("include");
     let given = env::var("CXX").ok().filter(|c| !c.is_empty());
     let compilers: Vec<&str> = given.iter().map(String::as_str).chain(["g++", "c++", "clang++"]).collect();
@@ -60,8 +131,8 @@ fn compile(libtorch: &Path, source: &Path, output: &Path) -> Result<()> {
             command.args(["-undefined", "dynamic_lookup"]);
         }
         command.arg("-I").arg(&headers).arg("-I").arg(headers.join("torch/csrc/api/include"));
-        match command.arg(source).arg("-o").arg(output).output() {
-            Ok(out) if out.status.success() => return Ok(()),
+        match command.arg(&source).arg("-o").arg(&output).output() {
+            Ok(out) if out.status.success() => return Ok(output),
             Ok(out) => {
                 let text = String::from_utf8_lossy(&out.stderr);
                 let first = text.lines().find(|l| l.contains("error")).or(text.lines().next()).unwrap_or("no message");
@@ -95,20 +166,19 @@ fn version(headers: &Path) -> Option<String> {
 }
 
 /// What the shim depends on besides the version: its source, and which build of libtorch it is.
-fn key(libtorch: &Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (SOURCE, FLAGS, libtorch, env::var_os("CXX")).hash(&mut hasher);
-    fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).hash(&mut hasher);
-    hasher.finish()
+fn key(libtorch: &Path) -> u128 {
+    let length = fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).to_le_bytes();
+    let compiler = env::var_os("CXX").unwrap_or_default();
+    let flags = FLAGS.join(" ");
+    let [path, compiler] = [libtorch.as_os_str(), &compiler].map(|text| text.as_encoded_bytes());
+    cache::hash(&[SOURCE.as_bytes(), flags.as_bytes(), path, compiler, &length])
 }
 
-/// `$BACKENDS_CACHE`, else `backends` in the user's cache folder, else in the folder of temporary files.
-fn cache_folder() -> PathBuf {
-    let set = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    set("BACKENDS_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|f| f.join("backends")))
-        .or_else(|| set("HOME").map(|f| f.join(".cache").join("backends")))
-        .unwrap_or_else(|| env::temp_dir().join("backends"))
+/// Puts another library in the place of the shim, for a test.
+#[cfg(test)]
+pub(super) fn plant(libtorch: &Path, library: &Path) {
+    let prefix = prefix(libtorch).unwrap();
+    keep(library, &cache::folder("").unwrap(), &prefix).unwrap();
 }
 
 #[cfg(test)]
@@ -118,17 +188,17 @@ mod tests {
 
     #[test]
     fn versions_come_from_the_headers() {
-        let headers = env::temp_dir().join(format!("backends-version-{}", process::id()));
+        let headers = Private::new().unwrap();
+        let headers = headers.path();
         let file = headers.join(VERSION_HEADERS[1]);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        assert_eq!(version(&headers), None);
+        assert_eq!(version(headers), None);
         fs::write(
             &file,
             "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR 5\n#define TORCH_VERSION_PATCH 1\n",
         )
         .unwrap();
-        assert_eq!(version(&headers).as_deref(), Some("2.5.1"));
-        fs::remove_dir_all(headers).unwrap();
+        assert_eq!(version(headers).as_deref(), Some("2.5.1"));
     }
 
     #[test]
@@ -137,5 +207,25 @@ mod tests {
         assert!(
             matches!(&error, Error::Unavailable { backend: "torch", why } if why.contains("/no/such/folder") && why.contains("LIBTORCH"))
         );
+    }
+
+    #[test]
+    fn a_damaged_shim_is_not_used_and_goes() {
+        let folder = Private::new().unwrap();
+        let (folder, source) = (folder.path(), folder.path().join("compiled"));
+        fs::write(&source, "content").unwrap();
+        assert_eq!(kept(folder, "shim-"), None);
+        let path = keep(&source, folder, "shim-").unwrap();
+        assert_eq!(kept(folder, "shim-"), Some(path.clone()));
+        assert_eq!(kept(folder, "other-"), None);
+        for damaged in ["conten", "", "contenT"] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(kept(folder, "shim-"), None, "{damaged}");
+            assert!(!path.exists());
+        }
+        // copied to the name of another
+        keep(&source, folder, "shim-").unwrap();
+        fs::rename(&path, folder.join(path.file_name().unwrap().to_str().unwrap().replace("shim-", "shim-0"))).unwrap();
+        assert_eq!(kept(folder, "shim-"), None);
     }
 }

@@ -3,9 +3,10 @@
 use super::{
     Torch,
     ffi::{Value, load, shim, status, tag},
+    schema,
     tensor::{Arg, Tensor},
 };
-use crate::{Error, Result};
+use crate::{Arrays, Error, Result, threads};
 use std::{
     ffi::{CString, c_void},
     fmt,
@@ -23,6 +24,8 @@ const MOST_RESULTS: usize = 4;
 pub struct Schema {
     name: &'static str,
     overload: &'static str,
+    /// Whether it may write into its arguments.
+    in_place: bool,
     handle: OnceLock<Handle>,
 }
 
@@ -37,7 +40,12 @@ unsafe impl Sync for Handle {}
 impl Schema {
     /// The op `name` (`"aten::sum"`) with the overload (`"dim_IntList"`; `""` where it has none).
     pub const fn new(name: &'static str, overload: &'static str) -> Schema {
-        Schema { name, overload, handle: OnceLock::new() }
+        Schema { name, overload, in_place: false, handle: OnceLock::new() }
+    }
+
+    /// An op that writes into an argument: for functions of this backend, which give it a tensor that nobody else holds.
+    pub(super) const fn in_place(name: &'static str, overload: &'static str) -> Schema {
+        Schema { name, overload, in_place: true, handle: OnceLock::new() }
     }
 
     fn handle(&self, op: &'static str) -> Result<Handle> {
@@ -50,19 +58,31 @@ impl Schema {
         let mut handle = std::ptr::null_mut();
         // SAFETY: both strings live through the call, and `handle` is written where it succeeds.
         let status = unsafe { (shim.find)(name.as_ptr(), overload.as_ptr(), &mut handle) };
-        let Some(handle) = NonNull::new(handle) else {
+        let Some(handle) = NonNull::new(handle).map(Handle) else {
             return Err(shim.error(op, status, &""));
         };
-        Ok(*self.handle.get_or_init(|| Handle(handle)))
+        if !self.in_place {
+            let text = handle.text(op)?;
+            if let Some(why) = schema::written(&text) {
+                return Err(Error::argument(op, format!("{text}: {why}")));
+            }
+        }
+        Ok(*self.handle.get_or_init(|| handle))
     }
 
-    /// The schema in libtorch's own words: `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.
-    pub fn text(&self) -> Result<String> {
-        let handle = self.handle("schema")?;
+    /// The schema in libtorch's own words: `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`. `op`
+    /// is the row that errors name.
+    pub fn text(&self, op: &'static str) -> Result<String> {
+        self.handle(op)?.text(op)
+    }
+}
+
+impl Handle {
+    fn text(self, op: &'static str) -> Result<String> {
         // SAFETY: the handle is one of the shim's.
-        match unsafe { (shim().schema)(handle.0.as_ptr()) } {
+        match unsafe { (shim().schema)(self.0.as_ptr()) } {
             status::DONE => Ok(shim().message()),
-            status => Err(shim().error("schema", status, &"")),
+            status => Err(shim().error(op, status, &"")),
         }
     }
 }
@@ -151,6 +171,7 @@ pub struct On<'b> {
 impl On<'_> {
     /// Calls libtorch's op; arguments left out at the end take its defaults.
     pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
+        threads::refuse_forked(Torch::NAME)?;
         let handle = schema.handle(self.op)?;
         let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
         let mut values = [Value::NONE; MOST_ARGS];

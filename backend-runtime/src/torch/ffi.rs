@@ -1,7 +1,14 @@
 //! The shim's functions, and libtorch itself, loaded once per process.
 
-use super::{build::build_shim, locate};
-use crate::{DType, Error, Result};
+use super::{
+    build,
+    locate::{self, Place},
+};
+use crate::{
+    DType, Error, Result,
+    load::{cache, examine, trust, with_causes},
+    threads,
+};
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     path::Path,
@@ -127,7 +134,11 @@ static SHIM: OnceLock<Result<Shim>> = OnceLock::new();
 
 /// Finds and loads libtorch and the shim, at the first call; later ones repeat its answer.
 pub fn load() -> Result<&'static Shim> {
-    SHIM.get_or_init(|| locate::libtorch().and_then(|torch| open(&torch))).as_ref().map_err(Clone::clone)
+    let open = || {
+        threads::watch_forks();
+        locate::find().and_then(|place| open(&place))
+    };
+    SHIM.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
 /// The shim, for whoever holds a tensor: then it is loaded.
@@ -140,28 +151,45 @@ pub fn shim() -> &'static Shim {
 }
 
 #[cfg(not(unix))]
-fn open(_: &Path) -> Result<Shim> {
+fn open(_: &Place) -> Result<Shim> {
     Err(locate::unavailable("libtorch is loaded on Unix systems only"))
 }
 
 #[cfg(unix)]
-fn open(torch: &Path) -> Result<Shim> {
+fn open(place: &Place) -> Result<Shim> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
-    let open = |path: &Path, scope| {
+    let dlopen = |path: &Path, scope| {
         // SAFETY: libtorch's initialisers are made to run at load; the shim has none.
         unsafe { Library::open(Some(path), RTLD_NOW | scope) }
-            .map_err(|e| locate::unavailable(format!("{} does not load: {e}", path.display())))
+            .map_err(|e| locate::unavailable(format!("{} does not load: {}", path.display(), with_causes(&e))))
     };
-    let cpu = open(&locate::library(torch, "torch_cpu"), RTLD_GLOBAL)?;
-    let shim = build_shim(torch)?;
-    // a libtorch without CUDA, or one whose CUDA libraries are missing, serves the CPU
-    let cuda = open(&locate::library(torch, "torch_cuda"), RTLD_GLOBAL);
-    let library = open(&shim, RTLD_LOCAL).or_else(|_| {
-        // what the cache holds may be of another build of this version
-        std::fs::remove_file(&shim).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
-        open(&build_shim(torch)?, RTLD_LOCAL)
-    })?;
-    let functions = Shim::of(&library).map_err(|e| locate::unavailable(format!("{}: {e}", shim.display())))?;
+    let examine = |path: &Path| {
+        let path = trust::check(path, place.trust).map_err(locate::unavailable)?;
+        examine(&path, &locate::neighbours(&path), place.trust).map_err(locate::unavailable)
+    };
+    let cpu = dlopen(&examine(&locate::library(&place.torch, "torch_cpu"))?, RTLD_GLOBAL)?;
+    let built = build::shim(&place.torch)?;
+    if let Some(why) = built.unkept() {
+        cache::say_once(why);
+    }
+    // a libtorch without CUDA, or one whose CUDA libraries are missing, serves the CPU; a damaged one does not
+    let cuda = locate::library(&place.torch, "torch_cuda");
+    let cuda = if cuda.is_file() { dlopen(&examine(&cuda)?, RTLD_GLOBAL).ok() } else { None };
+    let load = |path: &Path| {
+        let library = dlopen(path, RTLD_LOCAL)?;
+        let functions = Shim::of(&library)
+            .map_err(|e| locate::unavailable(format!("{} is no shim: {}", path.display(), with_causes(&e))))?;
+        Ok((library, functions))
+    };
+    let (library, functions) = match load(&built.path) {
+        // what the cache holds may be of another build of this version, or may lack functions
+        Err(_) if built.unkept().is_none() => {
+            std::fs::remove_file(&built.path)
+                .map_err(|e| locate::unavailable(format!("{}: {e}", built.path.display())))?;
+            load(&build::shim(&place.torch)?.path)?
+        }
+        loaded => loaded?,
+    };
     check_version(&cpu, &functions)?;
     // tensors and their functions may live as long as the process
     std::mem::forget((cpu, cuda, library));

@@ -152,12 +152,10 @@ fn frequencies<T: Real>(
     d: f64,
     integers: impl Fn(On<'_>) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
-    if n == 0 {
-        return Err(Error::argument(on.op, "a transform of 0 points has no frequencies"));
-    }
+    let step = shape::frequency_step(on.op, n, d)?;
     shape::count(on.op, &[n], size_of::<f64>())?;
     let integers = on.cast(&integers(on)?, DType::Float64)?;
-    let scaled = on.call(&ops::MUL, args![&integers, Number::of(1.0 / (n as f64 * d))])?;
+    let scaled = on.call(&ops::MUL, args![&integers, Number::of(step)])?;
     on.array(narrow(on, &scaled, T::DTYPE)?)
 }
 

@@ -1,18 +1,16 @@
 //! Where libtorch is: a folder `torch` with `lib/` and `include/`, as its wheel lays it out.
 
-use crate::{Error, Result};
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::Command,
+use crate::{
+    Error, Result,
+    load::{
+        places,
+        trust::{self, Trust},
+    },
 };
-
-/// Prints the folder of an installed torch without importing it. The first entry of the path goes: it is the current
-/// directory, where any folder called `torch` would be found.
-const ASK_PYTHON: &str = "import sys; del sys.path[0]
-from importlib.util import find_spec
-spec = find_spec('torch')
-print(spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else '')";
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 /// What to do where there is no libtorch, or a part of it is missing.
 pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch and builds what it needs; or `pip install torch` and set \
@@ -28,55 +26,113 @@ pub fn library(torch: &Path, name: &str) -> PathBuf {
     torch.join("lib").join(format!("{}{name}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX))
 }
 
-/// The folder of libtorch: `$LIBTORCH`, else `libtorch/torch` here or in any folder above this one or the executable,
-/// else the torch of `python3`.
+/// A folder of libtorch that may be loaded from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The folder `torch`, without symbolic links.
+    pub torch: PathBuf,
+    /// Who it was believed.
+    pub trust: Trust,
+}
+
+/// Where the libraries are that one of libtorch's is linked to: beside it, and in the packages of NVIDIA's that its wheel
+/// depends on. The library's path has no symbolic links, as the loader starts from there.
+pub fn neighbours(library: &Path) -> Vec<PathBuf> {
+    let Some(beside) = library.parent() else { return Vec::new() };
+    let packages = beside.ancestors().nth(2).map(|above| fs::read_dir(above.join("nvidia")));
+    let packages = packages.into_iter().flatten().flatten().flatten();
+    let folders = packages.map(|package| package.path().join("lib")).filter(|folder| folder.is_dir());
+    std::iter::once(beside.to_path_buf()).chain(folders).collect()
+}
+
+/// The folder of libtorch: `$LIBTORCH`, else `libtorch/torch` in the program's project, else the torch of the Python that is
+/// active.
 pub fn libtorch() -> Result<PathBuf> {
+    find().map(|place| place.torch)
+}
+
+/// As [`libtorch`], with who it was believed.
+pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);
-        return in_folder(&given).ok_or_else(|| {
-            unavailable(format!(
-                "LIBTORCH is {}, which has no {}",
-                given.display(),
-                library(Path::new(""), "torch_cpu").display()
-            ))
-        });
+        let nothing = || format!("it has no {}", library(Path::new(""), "torch_cpu").display());
+        let place = in_folder(&given, Trust::Named).and_then(|place| place.ok_or_else(nothing));
+        return place.map_err(|why| unavailable(format!("LIBTORCH is {}: {why}", given.display())));
     }
-    let starts = [env::current_dir().ok(), env::current_exe().ok()];
-    let above = starts.iter().flatten().flat_map(|start| start.ancestors()).map(|folder| folder.join("libtorch"));
-    above.into_iter().find_map(|folder| in_folder(&folder)).or_else(of_python).ok_or_else(|| {
-        unavailable(
-            "no libtorch: LIBTORCH is not set, no folder `libtorch/torch` is here or above, and python3 has no torch",
-        )
+    let mut refused = Vec::new();
+    let of_projects = places::projects().into_iter().map(|project| project.join("libtorch"));
+    if let Some(place) = first(of_projects, &mut refused) {
+        return Ok(place);
+    }
+    if let Some(place) = first(places::python_package("torch"), &mut refused) {
+        return Ok(place);
+    }
+    let refused: String = refused.iter().map(|why| format!("; refused: {why}")).collect();
+    Err(unavailable(format!(
+        "no libtorch: LIBTORCH is not set, the program's project has no `libtorch/torch`, and python3 has no torch{refused}"
+    )))
+}
+
+/// The first of the folders that may be used; why others were not goes to `refused`.
+fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) -> Option<Place> {
+    folders.into_iter().find_map(|folder| {
+        in_folder(&folder, Trust::Found).unwrap_or_else(|why| {
+            refused.push(why);
+            None
+        })
     })
 }
 
-/// The folder itself, or `torch` in it, if libtorch is there; as an absolute path.
-fn in_folder(folder: &Path) -> Option<PathBuf> {
-    [folder.to_path_buf(), folder.join("torch")]
-        .into_iter()
-        .find(|f| library(f, "torch_cpu").is_file())
-        .and_then(|f| f.canonicalize().ok())
-}
-
-fn of_python() -> Option<PathBuf> {
-    let out = Command::new("python3").args(["-c", ASK_PYTHON]).output().ok().filter(|out| out.status.success())?;
-    in_folder(Path::new(std::str::from_utf8(&out.stdout).ok()?.trim()))
+/// The folder itself, or `torch` in it, if libtorch is there; an error where it is and must not be used.
+fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, String> {
+    let folders = [folder.to_path_buf(), folder.join("torch")];
+    let Some(torch) = folders.into_iter().find(|f| library(f, "torch_cpu").is_file()) else { return Ok(None) };
+    let torch = trust::check(&torch, trust)?;
+    trust::check(&library(&torch, "torch_cpu"), trust)?;
+    trust::check(&torch.join("lib"), trust)?;
+    Ok(Some(Place { torch, trust }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::cache::Private;
+
+    /// A folder with what looks like libtorch.
+    fn planted() -> (Private, PathBuf) {
+        let folder = Private::new().unwrap();
+        let torch = folder.path().join("torch");
+        fs::create_dir_all(torch.join("lib")).unwrap();
+        fs::write(library(&torch, "torch_cpu"), "").unwrap();
+        (folder, torch)
+    }
 
     #[test]
     fn a_folder_counts_only_with_the_library_in_it() {
-        let root = env::temp_dir().join(format!("backends-locate-{}", std::process::id()));
-        let torch = root.join("torch");
-        std::fs::create_dir_all(torch.join("lib")).unwrap();
-        assert_eq!(in_folder(&root), None);
-        std::fs::write(library(&torch, "torch_cpu"), "").unwrap();
-        let found = torch.canonicalize().unwrap();
-        assert_eq!(in_folder(&root), Some(found.clone()), "the folder above");
-        assert_eq!(in_folder(&torch), Some(found), "the folder itself");
-        std::fs::remove_dir_all(root).unwrap();
+        let (folder, torch) = planted();
+        let found = Ok(Some(Place { torch: torch.clone(), trust: Trust::Found }));
+        assert_eq!(in_folder(folder.path(), Trust::Found), found, "the folder above");
+        assert_eq!(in_folder(&torch, Trust::Found), found, "the folder itself");
+        fs::remove_file(library(&torch, "torch_cpu")).unwrap();
+        assert_eq!(in_folder(folder.path(), Trust::Found), Ok(None));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_all_users_can_write_is_refused_by_name() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, torch) = planted();
+        for part in [torch.clone(), torch.join("lib"), library(&torch, "torch_cpu")] {
+            let before = fs::metadata(&part).unwrap().permissions();
+            fs::set_permissions(&part, fs::Permissions::from_mode(0o777)).unwrap();
+            for trust in [Trust::Found, Trust::Named] {
+                let why = in_folder(folder.path(), trust).unwrap_err();
+                assert!(why.starts_with(part.to_str().unwrap()) && why.contains("all users"), "{why}");
+            }
+            let mut refused = Vec::new();
+            assert_eq!(first([folder.path().to_path_buf()], &mut refused), None);
+            assert_eq!(refused.len(), 1);
+            fs::set_permissions(&part, before).unwrap();
+        }
     }
 }

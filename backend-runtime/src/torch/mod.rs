@@ -6,9 +6,9 @@
 //! # Finding libtorch
 //!
 //! Nothing of libtorch is needed to build this crate. At the first [`Torch::new`] it is looked for in `$LIBTORCH` (its folder
-//! `torch`, which has `lib` and `include`), in `libtorch/torch` here or above this folder or the executable, and in `python3`'s
-//! packages. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
-//! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder. Where one of these is missing,
+//! `torch`, which has `lib` and `include`), in `libtorch/torch` of the program's cargo project, and in `python3`'s packages; never
+//! where another user may have put it. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
+//! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if he has one. Where something is missing,
 //! [`Torch::new`] is [`Error::Unavailable`], which says what to do.
 
 mod array;
@@ -18,6 +18,7 @@ mod call;
 mod ffi;
 mod locate;
 mod ops;
+mod schema;
 mod tensor;
 mod via;
 mod with;

@@ -11,7 +11,7 @@ macro_rules! ops {
 
         /// All of them.
         #[cfg(test)]
-        pub static EVERY: &[&Schema] = &[$(&$name),*];
+        pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE];
     };
 }
 
@@ -42,7 +42,6 @@ ops! {
     CONSTANT_PAD = "constant_pad_nd";
     CONTIGUOUS = "contiguous";
     COPYSIGN = "copysign"."Tensor";
-    COPY_IN_PLACE = "copy_";
     COS = "cos";
     CUMPROD = "cumprod";
     CUMSUM = "cumsum";
@@ -128,3 +127,6 @@ ops! {
     WHERE = "where"."self";
     ZEROS_LIKE = "zeros_like";
 }
+
+/// `copy_`, which writes: only for tensors that nobody else holds.
+pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");

@@ -97,12 +97,18 @@ at::Tensor borrowed(void* impl) {
   return at::Tensor(Pointer::reclaim_copy(static_cast<Impl*>(impl)));
 }
 
-// Lazy conjugation and negation are carried out, so that whoever reads the memory sees the elements.
-void* released(at::Tensor t) {
+// What has no elements at strides (sparse tensors, nested ones, zeros without memory) is refused: its lengths or its memory
+// cannot be asked for. Lazy conjugation and negation are carried out, so that whoever reads the memory sees the elements.
+at::Tensor readable(at::Tensor t) {
+  if (!t.defined()) return t;
+  TORCH_CHECK(t.layout() == c10::kStrided && !t.is_nested() && (t.is_cpu() || t.is_cuda()) && !t._is_zerotensor(),
+              "a tensor of layout ", t.layout(), " on ", t.device(), " is no array");
   if (t.is_conj()) t = t.resolve_conj();
   if (t.is_neg()) t = t.resolve_neg();
-  return t.unsafeReleaseTensorImpl();
+  return t;
 }
+
+void* released(at::Tensor t) { return readable(std::move(t)).unsafeReleaseTensorImpl(); }
 
 at::Tensor on_device(void* impl, c10::Device device) {
   at::Tensor t = borrowed(impl);
@@ -177,7 +183,8 @@ Value from_ivalue(c10::IValue&& i) {
   } else if (i.isTensorList()) {
     auto list = std::move(i).toTensorVector();
     auto impls = std::make_unique<void*[]>(list.size());
-    for (size_t k = 0; k < list.size(); k++) impls[k] = released(std::move(list[k]));
+    for (auto& t : list) t = readable(std::move(t));
+    for (size_t k = 0; k < list.size(); k++) impls[k] = list[k].unsafeReleaseTensorImpl();
     v.tag = TENSORS;
     v.count = static_cast<int64_t>(list.size());
     v.pointer = impls.release();

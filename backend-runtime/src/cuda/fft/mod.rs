@@ -292,12 +292,9 @@ fn frequencies<T: Real>(
     negative: usize,
     d: f64,
 ) -> Result<CudaArray<T>> {
-    if n == 0 || d == 0.0 {
-        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
-    }
+    let step = shape::frequency_step(op, n, d)?;
     let out = b.uninit_raw(op, T::DTYPE, &[count])?;
     let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[T::DTYPE]))?;
-    let step = 1.0 / (n as f64 * d);
     let (elements, negative, points) = (count as u64, negative as u64, n as u64);
     // SAFETY: the array is contiguous and has `count` elements of the kernel's dtype.
     unsafe { b.launch(op, kernel, Grid::over(count), &[&out.pointer(), &elements, &negative, &points, &step]) }?;

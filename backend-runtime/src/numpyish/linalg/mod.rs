@@ -4,62 +4,124 @@ mod pack;
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, Shared},
-    convert::{convert, narrow},
+    buffer::Buffer,
+    convert::{computed_in, convert, is_half},
+    copy,
     layout::{Dim, Offsets, dims},
+    parallel::{self},
+    raw::{RawArray, View, typed, view},
+    simd::versions,
 };
 use crate::{
-    DType, Element, Error, Kind, Numeric, Result,
+    Complex, DType, Error, Kind, Numeric, Result,
     shape::{self, Product},
+    threads,
 };
-use multiversion::multiversion;
 use std::sync::OnceLock;
 
 const OP: &str = "matmul";
 
 /// Matrix product over the last two axes; the leading ones broadcast.
 pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
-    let product = Product::of(OP, x1.shape(), x2.shape())?;
-    match T::DTYPE {
-        DType::Float16 | DType::BFloat16 => {
-            let wide = product.run::<f32>(&widened(x1)?, &widened(x2)?)?;
-            let mut out = buffer::zeroed::<T>(OP, wide.len())?;
-            buffer::chunks(&mut out, 1, buffer::CHEAP, |start, part| narrow(&wide[start..start + part.len()], part));
-            buffer::array(OP, &product.shape, out)
+    typed(multiplied(view(x1), view(x2)))
+}
+
+fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
+    let dtype = x1.dtype;
+    let product = Product::of(OP, x1.shape, x2.shape)?;
+    let elements = if is_half(dtype) {
+        let (wide1, wide2) = (converted(x1, DType::Float32)?, converted(x2, DType::Float32)?);
+        let (s1, s2) = (shape::c_strides(x1.shape), shape::c_strides(x2.shape));
+        let wide = |x: View<'_>, wide: &Buffer| (wide.start().cast_const(), x.shape.to_vec());
+        let ((p1, d1), (p2, d2)) = (wide(x1, &wide1), wide(x2, &wide2));
+        let x1 = View { start: p1, dtype: DType::Float32, shape: &d1, strides: &s1 };
+        let x2 = View { start: p2, dtype: DType::Float32, shape: &d2, strides: &s2 };
+        let wide = product.run(x1, x2)?;
+        let out = Buffer::new(OP, wide.len(), dtype)?;
+        // SAFETY: as many elements of both dtypes.
+        unsafe { convert_all(&wide, &out) };
+        out
+    } else {
+        product.run(x1, x2)?
+    };
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(OP, product.shape, elements) }
+}
+
+/// The elements in C order, in another dtype.
+fn converted(x: View<'_>, to: DType) -> Result<Buffer> {
+    let from = copy::to_buffer(OP, x)?;
+    let wide = Buffer::new(OP, from.len(), to)?;
+    // SAFETY: as many elements of both dtypes.
+    unsafe { convert_all(&from, &wide) };
+    Ok(wide)
+}
+
+/// Converts all elements of a buffer to those of another, on several threads where that pays.
+///
+/// # Safety
+/// There are as many, and those to convert have been written.
+unsafe fn convert_all(from: &Buffer, to: &Buffer) {
+    parallel::parallel(from.len(), parallel::CHEAP, |range| {
+        // SAFETY: a part of both; tasks write different parts.
+        unsafe {
+            let (x, out) = (from.start().add(range.start * from.dtype().size()), to.start());
+            convert(from.dtype(), to.dtype(), x, out.add(range.start * to.dtype().size()), range.len());
         }
-        _ => buffer::array(OP, &product.shape, product.run::<T>(x1, x2)?),
+    });
+}
+
+/// How matrices of one dtype are multiplied.
+///
+/// # Safety of the function
+/// The matrices have the shapes of the product; the result is written by nobody else.
+type Multiply = unsafe fn(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool);
+
+/// Signed and unsigned integers have the same products, bit by bit.
+fn multiply(dtype: DType) -> Multiply {
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => integer_product::<u8>,
+        Int16 | UInt16 => integer_product::<u16>,
+        Int32 | UInt32 => integer_product::<u32>,
+        Int64 | UInt64 => integer_product::<u64>,
+        Float16 | BFloat16 | Float32 => float_product::<f32>,
+        Float64 => float_product::<f64>,
+        Complex64 => float_product::<Complex<f32>>,
+        Complex128 => float_product::<Complex<f64>>,
     }
 }
 
 impl Product {
     /// The elements of the result, in C order.
-    fn run<T: Numeric>(&self, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<Vec<T>> {
-        let n = shape::count(OP, &self.shape, size_of::<T>())?;
-        let mut out = buffer::zeroed::<T>(OP, n)?;
+    fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
+        let dtype = computed_in(x1.dtype);
+        let n = shape::count(OP, &self.shape, dtype.size())?;
+        // integer products are added to what is there
+        let out = Buffer::zeroed(OP, n, dtype)?;
         if n == 0 || self.inner == 0 {
             return Ok(out);
         }
         // rows of an integer product are added to one another: they have to lie together
-        let integers = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
-        let packed = match integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1) {
-            true => Some(buffer::array(OP, x2.shape(), buffer::owned(OP, x2)?)?),
-            false => None,
-        };
-        let x2 = packed.as_ref().unwrap_or(x2);
+        let integers = matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
+        let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
+        let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
+        let c_strides = shape::c_strides(x2.shape);
+        let x2 = View { start: packed.start(), strides: if scattered { &c_strides } else { x2.strides }, ..x2 };
         let left = Matrices::of(x1, false, &self.batches);
         let right = Matrices::of(x2, true, &self.batches);
         let size = self.rows * self.columns;
         let flops = size.saturating_mul(self.inner);
         let batches = n / size;
-        let target = Shared::new(&mut out);
         // a product large enough for several threads uses them itself; smaller ones run side by side
-        let alone = batches == 1 || flops >= SEVERAL_THREADS * rayon::current_num_threads();
+        let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
+        let multiply = multiply(dtype);
         if !integers {
-            pack::room::<T>(OP, self, alone && flops >= SEVERAL_THREADS)?;
+            pack::room(OP, self, dtype, alone && flops >= SEVERAL_THREADS)?;
         }
         let failed: OnceLock<Error> = OnceLock::new();
-        buffer::parallel(batches, grain, |range| {
+        parallel::parallel(batches, grain, |range| {
             if !integers && let Err(e) = pack::block(OP) {
                 failed.get_or_init(|| e);
                 return;
@@ -67,17 +129,10 @@ impl Product {
             let lefts = Offsets::at(&left.batches, range.start);
             let rights = Offsets::at(&right.batches, range.start);
             for ((batch, a), b) in range.zip(lefts).zip(rights) {
-                // SAFETY: each batch of the result is written by one task.
-                let to = unsafe { target.part(batch * size..(batch + 1) * size) };
                 let (a, b) = (left.at(a), right.at(b));
-                // SAFETY: the matrices are parts of the operands, of the product's shape.
-                unsafe {
-                    if integers {
-                        integer_product(to, a, b, self, alone);
-                    } else {
-                        float_product(to, a, b, self, alone);
-                    }
-                }
+                // SAFETY: the matrices are parts of the operands, of the product's shape; each batch of the result is
+                // written by one task.
+                unsafe { multiply(out.start().add(batch * size * dtype.size()), a, b, self, alone) };
             }
         });
         failed.into_inner().map_or(Ok(out), Err)
@@ -89,31 +144,25 @@ const SEVERAL_THREADS: usize = 1 << 18;
 
 /// A matrix somewhere in an array: strides from row to row and from column to column.
 #[derive(Clone, Copy)]
-struct Matrix<T> {
-    start: *const T,
+struct Matrix {
+    start: *const u8,
     row: isize,
     column: isize,
 }
 
 // SAFETY: it is only read, and its elements may be shared.
-unsafe impl<T: Sync> Sync for Matrix<T> {}
-
-impl<T> Matrix<T> {
-    /// The matrix from this row on.
-    fn below(self, row: isize) -> Matrix<T> {
-        Matrix { start: self.start.wrapping_offset(row * self.row), ..self }
-    }
-}
+unsafe impl Sync for Matrix {}
 
 /// The matrices of an operand, one for each batch of the product.
-struct Matrices<T> {
-    first: Matrix<T>,
+struct Matrices {
+    first: Matrix,
+    size: isize,
     batches: Vec<Dim>,
 }
 
-impl<T: Element> Matrices<T> {
+impl Matrices {
     /// `right`: a lone axis is a column, else a row.
-    fn of(x: &NdArray<T>, right: bool, batches: &[usize]) -> Matrices<T> {
+    fn of(x: View<'_>, right: bool, batches: &[usize]) -> Matrices {
         let dims = dims(x);
         let (leading, row, column) = match dims[..] {
             [] => (&[][..], 0, 0),
@@ -125,36 +174,36 @@ impl<T: Element> Matrices<T> {
         let stride =
             |i: usize| leading.get(i.wrapping_sub(missing)).map_or(0, |d| if d.len == 1 { 0 } else { d.stride });
         let batches = batches.iter().enumerate().map(|(i, &len)| Dim { len, stride: stride(i) }).collect();
-        Matrices { first: Matrix { start: x.as_ptr(), row, column }, batches }
+        Matrices { first: Matrix { start: x.start, row, column }, size: x.dtype.size() as isize, batches }
     }
 
-    fn at(&self, offset: isize) -> Matrix<T> {
-        Matrix { start: self.first.start.wrapping_offset(offset), ..self.first }
+    fn at(&self, offset: isize) -> Matrix {
+        Matrix { start: self.first.start.wrapping_offset(offset * self.size), ..self.first }
     }
 }
 
 /// A product of floats.
 ///
 /// # Safety
-/// The matrices have the shapes of the product, `to` as well; `T` is `f32`, `f64` or a complex number of these.
-unsafe fn float_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, threads: bool) {
-    let work = to.len().saturating_mul(shape.inner);
+/// As [`Multiply`] says; `T` is `f32`, `f64` or a complex number of these.
+unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
+    let large = (shape.rows * shape.columns).saturating_mul(shape.inner) >= SEVERAL_THREADS;
     let parallelism =
-        if threads && work >= SEVERAL_THREADS { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
+        if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
     // SAFETY: as the caller promises; nobody else writes `to`.
     unsafe {
         gemm::gemm(
             shape.rows,
             shape.columns,
             shape.inner,
-            to.as_mut_ptr(),
+            to.cast::<T>(),
             1,
             shape.columns as isize,
             false,
-            a.start,
+            a.start.cast::<T>(),
             a.column,
             a.row,
-            b.start,
+            b.start.cast::<T>(),
             b.column,
             b.row,
             T::ZERO,
@@ -170,34 +219,41 @@ unsafe fn float_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, sh
 /// A product of integers, added to `to`, which holds zeros.
 ///
 /// # Safety
-/// The matrices have the shapes of the product, `to` as well; rows of `b` are contiguous.
-unsafe fn integer_product<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, shape: &Product, threads: bool) {
-    let work = shape.columns.saturating_mul(shape.inner).max(1);
-    let grain = if threads { (SEVERAL_THREADS / work).max(1) * shape.columns } else { to.len() };
-    buffer::chunks(to, shape.columns, grain, |start, part| {
-        let first = (start / shape.columns) as isize;
-        // SAFETY: a part of the rows of both, as the caller promises.
+/// As [`Multiply`] says; rows of `b` are contiguous.
+unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
+    let (inner, columns) = (shape.inner, shape.columns);
+    let work = columns.saturating_mul(inner).max(1);
+    let grain = if alone { (SEVERAL_THREADS / work).max(1) } else { shape.rows };
+    let ends = (copy::Ends { from: b.start, to }, a);
+    parallel::parallel(shape.rows, grain, |rows| {
+        let (ends, a) = &ends;
+        // SAFETY: a part of the rows of the left matrix and of the result, as the caller promises.
         unsafe {
-            let a = a.below(first);
-            if shape.columns == 1 {
-                dots(part, a, b, shape.inner)
+            let to = ends.to.cast::<T>().add(rows.start * columns);
+            let a = Matrix { start: a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row).cast(), ..*a };
+            let b = Matrix { start: ends.from, ..b };
+            if columns == 1 {
+                dots(to, rows.len(), a, b, inner);
             } else {
-                rows(part, a, b, shape.inner, shape.columns)
+                add_rows(to, rows.len(), a, b, inner, columns);
             }
         }
     });
-}
 
-/// Rows times one column.
-///
-/// # Safety
-/// `a` has `to.len()` rows and `inner` columns, `b` has `inner` rows.
-unsafe fn dots<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usize) {
-    for (i, t) in to.iter_mut().enumerate() {
-        for k in 0..inner as isize {
-            // SAFETY: the caller's promise.
-            let (x, y) = unsafe { (*a.start.offset(i as isize * a.row + k * a.column), *b.start.offset(k * b.row)) };
-            *t = t.plus(x.times(y));
+    /// Rows times one column.
+    ///
+    /// # Safety
+    /// `a` has as many rows as there are results, and `inner` columns, `b` has `inner` rows.
+    unsafe fn dots<T: Numeric>(to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize) {
+        let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
+        for i in 0..rows {
+            for k in 0..inner as isize {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let product = (*x.offset(i as isize * a.row + k * a.column)).times(*y.offset(k * b.row));
+                    *to.add(i) = (*to.add(i)).plus(product);
+                }
+            }
         }
     }
 }
@@ -206,43 +262,39 @@ unsafe fn dots<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usiz
 const DEPTH: usize = 64;
 const WIDTH: usize = 512;
 
-/// Adds multiples of the rows of `b` to the rows of `to`.
-///
-/// # Safety
-/// `to` has whole rows of `columns`, `a` as many rows and `inner` columns, `b` has `inner` rows of stride 1.
-#[multiversion(targets("x86_64+avx2+fma"))]
-unsafe fn rows<T: Numeric>(to: &mut [T], a: Matrix<T>, b: Matrix<T>, inner: usize, columns: usize) {
-    for first in (0..columns).step_by(WIDTH) {
-        let width = WIDTH.min(columns - first);
-        for depth in (0..inner).step_by(DEPTH) {
-            for (i, row) in to.chunks_exact_mut(columns).enumerate() {
-                let row = &mut row[first..first + width];
-                for k in depth as isize..inner.min(depth + DEPTH) as isize {
-                    // SAFETY: the caller's promise.
-                    let (factor, other) = unsafe {
-                        let other = b.start.offset(k * b.row + first as isize);
-                        (*a.start.offset(i as isize * a.row + k * a.column), std::slice::from_raw_parts(other, width))
-                    };
-                    row.iter_mut().zip(other).for_each(|(t, &o)| *t = t.plus(factor.times(o)));
+versions! {
+    /// Adds multiples of the rows of `b` to the rows of `to`.
+    ///
+    /// # Safety
+    /// `to` has whole rows of `columns`, `a` as many rows and `inner` columns, `b` has `inner` rows of stride 1.
+    unsafe fn add_rows[T: Numeric][T](to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize, columns: usize) {
+        let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
+        for first in (0..columns).step_by(WIDTH) {
+            let width = WIDTH.min(columns - first);
+            for depth in (0..inner).step_by(DEPTH) {
+                for i in 0..rows {
+                    for k in depth as isize..inner.min(depth + DEPTH) as isize {
+                        // SAFETY: the caller's promise.
+                        unsafe {
+                            let row = to.add(i * columns + first);
+                            let other = y.offset(k * b.row + first as isize);
+                            let factor = *x.offset(i as isize * a.row + k * a.column);
+                            for j in 0..width {
+                                *row.add(j) = (*row.add(j)).plus(factor.times(*other.add(j)));
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// A 16-bit array in `f32`, in C order.
-fn widened<T: Element>(x: &NdArray<T>) -> Result<NdArray<f32>> {
-    let from = buffer::packed(OP, x)?;
-    let mut wide = buffer::zeroed::<f32>(OP, from.len())?;
-    buffer::chunks(&mut wide, 1, buffer::CHEAP, |start, part| convert(&from[start..start + part.len()], part));
-    buffer::array(OP, x.shape(), wide)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Complex, f16,
+        Element, Error, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, IxDyn};

@@ -1,0 +1,434 @@
+//! Tables damaged at random, by bytes, by tokens and by structure: whatever a table says, the macro ends soon, on the
+//! stack that rustc gives it, with Rust or with errors that have a place in the table.
+//!
+//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` looks for longer, at other tables.
+
+use super::*;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+const BASE: &str = include_str!("../../ops.toml");
+const USER: &str = include_str!("../../demo-ops/my_ops.toml");
+const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
+
+/// Rows of the base table that the others name, and some of every kind; few, so that many tables can be tried.
+const ROWS: [&str; 22] = [
+    "asarray",
+    "full",
+    "sum",
+    "matmul",
+    "transpose",
+    "expand_dims",
+    "squeeze",
+    "quantile",
+    "median",
+    "mean",
+    "square",
+    "sqrt",
+    "multiply",
+    "subtract",
+    "add",
+    "divide",
+    "erf",
+    "where",
+    "less_equal",
+    "sigmoid",
+    "clip",
+    "fftn",
+];
+
+/// Less than rustc's 8 MiB, of which the compiler has used some.
+const STACK: usize = 4 << 20;
+
+/// A table that takes longer, on a machine that does other things too, takes too long.
+const MOST_TIME: Duration = Duration::from_secs(20);
+
+/// Everything before the first row, and the rows named.
+fn slice(table: &str, names: &[&str]) -> String {
+    let mut rows = table.split("\n[op.");
+    let head = rows.next().unwrap_or("").to_string();
+    let wanted = rows.filter(|row| names.iter().any(|name| row.starts_with(&format!("{name}]"))));
+    wanted.fold(head, |table, row| table + "\n[op." + row)
+}
+
+/// What a table is to the macro.
+#[derive(Clone, Copy, Debug)]
+enum As {
+    Base,
+    User,
+    Overlay,
+}
+
+/// The expansion as Rust, and the errors in it.
+fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>), String> {
+    let source = Source { name: "t.toml".into(), text: table.into() };
+    let input: Input = match role {
+        As::Base => syn::parse_quote!(root = crate, table = "t.toml"),
+        As::User => syn::parse_quote!(root = backends, base = #base, table = "t.toml", trait = Ops),
+        As::Overlay => syn::parse_quote!(root = backends, base = #base, overlay = "t.toml", partial = true),
+    };
+    let tokens = expand_source(&input, &source, "t.toml").unwrap_or_else(|errors| errors);
+    let file = syn::parse2::<syn::File>(tokens).map_err(|why| format!("the expansion is no Rust: {why}"))?;
+    let error = |item: &syn::Item| match item {
+        syn::Item::Macro(call) if call.mac.path.segments.last()?.ident == "compile_error" => {
+            Some(syn::parse2::<syn::LitStr>(call.mac.tokens.clone()).ok()?.value())
+        }
+        _ => None,
+    };
+    let errors = file.items.iter().filter_map(error).collect();
+    Ok((file, errors))
+}
+
+/// Whether a table has no mistakes, or what is wrong with what the macro makes of it: Rust, and errors that have a place.
+fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
+    let (_, errors) = catch_unwind(AssertUnwindSafe(|| expand(table, role, base)))
+        .unwrap_or_else(|_| Err("the macro panics".into()))?;
+    match errors.iter().find(|e| !e.starts_with("t.toml:") && !e.ends_with("more mistakes in this table")) {
+        Some(lost) => Err(format!("an error without a place: {lost}")),
+        None => Ok(errors.is_empty()),
+    }
+}
+
+/// Runs the tables on a small stack, each within its time.
+fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: String) -> (usize, usize) {
+    let (send, seen) = mpsc::channel::<Result<(String, As), (usize, usize)>>();
+    let work = move || {
+        let (mut good, mut bad) = (0, 0);
+        while let Some((table, role)) = next() {
+            let _ = send.send(Ok((table.clone(), role)));
+            match try_table(&table, role, &base) {
+                Ok(true) => good += 1,
+                Ok(false) => bad += 1,
+                Err(why) => panic!("{why}; as {role:?} the table\n{table}"),
+            }
+        }
+        let _ = send.send(Err((good, bad)));
+    };
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap();
+    let mut last = None;
+    loop {
+        match seen.recv_timeout(MOST_TIME) {
+            Ok(Ok(table)) => last = Some(table),
+            Ok(Err(counts)) => return counts,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no end within {MOST_TIME:?}: {last:?}"),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                std::panic::resume_unwind(worker.join().expect_err("the channel is closed at the end only"));
+            }
+        }
+    }
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    fn of<'t, T: ?Sized>(&mut self, items: &[&'t T]) -> &'t T {
+        items[self.below(items.len())]
+    }
+}
+
+/// What takes the place of a token: what a table has, and what it had better not have.
+const TOKENS: [&str; 74] = [
+    "x",
+    "x1",
+    "self",
+    "Self",
+    "crate",
+    "_",
+    "",
+    "é",
+    "\u{202e}",
+    "double",
+    "where",
+    "type",
+    "b",
+    "options",
+    "new",
+    "array",
+    "operand",
+    "array<real>",
+    "arrays",
+    "axes",
+    "axis",
+    "shape",
+    "scalar",
+    "host",
+    "bytes",
+    "f64",
+    "usize",
+    "isize?",
+    "norm",
+    "T",
+    "U",
+    "real",
+    "complex",
+    "any",
+    "numeric",
+    "float",
+    "integer",
+    "each",
+    "call",
+    "compose",
+    "generic",
+    "aten",
+    "via",
+    "torch",
+    "naive",
+    "1e400",
+    "inf",
+    "nan",
+    "-0",
+    "9007199254740993",
+    "18446744073709551616",
+    "-1.5",
+    "0x1F",
+    "true",
+    "none",
+    "all",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    "\"",
+    "\"\"\"",
+    "=",
+    ".",
+    ",",
+    "#",
+    "if x { x } else { x }",
+    "x.exp()",
+    "zero_(x)",
+    "\\u0000",
+    "\u{0}",
+];
+
+fn damage(text: &str, random: &mut Random) -> String {
+    let mut text = text.to_string();
+    for _ in 0..=random.below(4) {
+        text = match random.below(3) {
+            0 => damage_bytes(&text, random),
+            1 => damage_token(&text, random),
+            _ => damage_lines(&text, random),
+        };
+    }
+    text
+}
+
+fn damage_bytes(text: &str, random: &mut Random) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = random.below(bytes.len());
+    match random.below(4) {
+        _ if bytes.is_empty() => {}
+        0 => bytes[at] ^= 1 << random.below(8),
+        1 => _ = bytes.remove(at),
+        2 => bytes.insert(at, random.next() as u8),
+        _ => bytes.truncate(at),
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The places where tokens begin, and the end.
+fn tokens(text: &str) -> Vec<usize> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut before = ' ';
+    let mut starts: Vec<usize> = Vec::new();
+    for (at, c) in text.char_indices() {
+        if !(word(c) && word(before)) {
+            starts.push(at);
+        }
+        before = c;
+    }
+    starts.push(text.len());
+    starts
+}
+
+fn damage_token(text: &str, random: &mut Random) -> String {
+    let starts = tokens(text);
+    let token = |random: &mut Random| {
+        let at = random.below(starts.len().saturating_sub(1));
+        starts[at]..starts.get(at + 1).copied().unwrap_or(text.len())
+    };
+    let at = token(random);
+    let nested = ["(", "-", "!", "[", "x + ", "x.abs().", "add(", "{", "if x {"][random.below(9)];
+    let with = match random.below(8) {
+        0 => String::new(),
+        1 => nested.repeat(1 << random.below(15)),
+        2 | 3 => text[token(random)].to_string(),
+        4 => text[at.clone()].repeat(2),
+        _ => random.of(&TOKENS).to_string(),
+    };
+    format!("{}{with}{}", &text[..at.start], &text[at.end..])
+}
+
+fn damage_lines(text: &str, random: &mut Random) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let (i, j) = (random.below(lines.len()), random.below(lines.len()));
+    if lines.is_empty() {
+        return String::new();
+    }
+    match random.below(6) {
+        0 => _ = lines.remove(i),
+        1 => lines.insert(i, lines[j].clone()),
+        2 => lines.swap(i, j),
+        3 => {
+            // the value of another key
+            let value = lines[j].split_once('=').map_or("", |(_, value)| value).to_string();
+            let key = lines[i].split_once('=').map_or(lines[i].as_str(), |(key, _)| key).to_string();
+            lines[i] = format!("{key}={value}");
+        }
+        4 => {
+            let wrapped = ["[", "]", "{ real = ", "}", "[[", "]]", "\"", "\"", "'''", "'''"];
+            let k = 2 * random.below(wrapped.len() / 2);
+            if let Some((key, value)) = lines[i].clone().split_once('=') {
+                lines[i] = format!("{key}= {}{value}{}", wrapped[k], wrapped[k + 1]);
+            }
+        }
+        _ => {
+            let of = random.below(1 << 12);
+            lines[i] = lines[i].repeat(1 + of / lines[i].len().max(1));
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let (seconds, mut random) = (number("FUZZ_SECONDS"), Random(number("FUZZ_SEED").unwrap_or(1)));
+    let base = slice(BASE, &ROWS);
+    let tables = [(USER.to_string(), As::User), (base.clone(), As::Base), (OVERLAY.to_string(), As::Overlay)];
+    for (table, role) in &tables {
+        assert_eq!(try_table(table, *role, &base), Ok(true), "{role:?}");
+    }
+    let start = Instant::now();
+    let mut rounds = 0;
+    let next = move || {
+        rounds += 1;
+        let more = match seconds {
+            Some(seconds) => start.elapsed() < Duration::from_secs(seconds),
+            None => rounds <= 300,
+        };
+        // most of them a user's
+        let (table, role) = &tables[[0, 0, 0, 1, 2][rounds % 5]];
+        more.then(|| (damage(table, &mut random), *role))
+    };
+    let (good, bad) = run(next, base);
+    println!("{good} tables expanded, {bad} were refused");
+    assert!(good > 0 && bad > 0, "the mutations are of one kind: {good} good, {bad} bad");
+}
+
+/// A user's table of one row that is right, with a part of it replaced.
+fn row_with(from: &str, to: &str) -> String {
+    let row = "[op.mine]\nsummary = \"s\"\nparams = [\"x: array\", \"p: f64 = 1\"]\ndtypes = \"real\"\n\
+               each = \"x * p\"\ntorch = { compose = \"multiply(x, 2.0)\" }\n";
+    assert_eq!(row.matches(from).count(), 1, "{from}");
+    row.replace(from, to)
+}
+
+/// The errors of a user's table, on a small stack, within the time.
+fn errors(table: String) -> Vec<String> {
+    let base = slice(BASE, &["multiply", "sqrt"]);
+    let (send, result) = mpsc::channel();
+    let work = move || send.send(expand(&table, As::User, &base).map(|(_, errors)| errors));
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap();
+    let result = result.recv_timeout(MOST_TIME).expect("an answer in time");
+    _ = worker.join();
+    result.unwrap()
+}
+
+#[test]
+fn what_is_nested_too_deep_is_one_error_at_the_row() {
+    let deep = |open: &str, close: &str, n: usize| format!("{}x{}", open.repeat(n), close.repeat(n));
+    let each = |text: String| ("x * p", text);
+    let compose = |text: String| ("multiply(x, 2.0)", text);
+    let key = |text: &str| ("summary = \"s\"", format!("summary = \"s\"\n{text}"));
+    let message = "operators and brackets within each other";
+    for ((from, to), message) in [
+        (each(deep("(", ")", 800)), message),
+        (each(deep("-", "", 10_000)), message),
+        (each(deep("x + ", "", 10_000)), message),
+        (each("if x < p { x } else ".repeat(2000) + "{ x }"), message),
+        (each(deep("", ".abs()", 5000)), message),
+        (compose(deep("sqrt(", ")", 800)), message),
+        (compose(deep("{", "}", 800)), message),
+        (compose(deep("[", "]", 800)), message),
+        (key(&format!("alias = {}{}", "[".repeat(5000), "]".repeat(5000))), "recursion"),
+        (("summary = \"s\"", format!("alias{} = 1", ".a".repeat(5000))), "recursion limit"),
+    ] {
+        let said = errors(row_with(from, &to));
+        let shown: String = to.chars().take(60).collect();
+        assert!(said.len() == 1 && said[0].contains(message) && said[0].starts_with("t.toml:"), "{shown}: {said:#?}");
+    }
+}
+
+#[test]
+fn what_a_row_says_twice_is_read_once() {
+    // each level names the one before it twice
+    let expression = (0..60).fold("x".to_string(), |inner, _| format!("multiply({inner}, x)"));
+    assert_eq!(errors(row_with("multiply(x, 2.0)", &expression)), [""; 0]);
+    let sets = (1..200).map(|i| format!("s{i} = {{ bound = \"Real\", of = [\"s{0}\", \"s{0}\"] }}\n", i - 1));
+    let sets =
+        format!("[dtypes]\ns0 = {{ bound = \"Real\", of = [\"float32\"] }}\n{}[op.mine]", sets.collect::<String>());
+    assert_eq!(errors(row_with("[op.mine]", &sets).replace("\"real\"", "\"s199\"")), [""; 0]);
+}
+
+#[test]
+fn names_that_other_languages_keep_are_names() {
+    for name in ["double", "register", "op_exp", "template", "fn", "typename", "half", "x1", "p0", "k_row"] {
+        let table = row_with("x: array", &format!("{name}: array")).replace("x * p", &format!("{name} * p"));
+        let table = table.replace("multiply(x", &format!("multiply({name}"));
+        let said = errors(table);
+        // a keyword of Rust cannot stand in an expression
+        assert_eq!(said.is_empty(), name != "fn", "{name}: {said:?}");
+    }
+    let table = row_with("x: array", "double: array").replace("x * p", "double * p");
+    let table = table.replace("multiply(x", "multiply(double");
+    let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
+    assert_eq!(said, [""; 0]);
+    let text = prettyplease::unparse(&file);
+    assert!(text.contains("\"op_times(x0, op_of<T>(p0))\"") && !text.contains("op_times(double"), "{text}");
+}
+
+#[test]
+fn numbers_are_exact_or_refused() {
+    let of = |dtypes: &str, each: &str| {
+        let table = row_with("\"real\"", &format!("\"{dtypes}\"")).replace("x * p", each);
+        let table = table.replace(", \"p: f64 = 1\"", "").replace("multiply(x, 2.0)", "multiply(x, x)");
+        let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
+        if said.is_empty() { Ok(prettyplease::unparse(&file)) } else { Err(said.concat()) }
+    };
+    // in an integer dtype as it is, in a float the nearest one
+    let said = of("precision", "x + 9007199254740993").unwrap();
+    assert!(said.contains("from_i64(9007199254740993i64)"), "{said}");
+    assert!(said.contains("\"op_plus(x0, cast<T>(9007199254740993LL))\""), "{said}");
+    assert!(of("precision", "x + 18446744073709551615").unwrap().contains("cast<T>(18446744073709551615ULL)"));
+    assert!(of("precision", "x + -9223372036854775808").unwrap().contains("cast<T>(-9223372036854775807LL - 1)"));
+    assert!(of("integer", "x + 127").is_ok());
+    for (each, message) in [
+        ("x + 128", "`128` is not in int8"),
+        ("x - -1", "`-1` is not in uint8"),
+        ("x * 0.5", "`0.5` is no number of int8"),
+        ("x * 2.0", "`2.0` is no number of int8"),
+    ] {
+        let said = of("integer", each).unwrap_err();
+        assert!(said.contains(message), "{each}: {said}");
+    }
+}

@@ -1,0 +1,261 @@
+//! The folder of compiled code that is kept between runs: the shim of libtorch, and kernels for GPUs.
+//!
+//! What is in it is run, so the folder is one that only this user can write. Where there is no such folder nothing is kept.
+
+use super::trust::{self, Trust};
+use std::{
+    env,
+    fs::{self, File, OpenOptions},
+    hash::{BuildHasher, RandomState},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+/// The folder of compiled code, or `part` of it, made where it is missing; or why nothing can be kept.
+///
+/// It is `$BACKENDS_CACHE`, else `backends` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`. There is no other: a folder that
+/// several users share is none.
+pub fn folder(part: &str) -> Result<PathBuf, String> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let chosen = choose(set).ok_or("no cache folder: neither BACKENDS_CACHE nor XDG_CACHE_HOME nor HOME names one")?;
+    create(&chosen.join(part)).map_err(|why| format!("the cache folder {} is not used: {why}", chosen.display()))
+}
+
+/// The folder that the environment names. Paths that are not absolute are ignored where their specification says so: they
+/// would be another folder wherever the program starts. Only the user's own word may be one.
+fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |name, rest: &str| set(name).filter(|folder| folder.is_absolute()).map(|folder| folder.join(rest));
+    set("BACKENDS_CACHE")
+        .or_else(|| absolute("XDG_CACHE_HOME", "backends"))
+        .or_else(|| absolute("HOME", ".cache/backends"))
+        .or_else(|| if cfg!(windows) { absolute("LOCALAPPDATA", "backends") } else { None })
+}
+
+/// Makes the folder and those above it that are missing, for this user alone; its path without symbolic links.
+///
+/// What is there already is checked before anything is made in it.
+fn create(folder: &Path) -> Result<PathBuf, String> {
+    let folder = std::path::absolute(folder).map_err(|why| why.to_string())?;
+    let there = folder.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
+    let missing = folder.strip_prefix(there).unwrap_or(Path::new(""));
+    if missing.as_os_str().is_empty() {
+        return trust::check(&folder, Trust::Found);
+    }
+    let start = trust::check_way(there, Trust::Found)?;
+    let mut made = start;
+    for part in missing {
+        made.push(part);
+        match create_private(&made) {
+            // another process was faster
+            Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(format!("{}: {why}", made.display())),
+            _ => {}
+        }
+    }
+    trust::check(&made, Trust::Found)
+}
+
+/// Makes a folder that only this user can use.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Says once for each reason why what was compiled is not kept. That costs time at every start, and nobody would see it.
+pub fn say_once(why: &str) {
+    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !said.iter().any(|s| s == why) {
+        said.push(why.into());
+        let _ = writeln!(io::stderr(), "backends: {why}; what is compiled serves this run only");
+    }
+}
+
+/// A name that nobody can foretell.
+fn random_name() -> String {
+    // the standard library takes the keys of its hashes from the system's random numbers
+    let random = || RandomState::new().hash_one(0);
+    format!(".{:016x}{:016x}", random(), random())
+}
+
+/// A folder of this process alone, under a random name; it goes when this value does.
+#[derive(Debug)]
+pub struct Private(PathBuf);
+
+impl Private {
+    /// In the folder of temporary files.
+    pub fn new() -> Result<Private, String> {
+        let temporary = env::temp_dir();
+        let parent = trust::check_way(&temporary, Trust::Found)
+            .map_err(|why| format!("no folder for temporary files: {why}"))?;
+        Private::new_in(&parent)
+    }
+
+    /// In this folder, in which nobody else can replace it.
+    pub fn new_in(parent: &Path) -> Result<Private, String> {
+        let folder = parent.join(random_name());
+        create_private(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+        Ok(Private(folder))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The content of a file of the cache, if it is one that only this user can have written.
+pub fn read(path: &Path) -> Option<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // a symbolic link is refused; a pipe is opened without waiting for its writer, and refused then
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let mut file = options.open(path).ok()?;
+    trust::check_open(&file).ok()?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).ok()?;
+    Some(content)
+}
+
+/// Writes a file of the cache. It gets its name when it is whole: readers see all of it or nothing.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let unfinished = folder.join(random_name());
+    let written = create_new(&unfinished).and_then(|mut file| file.write_all(content));
+    let renamed = written.and_then(|()| fs::rename(&unfinished, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    renamed
+}
+
+/// A new file that only this user can read and write. A name that is taken, by a link too, is an error.
+fn create_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// FNV-1a in 128 bits: stable between runs and compilers, which std's hasher does not promise. It finds damage and mistakes;
+/// who could write a file with a hash of his choice could write the program as well.
+pub fn hash(parts: &[&[u8]]) -> u128 {
+    let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    for part in parts {
+        for byte in part.iter().chain(&(part.len() as u64).to_le_bytes()) {
+            state = (state ^ *byte as u128).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(settings: &[(&str, &str)]) -> Option<PathBuf> {
+        choose(|name| settings.iter().find(|(set, _)| *set == name).map(|(_, value)| PathBuf::from(value)))
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_folder_is_the_users_or_there_is_none() {
+        let all = [("BACKENDS_CACHE", "own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/user")];
+        assert_eq!(chosen(&all), Some("own".into()));
+        assert_eq!(chosen(&all[1..]), Some("/xdg/backends".into()));
+        assert_eq!(chosen(&all[2..]), Some("/user/.cache/backends".into()));
+        assert_eq!(chosen(&[]), None, "no folder that users share");
+        assert_eq!(chosen(&[("XDG_CACHE_HOME", "cache"), ("HOME", "/user")]), Some("/user/.cache/backends".into()));
+        assert_eq!(chosen(&[("XDG_CACHE_HOME", "cache"), ("HOME", ".")]), None);
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_is_left_beside_it() {
+        let folder = Private::new().unwrap();
+        let path = folder.path().join("file");
+        assert_eq!(read(&path), None);
+        write(&path, b"content").unwrap();
+        write(&path, b"other").unwrap();
+        assert_eq!(read(&path).as_deref(), Some(&b"other"[..]));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(read(folder.path()), None, "a folder");
+        let gone = folder.path().to_path_buf();
+        drop(folder);
+        assert!(!gone.exists());
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        assert_ne!(hash(&[b"ab", b"c"]), hash(&[b"a", b"bc"]));
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use super::*;
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+        #[test]
+        fn folders_and_files_are_for_this_user_alone() {
+            let folder = Private::new().unwrap();
+            let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+            assert_eq!(mode(folder.path()), 0o700);
+            let made = create(&folder.path().join("a/b")).unwrap();
+            assert_eq!((mode(&made), mode(made.parent().unwrap())), (0o700, 0o700));
+            write(&made.join("file"), b"").unwrap();
+            assert_eq!(mode(&made.join("file")), 0o600);
+        }
+
+        #[test]
+        fn links_pipes_and_what_others_can_write_are_not_read() {
+            let folder = Private::new().unwrap();
+            let at = |name| folder.path().join(name);
+            write(&at("file"), b"content").unwrap();
+            symlink(at("file"), at("link")).unwrap();
+            assert_eq!(read(&at("link")), None);
+            for mode in [0o606, 0o602] {
+                fs::set_permissions(at("file"), fs::Permissions::from_mode(mode)).unwrap();
+                assert_eq!(read(&at("file")), None, "{mode:o}");
+            }
+            let pipe = std::ffi::CString::new(at("pipe").to_str().unwrap()).unwrap();
+            // SAFETY: the path ends with a NUL.
+            assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+            assert_eq!(read(&at("pipe")), None, "and it does not wait for a writer");
+        }
+
+        #[test]
+        fn writing_follows_no_link() {
+            let folder = Private::new().unwrap();
+            let at = |name| folder.path().join(name);
+            fs::write(at("precious"), "mine").unwrap();
+            symlink(at("precious"), at("file")).unwrap();
+            write(&at("file"), b"content").unwrap();
+            assert_eq!(fs::read(at("precious")).unwrap(), b"mine");
+            assert_eq!(read(&at("file")).as_deref(), Some(&b"content"[..]));
+            symlink(at("precious"), at("taken")).unwrap();
+            assert!(create_new(&at("taken")).is_err());
+        }
+
+        #[test]
+        fn a_folder_that_others_can_write_is_not_used() {
+            let folder = Private::new().unwrap();
+            let shared = folder.path().join("shared");
+            create_private(&shared).unwrap();
+            fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
+            for folder in [shared.clone(), shared.join("backends")] {
+                let why = create(&folder).unwrap_err();
+                assert!(why.contains(shared.to_str().unwrap()) && why.contains("all users"), "{why}");
+                assert!(!shared.join("backends").exists());
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Whether a shared library is whole. The loader maps what the headers promise, and where the file is shorter than that the
+//! process ends with SIGBUS at the first touch; so the headers are compared with the file before.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::Path,
+};
+
+/// Length of the header of a 64-bit ELF file, of a program header, of a section header, of an entry of the dynamic section.
+const HEADER: usize = 64;
+const PROGRAM: usize = 56;
+const SECTION: usize = 64;
+const DYNAMIC: usize = 16;
+
+/// Longest dynamic section and longest table of names that is read: those of the largest libraries are a few megabytes.
+const MOST: u64 = 256 << 20;
+
+/// Compares the library's headers with its length; the names of the libraries it is linked to, or what is wrong.
+///
+/// Systems whose libraries are of other kinds do this themselves: there everything passes.
+pub fn check(library: &Path) -> Result<Vec<String>, String> {
+    if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
+        return Ok(Vec::new());
+    }
+    let mut file = File::open(library).map_err(|why| why.to_string())?;
+    let length = file.metadata().map_err(|why| why.to_string())?.len();
+    check_content(&mut file, length)
+}
+
+/// As [`check`], of an image in memory.
+pub fn check_image(image: &[u8]) -> Result<(), String> {
+    check_content(&mut std::io::Cursor::new(image), image.len() as u64).map(drop)
+}
+
+/// A part of the file that the loader maps: where it is in memory and in the file, and its length in the file.
+struct Segment {
+    kind: u32,
+    offset: u64,
+    address: u64,
+    length: u64,
+}
+
+const LOAD: u32 = 1;
+const DYNAMIC_SECTION: u32 = 2;
+
+fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<String>, String> {
+    let mut content = Content { file, length };
+    let header = content.at(0, HEADER as u64, "header")?;
+    if !header.starts_with(b"\x7fELF") {
+        return Err("is no ELF file".into());
+    }
+    let order = if cfg!(target_endian = "little") { 1 } else { 2 };
+    if header[4] != 2 || header[5] != order {
+        return Err("is an ELF file of another kind of machine".into());
+    }
+    let (programs, sections) = (u64_at(&header, 32), u64_at(&header, 40));
+    let [program_size, program_count, section_size, section_count] = [54, 56, 58, 60].map(|at| u16_at(&header, at));
+    if sections != 0 {
+        // a count of 0 says that the first section holds the count
+        let bytes = u64::from(section_size) * u64::from(section_count.max(1));
+        content.holds(sections, bytes, "section table")?;
+        if usize::from(section_size) < SECTION {
+            return Err("has section headers that are too short".into());
+        }
+    }
+    if program_count > 0 && usize::from(program_size) != PROGRAM {
+        return Err("has program headers of another size".into());
+    }
+    let table = content.at(programs, PROGRAM as u64 * u64::from(program_count), "program headers")?;
+    let segment = |entry: &[u8]| Segment {
+        kind: u32_at(entry, 0),
+        offset: u64_at(entry, 8),
+        address: u64_at(entry, 16),
+        length: u64_at(entry, 32),
+    };
+    let segments: Vec<Segment> = table.chunks_exact(PROGRAM).map(segment).collect();
+    for segment in segments.iter().filter(|segment| segment.length > 0) {
+        content.holds(segment.offset, segment.length, "segment")?;
+    }
+    content.needed(&segments)
+}
+
+/// A file, read at places that are checked.
+struct Content<'f, F> {
+    file: &'f mut F,
+    length: u64,
+}
+
+impl<F: Read + Seek> Content<'_, F> {
+    fn holds(&self, offset: u64, length: u64, what: &str) -> Result<(), String> {
+        match offset.checked_add(length) {
+            Some(end) if end <= self.length => Ok(()),
+            _ => {
+                Err(format!("is damaged: its {what} ends behind the end of the file, which has {} bytes", self.length))
+            }
+        }
+    }
+
+    fn at(&mut self, offset: u64, length: u64, what: &str) -> Result<Vec<u8>, String> {
+        self.holds(offset, length, what)?;
+        let mut bytes = vec![0; usize::try_from(length.min(MOST)).unwrap_or(0)];
+        self.file.seek(SeekFrom::Start(offset)).map_err(|why| why.to_string())?;
+        self.file.read_exact(&mut bytes).map_err(|why| why.to_string())?;
+        Ok(bytes)
+    }
+
+    /// The names of the libraries that this one is linked to.
+    fn needed(&mut self, segments: &[Segment]) -> Result<Vec<String>, String> {
+        const NEEDED: u64 = 1;
+        const NAMES: u64 = 5;
+        const NAMES_LENGTH: u64 = 10;
+        let Some(section) = segments.iter().find(|segment| segment.kind == DYNAMIC_SECTION) else {
+            return Ok(Vec::new());
+        };
+        let table = self.at(section.offset, section.length, "dynamic section")?;
+        let entries = table.chunks_exact(DYNAMIC).map(|entry| (u64_at(entry, 0), u64_at(entry, 8)));
+        let entries: Vec<(u64, u64)> = entries.take_while(|(tag, _)| *tag != 0).collect();
+        let value = |tag| entries.iter().find(|(found, _)| *found == tag).map(|(_, value)| *value);
+        let (Some(address), Some(length)) = (value(NAMES), value(NAMES_LENGTH)) else { return Ok(Vec::new()) };
+        let holds = |segment: &&Segment| {
+            segment.kind == LOAD && address.checked_sub(segment.address).is_some_and(|from| from < segment.length)
+        };
+        let segment = segments.iter().find(holds).ok_or("is damaged: its table of names is nowhere")?;
+        let names = self.at(segment.offset + (address - segment.address), length, "table of names")?;
+        let name = |&(_, at): &(u64, u64)| {
+            let bytes = names.get(usize::try_from(at).ok()?..)?;
+            let end = bytes.iter().position(|&byte| byte == 0)?;
+            Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+        };
+        Ok(entries.iter().filter(|(tag, _)| *tag == NEEDED).filter_map(name).collect())
+    }
+}
+
+/// Bytes in the order of this machine, as the header promised.
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([0; N])
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_ne_bytes(bytes_at(bytes, at))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(bytes_at(bytes, at))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(bytes_at(bytes, at))
+}
+
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
+mod tests {
+    use super::*;
+
+    /// This program, which has all that a library has.
+    fn program() -> Vec<u8> {
+        std::fs::read(std::env::current_exe().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_whole_library_passes_and_says_what_it_needs() {
+        let needed = check(&std::env::current_exe().unwrap()).unwrap();
+        assert!(needed.iter().any(|name| name.starts_with("libc.so")), "{needed:?}");
+    }
+
+    #[test]
+    fn wherever_it_is_cut_it_is_refused() {
+        let whole = program();
+        check_image(&whole).unwrap();
+        let cuts = (0..64).chain((1..100).map(|part| whole.len() / 100 * part)).chain([whole.len() - 1]);
+        for cut in cuts {
+            let error = check_image(&whole[..cut]).unwrap_err();
+            assert!(error.contains("damaged"), "{cut}: {error}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let mut other = program();
+        assert!(check_image(&[b'x'; 100]).unwrap_err().contains("no ELF"));
+        other[4] = 1;
+        assert!(check_image(&other).unwrap_err().contains("another kind"));
+    }
+
+    #[test]
+    fn no_header_makes_it_panic_or_read_much() {
+        let mut image = program();
+        for at in 0..HEADER + 20 * PROGRAM {
+            let before = image[at];
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                image[at] = value;
+                let _ = check_image(&image);
+            }
+            image[at] = before;
+        }
+        check_image(&image).unwrap();
+    }
+}

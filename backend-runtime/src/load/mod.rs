@@ -1,0 +1,38 @@
+//! What is read from disk to be run: where it is looked for, who may have written it, and whether it is whole.
+//!
+//! The Torch and Cuda backends load libraries and compiled code at run time. The rules for all of that are here, once;
+//! `docs/security.md` says them to users. [`places`] knows the folders to look in, [`trust`] refuses what others may have
+//! written, [`elf`] what is damaged, [`cache`] keeps what was compiled, and [`open`] loads a library.
+
+pub mod cache;
+pub mod elf;
+pub mod places;
+pub mod trust;
+
+use std::path::{Path, PathBuf};
+use trust::Trust;
+
+/// Checks a library that is about to be loaded, and those that it is linked to where they are in `neighbours`: that nobody
+/// else may have written them, and that the loader will not read past their ends, which would end the process.
+///
+/// The path without symbolic links, or why the library must not be loaded.
+pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<PathBuf, String> {
+    let (mut checked, mut waiting) = (Vec::new(), vec![library.to_path_buf()]);
+    while let Some(next) = waiting.pop() {
+        let path = trust::check(&next, trust)?;
+        if checked.contains(&path) {
+            continue;
+        }
+        let needed = elf::check(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+        checked.push(path);
+        let of = |name: &String| neighbours.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+        waiting.extend(needed.iter().filter_map(of));
+    }
+    Ok(checked.swap_remove(0))
+}
+
+/// An error with what caused it: a loader gives its reason only there.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

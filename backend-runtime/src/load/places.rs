@@ -1,0 +1,132 @@
+//! Where libraries are looked for that the user did not name: in his project, and in the Python that is active. Never in
+//! the folder that the program happens to be started in, nor above it.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+/// The folders of the project that this program belongs to: of a program that cargo built the one that has `target`, and of
+/// one that cargo runs those from its package up to its workspace.
+pub fn projects() -> Vec<PathBuf> {
+    let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let mut folders = built_in(env::current_exe().ok().as_deref());
+    folders.extend(run_in(package.as_deref()));
+    folders
+}
+
+/// The folders above a cargo target folder that the program is in, which is how cargo marks them.
+fn built_in(program: Option<&Path>) -> Vec<PathBuf> {
+    let above = program.into_iter().flat_map(Path::ancestors);
+    let targets = above.filter(|folder| folder.ends_with("target") && folder.join("CACHEDIR.TAG").is_file());
+    let projects = targets.filter_map(Path::parent).filter(|project| project.join("Cargo.toml").is_file());
+    projects.map(Path::to_path_buf).collect()
+}
+
+/// The package's folder and those above it, up to the one with `Cargo.lock`; without such a one the package's alone.
+fn run_in(package: Option<&Path>) -> Vec<PathBuf> {
+    let Some(package) = package.filter(|package| package.is_absolute()) else { return Vec::new() };
+    let workspace = package.ancestors().position(|folder| folder.join("Cargo.lock").is_file()).unwrap_or(0);
+    package.ancestors().take(workspace + 1).map(Path::to_path_buf).collect()
+}
+
+/// Prints the folders of installed packages without importing them. Isolated mode (`-I`) keeps the working folder and
+/// `PYTHONPATH` out; it also leaves out what the user installed for himself, which is put in again.
+const ASK: &str = "import sys, site
+from importlib.util import find_spec
+if sys.prefix == sys.base_prefix:
+    sys.path.append(site.getusersitepackages())
+for name in sys.argv[1:]:
+    spec = find_spec(name)
+    for folder in spec and spec.submodule_search_locations or []:
+        print(name, folder)";
+
+/// The packages that are asked for.
+const PACKAGES: [&str; 2] = ["torch", "nvidia"];
+
+/// The folders of the package in the Python that is active, the `python3` on the search path; asked once.
+pub fn python_package(name: &str) -> Vec<PathBuf> {
+    static ANSWER: OnceLock<String> = OnceLock::new();
+    let answer = ANSWER.get_or_init(|| {
+        let asked = Command::new("python3").args(["-I", "-c", ASK]).args(PACKAGES).output();
+        let answer = asked.ok().filter(|answer| answer.status.success()).map(|answer| answer.stdout);
+        String::from_utf8(answer.unwrap_or_default()).unwrap_or_default()
+    });
+    folders_of(name, answer)
+}
+
+fn folders_of(name: &str, answer: &str) -> Vec<PathBuf> {
+    let lines = answer.lines().filter_map(|line| line.split_once(' '));
+    lines.filter(|(package, _)| *package == name).map(|(_, folder)| PathBuf::from(folder)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::cache::Private, *};
+    use std::fs;
+
+    /// A workspace with a package, as cargo leaves it.
+    fn workspace() -> Private {
+        let folder = Private::new().unwrap();
+        fs::create_dir_all(folder.path().join("target/debug/deps")).unwrap();
+        fs::create_dir_all(folder.path().join("package")).unwrap();
+        for file in ["Cargo.toml", "Cargo.lock", "target/CACHEDIR.TAG", "package/Cargo.toml"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_program_of_cargo_finds_its_project_and_no_other_folder() {
+        let folder = workspace();
+        let root = folder.path();
+        assert_eq!(built_in(Some(&root.join("target/debug/deps/test-0"))), [root]);
+        assert_eq!(built_in(Some(&root.join("bin/program"))), [] as [PathBuf; 0]);
+        assert_eq!(built_in(None), [] as [PathBuf; 0]);
+        fs::remove_file(root.join("target/CACHEDIR.TAG")).unwrap();
+        assert_eq!(built_in(Some(&root.join("target/debug/program"))), [] as [PathBuf; 0], "any folder called target");
+    }
+
+    #[test]
+    fn a_package_that_cargo_runs_goes_up_to_its_workspace() {
+        let folder = workspace();
+        let (root, package) = (folder.path(), folder.path().join("package"));
+        assert_eq!(run_in(Some(&package)), [&package, root]);
+        fs::remove_file(root.join("Cargo.lock")).unwrap();
+        assert_eq!(run_in(Some(&package)), [package.as_path()]);
+        assert_eq!(run_in(Some(Path::new("package"))), [] as [PathBuf; 0]);
+    }
+
+    #[test]
+    fn these_tests_have_a_project_and_the_working_folder_is_none() {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        assert!(projects().iter().any(|folder| folder == workspace), "{:?}", projects());
+    }
+
+    #[test]
+    fn answers_of_python_are_read() {
+        let answer = "torch /a b/torch\nnvidia /a b/nvidia\nnvidia /c/nvidia\n";
+        assert_eq!(folders_of("torch", answer), [Path::new("/a b/torch")]);
+        assert_eq!(folders_of("nvidia", answer), [Path::new("/a b/nvidia"), Path::new("/c/nvidia")]);
+        assert_eq!(folders_of("numpy", answer), [] as [PathBuf; 0]);
+    }
+
+    /// Python is asked as users have it: with the working folder and `PYTHONPATH` full of packages of the right name.
+    #[test]
+    fn a_package_of_the_working_folder_is_not_found() {
+        let folder = Private::new().unwrap();
+        let package = folder.path().join("torch");
+        fs::create_dir_all(&package).unwrap();
+        fs::write(package.join("__init__.py"), "raise SystemExit('imported')").unwrap();
+        let ask = |command: &mut Command| {
+            let answer = command.args(PACKAGES).current_dir(folder.path()).env("PYTHONPATH", folder.path()).output();
+            answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned())
+        };
+        let Ok(answer) = ask(Command::new("python3").args(["-I", "-c", ASK])) else { return };
+        assert!(!answer.contains(folder.path().to_str().unwrap()), "{answer}");
+        let exposed = ask(Command::new("python3").args(["-c", ASK])).unwrap();
+        assert!(exposed.contains(folder.path().to_str().unwrap()), "without -I it would be found: {exposed}");
+    }
+}

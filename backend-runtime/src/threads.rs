@@ -1,0 +1,66 @@
+//! How many threads the CPU's loops may use, and what is left of them after `fork`.
+//!
+//! The loops run on rayon's pool. rayon panics where the system refuses to start its threads, and a process made by `fork`
+//! waits forever for threads that only its parent has. So no loop asks rayon for anything before [`count`] has said that
+//! there is a pool: where there is none, [`count`] is 1 and the loops run in the thread that calls.
+
+use crate::{Error, Result};
+use std::{
+    panic,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// Whether this process was made by `fork` after [`watch_forks`] was called in its parent.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The number of threads that a loop called here may be split over; 1 means that it has to run in this thread.
+pub(crate) fn count() -> usize {
+    if FORKED.load(Ordering::Relaxed) {
+        return 1;
+    }
+    // a thread of the caller's own pool uses that pool
+    if rayon::current_thread_index().is_some() {
+        return rayon::current_num_threads();
+    }
+    static POOL: OnceLock<usize> = OnceLock::new();
+    *POOL.get_or_init(|| {
+        watch_forks();
+        match rayon::ThreadPoolBuilder::new().build_global() {
+            Ok(()) => rayon::current_num_threads(),
+            Err(why) if std::error::Error::source(&why).is_some() => 1, // the system gave no threads
+            // the program has started the pool before, or has tried to and failed: only asking tells
+            Err(_) => panic::catch_unwind(rayon::current_num_threads).unwrap_or(1),
+        }
+    })
+}
+
+/// Notes, in every process that is forked off from now on, that the threads of this one are not there.
+pub(crate) fn watch_forks() {
+    #[cfg(unix)]
+    {
+        static WATCHED: OnceLock<()> = OnceLock::new();
+        extern "C" fn in_child() {
+            FORKED.store(true, Ordering::Relaxed);
+        }
+        WATCHED.get_or_init(|| {
+            // SAFETY: the handler stores to an atomic, which is safe in the child of a process with several threads.
+            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        });
+    }
+}
+
+/// The error of a library whose own threads, or whose device, a forked process does not have.
+#[inline(always)]
+pub(crate) fn refuse_forked(backend: &'static str) -> Result<()> {
+    if FORKED.load(Ordering::Relaxed) { Err(forked(backend)) } else { Ok(()) }
+}
+
+#[cold]
+fn forked(backend: &'static str) -> Error {
+    let why = "this process was made by `fork` from one that had used the backend, whose threads and device it does not \
+               have; fork before the first use, or start a new program";
+    Error::Unavailable { backend, why: why.into() }
+}

@@ -1,0 +1,98 @@
+//! libtorch's schemas, which say of each op what it takes, what it returns, and what it does to its arguments:
+//! `aten::zero_(Tensor(a!) self) -> Tensor(a!)`.
+
+/// What is said of an op that a row must not call: one that changes an argument, behind whoever holds that array.
+///
+/// `(a!)` marks an argument that is written, as `out`, `zero_`, `set_` and `resize_` have it. An argument that is marked
+/// `(a)` is only shared with the result, as views are: that is safe as long as nothing writes, which is the rule here.
+pub fn written(text: &str) -> Option<String> {
+    if !text.starts_with("aten::") {
+        return Some("is none of libtorch's own ops, whose schemas say what is written".into());
+    }
+    let (params, _) = parts(text);
+    let changed = params.iter().find(|param| param.contains('!') || WRITTEN_UNSAID.contains(&name(param)));
+    changed.map(|param| {
+        format!("changes its argument `{}`, which others may hold; take the op that returns a new tensor", name(param))
+    })
+}
+
+/// Arguments that are written though the schema does not say so: the statistics that training updates, and the noise that
+/// `rrelu_with_noise` keeps.
+const WRITTEN_UNSAID: [&str; 3] = ["running_mean", "running_var", "noise"];
+
+/// How a call with this many arguments would not fit the schema.
+pub fn mismatch(text: &str, args: usize) -> Option<&'static str> {
+    let (params, returns) = parts(text);
+    if params.len() < args {
+        return Some("takes fewer arguments");
+    }
+    if params[args..].iter().any(|param| !param.contains('=')) {
+        return Some("needs more arguments");
+    }
+    let tensors = returns.trim_matches(['(', ')']).split(", ").all(|r| r.starts_with("Tensor"));
+    (!tensors).then_some("does not return tensors")
+}
+
+/// The parameters of a schema, and what it returns.
+fn parts(text: &str) -> (Vec<&str>, &str) {
+    let (params, returns) = text.rsplit_once(" -> ").unwrap_or((text, ""));
+    let params = params.split_once('(').map_or("", |(_, p)| p.strip_suffix(')').unwrap_or(p));
+    (split(params).into_iter().filter(|p| !p.is_empty() && *p != "*").collect(), returns)
+}
+
+/// Split at commas that are in no brackets.
+fn split(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
+}
+
+/// The name of a parameter: `other` of `Tensor(a -> *) other=None`.
+fn name(param: &str) -> &str {
+    param.split('=').next().unwrap_or_default().trim().rsplit(' ').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_split_at_their_own_commas() {
+        assert_eq!(
+            split("Tensor self, int[1]? dim=None, *, bool[2] x=[0, 1]"),
+            ["Tensor self", "int[1]? dim=None", "*", "bool[2] x=[0, 1]"]
+        );
+        let (params, returns) = parts("aten::split(Tensor(a -> *) self, int n, *, str mode=\"a -> b\") -> Tensor(a)[]");
+        assert_eq!(params.iter().map(|p| name(p)).collect::<Vec<_>>(), ["self", "n", "mode"]);
+        assert_eq!(returns, "Tensor(a)[]");
+    }
+
+    #[test]
+    fn what_is_written_is_seen() {
+        for (text, argument) in [
+            ("aten::zero_(Tensor(a!) self) -> Tensor(a!)", "self"),
+            ("aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)", "out"),
+            ("aten::unbind_(Tensor(a! -> *) x, int dim=0) -> Tensor(a)[]", "x"),
+            ("aten::_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", "self"),
+            ("aten::f(Tensor x, Tensor(a!)? given=None) -> Tensor", "given"),
+            ("aten::batch_norm(Tensor input, Tensor? running_mean, bool training) -> Tensor", "running_mean"),
+        ] {
+            let why = written(text).unwrap_or_else(|| panic!("{text}"));
+            assert!(why.contains(&format!("`{argument}`")), "{why}");
+        }
+        assert_eq!(written("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)"), None);
+        assert_eq!(written("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor"), None);
+        assert!(written("inductor::_reinterpret_tensor(Tensor self, int[] size) -> Tensor").is_some());
+    }
+}

@@ -1,0 +1,165 @@
+//! What is loaded and what is refused. A process loads libtorch once, so each case is a process of its own: this program
+//! again, with [`CASE`] set.
+
+use super::torch;
+use crate::{
+    Arrays, Error,
+    load::{cache::Private, places},
+    torch::{Torch, build, locate},
+};
+use std::{
+    env, fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The environment's name of the case that a child runs.
+const CASE: &str = "BACKENDS_LOADING_CASE";
+
+/// What the child says before its result.
+const RESULT: &str = "result: ";
+
+/// This program as a child that runs a case, in an environment without the settings that say where things are.
+fn child(program: &Path, case: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["torch::tests::loading::cases", "--exact", "--nocapture"]).env(CASE, case);
+    for name in ["LIBTORCH", "BACKENDS_CACHE", "XDG_CACHE_HOME", "CXX"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs the child to its end; what it found, and all that it said. It must not have been killed.
+#[track_caller]
+fn run(command: &mut Command) -> (String, String) {
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{}\n{text}", output.status);
+    let result = text.lines().find_map(|line| line.split_once(RESULT));
+    (result.unwrap_or_else(|| panic!("no result:\n{text}")).1.to_owned(), text)
+}
+
+/// What the children run; as a test of its own it has nothing to do.
+#[test]
+fn cases() {
+    let Ok(case) = env::var(CASE) else { return };
+    if case == "useless shim" {
+        plant_useless_shim();
+    }
+    let loaded = Torch::cpu().and_then(|b| {
+        let x = super::array(&b, vec![1.0, 2.0]);
+        b.to_ndarray(&x).map(|x| x.sum())
+    });
+    match loaded {
+        Ok(sum) => println!("{RESULT}loaded, {sum}"),
+        Err(Error::Unavailable { why, .. }) => println!("{RESULT}{why}"),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// A folder for temporary files of this crate on the file system of the target folder.
+fn folder() -> Private {
+    let program = env::current_exe().unwrap().canonicalize().unwrap();
+    Private::new_in(program.parent().unwrap()).unwrap()
+}
+
+/// The libtorch of this machine, for children.
+fn libtorch() -> Option<PathBuf> {
+    torch().map(|_| locate::libtorch().unwrap())
+}
+
+/// Names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
+    let Some(libtorch) = libtorch() else { return };
+    let temporary = folder();
+    // what another user would plant: the old name of the folder
+    fs::create_dir(temporary.path().join("backends")).unwrap();
+    let mut command = child(&env::current_exe().unwrap(), "load");
+    command.env("LIBTORCH", libtorch).env("TMPDIR", temporary.path()).env_remove("HOME");
+    let (result, text) = run(command.env("XDG_CACHE_HOME", "relative").current_dir(temporary.path()));
+    assert_eq!(result, "loaded, 3");
+    assert!(text.contains("no cache folder") && text.contains("serves this run only"), "{text}");
+    assert_eq!(names(temporary.path()), ["backends"], "what was compiled is gone");
+    assert_eq!(names(&temporary.path().join("backends")), [] as [&str; 0], "and nothing went into the shared folder");
+}
+
+#[test]
+fn libraries_above_the_working_folder_are_not_loaded() {
+    if places::python_package("torch").iter().any(|torch| locate::library(torch, "torch_cpu").is_file()) {
+        return; // that one is found, rightly
+    }
+    let folder = Private::new().unwrap();
+    let lib = folder.path().join("libtorch/torch/lib");
+    let below = folder.path().join("some/folder");
+    fs::create_dir_all(&lib).unwrap();
+    fs::create_dir_all(&below).unwrap();
+    fs::write(locate::library(lib.parent().unwrap(), "torch_cpu"), "what another user planted").unwrap();
+    // outside of a cargo project, as a program that was installed
+    let program = folder.path().join("some/program");
+    fs::copy(env::current_exe().unwrap(), &program).unwrap();
+    let mut command = child(&program, "load");
+    let (result, _) = run(command.current_dir(&below).env_remove("CARGO_MANIFEST_DIR"));
+    assert!(result.starts_with("no libtorch:"), "{result}");
+}
+
+/// A libtorch whose files are those of this machine, for a test to replace some.
+fn copy_of_libtorch(libtorch: &Path) -> Option<Private> {
+    let folder = folder();
+    let lib = folder.path().join("torch/lib");
+    fs::create_dir_all(&lib).unwrap();
+    for entry in fs::read_dir(libtorch.join("lib")).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+        // links cost no space; across file systems there are none
+        fs::hard_link(entry.path(), lib.join(entry.file_name())).ok()?;
+    }
+    Some(folder)
+}
+
+#[test]
+fn damaged_libraries_are_errors_and_no_signals() {
+    let Some(libtorch) = libtorch() else { return };
+    let Some(folder) = copy_of_libtorch(&libtorch) else { return };
+    let torch = folder.path().join("torch");
+    for name in ["torch_cpu", "c10"] {
+        let library = locate::library(&torch, name);
+        let mut start = Vec::new();
+        fs::File::open(&library).unwrap().take(1 << 20).read_to_end(&mut start).unwrap();
+        let damaged = [&start, &start[..100_000], &start[..30], b"", b"no library at all"];
+        for content in damaged {
+            // the file of this machine itself must not be written
+            fs::remove_file(&library).unwrap();
+            fs::write(&library, content).unwrap();
+            let (result, _) = run(child(&env::current_exe().unwrap(), "load").env("LIBTORCH", &torch));
+            let refused = result.contains("damaged") || result.contains("no ELF");
+            assert!(refused && result.contains(library.to_str().unwrap()), "{} bytes: {result}", content.len());
+        }
+        fs::remove_file(&library).unwrap();
+        fs::hard_link(locate::library(&libtorch, name), &library).unwrap();
+    }
+}
+
+/// A shim that is whole and is none: a library without its functions, under the name of the right one.
+fn plant_useless_shim() {
+    let torch = locate::find().unwrap().torch;
+    let system = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6"];
+    let library = system.into_iter().map(Path::new).find(|path| path.is_file()).expect("a system has mathematics");
+    build::plant(&torch, library);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_shim_without_its_functions_is_built_again() {
+    let Some(libtorch) = libtorch() else { return };
+    let cache = folder();
+    let mut command = child(&env::current_exe().unwrap(), "useless shim");
+    let (result, text) = run(command.env("LIBTORCH", libtorch).env("BACKENDS_CACHE", cache.path()));
+    assert_eq!(result, "loaded, 3", "{text}");
+    let names = names(cache.path());
+    assert!(matches!(&names[..], [name] if name.starts_with("backends-torch-")), "{names:?}");
+}

@@ -1,0 +1,98 @@
+//! What the CPU's loops do where they can have no threads: in a process that the system refuses any, and in one that was
+//! made by `fork`. Each is a process of its own, which has to end by itself and with the right results.
+#![cfg(target_os = "linux")]
+
+use backend_runtime::{
+    Arrays, Axes, Error, available,
+    numpyish::{NdArray, Numpyish, linalg, reduce, sort},
+    torch::{self, Torch},
+};
+use ndarray::ArrayD;
+use std::{env, fs, process::Command};
+
+/// Enough elements for several tasks in every loop.
+const N: usize = 1 << 21;
+
+/// Set in a process that this file started.
+const CHILD: &str = "BACKENDS_TEST_WITHOUT_THREADS";
+
+/// 0, 1, 2 .. in an order that is not sorted.
+fn numbers() -> NdArray<f64> {
+    ArrayD::from_shape_fn(vec![N], |i| (i[0].wrapping_mul(7919) % N) as f64).into_shared()
+}
+
+fn matrix() -> NdArray<f64> {
+    ArrayD::from_shape_fn(vec![256, 256], |i| f64::from(i[0] == i[1]) * 2.0).into_shared()
+}
+
+/// Ops that use several threads: their results, checked without any.
+fn check(x: &NdArray<f64>, m: &NdArray<f64>) {
+    let b = Numpyish::new();
+    let sum = reduce::sum(&b, x, Axes::All, false).expect("sum");
+    assert_eq!(sum[[]], (N as f64) * (N as f64 - 1.0) / 2.0);
+    let sorted = sort::sort(&b, x, -1, false).expect("sort");
+    assert!(sorted.iter().enumerate().all(|(i, &v)| v == i as f64));
+    let largest = reduce::argmax(&b, x, 0, false).expect("argmax")[[]];
+    assert_eq!(x[[largest as usize]], (N - 1) as f64);
+    let product = linalg::matmul(&b, m, m).expect("matmul");
+    assert!(product.indexed_iter().all(|(i, &v)| v == f64::from(i[0] == i[1]) * 4.0));
+}
+
+/// This test alone, in a process of its own with more threads than it may have.
+fn in_child(test: &str) {
+    let program = env::current_exe().expect("the test's own program");
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]);
+    let out = command.env(CHILD, "1").env("RAYON_NUM_THREADS", "64").output().expect("it runs again");
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{}: {text}", out.status);
+    assert!(String::from_utf8_lossy(&out.stdout).contains("1 passed"), "it ran the test");
+}
+
+#[test]
+fn loops_run_in_the_calling_thread_where_the_system_gives_no_others() {
+    if env::var_os(CHILD).is_none() {
+        return in_child("loops_run_in_the_calling_thread_where_the_system_gives_no_others");
+    }
+    let (x, m) = (numbers(), matrix());
+    // room for results, and for the stacks of half of the threads that rayon would start
+    let statm = fs::read_to_string("/proc/self/statm").expect("the size of this process");
+    let pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number");
+    let limit = pages * 4096 + (64 << 20);
+    // SAFETY: the limit is only of this process, which was started for it.
+    let set = unsafe { libc::setrlimit(libc::RLIMIT_AS, &libc::rlimit { rlim_cur: limit, rlim_max: limit }) };
+    assert_eq!(set, 0);
+    check(&x, &m);
+    check(&x, &m);
+}
+
+#[test]
+fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
+    if env::var_os(CHILD).is_none() {
+        return in_child("a_forked_process_does_not_wait_for_the_threads_of_its_parent");
+    }
+    let (x, m) = (numbers(), matrix());
+    check(&x, &m);
+    let torch = available("torch", Torch::cpu());
+    let tensor = torch.as_ref().map(|b| b.from_ndarray(x.clone()).expect("an array of libtorch"));
+    // SAFETY: the child calls what this test is about, and leaves by `_exit`; nothing else of this process runs in it.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: it only sets a timer, by which a process that waits forever is ended.
+        unsafe { libc::alarm(60) };
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&x, &m);
+            if let (Some(b), Some(tensor)) = (&torch, &tensor) {
+                let error = torch::reduce::sum(b, tensor, Axes::All, false).expect_err("libtorch has no threads here");
+                assert!(matches!(&error, Error::Unavailable { why, .. } if why.contains("fork")), "{error}");
+            }
+        }));
+        // SAFETY: it ends this process, without the destructors of what belongs to the parent.
+        unsafe { libc::_exit(i32::from(done.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is this process's own.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0, "a signal or a failed check ended the forked process");
+    check(&x, &m);
+}

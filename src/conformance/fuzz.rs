@@ -1,0 +1,356 @@
+//! Random calls of every row, recorded in one process and compared in another: `cargo xtask fuzz`.
+//!
+//! With `BACKENDS_FUZZ=record:FOLDER` the tests of a backend make random calls in place of their cases and write what came
+//! of them, a file for each row and dtype. With `BACKENDS_FUZZ=compare:FOLDER` the tests of another backend, or of the same one
+//! on another number of threads, make those calls again and hold the results to the recorded ones: bit for bit where
+//! the backend is the same, else within the row's accuracy on both sides. `BACKENDS_FUZZ_SEED` gives other calls.
+//!
+//! A random call is a case of the row with other lengths, layouts, elements and options. Its text says all of it, so a
+//! failure is repeated by making the text a case of the row.
+
+use super::{
+    Case, Row, Suite, Values,
+    accuracy::Tolerance,
+    arguments,
+    compare::difference,
+    data::{self, Reader, Writer},
+    parse::{self, Arg, Args},
+    random::{Chance, Content, Layout, Sample},
+    suite::message,
+};
+use backend_runtime::{Arrays, DType, Error, Result};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::LazyLock,
+};
+
+/// Calls of each row and dtype.
+const CALLS: usize = 8;
+
+/// Results with more bytes than this are not read: a diagonal matrix of a long vector, say.
+const MOST_BYTES: usize = 1 << 24;
+
+/// First line of a record: the format, before the name of the backend.
+const RECORD: &[u8] = b"backends-calls-1\n";
+
+/// What the tests do instead of their cases.
+enum Mode {
+    Record(PathBuf),
+    Compare(PathBuf),
+}
+
+static MODE: LazyLock<Option<Mode>> = LazyLock::new(|| {
+    let given = env::var("BACKENDS_FUZZ").ok()?;
+    Some(match given.split_once(':') {
+        Some(("record", folder)) => Mode::Record(folder.into()),
+        Some(("compare", folder)) => Mode::Compare(folder.into()),
+        _ => panic!("BACKENDS_FUZZ is record:FOLDER or compare:FOLDER, not `{given}`"),
+    })
+});
+
+/// What makes the calls of this run others than those of the next; 0 where nothing is said.
+pub(super) fn seed() -> u64 {
+    static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("BACKENDS_FUZZ_SEED") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("BACKENDS_FUZZ_SEED is a number, not `{text}`")),
+        Err(_) => 0,
+    });
+    *SEED
+}
+
+/// Whether a result of this size is read; every result is, but in random calls.
+pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
+    MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Results(Vec<Values>),
+    Error(String),
+    /// There was too little memory, of which each run and backend has its own amount.
+    Refused,
+}
+
+impl<B: Arrays> Suite<B> {
+    /// Makes random calls of a row, if the environment says so. What went wrong; `None` if it does not say so.
+    pub(super) fn fuzz(
+        &self,
+        b: &B,
+        row: &Row,
+        dtype: DType,
+        to: Option<DType>,
+        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
+    ) -> Option<Vec<String>> {
+        let mode = MODE.as_ref()?;
+        let file = format!("{}.{dtype}{}", row.name, to.map_or(String::new(), |to| format!(".{to}")));
+        let run = |text: &str| outcome(b, row, text, call);
+        Some(match mode {
+            Mode::Record(folder) => {
+                let calls: Vec<(String, Outcome)> = texts(row, &file)
+                    .into_iter()
+                    .map(|text| {
+                        let (outcome, _) = run(&text);
+                        (text, outcome)
+                    })
+                    .collect();
+                let written =
+                    fs::create_dir_all(folder).and_then(|()| fs::write(folder.join(&file), record(B::NAME, &calls)));
+                written.err().map(|why| format!("{}: {why}", folder.display())).into_iter().collect()
+            }
+            Mode::Compare(folder) => {
+                let path = folder.join(&file);
+                let read = fs::read(&path).ok();
+                let Some((backend, calls)) = read.as_deref().and_then(recorded) else {
+                    return Some(vec![format!("{} is no record of calls", path.display())]);
+                };
+                let same = backend == B::NAME;
+                let differs = |(text, expected): &(String, Outcome)| {
+                    let (got, size) = run(text);
+                    compare(row, dtype, size, &got, expected, same)
+                        .map(|why| format!("`{text}`, beside {backend}: {why}"))
+                };
+                calls.iter().filter_map(differs).collect()
+            }
+        })
+    }
+}
+
+/// Makes a call; what came of it, and the number of elements of its largest sample.
+fn outcome<B: Arrays>(b: &B, row: &Row, text: &str, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) -> (Outcome, usize) {
+    let case = match Case::new(b, row.name, row.params, text) {
+        Ok(case) => case,
+        Err(why) => return (Outcome::Error(why.to_string()), 0),
+    };
+    b.seed(0);
+    let outcome = match catch_unwind(AssertUnwindSafe(|| call(&case))) {
+        Ok(Ok(results)) => Outcome::Results(results),
+        Ok(Err(Error::Unsupported { .. })) => Outcome::Error("unsupported".into()),
+        Ok(Err(Error::Memory { .. })) => Outcome::Refused,
+        Ok(Err(why)) => Outcome::Error(why.to_string()),
+        Err(panic) => Outcome::Error(format!("it panicked: {}", message(&*panic))),
+    };
+    (outcome, case.size())
+}
+
+/// What differs between two outcomes of one call.
+fn compare(row: &Row, dtype: DType, size: usize, got: &Outcome, expected: &Outcome, same: bool) -> Option<String> {
+    let results = |outcome: &Outcome| match outcome {
+        Outcome::Results(results) => format!("{} results", results.len()),
+        Outcome::Error(why) => format!("the error `{why}`"),
+        Outcome::Refused => "too little memory".into(),
+    };
+    let (got, expected) = match (got, expected) {
+        (Outcome::Results(got), Outcome::Results(expected)) if got.len() == expected.len() => (got, expected),
+        (Outcome::Error(got), _) if got.contains("panicked") => return Some(got.clone()),
+        (Outcome::Refused, _) | (_, Outcome::Refused) => return None,
+        (Outcome::Error(got), Outcome::Error(expected)) if !same || got == expected => return None,
+        _ => return Some(format!("{} in place of {}", results(got), results(expected))),
+    };
+    got.iter().zip(expected).find_map(|(g, e)| {
+        let tolerance = row.accuracy.tolerance(dtype, e.dtype, size);
+        let tolerance = if same && tolerance != Tolerance::Shape { Tolerance::Exact } else { tolerance.twice() };
+        difference(g, e, tolerance, !same)
+    })
+}
+
+/// The calls of a row and dtype, as texts.
+fn texts(row: &Row, file: &str) -> Vec<String> {
+    let name = file.bytes().fold(seed(), |seed, byte| seed.wrapping_mul(0x0100_0000_01B3) ^ u64::from(byte));
+    let mut chance = Chance::new(name);
+    (0..CALLS).map(|_| text(row, &mut chance)).collect()
+}
+
+/// A case of the row, changed.
+fn text(row: &Row, chance: &mut Chance) -> String {
+    let case = parse::args(chance.pick(row.cases)).expect("a case of the row");
+    let mut lengths = Lengths::new(chance);
+    let mut change = |arg: &Arg, chance: &mut Chance| changed(arg, &mut lengths, chance);
+    let positional: Vec<String> = case.positional.iter().map(|arg| change(arg, chance)).collect();
+    let mut named: Vec<String> =
+        case.named.iter().map(|(name, arg)| format!("{name} = {}", change(arg, chance))).collect();
+    named.extend(options(row, &case, chance));
+    positional.into_iter().chain(named).collect::<Vec<_>>().join(", ")
+}
+
+/// Options that the case does not give, now and then.
+fn options<'r>(row: &'r Row, case: &Args, chance: &mut Chance) -> Vec<String> {
+    let given = |name: &str| case.named.iter().any(|(other, _)| other == name);
+    let mut options = Vec::new();
+    for param in row.params {
+        let Some((name, rest)) = param.split_once(':') else { continue };
+        let Some((ty, _)) = rest.split_once('=') else { continue };
+        let (name, ty) = (name.trim(), ty.trim());
+        if !ty.starts_with("array") && !given(name) && chance.once_in(3) {
+            options.push(format!("{name} = {}", arguments::value(ty, chance)));
+        }
+    }
+    options
+}
+
+/// The lengths that stand for those of the samples, the same ones throughout a call, so that what fitted still fits.
+struct Lengths {
+    new: BTreeMap<usize, usize>,
+    size: Size,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Size {
+    /// The lengths of the samples.
+    Kept,
+    Small,
+    /// Small, but for one axis that is long enough for loops to be split over threads along it.
+    OneLong,
+}
+
+impl Lengths {
+    fn new(chance: &mut Chance) -> Lengths {
+        let size = match chance.below(32) {
+            0 => Size::OneLong,
+            1..8 => Size::Kept,
+            _ => Size::Small,
+        };
+        Lengths { new: BTreeMap::new(), size }
+    }
+
+    fn of(&mut self, length: usize, chance: &mut Chance) -> usize {
+        if self.size == Size::Kept || length < 2 {
+            return length;
+        }
+        let first = self.new.is_empty();
+        *self.new.entry(length).or_insert_with(|| match (self.size, chance.below(8)) {
+            (Size::OneLong, _) if first => 40_000 + chance.below(40_000),
+            (Size::OneLong, _) => 2 + chance.below(2),
+            (_, 0) => chance.below(2),
+            (_, 1) => 8 + chance.below(24),
+            _ => 2 + chance.below(6),
+        })
+    }
+}
+
+/// An argument with other lengths, elements and layout; what is no sample stays, but for an axis now and then.
+fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
+    match arg {
+        Arg::List(args) => {
+            let items: Vec<String> = args.iter().map(|arg| changed(arg, lengths, chance)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Arg::Quoted(text) => format!("'{text}'"),
+        Arg::Number(text) => text.clone(),
+        Arg::Name(name) => {
+            let known = [DType::Float64, DType::Int64].into_iter().find_map(|dtype| data::sample(dtype, name));
+            let Some(known) = known else { return name.clone() };
+            // those with special values are about these
+            if ["w", "wt", "wv"].contains(&name.as_str()) && chance.once_in(2) {
+                return name.clone();
+            }
+            let content = match name.as_str() {
+                "sorted" | "fp" => Content::Sorted,
+                "q" => Content::Unit,
+                "i" | "ii" | "i0" | "iv" | "ix" => Content::Index,
+                _ => chance.pick(&[Content::Integers, Content::Positive]),
+            };
+            let shape = known.shape.iter().map(|&length| lengths.of(length, chance)).collect();
+            let seed = chance.next() >> 40;
+            Sample { seed, layout: chance.pick(Layout::ALL), content, shape }.to_string()
+        }
+    }
+}
+
+fn record(backend: &str, calls: &[(String, Outcome)]) -> Vec<u8> {
+    let mut to = Writer(RECORD.to_vec());
+    to.text(backend);
+    for (text, outcome) in calls {
+        to.text(text);
+        match outcome {
+            Outcome::Error(why) => {
+                to.byte(0);
+                to.text(why);
+            }
+            Outcome::Refused => to.byte(2),
+            Outcome::Results(results) => {
+                to.byte(1);
+                to.length(results.len());
+                results.iter().for_each(|values| to.values(values));
+            }
+        }
+    }
+    to.0
+}
+
+fn recorded(file: &[u8]) -> Option<(String, Vec<(String, Outcome)>)> {
+    let mut from = Reader(file.strip_prefix(RECORD)?);
+    let backend = from.text()?.to_owned();
+    let mut calls = Vec::new();
+    while !from.0.is_empty() {
+        let text = from.text()?.to_owned();
+        let outcome = match from.byte()? {
+            0 => Outcome::Error(from.text()?.to_owned()),
+            2 => Outcome::Refused,
+            _ => {
+                let n = from.length()?;
+                Outcome::Results((0..n).map(|_| from.values()).collect::<Option<_>>()?)
+            }
+        };
+        calls.push((text, outcome));
+    }
+    Some((backend, calls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Accuracy, *};
+    use backend_runtime::numpyish::Numpyish;
+
+    const ROW: Row = Row {
+        name: "add",
+        group: "elementwise",
+        params: &["x1: operand", "x2: operand", "axis: axis = 0", "keepdims: bool = false"],
+        result: "array",
+        reference: "np.add",
+        cases: &["m, row", "mat, 2", "[v, u], s, axis = -1"],
+        accuracy: Accuracy::EXACT,
+    };
+
+    #[test]
+    fn random_calls_are_cases_of_the_row_and_lengths_still_fit() {
+        let b = Numpyish::new();
+        let mut chance = Chance::new(3);
+        let mut drawn = Vec::new();
+        for _ in 0..1500 {
+            let text = text(&ROW, &mut chance);
+            let case = Case::new(&b, ROW.name, ROW.params, &text).unwrap();
+            if let (Ok(x1), Ok(x2)) = (case.array::<f32>("x1"), case.array::<f32>("x2")) {
+                assert_eq!(x1.shape()[1], x2.shape()[1], "m and row have one last length: {text}");
+                drawn.push(x1.shape().to_vec());
+            }
+        }
+        let small = drawn.iter().filter(|shape| shape.iter().all(|&d| d < 9)).count();
+        let large = drawn.iter().filter(|shape| shape.iter().any(|&d| d >= 40_000)).count();
+        let empty = drawn.iter().filter(|shape| shape.contains(&0)).count();
+        assert!(small > 20 && large > 2 && empty > 2, "{small} small, {large} large, {empty} empty");
+        assert_eq!(texts(&ROW, "add.float32"), texts(&ROW, "add.float32"), "one seed gives one list of calls");
+        assert_ne!(texts(&ROW, "add.float32"), texts(&ROW, "add.int32"));
+    }
+
+    #[test]
+    fn records_are_read_back_and_differences_found() {
+        let of = |x: f64| Values::of(&ndarray::arr1(&[x, 1.0]).into_dyn().into_shared());
+        let results = |x: f64| Outcome::Results(vec![of(x)]);
+        let calls: Vec<_> = [results(0.5), Outcome::Error("no".into()), Outcome::Refused, results(1.5)]
+            .map(|outcome| ("m, n".to_owned(), outcome))
+            .into();
+        assert_eq!(recorded(&record("numpyish", &calls)).unwrap(), ("numpyish".into(), calls));
+        assert_eq!(recorded(b"something else"), None);
+
+        let differs = |got: &Outcome, expected: &Outcome, same| compare(&ROW, DType::Float64, 2, got, expected, same);
+        assert_eq!(differs(&results(0.5), &results(0.5), true), None);
+        assert!(differs(&results(0.5), &results(0.5_f64.next_up()), true).is_some());
+        assert_eq!(differs(&results(0.0), &results(-0.0), false), None, "backends may choose a zero's sign");
+        assert!(differs(&results(0.0), &results(-0.0), true).is_some());
+        assert!(differs(&results(0.5), &Outcome::Error("no".into()), false).is_some());
+        assert!(differs(&Outcome::Error("it panicked: x".into()), &Outcome::Error("no".into()), false).is_some());
+    }
+}

@@ -1,0 +1,262 @@
+//! Attacks by another user of the same machine: each plants something as that user and starts a program of this one, which
+//! must neither run nor overwrite anything.
+//!
+//! Needs to be root on Linux, to become the other user. What needs no other user is an ordinary test.
+
+use crate::run::Outcome;
+
+/// `attack`, and `attack victim`: the program that is attacked.
+pub fn task(args: &[String]) -> Outcome {
+    match args {
+        [] => all(),
+        [victim] if victim == "victim" => {
+            victim_found();
+            Ok(())
+        }
+        _ => Err("usage: cargo xtask attack".into()),
+    }
+}
+
+/// Loads what programs of this crate load, and says how that went.
+fn victim_found() {
+    use backend_runtime::{cuda::nvrtc::Target, torch::Torch};
+    println!("torch: {:?}", Torch::cpu().map(drop));
+    println!("nvrtc: {:?}", Target::of((9, 0)).map(drop));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn all() -> Outcome {
+    Err("the attacks are made for Linux".into())
+}
+
+#[cfg(target_os = "linux")]
+use linux::all;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use crate::{
+        run::{Outcome, root, run},
+        setup,
+    };
+    use std::{
+        env, fs,
+        os::unix::{
+            fs::{MetadataExt, PermissionsExt, lchown, symlink},
+            process::CommandExt,
+        },
+        path::{Path, PathBuf},
+        process::Command,
+    };
+
+    /// The attacker: the user that systems have for nobody in particular.
+    const NOBODY: u32 = 65534;
+
+    /// A library that leaves a mark where it is loaded.
+    const PAYLOAD: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void loaded(void) {
+  const char* mark = getenv("ATTACK_MARK");
+  FILE* file = mark ? fopen(mark, "w") : NULL;
+  if (file) fclose(file);
+}
+"#;
+
+    /// How many process numbers ahead a link is planted for.
+    const PROCESSES: u32 = 2000;
+
+    type Attack = fn(&Scene) -> Outcome<Vec<String>>;
+
+    const ATTACKS: [(&str, Attack); 6] = [
+        ("a shim in the shared folder of temporary files", shared_folder),
+        ("links in the shared folder of temporary files", links),
+        ("libtorch above the working folder", libtorch_above),
+        ("NVRTC above the working folder", nvrtc_above),
+        ("root with the home of another user", home_of_another),
+        ("libtorch in a project's folder that all can write", open_project),
+    ];
+
+    pub fn all() -> Outcome {
+        let is_root = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0);
+        if !is_root {
+            return Err("the attacks need another user: run this as root".into());
+        }
+        setup::task(&[])?;
+        let mut succeeded = 0;
+        for (name, attack) in ATTACKS {
+            let scene = Scene::new()?;
+            let harm = attack(&scene)?;
+            println!("{name}: {}", if harm.is_empty() { "refused".into() } else { harm.join("; ") });
+            succeeded += usize::from(!harm.is_empty());
+        }
+        if succeeded == 0 { Ok(()) } else { Err(format!("{succeeded} of {} attacks succeed", ATTACKS.len())) }
+    }
+
+    /// A folder with all that an attack needs, which goes with this value.
+    struct Scene(PathBuf);
+
+    impl Drop for Scene {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn said(path: &Path) -> impl Fn(std::io::Error) -> String + '_ {
+        move |why| format!("{}: {why}", path.display())
+    }
+
+    impl Scene {
+        /// In the folder of temporary files, as only that is sure to be open to the other user.
+        fn new() -> Outcome<Scene> {
+            let made = Command::new("mktemp").args(["-d", "-t", "backends-attack-XXXXXX"]).output();
+            let path =
+                made.ok().filter(|made| made.status.success()).and_then(|made| String::from_utf8(made.stdout).ok());
+            let scene = Scene(PathBuf::from(path.ok_or("mktemp makes no folder")?.trim()));
+            chmod(&scene.0, 0o755)?;
+            for (folder, mode) in [("tmp", 0o1777), ("bin", 0o755), ("mine", 0o700)] {
+                let path = scene.at(folder);
+                fs::create_dir(&path).map_err(said(&path))?;
+                chmod(&path, mode)?;
+            }
+            let program = env::current_exe().map_err(|why| why.to_string())?;
+            fs::copy(program, scene.at("bin/program")).map_err(said(&scene.at("bin/program")))?;
+            let (source, payload) = (scene.at("bin/payload.c"), scene.payload());
+            fs::write(&source, PAYLOAD).map_err(said(&source))?;
+            run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&payload).arg(&source))?;
+            Ok(scene)
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.0.join(path)
+        }
+
+        fn payload(&self) -> PathBuf {
+            self.at("bin/payload.so")
+        }
+
+        /// Runs commands of the shell as the other user, in the folder that all can write.
+        fn plant(&self, commands: &str) -> Outcome {
+            let mut shell = Command::new("sh");
+            shell.args(["-ec", commands]).uid(NOBODY).gid(NOBODY).env("PAYLOAD", self.payload());
+            run(shell.current_dir(self.at("tmp")))
+        }
+
+        /// The program that is attacked, in a bare environment.
+        fn victim(&self, program: &Path) -> Command {
+            let mut command = Command::new(program);
+            command.args(["attack", "victim"]).env_clear().env("ATTACK_MARK", self.at("mine/mark"));
+            command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TMPDIR", self.at("tmp"));
+            command.current_dir(self.at("mine"));
+            command
+        }
+
+        /// The victim with a libtorch of its own choice.
+        fn torch_victim(&self) -> Command {
+            let mut command = self.victim(&self.at("bin/program"));
+            command.env("LIBTORCH", root().join("libtorch/torch"));
+            command
+        }
+
+        /// Runs the victim; the harm that was done.
+        fn harm(&self, victim: &mut Command) -> Outcome<Vec<String>> {
+            let output = victim.output().map_err(|why| why.to_string())?;
+            for line in String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).lines() {
+                println!("    {line}");
+            }
+            let mut harm = Vec::new();
+            if !output.status.success() {
+                harm.push(format!("the program ended with {}", output.status));
+            }
+            if self.at("mine/mark").exists() {
+                harm.push("the planted library was loaded".into());
+            }
+            Ok(harm)
+        }
+
+        /// The name of the shim in the cache, as anybody can find it out by running the program.
+        fn name_of_shim(&self) -> Outcome<String> {
+            let folder = self.at("mine/cache");
+            run(self.torch_victim().env("BACKENDS_CACHE", &folder).stdout(std::process::Stdio::null()))?;
+            let mut names = fs::read_dir(&folder).map_err(said(&folder))?.flatten().map(|entry| entry.file_name());
+            let shim = names.find(|name| name.to_string_lossy().starts_with("backends-torch"));
+            Ok(shim.ok_or("no shim was built")?.to_string_lossy().into_owned())
+        }
+    }
+
+    fn chmod(path: &Path, mode: u32) -> Outcome {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(said(path))
+    }
+
+    fn shared_folder(scene: &Scene) -> Outcome<Vec<String>> {
+        let name = scene.name_of_shim()?;
+        scene.plant(&format!("mkdir backends; chmod 777 backends; cp $PAYLOAD backends/{name}"))?;
+        scene.harm(&mut scene.torch_victim())
+    }
+
+    fn links(scene: &Scene) -> Outcome<Vec<String>> {
+        let name = scene.name_of_shim()?;
+        let precious = scene.at("mine/precious");
+        fs::write(&precious, "precious").map_err(said(&precious))?;
+        scene.plant("mkdir backends; chmod 777 backends")?;
+        // names that end in the number of the process can be foretold; made here, as every other way takes process numbers
+        for process in (1..=PROCESSES).map(|ahead| std::process::id() + ahead) {
+            for end in ["", ".cpp"] {
+                let link = scene.at(&format!("tmp/backends/{name}.{process}{end}"));
+                symlink(&precious, &link).map_err(said(&link))?;
+                lchown(&link, Some(NOBODY), Some(NOBODY)).map_err(said(&link))?;
+            }
+        }
+        let mut harm = scene.harm(&mut scene.torch_victim())?;
+        if fs::read(&precious).map_err(said(&precious))? != b"precious" {
+            harm.push("a file of this user was overwritten".into());
+        }
+        Ok(harm)
+    }
+
+    fn libtorch_above(scene: &Scene) -> Outcome<Vec<String>> {
+        scene.plant("mkdir -p libtorch/torch/lib some/folder; cp $PAYLOAD libtorch/torch/lib/libtorch_cpu.so")?;
+        scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp/some/folder")))
+    }
+
+    fn nvrtc_above(scene: &Scene) -> Outcome<Vec<String>> {
+        scene.plant("mkdir -p cuda/nvidia/cu13/lib some/folder; cp $PAYLOAD cuda/nvidia/cu13/lib/libnvrtc.so.13")?;
+        scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp/some/folder")))
+    }
+
+    fn home_of_another(scene: &Scene) -> Outcome<Vec<String>> {
+        let name = scene.name_of_shim()?;
+        scene.plant(&format!("mkdir -p user/.cache/backends; cp $PAYLOAD user/.cache/backends/{name}"))?;
+        // and a torch that he installed for himself, in any Python
+        scene.plant(
+            "for minor in $(seq 8 20); do lib=user/.local/lib/python3.$minor/site-packages/torch/lib; mkdir -p $lib; \
+             cp $PAYLOAD $lib/libtorch_cpu.so; touch $lib/../__init__.py; done",
+        )?;
+        let home = scene.at("tmp/user");
+        let mut harm = scene.harm(scene.torch_victim().env("HOME", &home))?;
+        harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env("HOME", &home))?);
+        Ok(harm)
+    }
+
+    /// The program is in the target folder of a cargo project, beside which the other user may write.
+    fn open_project(scene: &Scene) -> Outcome<Vec<String>> {
+        let project = scene.at("project");
+        fs::create_dir_all(project.join("target/debug")).map_err(said(&project))?;
+        for file in ["Cargo.toml", "target/CACHEDIR.TAG"] {
+            fs::write(project.join(file), "").map_err(said(&project))?;
+        }
+        let program = project.join("target/debug/program");
+        fs::copy(scene.at("bin/program"), &program).map_err(said(&program))?;
+        chmod(&project, 0o777)?;
+        scene.plant(
+            "mkdir -p ../project/libtorch/torch/lib; cp $PAYLOAD ../project/libtorch/torch/lib/libtorch_cpu.so",
+        )?;
+        let mut harm = scene.harm(&mut scene.victim(&program))?;
+        // a link from a folder that is closed to one of his
+        chmod(&project, 0o755)?;
+        let link = project.join("libtorch");
+        fs::rename(&link, scene.at("tmp/his")).map_err(said(&link))?;
+        symlink(scene.at("tmp/his"), &link).map_err(said(&link))?;
+        harm.extend(scene.harm(&mut scene.victim(&program))?);
+        Ok(harm)
+    }
+}

@@ -1,0 +1,107 @@
+//! A long search for what the bounded tests do not find: damaged tables and files, and random calls of every op, compared
+//! between backends and numbers of threads.
+
+use crate::{
+    run::{Outcome, cargo, root, run},
+    test::available_libraries,
+};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// How long it runs where nothing is said.
+const SECONDS: u64 = 600;
+
+/// Packages whose tests named `fuzz` change their input at random for `FUZZ_SECONDS`, from `FUZZ_SEED` on.
+const PACKAGES: [&str; 2] = ["backend-macros", "backends-epr"];
+
+/// On how many threads calls are repeated, besides one.
+const THREADS: [&str; 2] = ["2", "7"];
+
+/// Address space of a backend's tests, in KiB.
+const MEMORY: usize = 12 << 20;
+
+/// `fuzz [SECONDS] [--seed N]`
+pub fn task(args: &[String]) -> Outcome {
+    let (seconds, seed) = arguments(args).ok_or("usage: cargo xtask fuzz [SECONDS] [--seed N]")?;
+    println!(
+        "fuzz: {seconds} s from seed {seed}; `cargo xtask fuzz {seconds} --seed {seed}` begins with the same input"
+    );
+    available_libraries()?;
+    let share = (seconds / 4).max(1);
+    for package in PACKAGES {
+        let mut command = cargo();
+        command.args(["test", "-p", package, "fuzz", "--", "--nocapture"]);
+        run(command.env("FUZZ_SECONDS", share.to_string()).env("FUZZ_SEED", seed.to_string()))?;
+    }
+    run(cargo().args(["test", "--no-run", "-p", "backends", "--test", "numpyish", "--test", "torch"]))?;
+    let end = Instant::now() + Duration::from_secs(seconds - share);
+    let mut rounds = 0;
+    while rounds == 0 || Instant::now() < end {
+        calls(seed.wrapping_add(rounds))?;
+        rounds += 1;
+    }
+    println!("fuzz: nothing found, in {rounds} rounds of calls of all rows");
+    Ok(())
+}
+
+/// Seconds and seed.
+fn arguments(args: &[String]) -> Option<(u64, u64)> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (mut seconds, mut seed) = (SECONDS, now);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--seed" => seed = args.next()?.parse().ok()?,
+            other => seconds = other.parse().ok()?,
+        }
+    }
+    Some((seconds, seed))
+}
+
+/// Random calls of every row: recorded on one thread of Numpyish, repeated on more of them, then on libtorch.
+fn calls(seed: u64) -> Outcome {
+    let folder = root().join("target/fuzz");
+    let _ = fs::remove_dir_all(&folder);
+    let step = |what: &str, test: &str, threads: &str| {
+        println!("fuzz: seed {seed}, {test} on {threads} threads");
+        run(backend(test, seed).env("BACKENDS_FUZZ", of(what, &folder)).env("RAYON_NUM_THREADS", threads))
+            .map_err(|why| format!("{why}\nit is repeated by `cargo xtask fuzz 1 --seed {seed}`"))
+    };
+    step("record", "numpyish", "1")?;
+    for threads in THREADS {
+        step("compare", "numpyish", threads)?;
+    }
+    step("compare", "torch", "2")
+}
+
+/// The tests of a backend, with a bound on their memory where the shell can set one.
+fn backend(test: &str, seed: u64) -> Command {
+    let cargo = cargo();
+    let mut command = Command::new("sh");
+    command.current_dir(root()).args(["-c", &format!("ulimit -v {MEMORY} 2>/dev/null; exec \"$0\" \"$@\"")]);
+    command.arg(cargo.get_program()).args(["test", "--quiet", "-p", "backends", "--test", test]);
+    command.args(["--", "--test-threads", "2"]).env("BACKENDS_FUZZ_SEED", seed.to_string());
+    command
+}
+
+fn of(what: &str, folder: &Path) -> String {
+    format!("{what}:{}", folder.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_and_seed_are_read() {
+        let read = |text: &str| arguments(&text.split_whitespace().map(String::from).collect::<Vec<_>>());
+        assert_eq!(read("--seed 7"), Some((SECONDS, 7)));
+        assert_eq!(read("30 --seed 7"), Some((30, 7)));
+        assert_eq!(read("30").map(|(seconds, _)| seconds), Some(30));
+        assert_eq!((read("--seed"), read("-1"), read("soon")), (None, None, None));
+    }
+}
