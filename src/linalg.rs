@@ -2,7 +2,7 @@
 
 use crate::{Axes, Backend, Error, Numeric, Result};
 
-/// Sum over products of elements along `axes1` of x1 and `axes2` of x2: the axes that stay, x1's first.
+/// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
 pub fn tensordot<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,

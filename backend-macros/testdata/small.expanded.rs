@@ -393,7 +393,7 @@ impl Elementwise for crate::runtime::torch::Torch {
             "add",
             "aten::add",
             "Tensor",
-            crate::runtime::torch::Via::Direct,
+            crate::runtime::torch::DtypeStrategy::Direct,
         );
         crate::runtime::torch::aten::<
             T,
@@ -415,7 +415,7 @@ impl Elementwise for crate::runtime::torch::Torch {
             "leaky",
             "aten::leaky_relu",
             "",
-            crate::runtime::torch::Via::Float32,
+            crate::runtime::torch::DtypeStrategy::Float32,
         );
         crate::runtime::torch::aten::<
             T,
@@ -440,7 +440,7 @@ impl Elementwise for crate::runtime::torch::Torch {
             "threshold",
             "aten::threshold",
             "",
-            crate::runtime::torch::Via::Direct,
+            crate::runtime::torch::DtypeStrategy::Direct,
         );
         crate::runtime::torch::aten::<
             T,

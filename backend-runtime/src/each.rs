@@ -35,8 +35,8 @@ pub trait EachSource: 'static {
     /// The same for complex dtypes, where exponentials do so too.
     const NEEDS_RANGE_REDUCTION_COMPLEX: bool = false;
 
-    /// Whether it takes so few instructions that a loop of it waits for memory.
-    const BOUND_BY_MEMORY: bool = true;
+    /// Whether it computes so much in vectors that wider ones pay: the others wait for memory, or call a function.
+    const GAINS_FROM_AVX512: bool = false;
 
     /// The dtypes that [`EachSource::table`] has kernels of.
     const TABLED: &'static [crate::DType] = &[];

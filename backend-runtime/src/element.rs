@@ -321,7 +321,7 @@ impl Precision for f32 {}
 impl Precision for f64 {}
 
 /// The slice with its element type named, if `T` and `U` are one type.
-#[inline]
+#[inline(always)]
 pub fn same<T: Element, U: Element>(x: &[T]) -> Option<&[U]> {
     // SAFETY: equal type ids mean the same type, so the cast changes nothing.
     (std::any::TypeId::of::<T>() == std::any::TypeId::of::<U>())

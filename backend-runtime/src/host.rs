@@ -1,31 +1,15 @@
 //! Arrays on the host: ndarray's, and what converts to them.
 
-use crate::{
-    Element, Result,
-    numpyish::{
-        copy,
-        raw::{View, typed},
-    },
-    shape,
-};
+use crate::{Element, Error, Result, numpyish::copy::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
 
 /// Whose error it is where memory for a copy is refused.
 const OP: &str = "asarray";
 
-/// A copy of a view.
-fn copied<T: Element, D: Dimension>(x: ArrayView<'_, T, D>) -> Result<HostArray<T>> {
-    let x = x.into_dyn();
-    packed(View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() })
-}
-
-/// A copy of elements that lie one after the other, in a shape with as many.
-fn shaped<T: Element>(x: &[T], shape: &[usize]) -> Result<HostArray<T>> {
-    packed(View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape, strides: &shape::c_strides(shape) })
-}
-
-fn packed<T: Element>(x: View<'_>) -> Result<HostArray<T>> {
-    typed(copy::to_raw(OP, x))
+/// A copy of a slice with this shape.
+fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
+    let view = ArrayView::from_shape(shape, x);
+    copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("is not the shape of {} elements", x.len())))?)
 }
 
 /// A reference-counted ndarray of any rank. It is also what [`Numpyish`](crate::numpyish::Numpyish) computes on.
@@ -57,25 +41,25 @@ impl<T: Element, D: Dimension> IntoHost<T> for &ArcArray<T, D> {
 
 impl<T: Element, D: Dimension> IntoHost<T> for &Array<T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        copied(self.view())
+        copied(OP, self.view().into_dyn())
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for ArrayView<'_, T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        copied(self)
+        copied(OP, self.into_dyn())
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for CowArray<'_, T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        if self.is_view() { copied(self.view()) } else { self.into_owned().into_host() }
+        if self.is_view() { copied(OP, self.view().into_dyn()) } else { self.into_owned().into_host() }
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for &ArrayRef<T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        copied(self.view())
+        copied(OP, self.view().into_dyn())
     }
 }
 
@@ -87,7 +71,7 @@ impl<T: Element> IntoHost<T> for Vec<T> {
 
 impl<T: Element> IntoHost<T> for &[T] {
     fn into_host(self) -> Result<HostArray<T>> {
-        shaped(self, &[self.len()])
+        of_slice(&[self.len()], self)
     }
 }
 
@@ -99,13 +83,13 @@ impl<T: Element, const N: usize> IntoHost<T> for [T; N] {
 
 impl<T: Element, const N: usize, const M: usize> IntoHost<T> for [[T; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        shaped(self.as_flattened(), &[N, M])
+        of_slice(&[N, M], self.as_flattened())
     }
 }
 
 impl<T: Element, const N: usize, const M: usize, const L: usize> IntoHost<T> for [[[T; L]; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        shaped(self.as_flattened().as_flattened(), &[N, M, L])
+        of_slice(&[N, M, L], self.as_flattened().as_flattened())
     }
 }
 

@@ -81,13 +81,16 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
+/// How many tests share the time of `FUZZ_SECONDS`.
+const TESTS: u64 = 2;
+
 /// Reads `rounds` damaged files, or for as long as `FUZZ_SECONDS` says.
 fn fuzz(rounds: usize, whole: &[Vec<u8>], read: impl Fn(Vec<u8>)) {
     let number = |name| std::env::var(name).ok().map(|n| n.parse::<u64>().unwrap_or_else(|e| panic!("{name}: {e}")));
     let (seconds, seed) = (number("FUZZ_SECONDS"), number("FUZZ_SEED").unwrap_or(1));
     let (alone, start) = (alone(), Instant::now());
     let mut round = 0;
-    while seconds.map_or(round < rounds, |s| start.elapsed().as_secs() < s) {
+    while seconds.map_or(round < rounds, |s| start.elapsed().as_secs() < s.div_ceil(TESTS)) {
         let mut random =
             Random(seed.wrapping_mul(0x1000_0000).wrapping_add(round as u64).wrapping_mul(0xd134_2543_de82_ef95));
         let mut file = whole[random.below(whole.len())].clone();

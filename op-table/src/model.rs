@@ -42,8 +42,8 @@ pub struct Word {
     pub op: Option<String>,
     /// The dtypes in which its argument is reduced to a range first, which takes long for large ones.
     pub range_reduction: Vec<RangeReduction>,
-    /// Whether it takes so many instructions that a loop of it waits for them, not for memory.
-    pub costly: bool,
+    /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
+    pub wide_vectors: bool,
 }
 
 /// What a word gives.
@@ -410,7 +410,7 @@ pub const CHOICES: [(&str, &str, &[&str]); 5] = [
 pub const BOUNDS: [&str; 10] =
     ["Element", "Numeric", "RealNumeric", "Ordered", "Bits", "Integer", "Float", "Real", "ComplexFloat", "Precision"];
 
-/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::Via`.
+/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
 /// Rust's own types that a parameter may have.

@@ -190,14 +190,12 @@ impl<'b, B: Arrays> Case<'b, B> {
     }
 
     fn sample<T: Element>(&self, param: &str, name: &str) -> Result<HostArray<T>> {
-        let found = allowed(|| {
-            if let Some(giant_or_large) = extreme::sample(name) {
-                return Some(giant_or_large);
-            }
-            let random = Sample::of(name);
-            let layout = random.as_ref().map_or_else(|| layout(name), |sample| sample.layout);
-            let values = random.map_or_else(|| sample(T::DTYPE, name), |random| Some(random.values(T::DTYPE)));
-            values?.array().map(|x| laid_out(layout, x))
+        let found = allowed(|| match Sample::of(name) {
+            Some(random) => random.values(T::DTYPE).array().map(|x| laid_out(random.layout, x)),
+            None => match sample(T::DTYPE, name) {
+                Some(values) => values.array().map(|x| laid_out(layout(name), x)),
+                None => extreme::sample(name),
+            },
         });
         let x = found.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
         self.size.set(self.size.get().max(x.len()));

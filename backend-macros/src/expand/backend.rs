@@ -48,7 +48,7 @@ impl Expand<'_> {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
                 quote! {
-                    static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::Via::#via);
+                    static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::DtypeStrategy::#via);
                     #module::aten::<T, _>(self, &ATEN, &[#(#args),*])
                 }
             }

@@ -77,10 +77,10 @@ impl Expand<'_> {
                 const NEEDS_RANGE_REDUCTION: bool = true;
             )
         });
-        let costly = real.expr.is_costly(self.model) || complex.as_ref().is_some_and(|c| c.expr.is_costly(self.model));
-        let bound_by_memory = costly.then(|| {
+        let wide = real.expr.gains_from_wide_vectors(self.model);
+        let gains_from_avx512 = wide.then(|| {
             quote!(
-                const BOUND_BY_MEMORY: bool = false;
+                const GAINS_FROM_AVX512: bool = true;
             )
         });
         let turns_complex = reduces(complex.as_ref().unwrap_or(real), RangeReduction::Complex).then(|| {
@@ -128,7 +128,7 @@ impl Expand<'_> {
                 #complex_source
                 #turns
                 #turns_complex
-                #bound_by_memory
+                #gains_from_avx512
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }

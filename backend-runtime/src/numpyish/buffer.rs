@@ -21,7 +21,7 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// Room for `n` elements, which have to be written before they are read.
-    #[inline]
+    #[inline(always)]
     pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
             return Err(no_memory(op, n.saturating_mul(dtype.size())));
@@ -85,6 +85,7 @@ impl Buffer {
     }
 
     /// How many elements there are.
+    #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {
         self.len
     }
@@ -172,6 +173,12 @@ pub fn vec<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     Ok(v)
 }
 
+/// `n` zeros, whose type is named.
+pub fn zeros<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
+    // SAFETY: zero bytes are a value of every dtype.
+    Ok(unsafe { Buffer::zeroed(op, n, T::DTYPE)?.into_vec() })
+}
+
 /// `n` times the same value.
 pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>> {
     let mut v = vec(op, n)?;
@@ -183,12 +190,6 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
 /// memory is refused to them. The memory is asked for and given back at once.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
-}
-
-/// `n` zeros, whose type is named.
-pub fn zeros<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
-    // SAFETY: zero bytes are a value of every dtype.
-    Ok(unsafe { Buffer::zeroed(op, n, T::DTYPE)?.into_vec() })
 }
 
 #[cfg(test)]

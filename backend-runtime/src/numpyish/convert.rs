@@ -240,21 +240,21 @@ impl Value {
 /// # Safety
 /// `x` points to `n` elements of the dtype, which is that of a real float.
 pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<f64>> {
-    let mut all = buffer::vec(op, n)?;
-    unsafe fn each<T: Real>(x: *const u8, n: usize, to: &mut Vec<f64>) {
+    unsafe fn all<T: Real>(x: *const u8, out: &mut Vec<f64>, n: usize) {
         // SAFETY: the caller's promise.
-        to.extend((0..n).map(|i| unsafe { (*x.cast::<T>().add(i)).to_f64() }));
+        out.extend((0..n).map(|i| unsafe { (*x.cast::<T>().add(i)).to_f64() }));
     }
+    let mut out = buffer::vec(op, n)?;
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
-            DType::Float16 => each::<f16>(x, n, &mut all),
-            DType::BFloat16 => each::<bf16>(x, n, &mut all),
-            DType::Float32 => each::<f32>(x, n, &mut all),
-            _ => each::<f64>(x, n, &mut all),
+            DType::Float16 => all::<f16>(x, &mut out, n),
+            DType::BFloat16 => all::<bf16>(x, &mut out, n),
+            DType::Float32 => all::<f32>(x, &mut out, n),
+            _ => all::<f64>(x, &mut out, n),
         }
     }
-    Ok(all)
+    Ok(out)
 }
 
 /// Writes the values of `f64` numbers, rounded to nearest, as real elements.

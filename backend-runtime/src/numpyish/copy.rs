@@ -3,12 +3,23 @@
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
 use super::{
+    NdArray,
     buffer::Buffer,
     parallel::{self},
-    raw::{RawArray, View},
+    raw::{RawArray, View, typed},
 };
 use crate::{DType, Element, Result};
+use ndarray::{ArrayView, IxDyn};
 use std::mem::MaybeUninit;
+
+/// A copy of any ndarray, in C order.
+pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
+    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+    crate::shape::count(op, view.shape, view.dtype.size())?;
+    let elements = to_buffer(op, view)?;
+    // SAFETY: the copy writes every element.
+    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
+}
 
 /// Elements in C order: where they lie, or copied.
 pub enum Packed<'a> {
@@ -46,11 +57,12 @@ pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
 
 /// The same elements in memory of their own: in the same memory order where they lie without gaps.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    if x.is_c_order() {
+        return to_raw(op, x);
+    }
     // an array without gaps is one in C order, of its axes in another order
     let mut order: Vec<usize> = (0..x.shape.len()).collect();
-    if !x.is_c_order() {
-        order.sort_by_key(|&k| std::cmp::Reverse(x.strides[k]));
-    }
+    order.sort_by_key(|&k| std::cmp::Reverse(x.strides[k]));
     let shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
     let strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
     let in_memory = View { shape: &shape, strides: &strides, ..x };
@@ -72,6 +84,18 @@ pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
 pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     let n = crate::shape::count(op, x.shape, x.dtype.size())?;
     let buffer = Buffer::new(op, n, x.dtype)?;
+    if x.is_c_order() {
+        let (size, ends) = (x.dtype.size(), Ends { from: x.start, to: buffer.start() });
+        parallel::parallel(n, parallel::CHEAP, |range| {
+            let ends = &ends;
+            // SAFETY: a part of both, which are apart.
+            unsafe {
+                let (from, to) = (ends.from.add(range.start * size), ends.to.add(range.start * size));
+                std::ptr::copy_nonoverlapping(from, to, range.len() * size);
+            }
+        });
+        return Ok(buffer);
+    }
     let strides = crate::shape::c_strides(x.shape);
     let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
     // SAFETY: with the strides of its own shape in C order, a view fills the whole buffer.

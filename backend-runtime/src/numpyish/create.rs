@@ -4,11 +4,10 @@ use super::{
     NdArray, Numpyish, Operand,
     buffer::Buffer,
     convert::Value,
-    copy::{self, Ends},
+    copy::{self, Ends, by_bits},
     elementwise,
     parallel::{self, CHEAP},
     raw::{RawArray, View, all_typed, typed, view},
-    region::Region,
 };
 use crate::{
     Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result,
@@ -196,9 +195,11 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
     // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
-    let real = |i: i64| factor.re * (i as f64 / divisor) + from.re;
-    let complex = |i: i64| factor * (i as f64 / divisor) + from;
     by_index("linspace", dtype, &[num], &|first, part, n| {
+        // copies of this function's own: what is written cannot change them
+        let (factor, divisor, from) = (factor, divisor, from);
+        let real = move |i: i64| factor.re * (i as f64 / divisor) + from.re;
+        let complex = move |i: i64| factor * (i as f64 / divisor) + from;
         // SAFETY: a part of `n` elements of the dtype.
         unsafe {
             match dtype {
@@ -223,16 +224,27 @@ pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: is
 
 fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawArray> {
     const OP: &str = "eye";
-    let mut out = Buffer::zeroed(OP, shape::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
+    let out = Buffer::zeroed(OP, shape::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
     let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
     let length = n_rows.saturating_sub(down).min(n_cols.saturating_sub(right));
     if length > 0 {
         let one = Value::from_f64(dtype, 1.0);
-        let ones = Region::scalar(dtype, one.start()).broadcast(OP, &[length])?;
-        copy::place(&mut out, down * n_cols + right, &[n_cols as isize + 1], ones.view());
+        // SAFETY: the elements of a diagonal lie in the array.
+        unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
     }
     // SAFETY: zeros, and what was placed.
     unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
+}
+
+/// Writes a value to `n` elements, `step` apart, from `first` on.
+///
+/// # Safety
+/// They are elements of the buffer, of the size of the type.
+unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, step: usize, n: usize) {
+    for i in 0..n {
+        // SAFETY: the caller's promise.
+        unsafe { *out.start().cast::<U>().add(first + i * step) = *value.start().cast::<U>() };
+    }
 }
 
 /// Coordinate grids. Arrays of other ranks are flattened, as NumPy does.

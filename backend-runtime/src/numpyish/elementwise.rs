@@ -49,7 +49,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::super::{buffer, copy::tests::Dice};
+    use super::super::{buffer, copy::tests::Dice, raw::array, simd};
     use super::*;
     use crate::Error;
     use ndarray::{ArcArray, IxDyn};
@@ -147,6 +147,57 @@ mod tests {
             let naive =
                 views[0].iter().zip(&views[1]).zip(&views[2]).map(|((x, y), z)| x.wrapping_sub(y.wrapping_mul(*z)));
             assert!(three.iter().copied().eq(naive), "{round} {of:?}");
+        }
+    }
+
+    /// `sin(x)`, whose source says so.
+    struct Sine;
+    impl EachSource for Sine {
+        const NAME: &'static str = "sine";
+        const CUDA: &'static str = "op_sin(x)";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &[];
+    }
+    impl<T: crate::Float> Each<1, T> for Sine {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x]: [T; 1]) -> T {
+            x.sin()
+        }
+    }
+
+    /// Blocks with far arguments and blocks without take other loops; every instruction set gives the same bits.
+    #[test]
+    fn far_and_near_arguments_in_one_array() {
+        let x: Vec<f64> = (0..3000).map(|i| if i % 700 == 3 { 1e300 / i as f64 } else { i as f64 * 0.37 }).collect();
+        let x = array("test", &[3000], x).unwrap();
+        let single = x.mapv(|v| v as f32 * 0.5).into_shared();
+        let mut results = Vec::new();
+        simd::with_each(|_| {
+            let y = each1(&B, &Sine, Operand::Array(&x)).unwrap();
+            assert!(y.iter().zip(&x).all(|(y, x)| (y - x.sin()).abs() <= 2e-16));
+            let bits: Vec<u64> = y.iter().map(|y| y.to_bits()).collect();
+            let single = each1(&B, &Sine, Operand::Array(&single)).unwrap();
+            let whole = each1(&B, &Sine, Operand::Scalar(1e22)).unwrap();
+            assert_eq!(whole.first().map(|v: &f64| (v - 1e22_f64.sin()).abs() < 1e-15), Some(true));
+            results.push((bits, single.iter().map(|y| y.to_bits()).collect::<Vec<u32>>()));
+        });
+        assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    /// Three operands, of which each may be a scalar.
+    #[test]
+    fn every_mixture_of_scalars() {
+        let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();
+        let y = x.mapv(|v| v % 7).into_shared();
+        for mixture in 0..8 {
+            let pick = |bit: i32, all| if mixture >> bit & 1 == 1 { Operand::Scalar(5) } else { Operand::Array(all) };
+            let got = each3(&B, &Three, pick(0, &x), pick(1, &y), pick(2, &x)).unwrap();
+            let value = |bit: i32, all: &NdArray<i32>, i: usize| if mixture >> bit & 1 == 1 { 5 } else { all[i] };
+            assert_eq!(got.len(), if mixture == 7 { 1 } else { 600 });
+            for (i, &v) in got.iter().enumerate() {
+                assert_eq!(v, value(0, &x, i) - value(1, &y, i) * value(2, &x, i), "{mixture}");
+            }
         }
     }
 

@@ -38,6 +38,20 @@ pub struct Kernel {
     pub(super) near: Option<[Loop; SETS]>,
 }
 
+impl Kernel {
+    /// Name of the op, for errors.
+    #[inline(always)]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Dtype of the result.
+    #[inline(always)]
+    pub fn output(&self) -> DType {
+        self.output
+    }
+}
+
 /// Whether loops with forms for scalars have one for this mixture: either operand of two, the last two of three.
 #[inline(always)]
 const fn has_form(operands: u8, scalars: u8) -> bool {
@@ -64,11 +78,15 @@ impl<F> Table<F> {
         }
         Table { kernels: table, of: PhantomData }
     }
+}
 
-    /// The kernel of a dtype over `n` operands.
-    fn get(&self, dtype: DType, n: usize) -> Option<&'static Kernel> {
-        self.kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n)
-    }
+/// The kernel of a dtype over `n` operands: one of a table.
+///
+/// # Panics
+/// If it has none.
+fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
+    let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
+    kernel.expect("a table has the kernels that it says it has")
 }
 
 /// A kernel of which the types say that its op is an `F`.
@@ -95,7 +113,10 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
     // a constant, so that the compiler does not make what is not used
     if const { is_one_of(T::DTYPE, F::TABLED) } {
-        F::table().and_then(|table| table.get(T::DTYPE, N)).expect("a table has the kernels it says it has")
+        match F::table() {
+            Some(table) => get(&table.kernels, T::DTYPE, N),
+            None => Of::<N, T, F>::KERNEL.kernel,
+        }
     } else {
         Of::<N, T, F>::KERNEL.kernel
     }
@@ -112,11 +133,11 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         };
 
     /// Loops that are bound by their loads get forms for scalars, which save one.
-    const SCALAR_FORMS: bool = N > 1 && F::BOUND_BY_MEMORY;
+    const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
     /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    const USES_AVX512: bool = !F::BOUND_BY_MEMORY && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
+    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
 
     /// The kernel, with its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
@@ -260,18 +281,25 @@ pub enum Computed {
         buffer: Buffer,
     },
     /// An array of another layout.
-    Other(RawArray),
+    Other(Box<RawArray>),
 }
 
 /// Elements from which a loop may be worth several threads.
 const SMALL: usize = 1 << 14;
 
-/// Runs a kernel over operands, broadcast to one shape.
-///
-/// # Safety
-/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+/// Operands that all lie in C order, in one shape, or are scalars.
+pub struct Aligned {
+    x: [*const u8; MOST],
+    scalars: u8,
+    /// Which operand's shape the result has.
+    pub lead: usize,
+    /// How many elements that is.
+    pub n: usize,
+}
+
+/// The operands in this form, if they have it.
 #[inline(always)]
-pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
     let mut x = [std::ptr::null(); MOST];
     let (mut scalars, mut lead, mut n) = (0_u8, usize::MAX, 1);
     for (i, operand) in operands.iter().enumerate() {
@@ -280,37 +308,63 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
             scalars |= 1 << i;
         } else if lead == usize::MAX {
             (lead, n) = (i, c_order_len(operand));
-        } else if n != c_order_len(operand) || operand.shape != operands[lead].shape {
-            n = usize::MAX;
+        } else if c_order_len(operand) != n || !same_shape(operand.shape, operands[lead].shape) {
+            return None;
         }
     }
-    if n == usize::MAX {
-        // SAFETY: the caller's promise.
-        return unsafe { run_other(kernel, op, operands, x, scalars) };
+    (n != usize::MAX).then_some(Aligned { x, scalars, lead: if lead == usize::MAX { 0 } else { lead }, n })
+}
+
+impl Aligned {
+    /// Whether one call of a loop is all there is to do.
+    #[inline(always)]
+    pub fn is_one_call(&self, kernel: &Kernel) -> bool {
+        let form = self.scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, self.scalars);
+        self.n < SMALL && kernel.near.is_none() && form
     }
-    let lead = if lead == usize::MAX { 0 } else { lead };
-    if n == 0 {
-        // the elements of the result may be larger than those of the operands
-        crate::shape::count(kernel.name, operands[lead].shape, kernel.output.size())?;
-    }
-    let buffer = if n < SMALL
-        && kernel.near.is_none()
-        && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars))
-    {
-        let buffer = Buffer::new(kernel.name, n, kernel.output)?;
+
+    /// The call.
+    ///
+    /// # Safety
+    /// As for [`run`]; it is one call, and `out` has room for the elements.
+    #[inline(always)]
+    pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
         // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
-        unsafe { kernel.loops[set()](op, x, scalars, buffer.start(), n) };
-        buffer
-    } else {
-        // SAFETY: as above.
-        unsafe { alike(kernel, op, x, scalars, n)? }
-    };
-    Ok(Computed::Like { lead, c_order: true, buffer })
+        unsafe { kernel.loops[set()](op, self.x, self.scalars, out, self.n) };
+    }
+}
+
+/// Runs a kernel over operands, broadcast to one shape.
+///
+/// # Safety
+/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+#[inline(never)]
+pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match aligned(operands) {
+            Some(a) => {
+                let buffer = alike(kernel, op, a.x, a.scalars, a.n)?;
+                Ok(Computed::Like { lead: a.lead, c_order: true, buffer })
+            }
+            None => run_other(kernel, op, operands),
+        }
+    }
+}
+
+/// Whether two shapes of arrays with as many elements are one.
+#[inline(always)]
+fn same_shape(a: &[usize], b: &[usize]) -> bool {
+    a.len() == b.len() && (a.len() == 1 || a == b)
 }
 
 /// The number of elements of an array in C order without gaps, else `usize::MAX`.
 #[inline(always)]
 fn c_order_len(x: &View<'_>) -> usize {
+    // the usual rank without a loop
+    if let (&[len], &[stride]) = (x.shape, x.strides) {
+        return if stride == 1 || len == 1 { len } else { usize::MAX };
+    }
     let mut n = 1;
     for (&len, &stride) in x.shape.iter().zip(x.strides).rev() {
         if stride != n as isize && len != 1 {
@@ -323,13 +377,13 @@ fn c_order_len(x: &View<'_>) -> usize {
 
 /// Operands not all of which are in C order.
 #[inline(never)]
-unsafe fn run_other(
-    kernel: &Kernel,
-    op: *const u8,
-    operands: &[View<'_>],
-    x: [*const u8; MOST],
-    scalars: u8,
-) -> Result<Computed> {
+unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    let mut x = [std::ptr::null(); MOST];
+    let mut scalars = 0;
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        scalars |= u8::from(operand.shape.is_empty()) << i;
+    }
     let lead = operands.iter().position(|o| !o.shape.is_empty()).unwrap_or(0);
     let first = &operands[lead];
     let same_layout = |o: &View<'_>| {
@@ -355,7 +409,7 @@ unsafe fn run_other(
         unsafe { stretch(kernel, all.op, x, scalars, out, n) };
     };
     // SAFETY: a kernel writes all elements it is given the address of.
-    Ok(Computed::Other(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? }))
+    Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
 }
 
 /// Whether elements lie without gaps and forward along every axis, in any order of the axes.

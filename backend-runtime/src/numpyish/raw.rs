@@ -45,6 +45,7 @@ pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
 
 impl<'a> View<'a> {
     /// How many elements it has.
+    #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
@@ -102,6 +103,12 @@ impl RawArray {
             return Err(Error::shape(op, &shape, format!("is not the shape of {} elements", buffer.len())));
         }
         Ok(RawArray { buffer, shape, strides: None })
+    }
+
+    /// Without elements: one of the lengths is 0.
+    pub fn empty(op: &'static str, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
+        // SAFETY: there are no elements to be written; a shape that has some is refused.
+        unsafe { RawArray::new(op, shape, Buffer::new(op, 0, dtype)?) }
     }
 
     /// Of a vector's elements, in C order.
@@ -182,6 +189,8 @@ pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArra
 /// A change of how memory is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
+    /// The axes in reverse order.
+    Reverse,
     /// The axes in another order.
     Permute(Vec<usize>),
     /// A part of an axis, in ndarray's words.
@@ -201,6 +210,8 @@ pub enum Step {
 pub enum Change {
     /// The same memory is read in another way.
     View(Vec<Step>),
+    /// The same, by one step.
+    One(Step),
     /// New memory.
     Copy(RawArray),
 }
@@ -259,6 +270,7 @@ macro_rules! typed {
             fn numpyish_changed(x: &HostArray<$t>, change: Change) -> HostArray<$t> {
                 match change {
                     Change::View(steps) => changed(x.clone(), &steps),
+                    Change::One(step) => changed(x.clone(), std::slice::from_ref(&step)),
                     Change::Copy(array) => into_ndarray(array),
                 }
             }
@@ -289,17 +301,37 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     unsafe {
         let v = buffer.into_vec::<T>();
         match strides {
-            None => Array::from_shape_vec_unchecked(IxDyn(&shape), v),
-            Some(strides) => Array::from_shape_vec_unchecked(IxDyn(&shape).strides(IxDyn(&strides)), v),
+            Some(strides) => with_strides(&shape, &strides, v),
+            None => in_c_order(&shape, v),
         }
     }
-    .into_shared()
+}
+
+/// # Safety
+/// The shape has as many elements as the vector.
+#[inline(always)]
+unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
+    match shape {
+        // the usual rank without the detours of the dynamic one, which reads lengths that were just written: that stalls
+        &[_] => Array::from_vec(v).into_shared().into_dyn(),
+        // SAFETY: the caller's promise.
+        shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
+    }
+}
+
+/// # Safety
+/// The shape has as many elements as the vector, and the strides are those of memory without gaps.
+#[inline(never)]
+unsafe fn with_strides<T: Element>(shape: &[usize], strides: &[usize], v: Vec<T>) -> NdArray<T> {
+    // SAFETY: the caller's promise.
+    unsafe { Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(strides)), v) }.into_shared()
 }
 
 fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
     for step in steps {
         match step {
-            Step::Permute(order) => x = x.permuted_axes(&order[..]),
+            Step::Reverse => (0..x.ndim() / 2).for_each(|k| x.swap_axes(k, x.ndim() - 1 - k)),
+            Step::Permute(order) => permute(&mut x, order),
             Step::Slice(axis, part) => x.slice_axis_inplace(Axis(*axis), *part),
             Step::Index(axis, index) => x = x.index_axis_move(Axis(*axis), *index),
             Step::Insert(axis) => x = x.insert_axis(Axis(*axis)),
@@ -312,28 +344,91 @@ fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
     x
 }
 
+/// Brings axis `order[k]` to place k, by swaps: ndarray's own function is large, and would be compiled for every dtype.
+fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
+    for (from, to) in swaps(order) {
+        x.swap_axes(from, to);
+    }
+}
+
+/// The swaps that make an order of axes, one after the other.
+fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
+    let mut now: Vec<usize> = (0..order.len()).collect();
+    let mut swaps = Vec::new();
+    for (k, &axis) in order.iter().enumerate() {
+        let from = now.iter().position(|&a| a == axis).expect("an order names every axis");
+        if from != k {
+            now.swap(from, k);
+            swaps.push((from, k));
+        }
+    }
+    swaps
+}
+
 /// # Safety
 /// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
+    // what a few elements cost is what is done before and after the loop
+    if let Some(aligned) = kernel::aligned(operands)
+        && aligned.is_one_call(kernel)
+    {
+        assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
+        let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE)?;
+        // SAFETY: the caller's promise; there is room for the elements, all of which the loop writes.
+        unsafe {
+            aligned.call(kernel, op, room.start());
+            return Ok(in_c_order(operands[aligned.lead].shape, room.into_vec()));
+        }
+    }
     // SAFETY: the caller's promise.
     let (lead, c_order, buffer) = match unsafe { kernel::run(kernel, op, operands)? } {
         kernel::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
-        kernel::Computed::Other(array) => return Ok(into_ndarray(array)),
+        kernel::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };
     // SAFETY: the kernel has written all elements, of which there are as many as those of the operand that leads; where that
     // is not in C order, its strides are those of memory without gaps.
-    Ok(unsafe {
+    unsafe {
         let v = buffer.into_vec::<T>();
-        match lead.shape {
-            shape if !c_order => {
-                let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
-                Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(&strides)), v).into_shared()
-            }
-            // the usual ranks without the detours of the dynamic one
-            &[_] => Array::from_vec(v).into_shared().into_dyn(),
-            &[a, b] => Array::from_shape_vec_unchecked((a, b), v).into_shared().into_dyn(),
-            shape => Array::from_shape_vec_unchecked(IxDyn(shape), v).into_shared(),
+        if c_order {
+            return Ok(in_c_order(lead.shape, v));
         }
-    })
+        let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
+        Ok(with_strides(lead.shape, &strides, v))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_made_by_swaps() {
+        for order in [&[0, 1, 2][..], &[2, 1, 0], &[1, 2, 0], &[2, 0, 1], &[3, 1, 0, 2], &[], &[0]] {
+            let mut now: Vec<usize> = (0..order.len()).collect();
+            swaps(order).into_iter().for_each(|(a, b)| now.swap(a, b));
+            assert_eq!(now, order);
+        }
+    }
+
+    #[test]
+    fn views_of_odd_layouts() {
+        let x = array("test", &[2, 3], (0..6).collect::<Vec<i32>>()).unwrap();
+        assert!(view(&x).is_c_order() && !view(&x.clone().reversed_axes()).is_c_order());
+        assert_eq!(view(&x).as_slice::<i32>(), [0, 1, 2, 3, 4, 5]);
+        let none = array("test", &[0, 3], Vec::<f32>::new()).unwrap();
+        assert!(view(&none).is_c_order() && view(&none).as_slice::<f32>().is_empty());
+        assert!(array("test", &[4], vec![1, 2]).is_err());
+        let turned: NdArray<i32> = typed(
+            RawArray::from_vec("test", vec![2, 3, 1], (0..6).collect()).map(|a| a.permuted(&[1, 2, 0]).with_axis(0)),
+        )
+        .unwrap();
+        assert_eq!(turned, x.reversed_axes().insert_axis(Axis(1)).insert_axis(Axis(0)));
+    }
+
+    #[test]
+    #[should_panic(expected = "the elements are a slice of float64")]
+    fn another_dtype_is_refused() {
+        view(&array("test", &[1], vec![1]).unwrap()).as_slice::<f64>();
+    }
 }

@@ -19,7 +19,7 @@ pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result
 fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
     shape::count(op, &to, x.dtype.size())?;
     if x.is_c_order() {
-        return Ok(Change::View(vec![Step::Reshape(to)]));
+        return Ok(Change::One(Step::Reshape(to)));
     }
     // SAFETY: every element has been written.
     Ok(Change::Copy(unsafe { RawArray::new(op, to, copy::to_buffer(op, x)?)? }))
@@ -41,16 +41,12 @@ fn permuted(shape: &[usize], axes: Axes) -> Result<Change> {
     if axes.len() != shape.len() {
         return Err(Error::shape(OP, shape, format!("{axes:?} does not name every axis")));
     }
-    Ok(Change::View(vec![Step::Permute(axes)]))
+    Ok(Change::One(Step::Permute(axes)))
 }
 
 /// The axes in reverse order.
 pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    changed_by(x, Ok(reversed(x.ndim())))
-}
-
-fn reversed(ndim: usize) -> Change {
-    Change::View(vec![Step::Permute((0..ndim).rev().collect())])
+    changed_by(x, Ok(Change::One(Step::Reverse)))
 }
 
 /// The last two axes swapped.
@@ -65,13 +61,13 @@ fn matrix_transposed(shape: &[usize]) -> Result<Change> {
     }
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(n - 2, n - 1);
-    Ok(Change::View(vec![Step::Permute(order)]))
+    Ok(Change::One(Step::Permute(order)))
 }
 
 /// Axes moved to other places; the rest keep their order.
 pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
     let order = shape::moved("moveaxis", source, destination, x.ndim())?;
-    changed_by(x, Ok(Change::View(vec![Step::Permute(order)])))
+    changed_by(x, Ok(Change::One(Step::Permute(order))))
 }
 
 /// New axes of length 1.
@@ -207,11 +203,11 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
 
 /// A region broadcast to `target`, and read as `shape`.
 fn repeated(op: &'static str, x: Region, target: &[usize], shape: Vec<usize>) -> Result<RawArray> {
-    let elements = match shape::count(op, &shape, x.view().dtype.size())? {
-        // what is repeated more often than memory has room for may still be nothing
-        0 => Buffer::new(op, 0, x.view().dtype)?,
-        _ => copy::to_buffer(op, x.broadcast(op, target)?.view())?,
-    };
+    let dtype = x.view().dtype;
+    if shape::count(op, &shape, dtype.size())? == 0 {
+        return RawArray::empty(op, shape, dtype);
+    }
+    let elements = copy::to_buffer(op, x.broadcast(op, target)?.view())?;
     // SAFETY: every element has been written.
     unsafe { RawArray::new(op, shape, elements) }
 }
@@ -231,8 +227,8 @@ fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
         let elements = copy::pack(OP, x)?;
         let flat = View { start: elements.start(), dtype: x.dtype, shape: &row, strides: &[1] };
         return match shifted(OP, flat, &shifts, x.shape)? {
-            Change::View(_) => reshaped(OP, x, x.shape.to_vec()),
-            copy => Ok(copy),
+            Change::Copy(array) => Ok(Change::Copy(array)),
+            _ => reshaped(OP, x, x.shape.to_vec()),
         };
     }
     shifted(OP, x, &shape::shifts(OP, shift, axis, x.shape)?, x.shape)
@@ -298,14 +294,13 @@ pub fn pad<T: Element>(
 fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
     const OP: &str = "pad";
     let shape = shape::padded(OP, x.shape, widths)?;
+    let n = shape::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
         return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
     }
     shape::check_borders(OP, x.shape, widths, mode)?;
-    let (mut out, strides) = room(OP, &shape, x)?;
-    if out.len() == 0 {
-        // SAFETY: there is no element.
-        return unsafe { RawArray::new(OP, shape, out) };
+    if n == 0 {
+        return RawArray::empty(OP, shape, x.dtype);
     }
     let mut axes = Vec::with_capacity(x.shape.len());
     for (&len, width) in x.shape.iter().zip(widths.chunks_exact(2)) {
@@ -314,6 +309,7 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<Ra
             _ => runs(OP, &shape::pad_sources(OP, len, width[0], width[1], mode)?)?,
         });
     }
+    let (mut out, strides) = room(OP, &shape, x)?;
     combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
     // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
     unsafe { RawArray::new(OP, shape, out) }

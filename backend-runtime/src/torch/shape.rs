@@ -2,10 +2,10 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::DtypeStrategy,
     tensor::{Number, Tensor},
-    via::Via,
 };
 use crate::{Axes, Element, Error, PadMode, Result, shape};
 
@@ -113,7 +113,7 @@ pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<
 }
 
 /// The shape of the first array, or an error where there is none.
-fn first_shape<'a, T: Element>(on: On<'_>, xs: &[&'a TorchArray<T>]) -> Result<&'a [usize]> {
+fn first_shape<'a, T: Element>(on: OpContext<'_>, xs: &[&'a TorchArray<T>]) -> Result<&'a [usize]> {
     xs.first().map(|x| x.shape()).ok_or_else(|| Error::argument(on.op, "needs an array or more"))
 }
 
@@ -209,7 +209,7 @@ pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axe
 }
 
 /// Rolls by shifts of any size.
-fn rotate(on: On<'_>, x: &Tensor, shifts: &[i128], axes: &[usize]) -> Result<Tensor> {
+fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[i128], axes: &[usize]) -> Result<Tensor> {
     let (mut small, mut moved) = (Vec::new(), Vec::new());
     for (&shift, &axis) in shifts.iter().zip(axes) {
         let len = x.shape()[axis].max(1) as i128;
@@ -239,7 +239,12 @@ pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result
     shift_by(b.on("ifftshift"), x, axes, |n| n - n / 2)
 }
 
-fn shift_by<T: Element>(on: On<'_>, x: &TorchArray<T>, axes: Axes, shift: fn(usize) -> usize) -> Result<TorchArray<T>> {
+fn shift_by<T: Element>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    axes: Axes,
+    shift: fn(usize) -> usize,
+) -> Result<TorchArray<T>> {
     let axes = axes.resolve(on.op, x.shape().len())?;
     let shifts: Vec<i128> = axes.iter().map(|&a| shift(x.shape()[a]) as i128).collect();
     on.array(rotate(on, x.tensor(), &shifts, &axes)?)
@@ -265,9 +270,9 @@ pub fn pad<T: Element>(
     if mode == PadMode::Constant {
         // libtorch begins with the last axis
         let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
-        let bits = on.enter(Via::Wrap, x)?;
-        let value = Via::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
-        return on.leave(Via::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
+        let bits = on.enter(DtypeStrategy::Wrap, x)?;
+        let value = DtypeStrategy::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
+        return on.leave(DtypeStrategy::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
     }
     let mut result = x.tensor().clone();
     for (axis, &(before, after)) in pairs.iter().enumerate() {
@@ -281,7 +286,7 @@ pub fn pad<T: Element>(
 }
 
 /// Which of `n` elements is at each place of the padded axis.
-fn border(on: On<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
+fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
     let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
     let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);
     // the way back of a period that runs there and back: `last - i` where i is beyond the end

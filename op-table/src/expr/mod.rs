@@ -196,12 +196,12 @@ impl Expr {
         found
     }
 
-    /// Whether it has a word that takes many instructions: a loop of it waits for these, not for memory.
-    pub fn is_costly(&self, model: &Model) -> bool {
+    /// Whether it has a word that computes so much in vectors that wider ones pay.
+    pub fn gains_from_wide_vectors(&self, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
             if let Node::Word(word, _) = &e.node {
-                found |= model.words.get(word).is_some_and(|w| w.costly);
+                found |= model.words.get(word).is_some_and(|w| w.wide_vectors);
             }
         });
         found

@@ -23,7 +23,7 @@ impl Parser<'_> {
         for backend in self.model.backends.clone() {
             let column = row.iter().find(|(k, _)| k.text == backend.name);
             let map = match (column, &shared) {
-                (Some((_, value)), _) => self.column(&backend, value, &op.params),
+                (Some((_, value)), _) => self.column(&backend, value, op.params_are_whole.then_some(&op.params)),
                 (None, Some((_, map))) if backend.each || !matches!(map, Map::Each { .. }) => Some(map.clone()),
                 _ => {
                     missing.push(backend.name);
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn column(&mut self, backend: &Backend, value: &Value, params: &[Param]) -> Option<Map> {
+    pub(super) fn column(&mut self, backend: &Backend, value: &Value, params: Option<&[Param]>) -> Option<Map> {
         let Value::Table(row, _) = value else {
             self.bad(value.span(), format!("`{}` is a table such as {{ call = \"..\" }}", backend.name), None);
             return None;
@@ -129,8 +129,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `name.overload(argument, ..)`
-    fn aten(&mut self, value: &Value, via: String, params: &[Param]) -> Option<Map> {
+    /// `name.overload(argument, ..)`; where the parameters could not be read, any name is one.
+    fn aten(&mut self, value: &Value, via: String, params: Option<&[Param]>) -> Option<Map> {
         let Value::Text(word) = value else {
             self.bad(value.span(), "`aten` is a string", None);
             return None;
@@ -164,8 +164,11 @@ impl Parser<'_> {
     }
 
     /// A parameter, or a literal: a finite number (an integer of 64 bits), a truth value, or nothing.
-    fn aten_argument(&mut self, word: &Text, params: &[Param]) -> Option<AtenArg> {
+    fn aten_argument(&mut self, word: &Text, params: Option<&[Param]>) -> Option<AtenArg> {
         let text = word.text.as_str();
+        let Some(params) = params else {
+            return Some(AtenArg::Param(text.into()));
+        };
         if let Some(param) = params.iter().find(|p| p.name == text) {
             if !aten_takes(&param.kind) {
                 let message = format!("libtorch's ops take no parameter of type `{}`", param.ty);

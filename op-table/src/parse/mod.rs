@@ -64,7 +64,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
     for (name, value) in sections(&table, "group") {
         parser.group(name, value);
     }
-    if parser.report.len() > 0 {
+    if !parser.report.is_empty() {
         // rows are written in what was said so far
         parser.report.seal();
     }

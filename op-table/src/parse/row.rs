@@ -77,9 +77,7 @@ impl Parser<'_> {
             cases: self.list(row, "cases").map(texts),
             own: self.role == Role::Own,
         };
-        if op.params_are_whole {
-            self.mappings(name, row, &mut op, all_known);
-        }
+        self.mappings(name, row, &mut op, all_known);
         self.model.ops.push(op);
     }
 
@@ -111,7 +109,7 @@ impl Parser<'_> {
                 continue;
             };
             let params = self.model.ops[index].params.clone();
-            if let Some(map) = self.column(backend, value, &params) {
+            if let Some(map) = self.column(backend, value, Some(&params)) {
                 self.model.ops[index].maps.insert(backend.name.clone(), map);
             }
         }

@@ -130,7 +130,7 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        self.known_keys(row, &["set", "args", "result", "op", "range_reduction", "costly"], "a word");
+        self.known_keys(row, &["set", "args", "result", "op", "range_reduction", "wide_vectors"], "a word");
         let Some(set) = self.word(row, "set") else {
             return self.bad(name.span.clone(), format!("word `{}` has no `set`", name.text.escape_debug()), None);
         };
@@ -163,9 +163,9 @@ impl Parser<'_> {
             }
         }
         let op = self.text(row, "op");
-        let costly = self.flag(row, "costly");
+        let wide_vectors = self.flag(row, "wide_vectors");
         if self.name(name, "a word") {
-            let word = Word { set: set.text, args, result, op, range_reduction, costly };
+            let word = Word { set: set.text, args, result, op, range_reduction, wide_vectors };
             self.model.words.insert(name.text.clone(), word);
         }
     }

@@ -325,13 +325,13 @@ fn scattered(
     // SAFETY: the indices, packed.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     check(op, indices, len)?;
-    let from = copy::pack(op, values)?;
     let out = copy::to_buffer(op, x)?;
     if values.len() == 0 {
         // axes behind may be as long as they like where there is nothing to write
-        // SAFETY: every element is that of a copy.
+        // SAFETY: the copy has all elements.
         return unsafe { RawArray::new(op, x.shape.to_vec(), out) };
     }
+    let from = copy::pack(op, values)?;
     let (outer, inner) = around(x.shape, axis);
     let segments = inner.div_ceil(COLUMNS);
     let ends = Ends { from: from.start(), to: out.start() };

@@ -100,7 +100,10 @@ fn argwhere_of(x: View<'_>) -> Result<RawArray> {
 
 /// How many elements are not zero, and their indices along each axis, in C order.
 fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
-    let flags = flags(op, x)?;
+    let elements = copy::pack(op, x)?;
+    let made = if x.dtype == DType::Bool { Vec::new() } else { flags(op, elements.start(), x)? };
+    // SAFETY: the elements, packed, which are bools.
+    let flags = if x.dtype == DType::Bool { unsafe { elements.slice::<bool>(x.len()) } } else { &made[..] };
     let n = flags.iter().filter(|&&flag| flag).count();
     let mut places = (0..x.shape.len()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
     let Some((last, outer)) = places.split_last_mut() else {
@@ -130,13 +133,12 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     Ok((n, places))
 }
 
-/// Whether elements are not zero, in C order.
-fn flags(op: &'static str, x: View<'_>) -> Result<Vec<bool>> {
-    let elements = copy::pack(op, x)?;
+/// Whether elements are not zero, given those of `x` in C order.
+fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>> {
     let n = x.len();
     let flags = Buffer::new(op, n, DType::Bool)?;
     let (test, size) = (nonzero_bytes(x.dtype), x.dtype.size());
-    let both = copy::Ends { from: elements.start(), to: flags.start() };
+    let both = copy::Ends { from: elements, to: flags.start() };
     parallel::parallel(n, CHEAP, |range| {
         let both = &both;
         // SAFETY: a part of both; tasks write different parts.

@@ -17,6 +17,7 @@ use crate::{
     shape::{self, Product},
     threads,
 };
+
 use std::sync::OnceLock;
 
 const OP: &str = "matmul";
@@ -118,7 +119,7 @@ impl Product {
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
         if !integers {
-            pack::room(OP, self, dtype, alone && flops >= SEVERAL_THREADS)?;
+            pack::room(OP, self, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
         }
         let failed: OnceLock<Error> = OnceLock::new();
         parallel::parallel(batches, grain, |range| {

@@ -1,6 +1,6 @@
 //! The memory that `gemm` takes by itself. It ends the process where it gets none, so it is asked for beforehand.
 
-use crate::{DType, Result, numpyish::buffer, shape::Product, threads};
+use crate::{Result, numpyish::buffer, shape::Product, threads};
 use std::cell::Cell;
 
 /// More rows or columns than any register block of `gemm` has.
@@ -16,12 +16,12 @@ const CACHE: usize = 1 << 22;
 const SMALL: usize = 1 << 15;
 
 /// Asks for what a product packs: by the source of `gemm`, at most the whole right operand, and of the left one a strip,
-/// both rounded up to a register block. With `several` threads it runs on all threads of the pool, each with a block of its own.
-pub fn room(op: &'static str, product: &Product, dtype: DType, several: bool) -> Result<()> {
+/// both rounded up to a register block. With `threads` it runs on all threads of the pool, each with a block of its own.
+pub fn room(op: &'static str, product: &Product, element_size: usize, threads: bool) -> Result<()> {
     let columns = product.columns.saturating_add(REGISTERS);
     let lines = columns.saturating_add(product.rows.min(STRIP) + REGISTERS);
-    let packed = lines.saturating_mul(product.inner).saturating_mul(dtype.size());
-    let blocks = if several { threads::count().saturating_mul(CACHE) } else { 0 };
+    let packed = lines.saturating_mul(product.inner).saturating_mul(element_size);
+    let blocks = if threads { threads::count().saturating_mul(CACHE) } else { 0 };
     let bytes = packed.saturating_add(blocks);
     if bytes <= SMALL { Ok(()) } else { buffer::room(op, bytes) }
 }

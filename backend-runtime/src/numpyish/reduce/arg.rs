@@ -33,9 +33,10 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     let len = x.shape[axis];
     let search = Search::new(computed_in(x.dtype), largest);
     let new = || -> Result<LaneFn<'_>> {
-        let (mut scratch, search) = (Box::new(NO_BLOCK), &search);
+        let search = &search;
         Ok(Box::new(move |lane, out| {
             let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
+            let mut scratch = NO_BLOCK;
             // SAFETY: a lane of the array, which is not empty, and room for an index.
             unsafe { *out.cast::<i64>() = search.best(lane, len, &mut scratch) as i64 };
             Ok(())
@@ -88,8 +89,8 @@ impl Search {
     /// The elements of the lane may be read, and become those of the search.
     unsafe fn best(&self, lane: View<'_>, len: usize, scratch: &mut Block) -> usize {
         let reading = Reading::new(lane, conversion(lane.dtype, self.dtype), self.dtype.size());
-        // SAFETY: the caller's promise, for this and what follows: the parts are those of the lane.
         if len < 2 * CHEAP {
+            // SAFETY: the caller's promise.
             return unsafe { self.best_of_part(&reading, 0, len, scratch).0 };
         }
         let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
@@ -98,7 +99,7 @@ impl Search {
             let mut scratch = NO_BLOCK;
             for part in range {
                 let first = part * CHEAP;
-                // SAFETY: as above; each task writes parts of its own.
+                // SAFETY: the parts are those of the lane; each task writes parts of its own.
                 unsafe {
                     bests.part(part..part + 1)[0] =
                         self.best_of_part(&reading, first, CHEAP.min(len - first), &mut scratch);

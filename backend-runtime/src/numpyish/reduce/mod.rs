@@ -241,7 +241,7 @@ fn variance(
     let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
     // SAFETY: every square has been written; the result has room for as many.
     unsafe {
-        let squares = reals_to_f64(plan.op(), squares.dtype(), squares.start(), squares.len())?;
+        let squares = reals_to_f64(op, squares.dtype(), squares.start(), squares.len())?;
         reals_from_f64(result.dtype(), squares.into_iter().map(|s| last(s / divisor)), result.start());
         plan.array(result)
     }

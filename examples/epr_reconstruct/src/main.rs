@@ -1,7 +1,7 @@
 //! Reconstructs the image of an electron paramagnetic resonance measurement, on the backend chosen at run time.
 //!
-//!     cargo run --release --example epr_reconstruct
-//!     cargo run --release --example epr_reconstruct -- --help
+//!     cargo run --release -p epr_reconstruct
+//!     cargo run --release -p epr_reconstruct -- --help
 //!
 //! The numerics, in the crate `backends-epr`, are written once for every backend.
 

@@ -1,6 +1,7 @@
-//! The example `epr_reconstruct` as a user runs it.
+//! The program as a user runs it.
 
-mod common;
+#[path = "../../../tests/common/near.rs"]
+mod near;
 
 use backends::{prelude::*, runtime::available};
 use backends_epr::npz::{Npz, encode};
@@ -9,39 +10,25 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
-    sync::{
-        LazyLock,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// The example's program. `cargo test` has built it; `cargo test --test epr_example` alone has not.
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--example", "epr_reconstruct"]);
-    cargo.arg("--target-dir").arg(profile.parent().unwrap());
-    cargo.args((!cfg!(debug_assertions)).then_some("--release"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    assert!(cargo.status().unwrap().success(), "the example does not compile");
-    profile.join("examples").join(format!("epr_reconstruct{}", std::env::consts::EXE_SUFFIX))
-});
+const PROGRAM: &str = env!("CARGO_BIN_EXE_epr_reconstruct");
 
 /// A folder of its own for each test, empty.
 fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_example").join(name);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_reconstruct").join(name);
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).unwrap();
     path
 }
 
 fn data(name: &str) -> String {
-    format!("{}/tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn run(arguments: &[&str], out: &Path) -> Output {
-    let mut command = Command::new(&*PROGRAM);
+    let mut command = Command::new(PROGRAM);
     if !arguments.contains(&"--backend") {
         command.args(["--backend", "numpyish"]);
     }
@@ -114,17 +101,17 @@ fn results_are_compared_with_a_reference() {
 
 /// The image on another backend is that of PyEPRI: in single precision within three times what float32 changes there.
 fn gives_the_image(backend: &str) {
-    let expected = common::data("pyepri_phalanx_tv_small");
+    let expected = Npz::open(data("pyepri_phalanx_tv_small")).unwrap();
     let small = ["--backend", backend, "--shape", "100x50", "--delta", "0.032", "--iterations", "200"];
     for (dtype, methods, tolerance) in [("float64", "both", 1e-6), ("float32", "tv", 3.0 * 0.000695)] {
         let out = folder(&format!("{backend}_{dtype}"));
         let text = succeeds(&[&small[..], &["--dtype", dtype, "--method", methods]].concat(), &out);
         assert!(text.contains(&format!("{dtype}, on {backend}")), "{text}");
         let found = Npz::open(&out).unwrap();
-        common::near_l2("tv", &found.get("tv").unwrap(), &expected.get("tv_u").unwrap(), tolerance);
+        near::near_l2("tv", &found.get("tv").unwrap(), &expected.get("tv_u").unwrap(), tolerance);
         if methods == "both" {
-            let fbp = common::data("pyepri_phalanx_fbp_small").get("fbp").unwrap();
-            common::near("fbp", &found.get("fbp").unwrap(), &fbp, 1e-9);
+            let fbp = Npz::open(data("pyepri_phalanx_fbp_small")).unwrap().get("fbp").unwrap();
+            near::near("fbp", &found.get("fbp").unwrap(), &fbp, 1e-9);
         }
     }
 }
@@ -197,7 +184,7 @@ fn wrong_arguments_are_explained() {
     for lambda in ["5e-324", "1e308"] {
         fails(&[&["--method", "tv", "--lambda", lambda][..], &SMALL].concat(), "step lengths");
     }
-    let help = Command::new(&*PROGRAM).arg("--help").output().unwrap();
+    let help = Command::new(PROGRAM).arg("--help").output().unwrap();
     assert!(help.status.success() && String::from_utf8_lossy(&help.stdout).contains("--iterations"));
 }
 
@@ -300,17 +287,16 @@ fn a_failure_leaves_no_folders() {
 #[cfg(target_os = "linux")]
 #[test]
 fn results_do_not_depend_on_who_listens() {
-    let program = PROGRAM.display();
     let out = folder("unheard");
     let arguments = format!("--backend numpyish --method fbp --out {} {}", out.display(), SMALL.join(" "));
     for (line, status, why) in [
-        (format!("{program} {arguments} | head -1; exit ${{PIPESTATUS[0]}}"), 0, ""),
-        (format!("{program} {arguments} | true; exit ${{PIPESTATUS[0]}}"), 0, ""),
-        (format!("{program} {arguments} >&-"), 0, ""),
-        (format!("{program} {arguments} >&- 2>&- <&-"), 0, ""),
-        (format!("{program} {arguments} 2>/dev/full"), 0, ""),
-        (format!("{program} {arguments} >/dev/full"), 1, "standard output"),
-        (format!("{program} {arguments} >/dev/full 2>/dev/full"), 1, ""),
+        (format!("{PROGRAM} {arguments} | head -1; exit ${{PIPESTATUS[0]}}"), 0, ""),
+        (format!("{PROGRAM} {arguments} | true; exit ${{PIPESTATUS[0]}}"), 0, ""),
+        (format!("{PROGRAM} {arguments} >&-"), 0, ""),
+        (format!("{PROGRAM} {arguments} >&- 2>&- <&-"), 0, ""),
+        (format!("{PROGRAM} {arguments} 2>/dev/full"), 0, ""),
+        (format!("{PROGRAM} {arguments} >/dev/full"), 1, "standard output"),
+        (format!("{PROGRAM} {arguments} >/dev/full 2>/dev/full"), 1, ""),
     ] {
         let _ = fs::remove_file(out.join("fbp.npy"));
         let output = Command::new("bash").args(["-c", &line]).output().unwrap();
@@ -320,10 +306,10 @@ fn results_do_not_depend_on_who_listens() {
         assert!(out.join("fbp.npy").exists(), "{line}");
     }
     for (line, status) in [
-        (format!("{program} --help >/dev/full"), 1),
-        (format!("{program} --help | true; exit ${{PIPESTATUS[0]}}"), 0),
-        (format!("{program} --speed 2>/dev/full"), 2),
-        (format!("{program} --data missing 2>/dev/full"), 1),
+        (format!("{PROGRAM} --help >/dev/full"), 1),
+        (format!("{PROGRAM} --help | true; exit ${{PIPESTATUS[0]}}"), 0),
+        (format!("{PROGRAM} --speed 2>/dev/full"), 2),
+        (format!("{PROGRAM} --data missing 2>/dev/full"), 1),
     ] {
         let output = Command::new("bash").args(["-c", &line]).output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -346,7 +332,7 @@ fn pipes_and_devices_are_no_data() {
 #[test]
 fn data_are_read_in_every_notation() {
     let here = folder("notations");
-    let measured = common::data("pyepri_fbp2d_small");
+    let measured = Npz::open(data("pyepri_fbp2d_small")).unwrap();
     // version 3.0, big-endian, in Fortran's order, with white space of its own
     let write = |name: &str| {
         let x = measured.get(name).unwrap();

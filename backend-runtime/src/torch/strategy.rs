@@ -1,7 +1,7 @@
 //! How dtypes are computed that libtorch lacks for an op. Nothing leaves the device.
 
 use super::{
-    call::{On, args},
+    call::{OpContext, args},
     ops,
     tensor::{Arg, Number, Tensor, Tensors},
 };
@@ -9,7 +9,7 @@ use crate::{DType, Result, bf16, f16};
 
 /// How an op computes what libtorch's op lacks or gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum DtypeStrategy {
     /// libtorch has every dtype of the row.
     Direct,
     /// uint16, uint32 and uint64 as the signed integers of the same bits: for ops that only see bits, or wrap.
@@ -37,16 +37,18 @@ pub enum Detour {
     Parts(DType),
 }
 
-impl Via {
+impl DtypeStrategy {
     /// How this dtype goes through the op.
     #[inline]
     pub fn detour(self, dtype: DType) -> Detour {
         match (self, dtype) {
-            (Via::Direct, _) => Detour::None,
-            (Via::Wrap | Via::Parts, DType::UInt16 | DType::UInt32 | DType::UInt64) => Detour::Bits(dtype),
-            (Via::Order, DType::UInt16 | DType::UInt32 | DType::UInt64) => Detour::Flipped(dtype),
-            (Via::Float32, DType::Float16 | DType::BFloat16) => Detour::Float32(dtype),
-            (Via::Parts, DType::Complex64 | DType::Complex128) => Detour::Parts(dtype),
+            (DtypeStrategy::Direct, _) => Detour::None,
+            (DtypeStrategy::Wrap | DtypeStrategy::Parts, DType::UInt16 | DType::UInt32 | DType::UInt64) => {
+                Detour::Bits(dtype)
+            }
+            (DtypeStrategy::Order, DType::UInt16 | DType::UInt32 | DType::UInt64) => Detour::Flipped(dtype),
+            (DtypeStrategy::Float32, DType::Float16 | DType::BFloat16) => Detour::Float32(dtype),
+            (DtypeStrategy::Parts, DType::Complex64 | DType::Complex128) => Detour::Parts(dtype),
             _ => Detour::None,
         }
     }
@@ -97,7 +99,7 @@ impl Detour {
     }
 
     /// The tensor that goes through the op in place of `x`; one of another dtype goes as it is.
-    pub fn enter(self, on: On<'_>, x: &Tensor) -> Result<Tensor> {
+    pub fn enter(self, on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
         match self {
             Detour::Bits(d) if x.is(d) => on.call(&ops::VIEW_DTYPE, args![x, signed(d)]),
             Detour::Flipped(d) if x.is(d) => flip(on, &on.call(&ops::VIEW_DTYPE, args![x, signed(d)])?, d),
@@ -108,7 +110,7 @@ impl Detour {
     }
 
     /// The result in the row's dtype.
-    pub fn leave(self, on: On<'_>, x: Tensor) -> Result<Tensor> {
+    pub fn leave(self, on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
         match self {
             Detour::None => Ok(x),
             Detour::Bits(d) => on.call(&ops::VIEW_DTYPE, args![&x, d]),
@@ -141,7 +143,7 @@ impl Detour {
     }
 
     /// An argument of the op.
-    pub fn enter_arg(self, on: On<'_>, arg: &Arg<'_>) -> Result<Entered> {
+    pub fn enter_arg(self, on: OpContext<'_>, arg: &Arg<'_>) -> Result<Entered> {
         Ok(match arg {
             Arg::Tensor(x) => Entered::Tensor(self.enter(on, x)?),
             Arg::Tensors(list) => {
@@ -164,13 +166,13 @@ fn first_bit(dtype: DType) -> u64 {
 }
 
 /// The first bit of each signed integer flipped, which maps the order of unsigned integers to that of signed ones.
-fn flip(on: On<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
+fn flip(on: OpContext<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
     let first_bit = Number { code: super::ffi::code(signed(dtype)), bytes: [1 << (8 * dtype.size() - 1), 0] };
     on.call(&ops::BITWISE_XOR, args![x, first_bit])
 }
 
 /// Complex numbers from reals with an axis of length 2 at the end.
-pub fn join_parts(on: On<'_>, x: Tensor) -> Result<Tensor> {
+pub fn join_parts(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
     let strides = x.strides();
     let pairs = strides.split_last().is_some_and(|(last, rest)| *last == 1 && rest.iter().all(|s| s % 2 == 0));
     let x = if pairs { x } else { on.call(&ops::CONTIGUOUS, args![&x])? };

@@ -71,7 +71,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, l
         backend: Library::Auto,
         device: None,
         dtype: DType::Float64,
-        data: concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/phalanx.npz").into(),
+        data: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/phalanx.npz").into(),
         fbp: true,
         tv: true,
         shape: vec![400, 200],
