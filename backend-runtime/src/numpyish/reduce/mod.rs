@@ -1,6 +1,6 @@
 //! Sums, extremes, means, scans: our own loops, the results of which do not depend on the number of threads.
 //!
-//! Here dtypes are named, and given up: a [`Plan`] walks, and the loops of a [`Folding`] compute.
+//! Here dtypes are named, and given up: a `Plan` walks, and the loops of a `Folding` compute.
 
 mod arg;
 mod fold;
