@@ -85,27 +85,43 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
 /// Blocks `first .. first + N` of the stream of `key`: `[w][i]` is word w of block `first + i`. As [`philox`], in a form
 /// that compilers turn into vector instructions.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // four arrays in lockstep
+#[allow(clippy::needless_range_loop)] // arrays in lockstep, a loop for each step: so vectors lie along them, and not across
 pub fn philox_many<const N: usize>(key: u64, first: u64) -> [[u32; N]; 4] {
-    let mut x = [[0_u64; N]; 4];
+    let [mut x, mut y, mut z, mut w] = [[0_u64; N]; 4];
     for i in 0..N {
-        let counter = first.wrapping_add(i as u64);
-        (x[0][i], x[1][i]) = (counter & LOW, counter >> 32);
+        x[i] = first.wrapping_add(i as u64) & LOW;
     }
-    let mut k = [key & LOW, key >> 32];
-    for _ in 0..10 {
+    for i in 0..N {
+        y[i] = first.wrapping_add(i as u64) >> 32;
+    }
+    for round in 0..10 {
+        // not carried from round to round: the compiler would compute with the pair, and not with the arrays
+        let low = u64::from((key as u32).wrapping_add(WEYL[0].wrapping_mul(round)));
+        let high = u64::from(((key >> 32) as u32).wrapping_add(WEYL[1].wrapping_mul(round)));
+        let (mut a, mut b) = ([0; N], [0; N]);
         for i in 0..N {
-            let (a, b) = (MULTIPLIERS[0] as u64 * x[0][i], MULTIPLIERS[1] as u64 * x[2][i]);
-            (x[0][i], x[1][i]) = ((b >> 32) ^ x[1][i] ^ k[0], b & LOW);
-            (x[2][i], x[3][i]) = ((a >> 32) ^ x[3][i] ^ k[1], a & LOW);
+            a[i] = u64::from(MULTIPLIERS[0]) * x[i];
         }
-        k = [(k[0] + WEYL[0] as u64) & LOW, (k[1] + WEYL[1] as u64) & LOW];
-    }
-    // by loops: the closures of a map may stay functions of their own, which know nothing of the caller's vectors
-    let mut words = [[0; N]; 4];
-    for w in 0..4 {
         for i in 0..N {
-            words[w][i] = x[w][i] as u32;
+            b[i] = u64::from(MULTIPLIERS[1]) * z[i];
+        }
+        for i in 0..N {
+            x[i] = (b[i] >> 32) ^ y[i] ^ low;
+        }
+        for i in 0..N {
+            y[i] = b[i] & LOW;
+        }
+        for i in 0..N {
+            z[i] = (a[i] >> 32) ^ w[i] ^ high;
+        }
+        for i in 0..N {
+            w[i] = a[i] & LOW;
+        }
+    }
+    let mut words = [[0; N]; 4];
+    for (words, x) in words.iter_mut().zip([x, y, z, w]) {
+        for i in 0..N {
+            words[i] = x[i] as u32;
         }
     }
     words

@@ -29,10 +29,7 @@ pub fn task() -> Outcome {
     }
     let out = root().join("target/kernels.s");
     let mut command = cargo();
-    // a folder of its own: the flags are others than those of usual builds
-    command
-        .args(["rustc", "--release", "--package", "backends", "--lib", "--target-dir"])
-        .arg(root().join("target/kernels"));
+    command.args(["rustc", "--release", "--package", "backends", "--lib"]);
     command.args(["--", "-C", "codegen-units=1", "-C", "symbol-mangling-version=v0", "--emit"]);
     command.arg(format!("asm={}", out.display()));
     run(&mut command)?;

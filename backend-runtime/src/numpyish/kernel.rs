@@ -80,6 +80,11 @@ impl<F> Table<F> {
     }
 }
 
+#[cold]
+fn no_table() -> ! {
+    panic!("an op that says which dtypes are in its table has a table")
+}
+
 /// The kernel of a dtype over `n` operands: one of a table.
 ///
 /// # Panics
@@ -115,7 +120,8 @@ pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'sta
     if const { is_one_of(T::DTYPE, F::TABLED) } {
         match F::table() {
             Some(table) => get(&table.kernels, T::DTYPE, N),
-            None => Of::<N, T, F>::KERNEL.kernel,
+            // not the kernel of this crate: that would compile it here, table or not
+            None => no_table(),
         }
     } else {
         Of::<N, T, F>::KERNEL.kernel

@@ -17,12 +17,16 @@ use crate::{
 
 /// Uniform random numbers in [low, high).
 pub fn uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
-    typed(match T::DTYPE.to_real() {
-        DType::Float16 => uniform_in::<f16, f32>(b, T::DTYPE, shape, low, high),
-        DType::BFloat16 => uniform_in::<bf16, f32>(b, T::DTYPE, shape, low, high),
-        DType::Float32 => uniform_in::<f32, f32>(b, T::DTYPE, shape, low, high),
-        _ => uniform_in::<f64, f64>(b, T::DTYPE, shape, low, high),
-    })
+    typed(uniform_of(b, T::DTYPE, shape, low, high))
+}
+
+fn uniform_of(b: &Numpyish, dtype: DType, shape: &[usize], low: f64, high: f64) -> Result<RawArray> {
+    match dtype.to_real() {
+        DType::Float16 => uniform_in::<f16, f32>(b, dtype, shape, low, high),
+        DType::BFloat16 => uniform_in::<bf16, f32>(b, dtype, shape, low, high),
+        DType::Float32 => uniform_in::<f32, f32>(b, dtype, shape, low, high),
+        _ => uniform_in::<f64, f64>(b, dtype, shape, low, high),
+    }
 }
 
 /// Of reals `T`, or complex numbers of these, made in `R`.
@@ -48,12 +52,16 @@ fn uniform_in<T: Real, R: Generator>(
 
 /// Normally distributed random numbers.
 pub fn normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
-    typed(match T::DTYPE.to_real() {
-        DType::Float16 => normal_in::<f16, f32>(b, T::DTYPE, shape, mean, std),
-        DType::BFloat16 => normal_in::<bf16, f32>(b, T::DTYPE, shape, mean, std),
-        DType::Float32 => normal_in::<f32, f32>(b, T::DTYPE, shape, mean, std),
-        _ => normal_in::<f64, f64>(b, T::DTYPE, shape, mean, std),
-    })
+    typed(normal_of(b, T::DTYPE, shape, mean, std))
+}
+
+fn normal_of(b: &Numpyish, dtype: DType, shape: &[usize], mean: f64, std: f64) -> Result<RawArray> {
+    match dtype.to_real() {
+        DType::Float16 => normal_in::<f16, f32>(b, dtype, shape, mean, std),
+        DType::BFloat16 => normal_in::<bf16, f32>(b, dtype, shape, mean, std),
+        DType::Float32 => normal_in::<f32, f32>(b, dtype, shape, mean, std),
+        _ => normal_in::<f64, f64>(b, dtype, shape, mean, std),
+    }
 }
 
 fn normal_in<T: Real, R: Generator>(

@@ -21,11 +21,14 @@ pub fn interp<T: Precision>(
     left: Option<f64>,
     right: Option<f64>,
 ) -> Result<NdArray<T>> {
-    let (x, xp, fp) = (view(x), view(xp), view(fp));
-    typed(match T::DTYPE {
+    typed(interpolate(view(x), view(xp), view(fp), left, right))
+}
+
+fn interpolate(x: View<'_>, xp: View<'_>, fp: View<'_>, left: Option<f64>, right: Option<f64>) -> Result<RawArray> {
+    match x.dtype {
         DType::Float32 => interpolated::<f32>(x, xp, fp, left, right),
         _ => interpolated::<f64>(x, xp, fp, left, right),
-    })
+    }
 }
 
 fn interpolated<T: Precision>(

@@ -16,14 +16,25 @@ use lane::Engine;
 pub use lane::plan_bytes;
 use passes::Pass;
 
-/// Calls `$f::<R>`, R being the precision of the transforms of a dtype.
+/// A function that is not generic for one that is: it chooses the precision of the transforms of a dtype. Without it the
+/// transforms would be compiled again in every crate that calls one.
 macro_rules! in_precision {
-    ($x:ident, $f:ident($($argument:expr),*)) => {
-        match $x.dtype {
-            DType::Float64 | DType::Complex128 => $f::<f64>($($argument),*),
-            _ => $f::<f32>($($argument),*),
+    ($($name:ident = $f:ident($($argument:ident: $t:ty),*);)*) => {$(
+        fn $name(op: &'static str, x: View<'_>, $($argument: $t),*) -> Result<RawArray> {
+            match x.dtype {
+                DType::Float64 | DType::Complex128 => $f::<f64>(op, x, $($argument),*),
+                _ => $f::<f32>(op, x, $($argument),*),
+            }
         }
-    };
+    )*};
+}
+in_precision! {
+    complex_one = complex_one_in(n: Option<usize>, axis: isize, norm: Norm, direction: Direction);
+    half_one = half_one_in(n: Option<usize>, axis: isize, norm: Norm, direction: Direction);
+    real_one = real_one_in(n: Option<usize>, axis: isize, norm: Norm, direction: Direction);
+    complex_many = complex_many_in(s: Option<Lengths>, axes: Axes, norm: Norm, direction: Direction);
+    half_many = half_many_in(s: Option<Lengths>, axes: Axes, norm: Norm, direction: Direction);
+    real_many = real_many_in(s: Option<Lengths>, axes: Axes, norm: Norm, direction: Direction);
 }
 
 /// The public functions of one axis, which differ in their bound, their result and what they call.
@@ -37,8 +48,7 @@ macro_rules! one_axis {
             axis: isize,
             norm: Norm,
         ) -> Result<NdArray<T::$result>> {
-            let x = view(x);
-            typed(in_precision!(x, $f(stringify!($op), x, n, axis, norm, Direction::$direction)))
+            typed($f(stringify!($op), view(x), n, axis, norm, Direction::$direction))
         }
     )*};
 }
@@ -69,8 +79,7 @@ macro_rules! many_axes {
             axes: Axes,
             norm: Norm,
         ) -> Result<NdArray<T::$result>> {
-            let x = view(x);
-            typed(in_precision!(x, $f(stringify!($op), x, s, axes, norm, Direction::$direction)))
+            typed($f(stringify!($op), view(x), s, axes, norm, Direction::$direction))
         }
     )*};
 }
@@ -86,7 +95,7 @@ many_axes! {
     irfftn<T: ComplexFloat> -> Real = real_many, Inverse;
 }
 
-fn complex_one<R: Engine>(
+fn complex_one_in<R: Engine>(
     op: &'static str,
     x: View<'_>,
     n: Option<usize>,
@@ -99,7 +108,7 @@ fn complex_one<R: Engine>(
     Pass { op, axis, n, direction, norm }.complex::<R>(x)
 }
 
-fn half_one<R: Engine>(
+fn half_one_in<R: Engine>(
     op: &'static str,
     x: View<'_>,
     n: Option<usize>,
@@ -112,7 +121,7 @@ fn half_one<R: Engine>(
     Pass { op, axis, n, direction, norm }.real_to_half::<R>(x)
 }
 
-fn real_one<R: Engine>(
+fn real_one_in<R: Engine>(
     op: &'static str,
     x: View<'_>,
     n: Option<usize>,
@@ -125,7 +134,7 @@ fn real_one<R: Engine>(
     Pass { op, axis, n, direction, norm }.half_to_real::<R>(x)
 }
 
-fn complex_many<R: Engine>(
+fn complex_many_in<R: Engine>(
     op: &'static str,
     x: View<'_>,
     s: Option<Lengths>,
@@ -141,7 +150,7 @@ fn complex_many<R: Engine>(
     }
 }
 
-fn half_many<R: Engine>(
+fn half_many_in<R: Engine>(
     op: &'static str,
     x: View<'_>,
     s: Option<Lengths>,
@@ -155,7 +164,7 @@ fn half_many<R: Engine>(
     others.iter().rev().try_fold(pass(last).real_to_half::<R>(x)?, |x, p| pass(p).again::<R>(x))
 }
 
-fn real_many<R: Engine>(
+fn real_many_in<R: Engine>(
     op: &'static str,
     x: View<'_>,
     s: Option<Lengths>,

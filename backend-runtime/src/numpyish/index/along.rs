@@ -248,6 +248,7 @@ struct Put {
 }
 
 /// Signed and unsigned integers have the same sums, bit by bit.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
 fn addition(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
         Put { at: add_at::<T>, row: add_row::<T> }
@@ -267,6 +268,7 @@ fn addition(dtype: DType) -> Put {
     }
 }
 
+#[inline(never)] // as above
 fn replacement(dtype: DType) -> Put {
     unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
         // SAFETY: `n` elements of both.

@@ -25,6 +25,7 @@ pub fn select<T: Element>(
 }
 
 /// The kernel of a dtype: one loop for all whose elements have one size and alignment.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
 fn kernel(dtype: DType) -> Kernel {
     let pick: Loop = by_bits!(dtype, U => pick::<U>);
     Kernel {

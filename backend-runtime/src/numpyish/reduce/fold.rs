@@ -185,6 +185,7 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
 }
 
 /// The folding of a sum of elements of a sum's dtype. Signed and unsigned integers have the same sums, bit by bit.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
 pub fn sums(dtype: DType) -> &'static Folding {
     match dtype {
         DType::Int64 | DType::UInt64 => Of::<u64, Sum>::FOLDING,
@@ -196,7 +197,14 @@ pub fn sums(dtype: DType) -> &'static Folding {
     }
 }
 
+/// The folding of bytes that are 0 or 1 to how many are 1.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+pub fn counts(_: DType) -> &'static Folding {
+    Of::<u8, Count>::FOLDING
+}
+
 /// The folding of a product.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
 pub fn products(dtype: DType) -> &'static Folding {
     match dtype {
         DType::Int64 | DType::UInt64 => Of::<u64, Product>::FOLDING,
@@ -209,6 +217,7 @@ pub fn products(dtype: DType) -> &'static Folding {
 }
 
 /// The folding of squared deviations.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
 pub fn squared_deviations(dtype: DType) -> &'static Folding {
     match dtype {
         DType::Float32 => Of::<f32, SquaredDeviations>::FOLDING,
@@ -222,6 +231,7 @@ pub fn squared_deviations(dtype: DType) -> &'static Folding {
 macro_rules! extremes {
     ($(#[$doc:meta])* $name:ident $fold:ident) => {
         $(#[$doc])*
+        #[inline(never)] // as above
         pub fn $name(dtype: DType) -> &'static Folding {
             match dtype {
                 // the bytes of false and true have the order of numbers

@@ -20,7 +20,7 @@ use super::{
     typed::typed,
 };
 use crate::{Axes, Complex, DType, Element, Error, Float, Ordered, Result};
-use fold::{Count, Folding, Max, Min, Of};
+use fold::Folding;
 use plan::{Plan, Reading};
 
 /// Sum over axes.
@@ -35,17 +35,17 @@ pub fn prod<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool
 
 /// How many elements are not zero, over axes.
 pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
-    typed(nonzero("count_nonzero", view(x), axis, keepdims, Of::<u8, Count>::FOLDING, DType::Int64, 0.0))
+    typed(nonzero("count_nonzero", view(x), axis, keepdims, fold::counts, DType::Int64, 0.0))
 }
 
 /// Whether any element is not zero, over axes.
 pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(nonzero("any", view(x), axis, keepdims, Of::<u8, Max>::FOLDING, DType::Bool, 0.0))
+    typed(nonzero("any", view(x), axis, keepdims, fold::maxima, DType::Bool, 0.0))
 }
 
 /// Whether no element is zero, over axes.
 pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(nonzero("all", view(x), axis, keepdims, Of::<u8, Min>::FOLDING, DType::Bool, 1.0))
+    typed(nonzero("all", view(x), axis, keepdims, fold::minima, DType::Bool, 1.0))
 }
 
 /// The largest element, over axes.
@@ -146,7 +146,7 @@ fn nonzero(
     x: View<'_>,
     axis: Axes,
     keepdims: bool,
-    folding: &Folding,
+    folding: fn(DType) -> &'static Folding,
     result: DType,
     identity: f64,
 ) -> Result<RawArray> {
@@ -156,7 +156,7 @@ fn nonzero(
     } else {
         let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
         // SAFETY: the bytes of a bool, and those made here, are 0 or 1, of which the folding is one.
-        unsafe { plan.fold(&Reading::new(x, convert, 1), folding, None)? }
+        unsafe { plan.fold(&Reading::new(x, convert, 1), folding(DType::UInt8), None)? }
     };
     // SAFETY: every value has been written; the largest and the smallest of such bytes are bools.
     unsafe { plan.array(values.with_dtype(result)) }

@@ -162,10 +162,12 @@ impl Scan {
         Scan { identity: Value::of(F::identity::<A>()), row: row::<A, F>, block: block::<A, F> }
     }
 
+    #[inline(never)] // not inlined into crates that call: what it names would be compiled there
     fn sums(dtype: DType) -> Scan {
         Scan::new::<Adding>(dtype)
     }
 
+    #[inline(never)] // as above
     fn products(dtype: DType) -> Scan {
         Scan::new::<Multiplying>(dtype)
     }
