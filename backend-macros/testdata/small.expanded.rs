@@ -752,7 +752,7 @@ pub mod __each {
     use crate::runtime as rt;
     #[derive(Clone, Copy, Debug)]
     pub struct Add {}
-    impl<T: rt::Float> rt::Each<2usize, T> for Add {
+    impl<T: crate::runtime::Float> rt::Each<2usize, T> for Add {
         type Out = T;
         #[inline(always)]
         fn apply(&self, [x1, x2]: [T; 2usize]) -> T {
@@ -799,7 +799,7 @@ pub mod __each {
     pub struct Leaky {
         pub slope: f64,
     }
-    impl<T: rt::Real> rt::Each<1usize, T> for Leaky {
+    impl<T: crate::runtime::Real> rt::Each<1usize, T> for Leaky {
         type Out = T;
         #[inline(always)]
         fn apply(&self, [x]: [T; 1usize]) -> T {
