@@ -4,7 +4,7 @@
 //! comparisons are the facade's.
 
 use crate::{
-    expand::{camel_dtype, elem, id},
+    expand::{camel_dtype, elem, id, info},
     input::Input,
 };
 use op_table::model::*;
@@ -39,23 +39,12 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     }
 }
 
-/// The cases of a row: its own, else those of the kinds of its positional parameters.
-fn cases<'m>(op: &'m Op, model: &'m Model) -> Vec<&'m str> {
-    let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
-    let cases = op.cases.as_ref().or_else(|| model.cases.get(&kinds()));
-    cases.into_iter().flatten().map(|case| case.text.as_str()).collect()
-}
-
 fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let root = &input.root;
-    let cases = cases(op, model);
-    let Op { name, group, result_text, .. } = op;
-    let params = op.params.iter().map(|p| &p.text);
-    let reference = match (op.golden.as_str(), op.numpy.as_str()) {
-        ("", "") => format!("np.{name}"),
-        ("", numpy) => format!("np.{numpy}"),
-        (golden, _) => golden.into(),
-    };
+    let cases = model.cases_of(op);
+    let Op { name, group, .. } = op;
+    let params = info::params(op, &quote!(#root::runtime));
+    let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
     let call = call(op, model, root, input.extension.as_ref());
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
@@ -71,9 +60,8 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
             const ROW: Row = Row {
                 name: #name,
                 group: #group,
-                params: &[#(#params),*],
-                result: #result_text,
-                reference: #reference,
+                params: #params,
+                signature: #signature,
                 cases: &[#(#cases),*],
                 accuracy: #accuracy,
             };

@@ -540,6 +540,28 @@ impl Model {
         self.sets.iter().find(|s| s.name == name)
     }
 
+    /// The conformance cases of a row: its own, else those of the kinds of its positional parameters.
+    pub fn cases_of<'m>(&'m self, op: &'m Op) -> Vec<&'m str> {
+        let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
+        let cases = op.cases.as_ref().or_else(|| self.cases.get(&kinds()));
+        cases.into_iter().flatten().map(|case| case.text.as_str()).collect()
+    }
+
+    /// The NumPy expression, or the name of NumPy's function, that a row is compared with.
+    pub fn reference_of(&self, op: &Op) -> String {
+        match (op.golden.as_str(), op.numpy.as_str()) {
+            ("", "") => format!("np.{}", op.name),
+            ("", numpy) => format!("np.{numpy}"),
+            (golden, _) => golden.into(),
+        }
+    }
+
+    /// What reference data carry to tell whether they are of a row as it is now.
+    pub fn signature_of(&self, op: &Op) -> String {
+        let params: Vec<&str> = op.params.iter().map(|p| p.text.as_str()).collect();
+        format!("{}({}) -> {} = {}", op.name, params.join(", "), op.result_text, self.reference_of(op))
+    }
+
     /// The dtypes of a set, by name.
     pub fn dtypes_of(&self, set: &str) -> &[String] {
         self.set(set).map_or(&[], |s| &s.dtypes)

@@ -6,6 +6,7 @@
 mod any;
 mod backend;
 mod composed;
+pub mod info;
 mod options;
 mod scalar;
 mod signature;

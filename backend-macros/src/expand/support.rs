@@ -221,10 +221,11 @@ impl Expand<'_> {
             });
             let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
             let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
+            let (params, result, aten) = (info::params(op, &rt), info::result(&op.result, &rt), info::aten(op));
             quote! {
                 #rt::OpInfo::new(
                     #name, #group, #summary, #signature, &[#(#dtypes),*], &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-                )
+                ).from(#params).to(#result).by(#aten)
             }
         });
         quote! {
