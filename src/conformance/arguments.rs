@@ -80,14 +80,32 @@ struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],
     axes: &'static [&'static str],
-    lengths: &'static [&'static str],
+    /// Lists of lengths, and how many there are in one at most.
+    lengths: (&'static [&'static str], usize),
+    counts: &'static [&'static str],
     signed: &'static [&'static str],
     slices: &'static [&'static str],
     numbers: &'static [&'static str],
     scalars: &'static [&'static str],
 }
 
-/// Arguments of all sorts. Lengths are few or beyond all memory: those between would be allocated.
+/// Lengths that are small or beyond all memory: those between would be allocated.
+const LENGTHS: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "7",
+    "281474976710656",
+    "1152921504606846976",
+    "4611686018427387904",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+];
+
+/// Arguments of all sorts.
 const ANYTHING: Draw = Draw {
     arrays: &[
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
@@ -95,20 +113,8 @@ const ANYTHING: Draw = Draw {
     ],
     indices: &["i", "ii", "i0", "iv", "ix", "giant0", "giant1"],
     axes: &["0", "1", "2", "-1", "-2", "-3", "5", "-9", "128", "-129", "9223372036854775807", "-9223372036854775808"],
-    lengths: &[
-        "0",
-        "1",
-        "2",
-        "3",
-        "4",
-        "7",
-        "281474976710656",
-        "1152921504606846976",
-        "4611686018427387904",
-        "9223372036854775807",
-        "9223372036854775808",
-        "18446744073709551615",
-    ],
+    lengths: (LENGTHS, 4),
+    counts: LENGTHS,
     signed: &[
         "-1",
         "0",
@@ -149,12 +155,14 @@ const ANYTHING: Draw = Draw {
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
 
-/// Arguments that mostly fit each other, with arrays that need memory.
+/// Arguments that mostly fit each other, with arrays that need memory; not so much that a library which is not refused any
+/// would take long.
 const LARGE: Draw = Draw {
     arrays: &[LARGES],
     indices: &["large1", "large2", "i"],
     axes: &["0", "1", "-1"],
-    lengths: &["0", "2", "3", "90", "8209", "9973"],
+    lengths: (&["0", "2", "20", "21"], 2),
+    counts: &["0", "3", "90", "997"],
     signed: &["-1", "1", "90", "91", "8190", "8209"],
     slices: &[":", "1:3", "::-1", "::2", "4"],
     numbers: &["0", "1", "0.5", "1e-3"],
@@ -203,7 +211,7 @@ impl Draw {
             ParamKind::Axes if chance.below(4) == 0 => "all".into(),
             ParamKind::Axes if chance.below(2) == 0 => list(self.axes, 3, chance),
             ParamKind::Axes | ParamKind::Axis => chance.pick(self.axes).into(),
-            ParamKind::Shape | ParamKind::Lengths => list(self.lengths, 4, chance),
+            ParamKind::Shape | ParamKind::Lengths => list(self.lengths.0, self.lengths.1, chance),
             ParamKind::Signed => list(self.signed, 3, chance),
             ParamKind::Slices => {
                 let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(self.slices)).collect();
@@ -212,7 +220,7 @@ impl Draw {
             ParamKind::Scalar => chance.pick(self.scalars).into(),
             ParamKind::Plain(plain) | ParamKind::Maybe(plain) => match plain {
                 PlainInfo::F64 => chance.pick(self.numbers).into(),
-                PlainInfo::Usize | PlainInfo::U64 => chance.pick(self.lengths).into(),
+                PlainInfo::Usize | PlainInfo::U64 => chance.pick(self.counts).into(),
                 PlainInfo::Isize | PlainInfo::I64 => chance.pick(self.signed).into(),
                 PlainInfo::Bool => chance.pick(&["true", "false"]).into(),
                 other => panic!("no arguments are known for a parameter of type {other:?}"),

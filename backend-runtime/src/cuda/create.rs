@@ -28,12 +28,13 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 
 /// An array from the host's memory.
 pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
-    b.from_ndarray(x)
+    b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
 
 /// Elements from raw bytes, at any alignment.
 pub fn frombuffer<T: Element>(b: &Cuda, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<CudaArray<T>> {
-    b.from_ndarray(numpyish::create::frombuffer(&Numpyish::new(), bytes, count, offset)?)
+    let x = numpyish::create::frombuffer(&Numpyish::new(), bytes, count, offset)?;
+    b.from_ndarray(x).map_err(|e| e.within("frombuffer"))
 }
 
 /// Zeros.

@@ -38,6 +38,20 @@ pub struct Kernel {
     pub(super) near: Option<[Loop; SETS]>,
 }
 
+impl Kernel {
+    /// Name of the op, for errors.
+    #[inline(always)]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Dtype of the result.
+    #[inline(always)]
+    pub fn output(&self) -> DType {
+        self.output
+    }
+}
+
 /// Whether loops with forms for scalars have one for this mixture: either operand of two, the last two of three.
 #[inline(always)]
 const fn has_form(operands: u8, scalars: u8) -> bool {
@@ -273,12 +287,19 @@ pub enum Computed {
 /// Elements from which a loop may be worth several threads.
 const SMALL: usize = 1 << 14;
 
-/// Runs a kernel over operands, broadcast to one shape.
-///
-/// # Safety
-/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+/// Operands that all lie in C order, in one shape, or are scalars.
+pub struct Aligned {
+    x: [*const u8; MOST],
+    scalars: u8,
+    /// Which operand's shape the result has.
+    pub lead: usize,
+    /// How many elements that is.
+    pub n: usize,
+}
+
+/// The operands in this form, if they have it.
 #[inline(always)]
-pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
     let mut x = [std::ptr::null(); MOST];
     let (mut scalars, mut lead, mut n) = (0_u8, usize::MAX, 1);
     for (i, operand) in operands.iter().enumerate() {
@@ -287,33 +308,63 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
             scalars |= 1 << i;
         } else if lead == usize::MAX {
             (lead, n) = (i, c_order_len(operand));
-        } else if n != c_order_len(operand) || operand.shape != operands[lead].shape {
-            n = usize::MAX;
+        } else if c_order_len(operand) != n || !same_shape(operand.shape, operands[lead].shape) {
+            return None;
         }
     }
-    if n == usize::MAX {
-        // SAFETY: the caller's promise.
-        return unsafe { run_other(kernel, op, operands, x, scalars) };
+    (n != usize::MAX).then_some(Aligned { x, scalars, lead: if lead == usize::MAX { 0 } else { lead }, n })
+}
+
+impl Aligned {
+    /// Whether one call of a loop is all there is to do.
+    #[inline(always)]
+    pub fn is_one_call(&self, kernel: &Kernel) -> bool {
+        let form = self.scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, self.scalars);
+        self.n < SMALL && kernel.near.is_none() && form
     }
-    let lead = if lead == usize::MAX { 0 } else { lead };
-    let buffer = if n < SMALL
-        && kernel.near.is_none()
-        && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars))
-    {
-        let buffer = Buffer::new(kernel.name, n, kernel.output)?;
+
+    /// The call.
+    ///
+    /// # Safety
+    /// As for [`run`]; it is one call, and `out` has room for the elements.
+    #[inline(always)]
+    pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
         // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
-        unsafe { kernel.loops[set()](op, x, scalars, buffer.start(), n) };
-        buffer
-    } else {
-        // SAFETY: as above.
-        unsafe { alike(kernel, op, x, scalars, n)? }
-    };
-    Ok(Computed::Like { lead, c_order: true, buffer })
+        unsafe { kernel.loops[set()](op, self.x, self.scalars, out, self.n) };
+    }
+}
+
+/// Runs a kernel over operands, broadcast to one shape.
+///
+/// # Safety
+/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+#[inline(never)]
+pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match aligned(operands) {
+            Some(a) => {
+                let buffer = alike(kernel, op, a.x, a.scalars, a.n)?;
+                Ok(Computed::Like { lead: a.lead, c_order: true, buffer })
+            }
+            None => run_other(kernel, op, operands),
+        }
+    }
+}
+
+/// Whether two shapes of arrays with as many elements are one.
+#[inline(always)]
+fn same_shape(a: &[usize], b: &[usize]) -> bool {
+    a.len() == b.len() && (a.len() == 1 || a == b)
 }
 
 /// The number of elements of an array in C order without gaps, else `usize::MAX`.
 #[inline(always)]
 fn c_order_len(x: &View<'_>) -> usize {
+    // the usual rank without a loop
+    if let (&[len], &[stride]) = (x.shape, x.strides) {
+        return if stride == 1 || len == 1 { len } else { usize::MAX };
+    }
     let mut n = 1;
     for (&len, &stride) in x.shape.iter().zip(x.strides).rev() {
         if stride != n as isize && len != 1 {
@@ -326,13 +377,13 @@ fn c_order_len(x: &View<'_>) -> usize {
 
 /// Operands not all of which are in C order.
 #[inline(never)]
-unsafe fn run_other(
-    kernel: &Kernel,
-    op: *const u8,
-    operands: &[View<'_>],
-    x: [*const u8; MOST],
-    scalars: u8,
-) -> Result<Computed> {
+unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    let mut x = [std::ptr::null(); MOST];
+    let mut scalars = 0;
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        scalars |= u8::from(operand.shape.is_empty()) << i;
+    }
     let lead = operands.iter().position(|o| !o.shape.is_empty()).unwrap_or(0);
     let first = &operands[lead];
     let same_layout = |o: &View<'_>| {

@@ -4,9 +4,10 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, typed},
+    raw::{RawArray, View},
     simd::versions,
     sort,
+    typed::typed,
 };
 use crate::{
     DType, Error, Float, Integer, Kind, Precision, Real, Result, bf16, f16,
@@ -140,7 +141,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
         random_bits(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
     });
     let keys = View { start: keys.start(), dtype: DType::UInt64, shape: &[n], strides: &[1] };
-    let order = sort::order(keys, 0, false)?;
+    let order = sort::order(keys, 0, false).map_err(|e| e.within(op))?;
     let out = Buffer::new(op, n, dtype)?;
     let strides = order.strides();
     for (i, &x) in order.view(&strides).as_slice::<i64>().iter().enumerate() {

@@ -13,12 +13,12 @@ use crate::{
 
 /// An array from one of the host: without a copy on the CPU.
 pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> {
-    b.from_ndarray(x)
+    b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
 
 /// A 1-D array from raw bytes in native byte order.
 pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<TorchArray<T>> {
-    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?)
+    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?).map_err(|e| e.within("frombuffer"))
 }
 
 fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {

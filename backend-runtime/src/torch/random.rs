@@ -16,7 +16,7 @@ const WORD: i64 = 0xFFFF_FFFF;
 /// Uniform in [low, high).
 pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::uniform(b.host(), shape, low, high)?);
+        return b.from_ndarray(random::uniform(b.host(), shape, low, high)?).map_err(|e| e.within("random_uniform"));
     }
     // of no elements, it only checks the arguments
     random::uniform::<T>(b.host(), &[0], low, high)?;
@@ -26,7 +26,7 @@ pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Res
 /// Normally distributed.
 pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::normal(b.host(), shape, mean, std)?);
+        return b.from_ndarray(random::normal(b.host(), shape, mean, std)?).map_err(|e| e.within("random_normal"));
     }
     random::normal::<T>(b.host(), &[0], mean, std)?;
     normal_on_device(b.on("random_normal"), shape, mean, std)
@@ -35,7 +35,7 @@ pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Resu
 /// Uniform integers in [low, high).
 pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::integers(b.host(), shape, low, high)?);
+        return b.from_ndarray(random::integers(b.host(), shape, low, high)?).map_err(|e| e.within("random_integers"));
     }
     random::integers(b.host(), &[0], low, high)?;
     integers_on_device(b.on("random_integers"), shape, low, high)
@@ -44,7 +44,7 @@ pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Resu
 /// A random order of 0 .. n - 1.
 pub fn permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::permutation(b.host(), n)?);
+        return b.from_ndarray(random::permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
     }
     let on = b.on("random_permutation");
     let largest: u64 = T::MAX.cast();

@@ -6,8 +6,9 @@ use super::{
         convert::{Value, computed_in, conversion},
         layout::{self, LaneFn, Lanes},
         parallel::{self, CHEAP, Shared},
-        raw::{Change, Step, View, changed_by, typed, view},
+        raw::{View, view},
         simd::versions,
+        typed::{Change, Step, changed_by, typed},
     },
     fold::{self, BLOCK, Folding, is_nan},
     plan::{Block, NO_BLOCK, Reading},
@@ -89,8 +90,8 @@ impl Search {
     /// The elements of the lane may be read, and become those of the search.
     unsafe fn best(&self, lane: View<'_>, len: usize, scratch: &mut Block) -> usize {
         let reading = Reading::new(lane, conversion(lane.dtype, self.dtype), self.dtype.size());
-        // SAFETY: the caller's promise, for this and what follows: the parts are those of the lane.
         if len < 2 * CHEAP {
+            // SAFETY: the caller's promise.
             return unsafe { self.best_of_part(&reading, 0, len, scratch).0 };
         }
         let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
@@ -99,7 +100,7 @@ impl Search {
             let mut scratch = NO_BLOCK;
             for part in range {
                 let first = part * CHEAP;
-                // SAFETY: as above; each task writes parts of its own.
+                // SAFETY: the parts are those of the lane; each task writes parts of its own.
                 unsafe {
                     bests.part(part..part + 1)[0] =
                         self.best_of_part(&reading, first, CHEAP.min(len - first), &mut scratch);

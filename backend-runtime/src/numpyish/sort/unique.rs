@@ -5,7 +5,8 @@ use super::{
         NdArray, Numpyish,
         buffer::{self, Buffer},
         copy,
-        raw::{RawArray, Typed, View, typed, view},
+        raw::{RawArray, View, view},
+        typed::{Typed, typed},
     },
     keys::{self, Index, Indexed, Key, Record},
     read_keys, sorted_records, zeros,
@@ -14,12 +15,12 @@ use crate::{DType, Kind, Ordered, Result};
 
 /// The distinct elements, sorted; every NaN is one of its own.
 pub fn unique_values<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(counted("unique_values", view(x)).map(|(values, _)| values))
+    typed(counted("unique_values", view(x), false).map(|(values, _)| values))
 }
 
 /// The distinct elements, and how often each is there.
 pub fn unique_counts<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    let (values, counts) = counted("unique_counts", view(x))?;
+    let (values, counts) = counted("unique_counts", view(x), true)?;
     Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
 }
 
@@ -39,9 +40,9 @@ pub fn unique_all<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
     Ok((T::numpyish_typed(values), firsts, inverse, counts))
 }
 
-/// Values and counts, without indices.
-fn counted(op: &'static str, x: View<'_>) -> Result<(RawArray, RawArray)> {
-    if keys::is_wide(x.dtype) { counted_by::<u64>(op, x) } else { counted_by::<u32>(op, x) }
+/// Values and their counts, which are none where they are not wanted.
+fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+    if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
 }
 
 /// Values, first indices, inverse and counts.
@@ -61,6 +62,7 @@ fn runs<R: Record>(
     op: &'static str,
     records: &[R],
     nan: Option<R::Key>,
+    counted: bool,
     mut each: impl FnMut(usize, bool, &R),
 ) -> Result<(Vec<R::Key>, Vec<i64>)> {
     // without NaN every equal key is the same value: then the key that stands for it is not looked at
@@ -71,12 +73,14 @@ fn runs<R: Record>(
     };
     let distinct = (0..records.len()).filter(|&i| new(i)).count();
     let mut values: Vec<R::Key> = buffer::vec(op, distinct)?;
-    let mut counts: Vec<i64> = buffer::vec(op, distinct)?;
+    let mut counts: Vec<i64> = buffer::vec(op, if counted { distinct } else { 0 })?;
     for (i, record) in records.iter().enumerate() {
         let first = new(i);
         if first {
             values.push(record.key());
-            counts.push(0);
+            if counted {
+                counts.push(0);
+            }
         }
         if let Some(count) = counts.last_mut() {
             *count += 1;
@@ -105,14 +109,14 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
     }
 }
 
-fn counted_by<K: Key>(op: &'static str, x: View<'_>) -> Result<(RawArray, RawArray)> {
+fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
     let mut keys: Vec<K> = buffer::vec(op, n)?;
     // SAFETY: the elements, packed.
     unsafe { read_keys(&K::loops(x.dtype), flat.start(), n, false, &mut keys) };
     keys::sort(op, &mut keys, &mut Vec::new())?;
-    let (distinct, counts) = runs(op, &keys, nan(x.dtype), |_, _, _| ())?;
+    let (distinct, counts) = runs(op, &keys, nan(x.dtype), counts, |_, _, _| ())?;
     // SAFETY: as above.
     Ok((unsafe { values(op, x.dtype, &distinct, flat.start(), n)? }, one_axis(op, counts)?))
 }
@@ -125,7 +129,7 @@ fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArr
     unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
     let mut inverse = buffer::zeros::<i64>(op, n)?;
     let mut firsts: Vec<i64> = buffer::vec(op, n)?;
-    let (distinct, counts) = runs(op, &records, nan(x.dtype), |value, first, record| {
+    let (distinct, counts) = runs(op, &records, nan(x.dtype), true, |value, first, record| {
         inverse[record.index()] = value as i64;
         if first {
             firsts.push(record.index() as i64);

@@ -84,5 +84,5 @@ pub unsafe fn restore_first(dtype: DType, from: *const u8, n: usize, values: *mu
 }
 
 fn any_negative<U: Bits>(lane: &[U]) -> bool {
-    lane.iter().any(|&v| v == U::SIGN)
+    lane.contains(&U::SIGN)
 }
