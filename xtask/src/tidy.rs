@@ -4,7 +4,7 @@ use crate::{
     run::{cargo, root},
     table,
 };
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, process::Command};
 
 /// Longest file, in lines. Tables, data and what is generated are not read from end to end.
 const MOST_LINES: usize = 800;
