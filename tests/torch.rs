@@ -21,13 +21,7 @@ fn mappings_fit_the_schemas() {
     }
     let mut checked = 0;
     for op in OPS {
-        let mapping =
-            op.backends.iter().find(|(library, _)| *library == "torch").map(|(_, runs)| runs.trim_matches('`'));
-        let Some((path, args)) = mapping.filter(|m| m.starts_with("aten::")).and_then(|m| m.split_once('(')) else {
-            continue;
-        };
-        let (name, overload) = path.split_once('.').unwrap_or((path, ""));
-        let args = args.trim_end_matches(')').split(", ").count();
+        let Some((name, overload, args)) = op.aten else { continue };
         Aten::new(op.name, name, overload, DtypeStrategy::Direct).check_schema(args).unwrap();
         checked += 1;
     }

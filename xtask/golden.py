@@ -1,6 +1,6 @@
 """The results that the conformance tests compare with, computed by NumPy: run by `cargo xtask golden`.
 
-Reads the op table, computes every row in every dtype for every case, and writes one file per group (one in all for the table
+Reads the rows (`cargo xtask table --json`), computes every row in every dtype for every case, and writes one file per group (one in all for the table
 of another crate). Rows that promise exact results are computed in their own dtype; those that promise a tolerance in a wider
 one, rounded once, so that the tolerance is used up by nobody but the backend. bfloat16, which NumPy lacks, is computed in a
 wider dtype and rounded once.
@@ -10,10 +10,10 @@ The bytes are the same on every x86-64 Linux; elsewhere the last bits may differ
 
 import argparse
 import ast
+import json
 import os
 import struct
 import sys
-import tomllib
 import warnings
 from pathlib import Path
 
@@ -24,8 +24,6 @@ os.environ["NPY_DISABLE_CPU_FEATURES"] = (
 )
 import numpy as np  # noqa: E402
 import scipy.special  # noqa: E402
-
-ROOT = Path(__file__).resolve().parent.parent
 
 # What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
 EXCUSED = {}
@@ -273,44 +271,20 @@ WORDS = {"np": np} | {
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-class Table:
-    """The base table, or that of another crate on top of it."""
-
-    def __init__(self, path):
-        with open(ROOT / "ops.toml", "rb") as file:
-            base = tomllib.load(file)
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
-        merged = {key: base.get(key, {}) | table.get(key, {}) for key in ("dtypes", "accuracy", "cases", "group")}
-        self.dtypes, self.accuracy, self.cases, self.group = merged.values()
-        self.rows = [Row(self, name, keys) for name, keys in table.get("op", {}).items()]
-
-    def expand(self, name):
-        """The dtypes of a set, or the dtype itself."""
-        if name not in self.dtypes:
-            return [name]
-        return [dtype for part in self.dtypes[name]["of"] for dtype in self.expand(part)]
-
-
 class Row:
-    def __init__(self, table, name, keys):
-        self.name, self.keys, self.group = name, keys, keys.get("group", "")
-        self.params = [Param(text) for text in keys.get("params", [])]
-        self.result = keys.get("result", "array")
-        self.dtypes = table.expand(keys["dtypes"])
-        self.types = table.expand(keys["types"]) if "types" in keys else [None]
-        kinds = ",".join(param.type for param in self.params if param.positional)
-        self.cases = keys.get("cases", table.cases.get(kinds))
-        accuracy = keys.get("accuracy", table.group.get(self.group, {}).get("accuracy", "exact"))
-        accuracy = table.accuracy[accuracy]
-        self.shape_only = accuracy.get("shape", False)
-        self.exact = not (self.shape_only or "rtol" in accuracy or accuracy.get("ulp", 0))
-        self.reference = keys.get("golden", f"np.{keys.get('numpy', name)}")
-        self.signature = f"{name}({', '.join(keys.get('params', []))}) -> {self.result} = {self.reference}"
+    """A row, as `cargo xtask table --json` says it."""
+
+    def __init__(self, keys):
+        self.name, self.group, self.dtypes, self.cases = keys["name"], keys["group"], keys["dtypes"], keys["cases"]
+        self.params = [Param(param) for param in keys["params"]]
+        self.results, self.is_list = keys["results"], keys["is_list"]
+        self.types = keys["types"] or [None]
+        self.shape_only, self.exact = keys["shape_only"], keys["exact"]
+        self.golden, self.reference, self.signature = keys["golden"], keys["reference"], keys["signature"]
 
     def expression(self):
-        if "golden" in self.keys:
-            return self.reference
+        if self.golden:
+            return self.golden
         args = [param.name if param.positional else f"{param.name}={param.name}" for param in self.params]
         if not any(param.is_array for param in self.params):
             args.append("dtype=dtype")
@@ -318,35 +292,28 @@ class Row:
 
     def promised(self, dtype, to):
         """Dtypes of the results, and whether they are a list of one dtype."""
-        of = {
-            "array": dtype, "array<real>": real_of(dtype), "array<complex>": complex_of(dtype), "array<sum>": sum_of(dtype),
-            "array<bool>": "bool", "array<int64>": "int64", "array<U>": to,
-        }  # fmt: skip
-        if self.result[0] == "[":
-            return of[self.result[1:-1]], True
-        return [of[part.strip()] for part in self.result.strip("()").split(",")], False
+        of = {"T": dtype, "U": to, "real": real_of(dtype), "complex": complex_of(dtype), "sum": sum_of(dtype)}
+        dtypes = [of.get(result, result) for result in self.results]
+        return (dtypes[0], True) if self.is_list else (dtypes, False)
 
 
 class Param:
-    def __init__(self, text):
-        declared, _, default = (part.strip() for part in text.partition("="))
-        self.name, _, self.type = (part.strip() for part in declared.partition(":"))
-        self.default = default
-        self.positional = not default
-        self.is_array = self.type.startswith("array") or self.type in ("operand", "host", "bytes")
+    def __init__(self, keys):
+        self.name, self.kind, self.of, self.default = keys["name"], keys["kind"], keys["of"], keys["default"]
+        self.positional = self.default is None
+        self.is_array = self.kind in ("array", "operand", "host", "bytes")
 
     def value(self, node, dtype, hold):
         """What a node of a case is for this parameter. `hold` gives samples and scalars in the dtype of the computation."""
         if self.is_array and isinstance(node, ast.Name):
             name = node.id
-            inner = self.type.partition("<")[2].rstrip(">")
-            of = {"": dtype, "real": real_of(dtype), "complex": complex_of(dtype)}.get(inner, inner)
+            of = {None: dtype, "T": dtype, "real": real_of(dtype), "complex": complex_of(dtype)}.get(self.of, self.of)
             return None if name == "none" else hold(SAMPLES[of][name], of)
-        if self.type == "arrays":
+        if self.kind == "arrays":
             return [hold(SAMPLES[dtype][element.id], dtype) for element in node.elts]
-        if self.type in ("scalar", "operand"):
+        if self.kind in ("scalar", "operand"):
             return hold(rounded(literal(node), dtype), dtype)[()]
-        if self.type == "slices":
+        if self.kind == "slices":
             return eval(f"np.s_[{literal(node)}]", WORDS) if literal(node) else ()
         return literal(node)
 
@@ -461,25 +428,40 @@ def packed_samples():
     return b"backends-samples-1\n" + b"".join(entries)
 
 
+def show(rows):
+    for row in rows:
+        print(row.signature)
+        for dtype in row.dtypes:
+            for to in row.types:
+                for case in row.cases:
+                    results = compute(row, dtype, to, case)
+                    print(f"\n{row.name}({case}) {dtype}{f' to {to}' if to else ''}")
+                    print("\n".join(f"{of} {x.shape}\n{x}" for of, x in results))
+
+
 def main():
-    parser = argparse.ArgumentParser(prog="cargo xtask golden", description=__doc__.partition("\n")[0])
-    parser.add_argument("--table", type=Path, help="the table of another crate (default: ops.toml)")
-    parser.add_argument("--out", type=Path, help="the folder to write to (default: tests/golden beside the table)")
+    parser = argparse.ArgumentParser(prog="golden.py", description=__doc__.partition("\n")[0])
+    parser.add_argument("table", type=Path, help="the rows, as `cargo xtask table --json` writes them")
+    parser.add_argument("out", type=Path, help="the folder to write to")
+    parser.add_argument("--name", help="name of the one file of another crate's table")
+    parser.add_argument("--row", help="shows the results of this row, and writes nothing")
     options = parser.parse_args()
-    table_path = options.table or ROOT / "ops.toml"
-    out = options.out or table_path.parent / "tests" / "golden"
+    table = json.loads(options.table.read_text())
+    out = options.out
 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     SAMPLES.update((dtype, samples(dtype)) for dtype in DTYPES)
-    table = Table(table_path)
+    every = [Row(keys) for keys in table["rows"]]
+    if options.row:
+        return show([row for row in every if row.name == options.row] or sys.exit(f"no row `{options.row}`"))
 
-    failures = [f"{row.name}: no cases" for row in table.rows if row.cases is None]
-    rows = [row for row in table.rows if row.cases]
-    if options.table:
-        files = {table_path.stem: packed_rows(rows, failures)}
+    failures = [f"{row.name}: no cases" for row in every if row.cases is None]
+    rows = [row for row in every if row.cases]
+    if options.name:
+        files = {options.name: packed_rows(rows, failures)}
     else:
-        groups = {group: [row for row in rows if row.group == group] for group in table.group}
+        groups = {group: [row for row in rows if row.group == group] for group in table["groups"]}
         files = {group: packed_rows(members, failures) for group, members in groups.items()}
         files["samples"] = packed_samples()
     if failures:

@@ -4,7 +4,7 @@
 //! comparisons are the facade's.
 
 use crate::{
-    expand::{camel_dtype, elem, id},
+    expand::{camel_dtype, elem, id, info},
     input::Input,
 };
 use op_table::model::*;
@@ -39,24 +39,14 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     }
 }
 
-/// The cases of a row: its own, else those of the kinds of its positional parameters.
-fn cases<'m>(op: &'m Op, model: &'m Model) -> &'m [String] {
-    let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
-    op.cases.as_deref().or_else(|| model.cases.get(&kinds()).map(Vec::as_slice)).unwrap_or(&[])
-}
-
 fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let root = &input.root;
-    let cases = cases(op, model);
-    let Op { name, group, result_text, .. } = op;
-    let params = op.params.iter().map(|p| &p.text);
-    let reference = match (op.golden.as_str(), op.numpy.as_str()) {
-        ("", "") => format!("np.{name}"),
-        ("", numpy) => format!("np.{numpy}"),
-        (golden, _) => golden.into(),
-    };
+    let cases = model.cases_of(op);
+    let Op { name, group, .. } = op;
+    let params = info::params(op, &quote!(#root::runtime));
+    let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
-    let call = call(op, root, input.extension.as_ref());
+    let call = call(op, model, root, input.extension.as_ref());
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let dtypes: Vec<&String> = model.dtypes_of(&op.set).iter().filter(wanted).collect();
     let checked = if cases.is_empty() { &[][..] } else { &dtypes };
@@ -70,9 +60,8 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
             const ROW: Row = Row {
                 name: #name,
                 group: #group,
-                params: &[#(#params),*],
-                result: #result_text,
-                reference: #reference,
+                params: #params,
+                signature: #signature,
                 cases: &[#(#cases),*],
                 accuracy: #accuracy,
             };
@@ -107,7 +96,7 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
 }
 
 /// The Rust type of a dtype.
-fn rust_type(name: &str, model: &Model, root: &TokenStream) -> TokenStream {
+pub fn rust_type(name: &str, model: &Model, root: &TokenStream) -> TokenStream {
     let text = model.dtypes.iter().find(|d| d.name == name).map_or("", |d| d.rust.as_str());
     let path: TokenStream = text.parse().unwrap_or_default();
     let of_another_crate = text.contains("f16") || text.contains('<');
@@ -153,10 +142,15 @@ fn check(op: &Op, model: &Model, name: &str, root: &TokenStream, ty: &syn::Type)
 }
 
 /// `fn call<B: Backend, T: Bound>(case: &Case<'_, B>) -> Result<Vec<Values>>`
-fn call(op: &Op, root: &TokenStream, user: Option<&syn::Ident>) -> TokenStream {
-    let bound = id(&op.bound);
-    let second = op.second.as_ref().map(|bound| {
-        let bound = id(bound);
+fn call(op: &Op, model: &Model, root: &TokenStream, user: Option<&syn::Ident>) -> TokenStream {
+    // the traits of sets are in reach as the row's own trait is
+    let bound_of = |set: &str| match model.set(set) {
+        Some(set) if set.is_narrower => id(&camel(&set.name)),
+        set => id(set.map_or("Element", |set| &set.bound)),
+    };
+    let bound = bound_of(&op.set);
+    let second = op.second_set.as_ref().map(|set| {
+        let bound = bound_of(set);
         quote!(U: #bound,)
     });
     let args: Vec<TokenStream> = op.positional().map(|p| argument(p, op, root)).collect();

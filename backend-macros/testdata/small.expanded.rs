@@ -752,7 +752,7 @@ pub mod __each {
     use crate::runtime as rt;
     #[derive(Clone, Copy, Debug)]
     pub struct Add {}
-    impl<T: rt::Float> rt::Each<2usize, T> for Add {
+    impl<T: crate::runtime::Float> rt::Each<2usize, T> for Add {
         type Out = T;
         #[inline(always)]
         fn apply(&self, [x1, x2]: [T; 2usize]) -> T {
@@ -799,7 +799,7 @@ pub mod __each {
     pub struct Leaky {
         pub slope: f64,
     }
-    impl<T: rt::Real> rt::Each<1usize, T> for Leaky {
+    impl<T: crate::runtime::Real> rt::Each<1usize, T> for Leaky {
         type Out = T;
         #[inline(always)]
         fn apply(&self, [x]: [T; 1usize]) -> T {
@@ -867,112 +867,213 @@ pub mod __compose {
 /// Every op of the table, as data.
 pub const OPS: &[crate::runtime::OpInfo] = &[
     crate::runtime::OpInfo::new(
-        "add",
-        "elementwise",
-        "x1 + x2.",
-        "add(x1: operand, x2: operand) -> array",
-        &[
-            crate::runtime::DType::Float32,
-            crate::runtime::DType::Float64,
-            crate::runtime::DType::Complex64,
-        ],
-        &[
-            ("numpyish", "`x1 + x2` per element"),
-            ("torch", "`aten::add.Tensor(x1, x2)`"),
-        ],
-        "",
-        "exact",
-        "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```",
-        Some(
-            crate::runtime::KernelInfo::new(
-                "op_plus(x0, x1)",
-                "op_plus(x0, x1)",
-                &["x0", "x1"],
-                &[],
-                &[
-                    (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
-                    (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
-                    (crate::runtime::DType::Complex64, crate::runtime::DType::Complex64),
-                ],
+            "add",
+            "elementwise",
+            "x1 + x2.",
+            "add(x1: operand, x2: operand) -> array",
+            &[
+                crate::runtime::DType::Float32,
+                crate::runtime::DType::Float64,
+                crate::runtime::DType::Complex64,
+            ],
+            &[
+                ("numpyish", "`x1 + x2` per element"),
+                ("torch", "`aten::add.Tensor(x1, x2)`"),
+            ],
+            "",
+            "exact",
+            "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```",
+            Some(
+                crate::runtime::KernelInfo::new(
+                    "op_plus(x0, x1)",
+                    "op_plus(x0, x1)",
+                    &["x0", "x1"],
+                    &[],
+                    &[
+                        (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
+                        (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
+                        (
+                            crate::runtime::DType::Complex64,
+                            crate::runtime::DType::Complex64,
+                        ),
+                    ],
+                ),
             ),
-        ),
-    ),
+        )
+        .from(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x1",
+                    crate::runtime::ParamKind::Operand(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "x2",
+                    crate::runtime::ParamKind::Operand(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+            ],
+        )
+        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .by(Some(("aten::add", "Tensor", 2usize))),
     crate::runtime::OpInfo::new(
-        "leaky",
-        "elementwise",
-        "x where positive, slope * x elsewhere.",
-        "leaky(x: array, slope: f64 = 0.01) -> array",
-        &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
-        &[
-            ("numpyish", "`if x < 0.0 { slope * x } else { x }` per element"),
-            ("torch", "`aten::leaky_relu(x, slope)`"),
-        ],
-        "",
-        "exact",
-        "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```",
-        Some(
-            crate::runtime::KernelInfo::new(
-                "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
-                "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
-                &["x0"],
-                &["p0"],
-                &[
-                    (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
-                    (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
-                ],
+            "leaky",
+            "elementwise",
+            "x where positive, slope * x elsewhere.",
+            "leaky(x: array, slope: f64 = 0.01) -> array",
+            &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
+            &[
+                ("numpyish", "`if x < 0.0 { slope * x } else { x }` per element"),
+                ("torch", "`aten::leaky_relu(x, slope)`"),
+            ],
+            "",
+            "exact",
+            "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```",
+            Some(
+                crate::runtime::KernelInfo::new(
+                    "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
+                    "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
+                    &["x0"],
+                    &["p0"],
+                    &[
+                        (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
+                        (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
+                    ],
+                ),
             ),
-        ),
-    ),
+        )
+        .from(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "slope",
+                    crate::runtime::ParamKind::Plain(crate::runtime::PlainInfo::F64),
+                    Some(crate::runtime::DefaultInfo::Number(0.01f64)),
+                ),
+            ],
+        )
+        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .by(Some(("aten::leaky_relu", "", 2usize))),
     crate::runtime::OpInfo::new(
-        "threshold",
-        "elementwise",
-        "x where it is above the limit, the value elsewhere.",
-        "threshold(x: array, limit: scalar, value: scalar) -> array",
-        &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
-        &[
-            ("numpyish", "`select::threshold`"),
-            ("torch", "`aten::threshold(x, limit, value)`"),
-        ],
-        "",
-        "exact",
-        "x where it is above the limit, the value elsewhere.\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `select::threshold` |\n| Torch | `aten::threshold(x, limit, value)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```",
-        None,
-    ),
+            "threshold",
+            "elementwise",
+            "x where it is above the limit, the value elsewhere.",
+            "threshold(x: array, limit: scalar, value: scalar) -> array",
+            &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
+            &[
+                ("numpyish", "`select::threshold`"),
+                ("torch", "`aten::threshold(x, limit, value)`"),
+            ],
+            "",
+            "exact",
+            "x where it is above the limit, the value elsewhere.\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `select::threshold` |\n| Torch | `aten::threshold(x, limit, value)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```",
+            None,
+        )
+        .from(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "limit",
+                    crate::runtime::ParamKind::Scalar,
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "value",
+                    crate::runtime::ParamKind::Scalar,
+                    None,
+                ),
+            ],
+        )
+        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .by(Some(("aten::threshold", "", 3usize))),
     crate::runtime::OpInfo::new(
-        "sum",
-        "elementwise",
-        "Sum.",
-        "sum(x: array, axis: axes, keepdims: bool = false) -> array",
-        &[
-            crate::runtime::DType::Float32,
-            crate::runtime::DType::Float64,
-            crate::runtime::DType::Complex64,
-        ],
-        &[("numpyish", "`reduce::sum`"), ("torch", "`reduce::sum`")],
-        "",
-        "exact",
-        "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```",
-        None,
-    ),
+            "sum",
+            "elementwise",
+            "Sum.",
+            "sum(x: array, axis: axes, keepdims: bool = false) -> array",
+            &[
+                crate::runtime::DType::Float32,
+                crate::runtime::DType::Float64,
+                crate::runtime::DType::Complex64,
+            ],
+            &[("numpyish", "`reduce::sum`"), ("torch", "`reduce::sum`")],
+            "",
+            "exact",
+            "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```",
+            None,
+        )
+        .from(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "axis",
+                    crate::runtime::ParamKind::Axes,
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "keepdims",
+                    crate::runtime::ParamKind::Plain(crate::runtime::PlainInfo::Bool),
+                    Some(crate::runtime::DefaultInfo::Bool(false)),
+                ),
+            ],
+        )
+        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .by(None),
     crate::runtime::OpInfo::new(
-        "rms",
-        "elementwise",
-        "A composition.",
-        "rms(x: array, axis: axes, keepdims: bool = false) -> array",
-        &[
-            crate::runtime::DType::Float32,
-            crate::runtime::DType::Float64,
-            crate::runtime::DType::Complex64,
-        ],
-        &[
-            ("numpyish", "`{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }`"),
-            ("torch", "`{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }`"),
-        ],
-        "",
-        "exact",
-        "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```",
-        None,
-    ),
+            "rms",
+            "elementwise",
+            "A composition.",
+            "rms(x: array, axis: axes, keepdims: bool = false) -> array",
+            &[
+                crate::runtime::DType::Float32,
+                crate::runtime::DType::Float64,
+                crate::runtime::DType::Complex64,
+            ],
+            &[
+                (
+                    "numpyish",
+                    "`{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }`",
+                ),
+                ("torch", "`{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }`"),
+            ],
+            "",
+            "exact",
+            "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```",
+            None,
+        )
+        .from(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "axis",
+                    crate::runtime::ParamKind::Axes,
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "keepdims",
+                    crate::runtime::ParamKind::Plain(crate::runtime::PlainInfo::Bool),
+                    Some(crate::runtime::DefaultInfo::Bool(false)),
+                ),
+            ],
+        )
+        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .by(None),
 ];
 /**Every op group: what generic code asks for.
 

@@ -26,6 +26,133 @@ pub struct OpInfo {
     pub doc: &'static str,
     /// The scalar expression as a CUDA kernel, for `each` rows.
     pub kernel: Option<KernelInfo>,
+    /// The parameters, those with defaults last.
+    pub params: &'static [ParamInfo],
+    /// What it gives.
+    pub result: ResultInfo,
+    /// libtorch's own op, where that is what runs: its name, its overload, and how many arguments it is given.
+    pub aten: Option<(&'static str, &'static str, usize)>,
+}
+
+/// A parameter of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParamInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: ParamKind,
+    /// Its default, where it has one: then it is a field of the options.
+    pub default: Option<DefaultInfo>,
+}
+
+/// The types of parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ParamKind {
+    /// An array; with a default, an array or nothing.
+    Array(ElementInfo),
+    /// An array or a scalar.
+    Operand(ElementInfo),
+    /// A list of arrays.
+    Arrays(ElementInfo),
+    /// Axes.
+    Axes,
+    /// One axis.
+    Axis,
+    /// Lengths.
+    Shape,
+    /// Signed lengths.
+    Signed,
+    /// Slices, one per axis.
+    Slices,
+    /// Lengths, or nothing.
+    Lengths,
+    /// A value of the row's dtype.
+    Scalar,
+    /// What an array can be made of.
+    Host,
+    /// Bytes.
+    Bytes,
+    /// A number or truth value of Rust.
+    Plain(PlainInfo),
+    /// The same, or nothing.
+    Maybe(PlainInfo),
+    /// One of these names.
+    Choice(&'static [&'static str]),
+}
+
+/// The element type of an array, in terms of the row's dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ElementInfo {
+    /// The row's dtype.
+    T,
+    /// A second dtype.
+    U,
+    /// The real dtype of a complex one.
+    Real,
+    /// The complex dtype of a real one.
+    Complex,
+    /// The dtype of sums.
+    Sum,
+    /// `bool`
+    Bool,
+    /// `int64`
+    Int64,
+}
+
+/// Rust's own types that a parameter may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub enum PlainInfo {
+    F64,
+    Usize,
+    Isize,
+    I64,
+    U64,
+    Bool,
+}
+
+/// What a parameter is that is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DefaultInfo {
+    /// Nothing.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Integer(i128),
+    /// Any number.
+    Number(f64),
+    /// All axes.
+    All,
+    /// Some axes.
+    Axes(&'static [i8]),
+    /// A choice by name.
+    Choice(&'static str),
+}
+
+/// What an op gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResultInfo {
+    /// An array.
+    One(ElementInfo),
+    /// Several arrays.
+    Tuple(&'static [ElementInfo]),
+    /// A list of arrays.
+    List(ElementInfo),
+}
+
+impl ParamInfo {
+    /// Made by the generator.
+    #[doc(hidden)]
+    pub const fn new(name: &'static str, kind: ParamKind, default: Option<DefaultInfo>) -> ParamInfo {
+        ParamInfo { name, kind, default }
+    }
 }
 
 /// What the CUDA kernel of an `each` row is made of.
@@ -60,7 +187,39 @@ impl OpInfo {
         doc: &'static str,
         kernel: Option<KernelInfo>,
     ) -> OpInfo {
-        OpInfo { name, group, summary, signature, dtypes, backends, numpy, accuracy, doc, kernel }
+        OpInfo {
+            name,
+            group,
+            summary,
+            signature,
+            dtypes,
+            backends,
+            numpy,
+            accuracy,
+            doc,
+            kernel,
+            params: &[],
+            result: ResultInfo::One(ElementInfo::T),
+            aten: None,
+        }
+    }
+
+    /// The same with its parameters and what it gives.
+    #[doc(hidden)]
+    pub const fn from(self, params: &'static [ParamInfo]) -> OpInfo {
+        OpInfo { params, ..self }
+    }
+
+    /// The same with what it gives.
+    #[doc(hidden)]
+    pub const fn to(self, result: ResultInfo) -> OpInfo {
+        OpInfo { result, ..self }
+    }
+
+    /// The same with libtorch's op.
+    #[doc(hidden)]
+    pub const fn by(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
+        OpInfo { aten, ..self }
     }
 }
 

@@ -32,7 +32,7 @@ pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered,
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};
-pub use info::{KernelInfo, OpInfo};
+pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
 pub use num_complex::{self, Complex};
 pub use operand::{IntoOperand, Operand, Scalar, kind};
 pub use params::*;

@@ -15,6 +15,10 @@ fn run<B: Backend + OddNames>(b: &B) -> Result<()> {
     assert_eq!(b.to_ndarray(&b.template(&x)?)?, ndarray::arr1(&[0.0, 2.0, -4.0]).into_dyn());
     let y = b.typename_with(&x, 3.0, TypenameOptions::new().k_row(2.0))?;
     assert_eq!(b.to_ndarray(&y)?, ndarray::arr1(&[-6.0, -5.0, -8.0]).into_dyn());
+    let z = b.own_with(&x, &x, OwnOptions::new().r(0.5).own(&y))?;
+    assert_eq!(b.to_ndarray(&z)?, ndarray::arr0(6.5).into_dyn());
+    let magnitudes = b.narrow(&b.asarray([Complex::new(3.0_f32, 4.0)])?)?;
+    assert_eq!(b.to_ndarray(&magnitudes)?, ndarray::arr1(&[5.0_f32]).into_dyn());
     let states = [0_i64, 1, -7];
     let expected = states.map(|s| s.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(9_007_199_254_740_993));
     let scrambled = b.scramble(&b.asarray(states.to_vec())?)?;
@@ -25,6 +29,7 @@ fn run<B: Backend + OddNames>(b: &B) -> Result<()> {
 #[test]
 fn on_the_cpu() {
     run(&Numpyish::new()).unwrap();
+    run(&AnyBackend::from(Numpyish::new())).unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     expr::{Expr, Number, compose},
-    text::Span,
+    text::{Span, Text},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct Model {
     /// The accuracies.
     pub accuracies: Vec<Accuracy>,
     /// Kinds of the positional parameters to the conformance cases of such rows.
-    pub cases: BTreeMap<String, Vec<String>>,
+    pub cases: BTreeMap<String, Vec<Text>>,
     /// The groups of ops.
     pub groups: Vec<Group>,
     /// The rows.
@@ -39,7 +39,7 @@ pub struct Word {
     /// The dtype of what it gives.
     pub result: WordResult,
     /// The op that does the same with arrays.
-    pub op: Option<String>,
+    pub op: Option<(String, Span)>,
     /// The dtypes in which its argument is reduced to a range first, which takes long for large ones.
     pub range_reduction: Vec<RangeReduction>,
     /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
@@ -109,10 +109,14 @@ pub struct DType {
 pub struct Set {
     /// Its name.
     pub name: String,
-    /// The trait of its dtypes.
+    /// The trait of the runtime that its dtypes have.
     pub bound: String,
     /// The names of its dtypes.
     pub dtypes: Vec<String>,
+    /// Whether other dtypes have that trait too: then the set is a trait of its own, over that one.
+    pub is_narrower: bool,
+    /// Whether it is of the table that is read, not of the base.
+    pub own: bool,
 }
 
 /// How near to the reference a result has to be.
@@ -139,6 +143,8 @@ pub struct Group {
     pub summary: String,
     /// The accuracy of its ops.
     pub accuracy: String,
+    /// Where its name stands.
+    pub span: Span,
 }
 
 /// One row.
@@ -186,7 +192,7 @@ pub struct Op {
     /// Why they are.
     pub reason: String,
     /// Conformance cases; `None`: those of the kinds of its parameters.
-    pub cases: Option<Vec<String>>,
+    pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
 }
@@ -406,9 +412,30 @@ pub const CHOICES: [(&str, &str, &[&str]); 5] = [
     ("pad_mode", "PadMode", &["constant", "edge", "reflect", "symmetric", "wrap"]),
 ];
 
-/// The bounds that a set may put on `T`: traits of the runtime.
+/// The bounds that a set may put on `T`: traits of the runtime, from the narrowest on.
 pub const BOUNDS: [&str; 10] =
-    ["Element", "Numeric", "RealNumeric", "Ordered", "Bits", "Integer", "Float", "Real", "ComplexFloat", "Precision"];
+    ["Precision", "Real", "ComplexFloat", "Integer", "Float", "Bits", "RealNumeric", "Ordered", "Numeric", "Element"];
+
+/// Whether a dtype has the trait of the runtime that a set names as its bound.
+pub fn has_bound(dtype: &str, bound: &str) -> bool {
+    let bool = dtype == "bool";
+    let integer = !bool && integer_range(dtype).is_some();
+    let complex = dtype.starts_with("complex");
+    let real = !bool && !integer && !complex;
+    match bound {
+        "Element" => true,
+        "Numeric" => !bool,
+        "RealNumeric" => integer || real,
+        "Ordered" => !complex,
+        "Bits" => bool || integer,
+        "Integer" => integer,
+        "Float" => real || complex,
+        "Real" => real,
+        "ComplexFloat" => complex,
+        "Precision" => ["float32", "float64"].contains(&dtype),
+        _ => false,
+    }
+}
 
 /// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
@@ -511,6 +538,28 @@ impl Model {
     /// A set by name.
     pub fn set(&self, name: &str) -> Option<&Set> {
         self.sets.iter().find(|s| s.name == name)
+    }
+
+    /// The conformance cases of a row: its own, else those of the kinds of its positional parameters.
+    pub fn cases_of<'m>(&'m self, op: &'m Op) -> Vec<&'m str> {
+        let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
+        let cases = op.cases.as_ref().or_else(|| self.cases.get(&kinds()));
+        cases.into_iter().flatten().map(|case| case.text.as_str()).collect()
+    }
+
+    /// The NumPy expression, or the name of NumPy's function, that a row is compared with.
+    pub fn reference_of(&self, op: &Op) -> String {
+        match (op.golden.as_str(), op.numpy.as_str()) {
+            ("", "") => format!("np.{}", op.name),
+            ("", numpy) => format!("np.{numpy}"),
+            (golden, _) => golden.into(),
+        }
+    }
+
+    /// What reference data carry to tell whether they are of a row as it is now.
+    pub fn signature_of(&self, op: &Op) -> String {
+        let params: Vec<&str> = op.params.iter().map(|p| p.text.as_str()).collect();
+        format!("{}({}) -> {} = {}", op.name, params.join(", "), op.result_text, self.reference_of(op))
     }
 
     /// The dtypes of a set, by name.

@@ -10,7 +10,7 @@ use super::{
     suite::message,
     watchdog::Watchdog,
 };
-use backend_runtime::{Arrays, DType, Error, Result};
+use backend_runtime::{Arrays, DType, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How many calls of each row in its first dtype. The variable `BACKENDS_CALLS` of the environment asks for more.
@@ -170,28 +170,26 @@ const LARGE: Draw = Draw {
 };
 
 /// An argument for a parameter of this type, as often as not one that does not fit.
-pub(super) fn value(ty: &str, chance: &mut Chance) -> String {
-    ANYTHING.value(ty, chance)
+pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
+    ANYTHING.value(kind, chance)
 }
 
 impl Draw {
     /// A case of a row, from the types of its parameters.
-    fn arguments(&self, params: &[&str], chance: &mut Chance) -> String {
+    fn arguments(&self, params: &[ParamInfo], chance: &mut Chance) -> String {
         let mut parts = Vec::new();
         for param in params {
-            let (name, ty) = param.split_once(':').expect("a parameter has a type");
-            let (ty, default) = ty.split_once('=').map_or((ty, None), |(ty, default)| (ty, Some(default)));
-            let value = self.value(ty.trim(), chance);
-            match default {
+            let value = self.value(param.kind, chance);
+            match param.default {
                 None => parts.push(value),
                 Some(_) if chance.below(3) == 0 => {}
-                Some(_) => parts.push(format!("{} = {value}", name.trim())),
+                Some(_) => parts.push(format!("{} = {value}", param.name)),
             }
         }
         parts.join(", ")
     }
 
-    fn value(&self, ty: &str, chance: &mut Chance) -> String {
+    fn value(&self, kind: ParamKind, chance: &mut Chance) -> String {
         let array = |chance: &mut Chance| {
             // mostly of the first list
             let last = if chance.below(3) == 0 { self.arrays.len() } else { 1 };
@@ -202,35 +200,33 @@ impl Draw {
             let items: Vec<&str> = (0..chance.below(most + 1)).map(|_| chance.pick(of)).collect();
             format!("[{}]", items.join(", "))
         };
-        match ty {
-            "array<int64>" => chance.pick(self.indices).into(),
-            "operand" if chance.below(4) == 0 => chance.pick(self.scalars).into(),
-            _ if ty.starts_with("arrays") => {
+        match kind {
+            ParamKind::Array(ElementInfo::Int64) => chance.pick(self.indices).into(),
+            ParamKind::Operand(ElementInfo::T) if chance.below(4) == 0 => chance.pick(self.scalars).into(),
+            ParamKind::Arrays(_) => {
                 let items: Vec<&str> = (0..chance.below(4)).map(|_| array(chance)).collect();
                 format!("[{}]", items.join(", "))
             }
-            _ if ty.starts_with("array") || ty.starts_with("operand") => array(chance).into(),
-            "host" | "bytes" => array(chance).into(),
-            "axes" if chance.below(4) == 0 => "all".into(),
-            "axes" if chance.below(2) == 0 => list(self.axes, 3, chance),
-            "axes" | "axis" => chance.pick(self.axes).into(),
-            "shape" | "lengths?" => list(self.lengths.0, self.lengths.1, chance),
-            "newshape" | "shifts" => list(self.signed, 3, chance),
-            "slices" => {
+            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::Host | ParamKind::Bytes => array(chance).into(),
+            ParamKind::Axes if chance.below(4) == 0 => "all".into(),
+            ParamKind::Axes if chance.below(2) == 0 => list(self.axes, 3, chance),
+            ParamKind::Axes | ParamKind::Axis => chance.pick(self.axes).into(),
+            ParamKind::Shape | ParamKind::Lengths => list(self.lengths.0, self.lengths.1, chance),
+            ParamKind::Signed => list(self.signed, 3, chance),
+            ParamKind::Slices => {
                 let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(self.slices)).collect();
                 format!("'{}'", slices.join(", "))
             }
-            "scalar" => chance.pick(self.scalars).into(),
-            "f64" | "f64?" => chance.pick(self.numbers).into(),
-            "usize" | "usize?" | "u64" => chance.pick(self.counts).into(),
-            "isize" | "isize?" | "i64" => chance.pick(self.signed).into(),
-            "bool" => chance.pick(&["true", "false"]).into(),
-            "norm" => chance.pick(&["backward", "ortho", "forward"]).into(),
-            "indexing" => chance.pick(&["xy", "ij"]).into(),
-            "side" => chance.pick(&["left", "right"]).into(),
-            "interpolation" => chance.pick(&["linear", "lower", "higher", "midpoint", "nearest"]).into(),
-            "pad_mode" => chance.pick(&["constant", "edge", "reflect", "symmetric", "wrap"]).into(),
-            other => panic!("no arguments are known for a parameter of type `{other}`"),
+            ParamKind::Scalar => chance.pick(self.scalars).into(),
+            ParamKind::Plain(plain) | ParamKind::Maybe(plain) => match plain {
+                PlainInfo::F64 => chance.pick(self.numbers).into(),
+                PlainInfo::Usize | PlainInfo::U64 => chance.pick(self.counts).into(),
+                PlainInfo::Isize | PlainInfo::I64 => chance.pick(self.signed).into(),
+                PlainInfo::Bool => chance.pick(&["true", "false"]).into(),
+                other => panic!("no arguments are known for a parameter of type {other:?}"),
+            },
+            ParamKind::Choice(names) => chance.pick(names).into(),
+            other => panic!("no arguments are known for a parameter of type {other:?}"),
         }
     }
 }

@@ -9,8 +9,8 @@ use super::{
     refusing::allowed,
 };
 use backend_runtime::{
-    Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Result,
-    Side, Slice,
+    Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, ParamInfo,
+    Result, Side, Slice,
 };
 use std::cell::Cell;
 
@@ -54,11 +54,10 @@ impl<B: Arrays, T: Element> OperandSample<B, T> {
 
 impl<'b, B: Arrays> Case<'b, B> {
     /// The case that `text` describes, of a row with these parameters (as the table has them).
-    pub(crate) fn new(b: &'b B, row: &'static str, params: &'static [&'static str], text: &str) -> Result<Case<'b, B>> {
+    pub(crate) fn new(b: &'b B, row: &'static str, params: &'static [ParamInfo], text: &str) -> Result<Case<'b, B>> {
         let args = parse::args(text).map_err(|why| Error::argument(row, why))?;
-        let name = |param: &&'static str| param.split(':').next().unwrap_or(param).trim();
-        let positional: Vec<_> = params.iter().filter(|p| !p.contains('=')).map(name).collect();
-        let known: Vec<_> = params.iter().map(name).collect();
+        let positional: Vec<_> = params.iter().filter(|p| p.default.is_none()).map(|p| p.name).collect();
+        let known: Vec<_> = params.iter().map(|p| p.name).collect();
         if args.positional.len() != positional.len() {
             return Err(Error::argument(row, format!("the case `{text}` does not give {positional:?}")));
         }
@@ -306,7 +305,18 @@ mod tests {
     #[test]
     fn arguments_are_what_the_parameters_are() {
         let b = Numpyish::new();
-        let params = &["x: array", "axis: axes", "n: usize? = none", "norm: norm = backward"];
+        use backend_runtime::{DefaultInfo, ElementInfo, ParamKind, PlainInfo};
+        const PARAMS: &[ParamInfo] = &[
+            ParamInfo::new("x", ParamKind::Array(ElementInfo::T), None),
+            ParamInfo::new("axis", ParamKind::Axes, None),
+            ParamInfo::new("n", ParamKind::Maybe(PlainInfo::Usize), Some(DefaultInfo::None)),
+            ParamInfo::new(
+                "norm",
+                ParamKind::Choice(&["backward", "ortho", "forward"]),
+                Some(DefaultInfo::Choice("backward")),
+            ),
+        ];
+        let params = PARAMS;
         let case = Case::new(&b, "fft", params, "m, [0, -1], norm = ortho").unwrap();
         assert_eq!(case.array::<f32>("x").unwrap().shape(), [3, 4]);
         assert_eq!(case.size(), 12);

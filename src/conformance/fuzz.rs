@@ -18,7 +18,7 @@ use super::{
     random::{Chance, Content, Layout, Sample},
     suite::message,
 };
-use backend_runtime::{Arrays, DType, Error, Result};
+use backend_runtime::{Arrays, DType, Error, ParamKind, Result};
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -180,11 +180,9 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     let given = |name: &str| case.named.iter().any(|(other, _)| other == name);
     let mut options = Vec::new();
     for param in row.params {
-        let Some((name, rest)) = param.split_once(':') else { continue };
-        let Some((ty, _)) = rest.split_once('=') else { continue };
-        let (name, ty) = (name.trim(), ty.trim());
-        if !ty.starts_with("array") && !given(name) && chance.once_in(3) {
-            options.push(format!("{name} = {}", arguments::value(ty, chance)));
+        let array = matches!(param.kind, ParamKind::Array(_) | ParamKind::Arrays(_));
+        if param.default.is_some() && !array && !given(param.name) && chance.once_in(3) {
+            options.push(format!("{} = {}", param.name, arguments::value(param.kind, chance)));
         }
     }
     options
@@ -302,14 +300,18 @@ fn recorded(file: &[u8]) -> Option<(String, Vec<(String, Outcome)>)> {
 #[cfg(test)]
 mod tests {
     use super::{super::Accuracy, *};
-    use backend_runtime::numpyish::Numpyish;
+    use backend_runtime::{DefaultInfo, ElementInfo, ParamInfo, PlainInfo, numpyish::Numpyish};
 
     const ROW: Row = Row {
         name: "add",
         group: "elementwise",
-        params: &["x1: operand", "x2: operand", "axis: axis = 0", "keepdims: bool = false"],
-        result: "array",
-        reference: "np.add",
+        params: &[
+            ParamInfo::new("x1", ParamKind::Operand(ElementInfo::T), None),
+            ParamInfo::new("x2", ParamKind::Operand(ElementInfo::T), None),
+            ParamInfo::new("axis", ParamKind::Axis, Some(DefaultInfo::Integer(0))),
+            ParamInfo::new("keepdims", ParamKind::Plain(PlainInfo::Bool), Some(DefaultInfo::Bool(false))),
+        ],
+        signature: "",
         cases: &["m, row", "mat, 2", "[v, u], s, axis = -1"],
         accuracy: Accuracy::EXACT,
     };

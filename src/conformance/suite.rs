@@ -1,7 +1,7 @@
 //! Rows, and the backend they are run on.
 
 use super::{Accuracy, Case, Meter, Values, compare::difference, data};
-use backend_runtime::{Arrays, DType, Error, Result, available};
+use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, available};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,23 +15,15 @@ pub struct Row {
     pub name: &'static str,
     /// Its group: which file of results it is in.
     pub group: &'static str,
-    /// `params`, word for word.
-    pub params: &'static [&'static str],
-    /// `result`.
-    pub result: &'static str,
-    /// The expression that gives the reference: `golden`, else `np.<numpy>`, else `np.<name>`.
-    pub reference: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Parameters, result and reference as the table has them: the data carry it, to tell whether they are of this row as it
+    /// is now.
+    pub signature: &'static str,
     /// `cases`.
     pub cases: &'static [&'static str],
     /// How near the result has to be.
     pub accuracy: Accuracy,
-}
-
-impl Row {
-    /// What the data carry to tell whether they are of this row as it is now.
-    fn signature(&self) -> String {
-        format!("{}({}) -> {} = {}", self.name, self.params.join(", "), self.result, self.reference)
-    }
 }
 
 /// Rows in whose results 0.0 and -0.0 are the same, because NumPy itself gives either.
@@ -159,7 +151,7 @@ impl<B: Arrays> Suite<B> {
         let Some(file) = (self.golden)(row.group) else {
             return vec![format!("there are no data of the group `{}`: {}", row.group, data::REGENERATE)];
         };
-        let results = match data::results(file, &row.signature(), row.cases, dtype, to) {
+        let results = match data::results(file, row.signature, row.cases, dtype, to) {
             Ok(results) => results,
             Err(why) => return vec![why],
         };

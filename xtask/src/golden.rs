@@ -1,6 +1,9 @@
 //! NumPy's results for the conformance tests, by `golden.py` in an environment of its own.
 
-use crate::run::{Outcome, python, root, run};
+use crate::{
+    run::{Outcome, python, root, run},
+    table::{json, read},
+};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -10,17 +13,43 @@ use std::{
 /// What computes the references. Another version may differ in the last bits.
 const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
-/// `golden [--table T --out D]`
+/// `golden [ROW] [--table T --out D]`
 pub fn task(args: &[String]) -> Outcome {
     let python = environment()?;
-    let script = root().join("xtask").join("golden.py");
-    let write = |args: &[String]| run(Command::new(&python).arg(&script).args(args));
-    write(args)?;
+    let (mut table, mut out, mut row) = (None, None, None);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let mut value = || rest.next().map(PathBuf::from).ok_or(format!("`{arg}` names a file or folder"));
+        match arg.as_str() {
+            "--table" => table = Some(value()?),
+            "--out" => out = Some(value()?),
+            name if !name.starts_with('-') && row.is_none() => row = Some(name.to_string()),
+            other => return Err(format!("`{other}` is no argument of `golden`")),
+        }
+    }
+    compute(&python, table.as_deref(), out.as_deref(), row.as_deref())?;
     if args.is_empty() {
-        let table = root().join("demo-ops").join("my_ops.toml");
-        write(&["--table".into(), table.display().to_string()])?;
+        compute(&python, Some(&root().join("demo-ops").join("my_ops.toml")), None, None)?;
     }
     Ok(())
+}
+
+/// Computes the references of a table, or shows those of one row.
+fn compute(python: &Path, table: Option<&Path>, out: Option<&Path>, row: Option<&str>) -> Outcome {
+    let model = read(table)?;
+    let data = root().join("target").join("table.json");
+    write(&data, &json(&model).to_string())?;
+    let beside = |table: &Path| table.parent().unwrap_or(Path::new("")).join("tests").join("golden");
+    let out = out.map_or_else(|| table.map_or_else(|| beside(&root().join("ops.toml")), beside), Path::to_path_buf);
+    let mut command = Command::new(python);
+    command.arg(root().join("xtask").join("golden.py")).arg(&data).arg(&out);
+    if let Some(table) = table {
+        command.arg("--name").arg(table.file_stem().unwrap_or_default());
+    }
+    if let Some(row) = row {
+        command.args(["--row", row]);
+    }
+    run(&mut command)
 }
 
 /// The Python of the environment, which is made first if it is not there.

@@ -13,6 +13,7 @@ mod ratios;
 mod run;
 mod setup;
 mod soft_cuda;
+mod table;
 mod test;
 #[cfg(test)]
 mod tidy;
@@ -31,6 +32,8 @@ cargo xtask <task>
   fuzz [SECONDS] [--seed N]   damaged tables and files, and random calls of every row, compared between backends and numbers of
                               threads; the bounded tests of the same with fixed seeds are among those of `test`
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
+  golden ROW [--table T]      the same of one row, shown and not written
+  table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
                               target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         "attack" => attack::task(&args),
         "fuzz" => fuzz::task(&args),
         "golden" => golden::task(&args),
+        "table" => table::task(&args),
         "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),

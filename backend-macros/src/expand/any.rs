@@ -132,6 +132,7 @@ impl Expand<'_> {
         let (root, rt, name) = (&self.root, self.rt(), &op.name);
         let get = id(&backend.name);
         let get_operand = format_ident!("{}_operand", backend.name);
+        let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
             match p.kind {
@@ -144,33 +145,33 @@ impl Expand<'_> {
             }
         });
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
-        let options = op.has_options().then(|| {
+        let given = op.has_options().then(|| {
             if !op.options_hold_arrays() {
-                return quote!(options);
+                return quote!(#options);
             }
             let path = self.options_path(op);
             let set = op.optional().map(|p| {
                 let n = id(&p.name);
                 let array = matches!(p.kind, Kind::Array(_));
                 if array {
-                    quote!(own.#n = options.#n.map(|x| x.#get(#name)).transpose()?;)
+                    quote!(#own.#n = #options.#n.map(|x| x.#get(#name)).transpose()?;)
                 } else {
-                    quote!(own.#n = options.#n;)
+                    quote!(#own.#n = #options.#n;)
                 }
             });
-            quote!({ let mut own = #path::new(); #(#set)* own })
+            quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
         let wrap = match &op.result {
-            Out::One(_) => quote!(#root::AnyArray::#variant(r)),
+            Out::One(_) => quote!(#root::AnyArray::#variant(#r)),
             Out::Tuple(parts) => {
                 let i = (0..parts.len()).map(syn::Index::from);
-                quote!((#(#root::AnyArray::#variant(r.#i)),*))
+                quote!((#(#root::AnyArray::#variant(#r.#i)),*))
             }
-            Out::List(_) => quote!(r.into_iter().map(#root::AnyArray::#variant).collect()),
+            Out::List(_) => quote!(#r.into_iter().map(#root::AnyArray::#variant).collect()),
         };
         quote! {
-            #root::AnyBackend::#variant(b) => {
-                let r = b.#method(#(#args,)* #options)?;
+            #root::AnyBackend::#variant(#b) => {
+                let #r = #b.#method(#(#args,)* #given)?;
                 Ok(#wrap)
             }
         }

@@ -4,11 +4,6 @@ use super::{scalar::number, *};
 use op_table::expr::{Argument, Expr, Node, Number, Ty};
 use proc_macro2::Literal;
 
-/// The backend's variable. It cannot be reached by names of the table.
-pub(super) fn backend() -> Ident {
-    Ident::new("b", Span::mixed_site())
-}
-
 impl Expand<'_> {
     /// The composition of a row as an expression that owns its value.
     pub(super) fn composition(&self, e: &Expr, op: &Op) -> TokenStream {
@@ -20,7 +15,7 @@ impl Expand<'_> {
             }
             Node::Block(lets, value) => {
                 let lets = lets.iter().map(|(name, value)| {
-                    let (name, value) = (id(&name.text), self.bound(value, op));
+                    let (name, value) = (id(&name.text), self.let_value(value, op));
                     quote!(let #name = #value;)
                 });
                 let value = self.composition(value, op);
@@ -31,7 +26,7 @@ impl Expand<'_> {
     }
 
     /// What a `let` is bound to: an array that it owns, or whatever a parameter is.
-    fn bound(&self, e: &Expr, op: &Op) -> TokenStream {
+    fn let_value(&self, e: &Expr, op: &Op) -> TokenStream {
         match (&e.node, &e.ty) {
             (Node::Name(name), Ty::Array(_)) if !op.param(name).is_some_and(is_operand) => self.composition(e, op),
             (Node::Block(..), _) => self.composition(e, op),
@@ -87,13 +82,13 @@ impl Expand<'_> {
                 }
             }
         }
-        let b = backend();
+        let b = hidden("b");
         if arguments.iter().all(|a| a.option.is_none()) {
             let method = id(&called.name);
             return quote!(#b.#method(#(#args),*)?);
         }
         let (method, path) = (format_ident!("{}_with", called.name), self.options_path(called));
-        let all = Ident::new("options", Span::mixed_site());
+        let all = hidden("options");
         quote! {
             #b.#method(#(#args,)* { #[allow(unused_mut)] let mut #all = #path::new(); #(#options)* #all })?
         }
@@ -131,7 +126,7 @@ impl Expand<'_> {
 
     /// The statement that sets an option; none where it is set to nothing.
     fn option(&self, param: &Param, e: &Expr, op: &Op) -> Option<TokenStream> {
-        let (name, all) = (id(&param.name), Ident::new("options", Span::mixed_site()));
+        let (name, all) = (id(&param.name), hidden("options"));
         if let Node::Name(given) = &e.node {
             match op.param(given) {
                 // a parameter of the same type is handed on as it is, `None` included

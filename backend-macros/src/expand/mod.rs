@@ -6,6 +6,7 @@
 mod any;
 mod backend;
 mod composed;
+pub mod info;
 mod options;
 mod scalar;
 mod signature;
@@ -34,6 +35,11 @@ pub fn id(name: &str) -> Ident {
     make(name, Span::call_site())
 }
 
+/// A variable of generated code, which no name of a table can reach or hide.
+fn hidden(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
 /// A type of Rust's own.
 fn plain(ty: Plain) -> TokenStream {
     let name = id(ty.name());
@@ -50,6 +56,41 @@ impl Expand<'_> {
     fn rt(&self) -> TokenStream {
         let root = &self.root;
         quote!(#root::runtime)
+    }
+
+    /// The trait of a set of dtypes. `here` is the way to the module of the expansion.
+    fn bound(&self, set: &str, here: &TokenStream) -> TokenStream {
+        let rt = self.rt();
+        match self.model.set(set) {
+            Some(set) if set.is_narrower => {
+                let (root, name) = (&self.root, id(&camel(&set.name)));
+                if set.own { quote!(#here #name) } else { quote!(#root::#name) }
+            }
+            set => {
+                let name = id(set.map_or("Element", |set| &set.bound));
+                quote!(#rt::#name)
+            }
+        }
+    }
+
+    /// The traits of sets that are narrower than what the runtime has a trait for.
+    fn own_bounds(&self) -> TokenStream {
+        let rt = self.rt();
+        let sets = self.model.sets.iter().filter(|set| set.own && set.is_narrower);
+        let traits = sets.map(|set| {
+            let (name, bound) = (id(&camel(&set.name)), id(&set.bound));
+            let list = set.dtypes.join(", ");
+            let doc = format!("The dtypes of the set `{}`: {list}.", set.name);
+            let message = format!("the dtypes of this op are {list}, and `{{Self}}` is none of them");
+            let types = set.dtypes.iter().map(|dtype| crate::conformance::rust_type(dtype, self.model, &self.root));
+            quote! {
+                #[doc = #doc]
+                #[diagnostic::on_unimplemented(message = #message)]
+                pub trait #name: #rt::#bound {}
+                #(impl #name for #types {})*
+            }
+        });
+        quote!(#(#traits)*)
     }
 
     fn own(&self) -> impl Iterator<Item = &Op> {

@@ -40,12 +40,12 @@ impl Expand<'_> {
 
     /// `U: Bound, T: Bound`
     pub(super) fn dtypes(&self, op: &Op) -> TokenStream {
-        let (rt, bound) = (self.rt(), id(&op.bound));
-        let second = op.second.as_ref().map(|bound| {
-            let bound = id(bound);
-            quote!(U: #rt::#bound,)
+        let bound = self.bound(&op.set, &quote!());
+        let second = op.second_set.as_ref().map(|set| {
+            let bound = self.bound(set, &quote!());
+            quote!(U: #bound,)
         });
-        quote!(#second T: #rt::#bound)
+        quote!(#second T: #bound)
     }
 
     /// The type of the options, where `array` is the path of the array type.
@@ -99,7 +99,8 @@ impl Expand<'_> {
             .collect();
         if with {
             let ty = self.options_type(op, &quote!(Self::Array));
-            args.push(quote!(options: #ty));
+            let options = hidden("options");
+            args.push(quote!(#options: #ty));
         }
         let output = self.output(op, &quote!(Self::Array));
         quote!(fn #name<#dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
@@ -122,7 +123,8 @@ impl Expand<'_> {
         });
         let open = op.has_options().then(|| {
             let (path, fields) = (self.options_path(op), op.optional().map(|p| id(&p.name)));
-            quote!(let #path { #(#fields,)* .. } = options;)
+            let options = hidden("options");
+            quote!(let #path { #(#fields,)* .. } = #options;)
         });
         quote!(#(#convert)* #open)
     }

@@ -8,8 +8,8 @@ impl Expand<'_> {
     pub(super) fn support(&self, list: &str) -> TokenStream {
         let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
         let composed = self.own().filter_map(|o| Some(self.composed(o, composition_of(o)?)));
-        let list = self.list(list);
-        self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), list)
+        let (list, bounds) = (self.list(list), self.own_bounds());
+        self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!(#bounds #list))
     }
 
     /// The same for a library that is added to the base table.
@@ -47,7 +47,7 @@ impl Expand<'_> {
         let Map::Each { real, complex } = map else {
             return quote!();
         };
-        let (name, text, bound) = (id(&op.camel()), &op.name, id(&op.bound));
+        let (name, text, bound) = (id(&op.camel()), &op.name, self.bound(&op.set, &quote!(super::)));
         let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
         let input_names: Vec<String> = op.inputs().map(|p| op.cuda_name(p)).collect();
         let n = inputs.len();
@@ -90,7 +90,7 @@ impl Expand<'_> {
         });
         let apply = match complex {
             None => quote! {
-                impl<T: rt::#bound> rt::Each<#n, T> for #name {
+                impl<T: #bound> rt::Each<#n, T> for #name {
                     type Out = #output;
                     #[inline(always)]
                     fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
@@ -110,7 +110,7 @@ impl Expand<'_> {
                         fn complex<R: rt::Real>(&self, [#(#inputs),*]: [rt::Complex<R>; #n]) -> #complex_output
                         where rt::Complex<R>: rt::Float<Real = R> { #open #complex }
                     }
-                    impl<T: rt::#bound> rt::Each<#n, T> for #name {
+                    impl<T: #bound> rt::Each<#n, T> for #name {
                         type Out = #output;
                         #[inline(always)]
                         fn apply(&self, x: [T; #n]) -> #output { rt::Float::#visit(self, x) }
@@ -199,7 +199,7 @@ impl Expand<'_> {
             quote!(#n: #ty)
         });
         let output = self.output(op, &quote!(B::Array));
-        let (b, body) = (composed::backend(), self.composition(&form.expr, op));
+        let (b, body) = (hidden("b"), self.composition(&form.expr, op));
         quote! {
             pub fn #name<B: #bounds, #dtypes>(#b: &B, #(#args),*) -> #rt::Result<#output> { Ok(#body) }
         }
@@ -221,10 +221,11 @@ impl Expand<'_> {
             });
             let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
             let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
+            let (params, result, aten) = (info::params(op, &rt), info::result(&op.result, &rt), info::aten(op));
             quote! {
                 #rt::OpInfo::new(
                     #name, #group, #summary, #signature, &[#(#dtypes),*], &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-                )
+                ).from(#params).to(#result).by(#aten)
             }
         });
         quote! {

@@ -11,9 +11,9 @@ impl Expand<'_> {
         let doc = crate::docs::op(op, self.model);
         let signature = self.signature(op, false);
         let given: Vec<Ident> = op.positional().map(|p| id(&p.name)).collect();
-        let options = op.has_options().then(|| quote!(options,));
+        let options = op.has_options().then(|| hidden("options")).into_iter();
         let unsupported = quote!({
-            let _ = (#(#given,)* #options);
+            let _ = (#(#given,)* #(#options)*);
             Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME))
         });
         let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])*);

@@ -83,7 +83,7 @@ impl Scope<'_> {
                     self.bad(&span, format!("`{word}` is no word of expressions"), help);
                     return false;
                 };
-                let Some(op) = &known.op else {
+                let Some((op, _)) = &known.op else {
                     let span = e.span.clone();
                     let message = format!("`{word}` is a word of `each` expressions only: no op does the same");
                     self.bad(&span, message, None);

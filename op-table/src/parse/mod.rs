@@ -58,7 +58,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
         parser.accuracy(name, value);
     }
     for (kinds, cases) in sections(&table, "cases") {
-        let cases = parser.strings(cases, "cases").into_iter().map(|w| w.text).collect();
+        let cases = parser.strings(cases, "cases");
         parser.model.cases.insert(kinds.text.clone(), cases);
     }
     for (name, value) in sections(&table, "group") {

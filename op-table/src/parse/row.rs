@@ -38,8 +38,8 @@ impl Parser<'_> {
         if let Some(empty) = summary.as_ref().filter(|s| s.text.trim().is_empty()) {
             self.bad(empty.span.clone(), format!("op `{}` has an empty `summary`", name.text), None);
         }
-        let (set, bound) = self.set(row, "dtypes").unwrap_or_default();
-        let second = self.set(row, "types");
+        let (set, bound) = self.set(name, row, "dtypes").unwrap_or_default();
+        let second = self.set(name, row, "types");
         let params = self.params(row);
         let result_text = self.text(row, "result").unwrap_or_else(|| "array".into());
         let result = self.word(row, "result").and_then(|w| self.result(&w)).unwrap_or(Out::One(Elem::T));
@@ -74,7 +74,7 @@ impl Parser<'_> {
             accuracy,
             ulp,
             reason,
-            cases: self.list(row, "cases").map(texts),
+            cases: self.list(row, "cases"),
             own: self.role == Role::Own,
         };
         self.mappings(name, row, &mut op, all_known);
@@ -115,7 +115,12 @@ impl Parser<'_> {
         }
     }
 
-    fn set(&mut self, row: &Table, key: &str) -> Option<(String, String)> {
+    /// A set by name, or a list of dtypes and sets.
+    fn set(&mut self, name: &Text, row: &Table, key: &str) -> Option<(String, String)> {
+        if let Some((_, Value::List(_, span))) = row.iter().find(|(k, _)| k.text == key) {
+            let (span, members) = (span.clone(), self.list(row, key)?);
+            return self.set_in_place(&format!("{}_{key}", name.text), members, span);
+        }
         let word = self.word(row, key)?;
         if let Some(set) = self.model.set(&word.text) {
             return Some((set.name.clone(), set.bound.clone()));

@@ -95,8 +95,38 @@ impl Parser<'_> {
         }
         for (name, bound, _) in &given {
             let dtypes = self.members(name, &given);
-            self.model.sets.push(Set { name: name.text.clone(), bound: bound.clone(), dtypes });
+            if let Some(dtype) = dtypes.iter().find(|d| !has_bound(d, bound)) {
+                let message = format!("set `{}` has {dtype}, which is not `{bound}`", name.text);
+                self.bad(name.span.clone(), message, None);
+            }
+            self.new_set(name.text.clone(), bound, dtypes);
         }
+    }
+
+    fn new_set(&mut self, name: String, bound: &str, dtypes: Vec<String>) {
+        let more = self.model.dtypes.iter().any(|d| has_bound(&d.name, bound) && !dtypes.contains(&d.name));
+        let own = self.role != Role::Context;
+        self.model.sets.push(Set { name, bound: bound.into(), dtypes, is_narrower: more, own });
+    }
+
+    /// A set that is written in its place: one that is there with these dtypes, else a new one of that name.
+    pub(super) fn set_in_place(&mut self, name: &str, members: Vec<Text>, span: Span) -> Option<(String, String)> {
+        let before = self.report.len();
+        let list = Text::new(name.into(), span.clone(), "");
+        let dtypes = self.members(&list, &[(list.clone(), String::new(), members)]);
+        if dtypes.is_empty() && self.report.len() == before {
+            self.bad(span, "a row has dtypes", None);
+        }
+        if self.report.len() > before {
+            return None;
+        }
+        let same = |set: &&Set| set.dtypes.len() == dtypes.len() && dtypes.iter().all(|d| set.dtypes.contains(d));
+        if let Some(set) = self.model.sets.iter().find(same) {
+            return Some((set.name.clone(), set.bound.clone()));
+        }
+        let bound = BOUNDS.into_iter().find(|bound| dtypes.iter().all(|d| has_bound(d, bound))).unwrap_or("Element");
+        self.new_set(name.into(), bound, dtypes);
+        Some((name.into(), bound.into()))
     }
 
     /// The dtypes of a set, in the order in which they are named; each set on the way is entered once.
@@ -162,7 +192,7 @@ impl Parser<'_> {
                 _ => self.bad(kind.span, "`range_reduction` is for `real` or `complex` dtypes", None),
             }
         }
-        let op = self.text(row, "op");
+        let op = self.word(row, "op").map(|op| (op.text, op.span));
         let wide_vectors = self.flag(row, "wide_vectors");
         if self.name(name, "a word") {
             let word = Word { set: set.text, args, result, op, range_reduction, wide_vectors };
@@ -201,7 +231,7 @@ impl Parser<'_> {
         }
         let accuracy = self.accuracy_name(row).unwrap_or_else(|| "exact".into());
         let summary = self.text(row, "summary").unwrap_or_default();
-        self.model.groups.push(Group { name: name.text.clone(), summary, accuracy });
+        self.model.groups.push(Group { name: name.text.clone(), summary, accuracy, span: name.span.clone() });
     }
 
     pub(super) fn accuracy_name(&mut self, row: &Table) -> Option<String> {

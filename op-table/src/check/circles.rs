@@ -1,70 +1,14 @@
-//! What rows say of each other: what the parts of expressions are, and that no composition is made of itself.
+//! Compositions that are made of themselves.
 
 use crate::{
-    expr::{compose, each},
+    expr::compose,
     model::{Map, Model, Op},
-    report::{Mistake, Report, Source},
+    report::{Report, Source},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks every row, and settles what the parts of its expressions are. Mistakes of the rows that are read are reported;
-/// those of the base table are none.
-pub fn check(source: &Source, model: &mut Model, report: &mut Report) {
-    for index in 0..model.ops.len() {
-        let mut maps = std::mem::take(&mut model.ops[index].maps);
-        let op = &model.ops[index];
-        let mut seen: Vec<Mistake> = Vec::new();
-        for (column, map) in &mut maps {
-            let own = op.own || model.backends.iter().any(|b| b.own && b.name == *column);
-            let mistakes = if op.params_are_whole { map_of(op, map, model) } else { Vec::new() };
-            if own {
-                // a mapping that several libraries share says each mistake once
-                seen.extend(
-                    mistakes.into_iter().filter(|m| !seen.iter().any(|s| s.span == m.span)).collect::<Vec<_>>(),
-                );
-            }
-        }
-        let name = op.name.clone();
-        model.ops[index].maps = maps;
-        if !seen.is_empty() {
-            model.broken.insert(name);
-        }
-        seen.into_iter().for_each(|mistake| report.add(source, mistake));
-    }
-    circles(source, model, report);
-}
-
-fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
-    match map {
-        Map::Each { real, complex } => {
-            let mistakes = each::check_params(op);
-            if !mistakes.is_empty() {
-                return mistakes;
-            }
-            let all = model.dtypes_of(&op.set);
-            let of = |is_complex: bool| -> Vec<String> {
-                let wanted = |d: &&String| complex_form(d) == is_complex;
-                all.iter().filter(wanted).cloned().collect()
-            };
-            let real_dtypes = if complex.is_some() { of(false) } else { all.to_vec() };
-            let forms = [(Some(real), real_dtypes), (complex.as_mut(), of(true))];
-            let check = |(form, dtypes): (Option<&mut crate::model::Form>, Vec<String>)| {
-                each::check(&mut form?.expr, op, &dtypes, model).err()
-            };
-            forms.into_iter().filter_map(check).collect()
-        }
-        Map::Compose(form) => compose::check(&mut form.expr, op, model),
-        Map::Call(_) | Map::Generic(_) | Map::Aten(_) => Vec::new(),
-    }
-}
-
-/// Whether the complex form of a row is for this dtype.
-fn complex_form(dtype: &str) -> bool {
-    dtype.starts_with("complex")
-}
-
 /// A composition that is made of itself, over any number of rows, would never end.
-fn circles(source: &Source, model: &mut Model, report: &mut Report) {
+pub(super) fn circles(source: &Source, model: &mut Model, report: &mut Report) {
     let mut found = BTreeSet::new();
     for backend in &model.backends {
         let composed = |op: &Op| match op.maps.get(&backend.name) {

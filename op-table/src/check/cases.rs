@@ -1,0 +1,73 @@
+//! The conformance cases of rows: whether they give the parameters that the row has.
+
+use crate::{
+    model::{Model, Op},
+    report::{Report, Source, did_you_mean},
+    text::Text,
+};
+
+/// Reports cases that are no calls of their rows.
+pub(super) fn cases(source: &Source, model: &mut Model, report: &mut Report) {
+    let mut broken = Vec::new();
+    for op in model.ops.iter().filter(|op| op.own && op.params_are_whole) {
+        for case in op.cases.iter().flatten() {
+            if let Err((part, message, help)) = check(case, op) {
+                report.at(source, case.place_of(part), message, help);
+                broken.push(op.name.clone());
+            }
+        }
+    }
+    model.broken.extend(broken);
+}
+
+/// What is wrong with a case, and where.
+fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<String>)> {
+    let parts = split(&case.text).map_err(|message| (case.text.as_str(), message, None))?;
+    let (mut positional, mut named): (Vec<&str>, Vec<&str>) = Default::default();
+    for part in parts {
+        match part.split_once('=').filter(|_| !part.starts_with('\'')) {
+            Some((name, _)) => named.push(name.trim()),
+            None => positional.push(part),
+        }
+    }
+    let wanted: Vec<&str> = op.positional().map(|p| p.name.as_str()).collect();
+    if positional.len() != wanted.len() {
+        let message = format!("the case gives {} of {} ({})", positional.len(), wanted.len(), wanted.join(", "));
+        return Err((&case.text, message, None));
+    }
+    for (i, name) in named.iter().enumerate() {
+        if !op.optional().any(|p| p.name == *name) {
+            let help = did_you_mean(name, op.optional().map(|p| p.name.as_str()));
+            return Err((name, format!("op `{}` has no option `{}`", op.name, name.escape_debug()), help));
+        }
+        if named[..i].contains(name) {
+            return Err((name, format!("option `{name}` is given twice"), None));
+        }
+    }
+    Ok(())
+}
+
+/// The parts between commas that are outside brackets and quotes.
+fn split(text: &str) -> Result<Vec<&str>, String> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_usize, false);
+    for (i, c) in text.char_indices() {
+        match c {
+            '\'' => quoted = !quoted,
+            '[' if !quoted => depth += 1,
+            ']' if !quoted => depth = depth.checked_sub(1).ok_or("a bracket is closed that was not opened")?,
+            ',' if !quoted && depth == 0 => {
+                parts.push(text[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    if quoted || depth > 0 {
+        return Err("a quote or bracket is left open".into());
+    }
+    let last = text[start..].trim();
+    if !last.is_empty() {
+        parts.push(last);
+    }
+    Ok(parts)
+}

@@ -1,0 +1,70 @@
+//! What rows say of each other: what the parts of expressions are, names that would clash, that no composition is made of
+//! itself.
+
+mod cases;
+mod circles;
+mod names;
+
+use crate::{
+    expr::{compose, each},
+    model::{Map, Model, Op},
+    report::{Mistake, Report, Source},
+};
+
+/// Checks every row, and settles what the parts of its expressions are. Mistakes of the rows that are read are reported;
+/// those of the base table are none.
+pub fn check(source: &Source, model: &mut Model, report: &mut Report) {
+    for index in 0..model.ops.len() {
+        let mut maps = std::mem::take(&mut model.ops[index].maps);
+        let op = &model.ops[index];
+        let mut seen: Vec<Mistake> = Vec::new();
+        for (column, map) in &mut maps {
+            let own = op.own || model.backends.iter().any(|b| b.own && b.name == *column);
+            let mistakes = if op.params_are_whole { map_of(op, map, model) } else { Vec::new() };
+            if own {
+                // a mapping that several libraries share says each mistake once
+                seen.extend(
+                    mistakes.into_iter().filter(|m| !seen.iter().any(|s| s.span == m.span)).collect::<Vec<_>>(),
+                );
+            }
+        }
+        let name = op.name.clone();
+        model.ops[index].maps = maps;
+        if !seen.is_empty() {
+            model.broken.insert(name);
+        }
+        seen.into_iter().for_each(|mistake| report.add(source, mistake));
+    }
+    names::names(source, model, report);
+    cases::cases(source, model, report);
+    circles::circles(source, model, report);
+}
+
+fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
+    match map {
+        Map::Each { real, complex } => {
+            let mistakes = each::check_params(op);
+            if !mistakes.is_empty() {
+                return mistakes;
+            }
+            let all = model.dtypes_of(&op.set);
+            let of = |is_complex: bool| -> Vec<String> {
+                let wanted = |d: &&String| complex_form(d) == is_complex;
+                all.iter().filter(wanted).cloned().collect()
+            };
+            let real_dtypes = if complex.is_some() { of(false) } else { all.to_vec() };
+            let forms = [(Some(real), real_dtypes), (complex.as_mut(), of(true))];
+            let check = |(form, dtypes): (Option<&mut crate::model::Form>, Vec<String>)| {
+                each::check(&mut form?.expr, op, &dtypes, model).err()
+            };
+            forms.into_iter().filter_map(check).collect()
+        }
+        Map::Compose(form) => compose::check(&mut form.expr, op, model),
+        Map::Call(_) | Map::Generic(_) | Map::Aten(_) => Vec::new(),
+    }
+}
+
+/// Whether the complex form of a row is for this dtype.
+fn complex_form(dtype: &str) -> bool {
+    dtype.starts_with("complex")
+}

@@ -1,0 +1,86 @@
+//! Names that are right by themselves and clash with others.
+
+use crate::{
+    model::{Model, camel},
+    report::{Report, Source, did_you_mean},
+};
+use std::collections::BTreeMap;
+
+/// Methods that every backend has beside its ops, and those of traits that every program sees.
+const METHODS: [&str; 17] = [
+    "borrow",
+    "borrow_mut",
+    "clone",
+    "clone_from",
+    "device",
+    "from_ndarray",
+    "into",
+    "name",
+    "ndim",
+    "seed",
+    "shape",
+    "size",
+    "synchronize",
+    "to_backend",
+    "to_ndarray",
+    "to_owned",
+    "try_into",
+];
+
+/// Functions that every options struct has beside its setters.
+const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
+
+/// Traits and types that the expansion of a base table has beside its groups.
+const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
+
+/// Reports names of ops, options, groups and words that clash.
+pub(super) fn names(source: &Source, model: &mut Model, report: &mut Report) {
+    let before = report.len();
+    let mut types: BTreeMap<String, &str> = BTreeMap::new();
+    let mut broken = Vec::new();
+    for op in &model.ops {
+        let first = types.insert(camel(&op.name), &op.name);
+        if !op.own {
+            continue;
+        }
+        let mut bad = |span: &crate::text::Span, message: String| {
+            report.at(source, span.clone(), message, None);
+            broken.push(op.name.clone());
+        };
+        if METHODS.contains(&op.name.as_str()) {
+            bad(&op.span, format!("op `{0}` would hide the method `{0}` that every backend has", op.name));
+        }
+        if let Some(other) = first {
+            bad(
+                &op.span,
+                format!("ops `{other}` and `{}` would both be `{}` in generated code", op.name, camel(&op.name)),
+            );
+        }
+        let twin = op.name.strip_suffix("_with").and_then(|name| model.op(name)).filter(|o| o.has_options());
+        if let Some(other) = twin {
+            bad(&op.span, format!("`{}` is the method of op `{}` that takes options", op.name, other.name));
+        }
+        for param in op.optional().filter(|p| FUNCTIONS.contains(&p.name.as_str())) {
+            bad(&param.span, format!("an option cannot be called `{0}`: options have a function `{0}`", param.name));
+        }
+    }
+    model.broken.extend(broken);
+    let is_base = model.ops.iter().all(|op| op.own);
+    for group in model.groups.iter().filter(|_| is_base) {
+        if TYPES.contains(&camel(&group.name).as_str()) {
+            report.at(
+                source,
+                group.span.clone(),
+                format!("group `{}` would be the trait `{}`", group.name, camel(&group.name)),
+                None,
+            );
+        }
+    }
+    // the rows may be missing because they are wrong
+    for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
+        if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
+            let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));
+            report.at(source, span.clone(), format!("no op `{op}`"), help);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The op tables as data: what `golden.py` reads, and whoever wants to know the rows.
+
+use crate::run::{Outcome, root};
+use op_table::{
+    Model, Report, Role, Source, check,
+    model::{Elem, Kind, Op, Out, Param},
+    parse,
+};
+use serde_json::{Value, json};
+use std::{fs, io::Write, path::Path};
+
+/// `table [--json] [--table T]`
+pub fn task(args: &[String]) -> Outcome {
+    let (mut table, mut as_json) = (None, false);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--json" => as_json = true,
+            "--table" => table = Some(args.next().ok_or("`--table` names a file")?),
+            other => return Err(format!("`{other}` is no argument of `table`")),
+        }
+    }
+    let model = read(table.map(Path::new))?;
+    let text = if as_json {
+        format!("{}\n", json(&model))
+    } else {
+        let signature = |op: &Op| {
+            let params: Vec<&str> = op.params.iter().map(|p| p.text.as_str()).collect();
+            format!("{}({}) -> {}\n", op.name, params.join(", "), op.result_text)
+        };
+        model.ops.iter().filter(|op| op.own).map(signature).collect()
+    };
+    // whoever reads may have seen enough
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(())
+}
+
+/// The base table, or a table of another crate on top of it; what is wrong with it, otherwise.
+pub fn read(table: Option<&Path>) -> Result<Model, String> {
+    let source = |path: &Path| {
+        let text = fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
+        Ok::<_, String>(Source { name: path.display().to_string(), text })
+    };
+    let (mut model, mut report) = (Model::default(), Report::default());
+    let base = source(&root().join("ops.toml"))?;
+    let own = match table {
+        None => base,
+        Some(path) => {
+            parse(&base, Role::Context, &mut model, &mut report);
+            source(path)?
+        }
+    };
+    parse(&own, Role::Own, &mut model, &mut report);
+    check(&own, &mut model, &mut report);
+    if report.is_empty() { Ok(model) } else { Err(report.into_texts().join("\n\n")) }
+}
+
+/// The rows of a table, and the vocabulary of the tests.
+pub fn json(model: &Model) -> Value {
+    let rows: Vec<Value> = model.ops.iter().filter(|op| op.own).map(|op| row(op, model)).collect();
+    let groups: Vec<&str> = model.groups.iter().map(|g| g.name.as_str()).collect();
+    json!({ "groups": groups, "rows": rows })
+}
+
+fn row(op: &Op, model: &Model) -> Value {
+    let params: Vec<Value> = op.params.iter().map(param).collect();
+    let (results, is_list) = match &op.result {
+        Out::One(e) => (vec![elem(*e)], false),
+        Out::Tuple(elems) => (elems.iter().map(|e| elem(*e)).collect(), false),
+        Out::List(e) => (vec![elem(*e)], true),
+    };
+    let accuracy = model.accuracies.iter().find(|a| a.name == op.accuracy);
+    let shape_only = accuracy.is_some_and(|a| a.shape);
+    let exact = accuracy.is_none_or(|a| !a.shape && a.rtol.is_empty() && a.ulp.unwrap_or(0.0) == 0.0);
+    let cases = model.cases_of(op);
+    json!({
+        "name": op.name,
+        "group": op.group,
+        "params": params,
+        "results": results,
+        "is_list": is_list,
+        "dtypes": model.dtypes_of(&op.set),
+        "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
+        // none by the row's own word, or none at all
+        "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
+        "shape_only": shape_only,
+        "exact": exact,
+        "golden": (!op.golden.is_empty()).then_some(&op.golden),
+        "reference": model.reference_of(op),
+        "signature": model.signature_of(op),
+    })
+}
+
+fn param(p: &Param) -> Value {
+    let of = match &p.kind {
+        Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) => Some(elem(*e)),
+        _ => None,
+    };
+    let kind = match &p.kind {
+        Kind::Array(_) => "array",
+        Kind::Operand(_) => "operand",
+        Kind::Arrays(_) => "arrays",
+        _ => p.ty.as_str(),
+    };
+    let default = p.default.is_some().then_some(&p.default_text);
+    json!({ "name": p.name, "kind": kind, "of": of, "default": default })
+}
+
+fn elem(e: Elem) -> &'static str {
+    match e {
+        Elem::T => "T",
+        Elem::U => "U",
+        Elem::Real => "real",
+        Elem::Complex => "complex",
+        Elem::Sum => "sum",
+        Elem::Bool => "bool",
+        Elem::Int64 => "int64",
+    }
+}
