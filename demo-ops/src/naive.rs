@@ -46,7 +46,7 @@ impl Arrays for Naive {
 /// The loops around scalar expressions.
 pub mod elementwise {
     use super::*;
-    use backends::runtime::{Each, EachSource, shape::broadcast_all};
+    use backends::runtime::{Each, EachSource, rules::broadcast_all};
 
     type Input<'a, T> = Operand<'a, Naive, T>;
 
@@ -106,7 +106,7 @@ pub mod create {
 
     /// One value everywhere.
     pub fn full<T: Element>(_: &Naive, shape: &[usize], value: T) -> Result<NaiveArray<T>> {
-        backends::runtime::shape::count("full", shape, size_of::<T>())?;
+        backends::runtime::rules::count("full", shape, size_of::<T>())?;
         Ok(ArrayD::from_elem(IxDyn(shape), value).into_shared())
     }
 }
