@@ -1,6 +1,6 @@
 //! Sums, extremes, means, scans: our own loops, the results of which do not depend on the number of threads.
 //!
-//! Here dtypes are named, and given up: a [`Plan`] walks, and the loops of a [`Folding`] compute.
+//! Here dtypes are named, and given up: a `Plan` walks, and the loops of a `Folding` compute.
 
 mod arg;
 mod fold;
@@ -16,7 +16,8 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
 use fold::{Count, Folding, Max, Min, Of};
