@@ -15,9 +15,8 @@ mod load;
 pub mod operand;
 pub mod params;
 pub mod random;
+pub mod rules;
 pub mod scalar;
-pub mod shape;
-pub mod steps;
 mod threads;
 
 pub mod cuda;

@@ -60,21 +60,11 @@ impl Axes {
         let Axes::List(list) = self else {
             return Ok((0..ndim).collect());
         };
-        match list.unfit {
-            Some(Unfit::Axis(axis)) => return Err(Error::Axis { op, axis, ndim }),
-            Some(Unfit::Count(n)) => return Err(Error::argument(op, format!("{n} axes are more than {MOST}"))),
-            None => {}
+        let found = list.resolve(op, ndim)?;
+        match (1..found.len()).find(|&i| found[..i].contains(&found[i])) {
+            Some(i) => Err(Error::RepeatedAxis { op, axis: found[i] }),
+            None => Ok(found),
         }
-        let named = list.named();
-        let mut found: Vec<usize> = Vec::with_capacity(named.len());
-        for &axis in named {
-            let index = crate::shape::axis(op, axis.into(), ndim)?;
-            if found.contains(&index) {
-                return Err(Error::RepeatedAxis { op, axis: index });
-            }
-            found.push(index);
-        }
-        Ok(found)
     }
 
     /// The list as given, or `None` for all axes.
@@ -87,6 +77,15 @@ impl Axes {
 }
 
 impl AxisList {
+    /// The axes as indices into a shape of `ndim` axes, in the order given; one may come twice.
+    pub fn resolve(&self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
+        match self.unfit {
+            Some(Unfit::Axis(axis)) => Err(Error::Axis { op, axis, ndim }),
+            Some(Unfit::Count(n)) => Err(Error::argument(op, format!("{n} axes are more than {MOST}"))),
+            None => self.named().iter().map(|&axis| crate::rules::axis(op, axis.into(), ndim)).collect(),
+        }
+    }
+
     fn named(&self) -> &[i8] {
         &self.axes[..self.len.into()]
     }
@@ -171,6 +170,11 @@ pub struct Lengths {
 }
 
 impl Lengths {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.len
+    }
+
     /// The lengths, in the order given; `None` if there were more than 14.
     pub fn as_slice(&self) -> Option<&[usize]> {
         self.lengths.get(..self.len)

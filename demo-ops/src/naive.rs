@@ -46,7 +46,7 @@ impl Arrays for Naive {
 /// The loops around scalar expressions.
 pub mod elementwise {
     use super::*;
-    use backends::runtime::{Each, EachSource, shape::broadcast_all};
+    use backends::runtime::{Each, EachSource, rules::broadcast_all};
 
     type Input<'a, T> = Operand<'a, Naive, T>;
 
@@ -114,7 +114,7 @@ pub mod create {
 
 /// An error where there is no memory for an array of this shape: ndarray would panic, or end the process.
 fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
-    let n = backends::runtime::shape::count(op, shape, size_of::<T>())?;
+    let n = backends::runtime::rules::count(op, shape, size_of::<T>())?;
     let refused = |_| Error::Memory { op, bytes: n * size_of::<T>() };
     Vec::<T>::new().try_reserve_exact(n).map_err(refused)
 }
@@ -125,9 +125,9 @@ pub mod reduce {
 
     /// The sum over axes, in the order of memory.
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
-        let mut axes = axis.resolve("sum", x.ndim())?;
+        let mut axes = backends::runtime::rules::reduction("sum", axis, x.ndim())?;
         axes.sort_unstable();
-        let shape = backends::runtime::shape::reduced(x.shape(), &axes, keepdims);
+        let shape = backends::runtime::rules::reduced(x.shape(), &axes, keepdims);
         room::<T::Sum>("sum", &shape)?;
         if x.is_empty() {
             return Ok(ArrayD::from_elem(IxDyn(&shape), T::Sum::ZERO).into_shared());

@@ -22,6 +22,17 @@ const FURTHER: usize = 10;
 /// The calls while memory is refused, in tests that have the allocator for it, are fewer by this factor.
 const REFUSED: usize = 4;
 
+/// How many calls of each row in its first dtype.
+pub(super) fn calls() -> usize {
+    std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(CALLS)
+}
+
+/// What chooses the arguments of a row's calls in one dtype.
+pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
+    let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
+    Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
+}
+
 /// Calls a row in one dtype.
 pub type Call<B> = fn(&Case<'_, B>) -> Result<Vec<Values>>;
 
@@ -35,11 +46,10 @@ impl<B: Arrays> Suite<B> {
     pub fn answers(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
         let Some(b) = self.backend() else { return };
         let watchdog = Watchdog::new();
-        let asked = std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok());
-        let mut calls: usize = asked.unwrap_or(CALLS);
+        let mut calls = calls();
+        let further = calls / FURTHER;
         for &(dtype, call) in dtypes {
-            let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
-            let mut chance = Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed));
+            let mut chance = chance(row, dtype);
             // as uint32 the larger scalars are lengths that would be allocated
             let scalars = if dtype == DType::UInt32 { LARGE.scalars } else { ANYTHING.scalars };
             let anything = Draw { scalars, ..ANYTHING };
@@ -50,7 +60,7 @@ impl<B: Arrays> Suite<B> {
             for _ in 0..refused {
                 self.answer(b, row, dtype, call, &LARGE.arguments(row.params, &mut chance), true, &watchdog);
             }
-            calls = asked.unwrap_or(CALLS) / FURTHER;
+            calls = further;
         }
     }
 
@@ -76,7 +86,7 @@ impl<B: Arrays> Suite<B> {
 }
 
 /// What arguments are drawn from.
-struct Draw {
+pub(super) struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],
     axes: &'static [&'static str],
@@ -106,7 +116,7 @@ const LENGTHS: &[&str] = &[
 ];
 
 /// Arguments of all sorts.
-const ANYTHING: Draw = Draw {
+pub(super) const ANYTHING: Draw = Draw {
     arrays: &[
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
         GIANTS,
@@ -176,7 +186,7 @@ pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
 
 impl Draw {
     /// A case of a row, from the types of its parameters.
-    fn arguments(&self, params: &[ParamInfo], chance: &mut Chance) -> String {
+    pub fn arguments(&self, params: &[ParamInfo], chance: &mut Chance) -> String {
         let mut parts = Vec::new();
         for param in params {
             let value = self.value(param.kind, chance);

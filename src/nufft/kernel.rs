@@ -2,7 +2,7 @@
 //! nonuniform fast Fourier transform library based on an exponential of semicircle kernel" (2019), and what follows from
 //! it alone: the fine grid, the deconvolution, the phases. All of it is small, and computed on the host in `f64`.
 
-use crate::{Error, Result, runtime::shape};
+use crate::{Error, Result, runtime::rules};
 use std::f64::consts::{FRAC_PI_4, PI};
 
 /// The widest kernel: one more grid point no longer helps in `f64`.
@@ -77,7 +77,7 @@ pub(super) fn phases(op: &'static str, modes: usize, grid: usize, sign: f64) -> 
 
 /// `len` values, or an error where there is no memory for them.
 fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Result<Vec<V>> {
-    let bytes = shape::count(op, &[len, size_of::<V>()], 1)?;
+    let bytes = rules::count(op, &[len, size_of::<V>()], 1)?;
     let mut all = Vec::new();
     all.try_reserve_exact(len).map_err(|_| Error::Memory { op, bytes })?;
     all.extend((0..len).map(value));

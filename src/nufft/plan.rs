@@ -1,7 +1,7 @@
 //! A transform prepared once and run often.
 
 use super::kernel::{self, Kernel};
-use crate::runtime::shape;
+use crate::runtime::rules;
 use crate::{
     Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Numeric, Real, Result, Slice,
 };
@@ -86,10 +86,10 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let finest = one.nextafter(one + one).to_f64() - 1.0;
         let kernel = Kernel::new(op, eps, finest)?;
         // where there are no modes at all nothing is computed, however many there are along the other axes
-        let empty = shape::count(op, n_modes, size_of::<C>())? == 0;
+        let empty = rules::count(op, n_modes, size_of::<C>())? == 0;
         let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
         let grid = n_tables.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
-        shape::count(op, &grid, size_of::<C>())?;
+        rules::count(op, &grid, size_of::<C>())?;
 
         let sign = if isign < 0 { -1.0 } else { 1.0 };
         let complex = |(re, im): &(f64, f64)| C::from_parts(C::Real::of(*re), C::Real::of(*im));
@@ -137,8 +137,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             return Err(Error::shapes(self.op, first, other));
         }
         let (count, width) = (first[0], self.kernel.width);
-        shape::count(self.op, &[count, width], size_of::<C>())?;
-        let strides = shape::c_strides(&self.grid);
+        rules::count(self.op, &[count, width], size_of::<C>())?;
+        let strides = rules::c_strides(&self.grid);
         let near = (0..self.modes.len()).map(|axis| self.near(axis, points[axis], strides[axis] as i64));
         self.near = near.collect::<Result<_>>()?;
         self.points = count;
@@ -201,7 +201,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let b = &self.backend;
         let (batch, mut result_shape) = self.batch(b.shape(values), &[self.points])?;
         result_shape.extend(&self.modes);
-        if self.points == 0 || shape::count(self.op, &result_shape, size_of::<C>())? == 0 {
+        if self.points == 0 || rules::count(self.op, &result_shape, size_of::<C>())? == 0 {
             return b.zeros(result_shape);
         }
         let values = b.reshape(values, [batch as isize, -1])?;

@@ -1,7 +1,7 @@
 //! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
 
 use super::{backend::Cuda, error::Checked, memory::Memory};
-use crate::{DType, Element, Error, Result, shape};
+use crate::{DType, Element, Error, Result, rules};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
 
@@ -114,8 +114,8 @@ impl RawArray {
 
     /// A view of `to`, to which the shape broadcasts.
     pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<RawArray> {
-        shape::check_broadcast_to(op, &self.shape, to)?;
-        shape::count(op, to, self.dtype.size())?;
+        rules::check_broadcast_to(op, &self.shape, to)?;
+        rules::count(op, to, self.dtype.size())?;
         let new = to.len() - self.shape.len();
         let mut strides = vec![0; new];
         let kept = self.shape.iter().zip(&self.strides).zip(&to[new..]);
@@ -140,9 +140,9 @@ impl Cuda {
 
     /// As [`Cuda::uninit`], for a dtype known at run time.
     pub(crate) fn uninit_raw(&self, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
-        let size = shape::count(op, shape, dtype.size())?;
+        let size = rules::count(op, shape, dtype.size())?;
         let memory = self.device.allocate(op, size * dtype.size())?;
-        Ok(RawArray { dtype, shape: shape.to_vec(), strides: shape::c_strides(shape), offset: 0, memory })
+        Ok(RawArray { dtype, shape: shape.to_vec(), strides: rules::c_strides(shape), offset: 0, memory })
     }
 
     /// Refuses an array that lives on another device.

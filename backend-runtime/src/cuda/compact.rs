@@ -9,7 +9,7 @@ use super::{
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::MOST,
 };
-use crate::{DType, Error, Result, shape};
+use crate::{DType, Error, Result, rules};
 
 static PROGRAM: Program = Program { name: "compact", source: ProgramSource::File(include_str!("kernels/compact.cuh")) };
 
@@ -84,7 +84,7 @@ impl MaskIndices {
         if ndim > MOST {
             return Err(Error::shape(op, &mask.shape, format!("more than {MOST} axes")));
         }
-        shape::count(op, &shape, size_of::<i64>())?;
+        rules::count(op, &shape, size_of::<i64>())?;
         let out = b.uninit_raw(op, DType::Int64, &shape)?;
         if total > 0 && ndim > 0 {
             let mut lengths = [1; MOST];

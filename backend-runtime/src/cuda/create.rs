@@ -10,9 +10,9 @@ use super::{
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
 };
 use crate::{
-    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
+    Arrays, Complex, DType, Element, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
     numpyish::{self, Numpyish},
-    steps::{Steps, steps},
+    rules::{self, Steps},
 };
 
 static PROGRAM: Program = Program { name: "create", source: ProgramSource::File(include_str!("kernels/create.cuh")) };
@@ -97,7 +97,7 @@ fn filled<T: Element>(op: &'static str, b: &Cuda, shape: &[usize], value: T) -> 
 /// Evenly spaced values, `step` apart.
 pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<CudaArray<T>> {
     const OP: &str = "arange";
-    let Steps { n, from, by } = steps(OP, start, stop, step)?;
+    let Steps { n, from, by } = rules::steps(OP, start, stop, step)?;
     let out = b.uninit_raw(OP, T::DTYPE, &[n])?;
     let kernel = b.kernel(OP, &PROGRAM, arange_kernel(T::DTYPE))?;
     let (start, step) = (Bytes::of(start), Bytes::of(step));
@@ -164,8 +164,7 @@ pub fn eye<T: Element>(b: &Cuda, n_rows: usize, n_cols: Option<usize>, k: isize)
     const OP: &str = "eye";
     let n_cols = n_cols.unwrap_or(n_rows);
     let out = zeros_of::<T>(OP, b, &[n_rows, n_cols])?;
-    let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
-    let length = n_rows.saturating_sub(down).min(n_cols.saturating_sub(right));
+    let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
     if length > 0 {
         let diagonal = out.raw.view(vec![length], vec![n_cols as isize + 1], down * n_cols + right);
         fill(b, OP, T::from_i64(1), &diagonal)?;
@@ -181,6 +180,7 @@ pub fn meshgrid<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], indexing: MeshIndexi
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].raw.size()).collect();
+    rules::count(OP, &lengths, size_of::<T>())?;
     let grid = |(i, x): (usize, &&CudaArray<T>)| {
         let mut own = vec![1; xs.len()];
         own[axis(i)] = x.raw.size();
@@ -200,9 +200,7 @@ pub fn triu<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArra
 }
 
 fn triangle<T: Element>(op: &'static str, b: &Cuda, x: &CudaArray<T>, k: isize, lower: bool) -> Result<CudaArray<T>> {
-    let &[.., rows, columns] = x.shape() else {
-        return Err(Error::shape(op, x.shape(), "two axes are needed"));
-    };
+    let (rows, columns) = rules::matrix(op, x.shape())?;
     let x = contiguous(b, op, &x.raw)?;
     let out = b.uninit_raw(op, x.dtype, &x.shape)?;
     let kernel = b.kernel(op, &PROGRAM, Instance::new("triangle", "", &[mover(x.dtype)]))?;

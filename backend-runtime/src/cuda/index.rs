@@ -8,9 +8,13 @@ use super::{
     kernel::{Argument, Grid},
     map::{Input, instances, map},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
+    shape::reshaped,
     walk::Merged,
 };
-use crate::{DType, Element, Error, Numeric, Result, Slice, shape};
+use crate::{
+    DType, Element, Error, Numeric, Result, Slice,
+    rules::{self, Along, Masked},
+};
 
 static SELECT: Program = Program::each("where", "condition ? x1 : x2", &["condition", "x1", "x2"]);
 
@@ -60,8 +64,8 @@ pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Resu
 }
 
 fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
-    let spans = shape::spans(op, slices, &x.shape)?;
-    let cut = |x: RawArray, (axis, span): (usize, &shape::Span)| x.sliced(axis, span.start, span.len, span.step);
+    let spans = rules::spans(op, slices, &x.shape)?;
+    let cut = |x: RawArray, (axis, span): (usize, &rules::Span)| x.sliced(axis, span.start, span.len, span.step);
     let cut = spans.iter().enumerate().fold(x.clone(), cut);
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
@@ -76,14 +80,19 @@ pub fn setitem<T: Element>(
 ) -> Result<CudaArray<T>> {
     const OP: &str = "setitem";
     let place = part(OP, &x.raw, slices)?;
-    if let Operand::Array(values) = values {
-        shape::check_broadcast_to(OP, &values.raw.shape, &place.shape)?;
-    }
+    let values = match values {
+        Operand::Scalar(value) => Err(value),
+        Operand::Array(values) => {
+            let kept = rules::assigned(OP, &values.raw.shape, &place.shape)?;
+            let more = values.raw.shape.len() - kept.len();
+            Ok((0..more).fold(values.raw.clone(), |values, _| values.without(0)))
+        }
+    };
     let whole = copied(b, OP, &x.raw)?;
     let place = part(OP, &whole, slices)?;
     match values {
-        Operand::Scalar(value) => fill(b, OP, value, &place)?,
-        Operand::Array(values) => copy_into(b, OP, &values.raw, &place)?,
+        Err(value) => fill(b, OP, value, &place)?,
+        Ok(values) => copy_into(b, OP, &values, &place)?,
     }
     Ok(CudaArray::of(whole))
 }
@@ -148,25 +157,28 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
 /// Elements at indices along one axis.
 pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "take";
-    let axis = shape::axis(OP, axis, x.shape().len())?;
-    let len = x.shape()[axis];
-    let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
-    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
-    let (x, indices) = (contiguous(b, OP, &x.raw)?, contiguous(b, OP, &indices.raw)?);
-    let bounds = PendingBoundsCheck::at(b, OP, &indices, len)?;
+    taken(b, OP, &x.raw, &indices.raw, axis).map(CudaArray::of)
+}
+
+fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
+    let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
+    let len = x.shape[axis];
+    let out = b.uninit_raw(op, x.dtype, &shape)?;
+    let (x, indices) = (contiguous(b, op, x)?, contiguous(b, op, indices)?);
+    let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
     if out.size() > 0 {
         let (outer, inner) = around(&x.shape, axis);
-        let (dtype, inner) = widest(inner, T::DTYPE, &[x.pointer(), out.pointer()]);
+        let (dtype, inner) = widest(inner, x.dtype, &[x.pointer(), out.pointer()]);
         let many = indices.size();
         let n = outer * many * inner;
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("take", "", &[dtype]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("take", "", &[dtype]))?;
         let sizes = [n, len, many, inner].map(|size| size as u64);
         let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
         // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
-        unsafe { b.launch(OP, kernel, Grid::over(n), &arguments)? };
+        unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
     }
-    bounds.result(b, OP)?;
-    Ok(CudaArray::of(out))
+    bounds.result(b, op)?;
+    Ok(out)
 }
 
 /// The template argument for the number of axes of `take_along`, for fewer than 2^31 elements and for more.
@@ -180,16 +192,8 @@ pub fn take_along_axis<T: Element>(
     axis: isize,
 ) -> Result<CudaArray<T>> {
     const OP: &str = "take_along_axis";
-    let refused = || Error::shapes(OP, x.shape(), indices.shape());
-    let axis = shape::axis(OP, axis, x.shape().len())?;
-    if indices.shape().len() != x.shape().len() {
-        return Err(refused());
-    }
-    let (len, many) = (x.shape()[axis], indices.shape()[axis]);
-    let (mut x_shape, mut i_shape) = (x.shape().to_vec(), indices.shape().to_vec());
-    (x_shape[axis], i_shape[axis]) = (1, 1);
-    let mut shape = shape::broadcast(OP, &x_shape, &i_shape).map_err(|_| refused())?;
-    shape[axis] = many;
+    let Along { axis, shape, .. } = rules::along(OP, x.shape(), indices.shape(), axis, size_of::<T>())?;
+    let len = x.shape()[axis];
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     b.check(OP, &x.raw)?;
     let packed = contiguous(b, OP, &indices.raw)?;
@@ -286,15 +290,7 @@ impl Scatter {
         values: &RawArray,
         axis: isize,
     ) -> Result<Scatter> {
-        let axis = shape::axis(op, axis, x.shape.len())?;
-        if indices.shape.len() != 1 {
-            return Err(Error::shape(op, &indices.shape, "indices have one axis"));
-        }
-        let mut wanted = x.shape.clone();
-        wanted[axis] = indices.size();
-        if values.shape != wanted {
-            return Err(Error::shapes(op, &wanted, &values.shape));
-        }
+        let axis = rules::scattered(op, &x.shape, &indices.shape, &values.shape, axis)?;
         let len = x.shape[axis];
         let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
         let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
@@ -315,20 +311,22 @@ impl Scatter {
     }
 }
 
-/// The elements, in C order, where a mask of the same shape is true.
+/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
 pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<bool>) -> Result<CudaArray<T>> {
     const OP: &str = "boolean_mask";
-    if x.shape() != mask.shape() {
-        return Err(Error::shapes(OP, x.shape(), mask.shape()));
+    let Masked { cells, cell } = rules::masked(OP, x.shape(), mask.shape())?;
+    if cell.is_empty() {
+        return MaskIndices::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of);
     }
-    MaskIndices::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of)
+    let flags = reshaped(b, OP, &mask.raw, &[cells])?;
+    let places = MaskIndices::of(b, OP, &flags)?.places(b, false)?.without(0);
+    let rows = reshaped(b, OP, &x.raw, &[&[cells][..], &cell].concat())?;
+    taken(b, OP, &rows, &places, 0).map(CudaArray::of)
 }
 
 /// Indices of the true elements, one array per axis.
 pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i64>>> {
-    if x.shape().is_empty() {
-        return Ok(Vec::new());
-    }
+    rules::require_axes("nonzero", x.shape())?;
     let places = MaskIndices::of(b, "nonzero", &x.raw)?.places(b, false)?;
     Ok((0..x.shape().len()).map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0))).collect())
 }

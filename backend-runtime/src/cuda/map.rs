@@ -7,7 +7,7 @@ use super::{
     program::{Instance, Program, mover},
     walk::Merged,
 };
-use crate::{DType, Element, Error, Result, shape};
+use crate::{DType, Element, Error, Result, rules};
 use std::cmp::Reverse;
 
 /// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
@@ -107,7 +107,7 @@ pub(crate) fn map(
     inputs: &[Input],
     dtype: DType,
 ) -> Result<RawArray> {
-    let shape = shape::broadcast_all(op, inputs.iter().map(Input::shape))?;
+    let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
     // most calls: arrays of one shape, in C order
     let plain = |input: &Input| match input {
         Input::Array(x) => x.is_one() || (x.shape == shape && x.is_contiguous()),

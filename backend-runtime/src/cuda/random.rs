@@ -8,7 +8,7 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
     sort,
 };
-use crate::{DType, Element, Error, Float, Integer, Kind, Numeric, Real, Result};
+use crate::{DType, Element, Float, Integer, Kind, Real, Result, rules};
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
@@ -25,14 +25,12 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 /// Uniform random numbers in [low, high).
 pub fn uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
     let op = "random_uniform";
+    rules::check_uniform(op, T::DTYPE, low, high)?;
     // the range is that of the precision numbers are made in
     let made_in = |x: f64| if T::Real::DTYPE == DType::Float64 { x } else { x as f32 as f64 };
     let start = made_in(low);
     let length = made_in(made_in(high) - start);
     let (from, to) = (T::Real::of(low), T::Real::of(high));
-    if !(length.is_finite() && from.is_finite() && to.is_finite()) {
-        return Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {}", T::DTYPE)));
-    }
     // what rounding carries to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     reals::<T>(b, op, shape, "uniform", &[&start, &length, &Bytes::of(to), &Bytes::of(below)])
@@ -41,18 +39,14 @@ pub fn uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Resu
 /// Normally distributed random numbers.
 pub fn normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Result<CudaArray<T>> {
     let op = "random_normal";
-    if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
-        return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is not negative")));
-    }
+    rules::check_normal(op, mean, std)?;
     reals::<T>(b, op, shape, "normal", &[&mean, &std])
 }
 
 /// Uniform random integers in `low .. high`.
 pub fn integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
     let op = "random_integers";
-    if low >= high {
-        return Err(Error::argument(op, format!("low is {low}, high is {high}; low has to be less")));
-    }
+    rules::check_integers(op, low, high)?;
     // differences and sums modulo 2^64 are right for signed dtypes too
     let first = low.cast::<u64>();
     let range = high.cast::<u64>().wrapping_sub(first);
@@ -64,9 +58,7 @@ pub fn integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Resul
 /// A random order of 0 .. n - 1: that of random keys.
 pub fn permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
     let op = "random_permutation";
-    if n > 0 && (n - 1) as u64 > T::MAX.cast::<u64>() {
-        return Err(Error::argument(op, format!("{n} numbers do not fit {}", T::DTYPE)));
-    }
+    rules::check_permutation(op, n, T::DTYPE, T::MAX.cast::<u64>())?;
     let keys = b.uninit_raw(op, DType::UInt64, &[n])?;
     let all = (0_u64, 0_u64);
     make(b, op, &keys, n, 2, Instance::new("integers", "", &[DType::UInt64]), &[&all.0, &all.1])?;
@@ -116,7 +108,7 @@ fn make(
 mod tests {
     use super::*;
     use crate::{
-        Complex, bf16,
+        Complex, Error, bf16,
         cuda::{compare::assert_near, testing::device},
         f16,
         numpyish::{Numpyish, random as cpu},

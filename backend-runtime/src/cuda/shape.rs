@@ -8,30 +8,33 @@ use super::{
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::{Divisor, MOST},
 };
-use crate::{Axes, DType, Element, Error, PadMode, Result, shape};
+use crate::{
+    Axes, DType, Element, Error, PadMode, Result,
+    rules::{self, Repeats, Roll},
+};
 
 /// The elements, in C order, in another shape: a view where strides allow it.
 pub fn reshape<T: Element>(b: &Cuda, x: &CudaArray<T>, to: &[isize]) -> Result<CudaArray<T>> {
     const OP: &str = "reshape";
-    let to = shape::infer(OP, &x.raw.shape, to)?;
+    let to = rules::infer(OP, &x.raw.shape, to)?;
     reshaped(b, OP, &x.raw, &to).map(CudaArray::of)
 }
 
 /// `to` has as many elements as `x`.
 pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -> Result<RawArray> {
     b.check(op, x)?;
-    shape::count(op, to, x.dtype.size())?;
+    rules::count(op, to, x.dtype.size())?;
     if let Some(strides) = strides_as(x, to) {
         return Ok(x.view(to.to_vec(), strides, x.offset));
     }
     let x = contiguous(b, op, x)?;
-    Ok(x.view(to.to_vec(), shape::c_strides(to), x.offset))
+    Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
 }
 
 /// The strides with which the memory of `x` reads as `to` in C order, if there are any.
 fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
-        return Some(shape::c_strides(to));
+        return Some(rules::c_strides(to));
     }
     let mut strides = vec![0; to.len()];
     let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
@@ -70,11 +73,7 @@ pub fn flatten<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
 pub fn permute_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "permute_dims";
     let x = &x.raw;
-    let axes = axes.resolve(OP, x.shape.len())?;
-    if axes.len() != x.shape.len() {
-        return Err(Error::shape(OP, &x.shape, format!("{axes:?} does not name every axis")));
-    }
-    Ok(CudaArray::of(x.permuted(&axes)))
+    Ok(CudaArray::of(x.permuted(&rules::permutation(OP, axes, &x.shape)?)))
 }
 
 /// The axes in reverse order.
@@ -85,10 +84,8 @@ pub fn transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>>
 
 /// The last two axes swapped.
 pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
+    rules::matrix("matrix_transpose", &x.raw.shape)?;
     let n = x.raw.shape.len();
-    if n < 2 {
-        return Err(Error::shape("matrix_transpose", &x.raw.shape, "a matrix has two axes"));
-    }
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(n - 2, n - 1);
     Ok(CudaArray::of(x.raw.permuted(&order)))
@@ -96,19 +93,19 @@ pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaAr
 
 /// Axes moved to other places; the rest keep their order.
 pub fn moveaxis<T: Element>(_: &Cuda, x: &CudaArray<T>, source: Axes, destination: Axes) -> Result<CudaArray<T>> {
-    let order = shape::moved("moveaxis", source, destination, x.raw.shape.len())?;
+    let order = rules::moved("moveaxis", source, destination, x.raw.shape.len())?;
     Ok(CudaArray::of(x.raw.permuted(&order)))
 }
 
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
-    let axes = shape::new_axes("expand_dims", axis, x.raw.shape.len())?;
+    let axes = rules::new_axes("expand_dims", axis, x.raw.shape.len())?;
     Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), |x, axis| x.expanded(axis))))
 }
 
 /// Without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
-    let axes = shape::single_axes("squeeze", axis, &x.raw.shape)?;
+    let axes = rules::single_axes("squeeze", axis, &x.raw.shape)?;
     Ok(CudaArray::of(axes.into_iter().rev().fold(x.raw.clone(), |x, axis| x.without(axis))))
 }
 
@@ -120,7 +117,7 @@ pub fn broadcast_to<T: Element>(_: &Cuda, x: &CudaArray<T>, to: &[usize]) -> Res
 /// All arrays broadcast to one shape, as views.
 pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Vec<CudaArray<T>>> {
     const OP: &str = "broadcast_arrays";
-    let to = shape::broadcast_all(OP, xs.iter().map(|x| &x.raw.shape[..]))?;
+    let to = rules::broadcast_all(OP, xs.iter().map(|x| &x.raw.shape[..]))?;
     xs.iter().map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of)).collect()
 }
 
@@ -128,7 +125,7 @@ pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Ve
 pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "concat";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
-    let (axis, shape) = shape::joined(OP, &shapes, axis)?;
+    let (axis, shape) = rules::joined(OP, &shapes, axis, size_of::<T>())?;
     joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
 }
 
@@ -155,13 +152,13 @@ fn joined(
 pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
-    let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
+    let (axis, shape) = rules::stacked(OP, &shapes, axis, size_of::<T>())?;
     joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.expanded(axis))).map(CudaArray::of)
 }
 
 /// The slices along one axis, as views.
 pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Vec<CudaArray<T>>> {
-    let axis = shape::axis("unstack", axis, x.raw.shape.len())?;
+    let axis = rules::axis("unstack", axis, x.raw.shape.len())?;
     let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
     let n = x.raw.shape[axis];
     let mut slices = Vec::new();
@@ -174,50 +171,43 @@ pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Ve
 /// The array repeated along each axis.
 pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Result<CudaArray<T>> {
     const OP: &str = "tile";
-    let ndim = x.raw.shape.len().max(repetitions.len());
-    let front = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();
-    let (lengths, times) = (front(&x.raw.shape), front(repetitions));
-    let shape = shape::products(OP, &lengths, &times)?;
-    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    let Repeats { shape, target, .. } = rules::tiled(OP, &x.raw.shape, repetitions, size_of::<T>())?;
+    let (ndim, out) = (shape.len(), b.uninit_raw(OP, T::DTYPE, &shape)?);
     // an axis of `times` times `length` elements is two: one repeats, one runs
     let mut part = (0..ndim - x.raw.shape.len()).fold(x.raw.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
     }
-    let target: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
 /// Every element repeated along one axis.
 pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "repeat";
-    let axis = shape::axis(OP, axis, x.raw.shape.len())?;
-    let mut times = vec![1; x.raw.shape.len()];
-    times[axis] = repeats;
-    let out = b.uninit_raw(OP, T::DTYPE, &shape::products(OP, &x.raw.shape, &times)?)?;
+    let (axis, Repeats { shape, target, .. }) = rules::repeated(OP, &x.raw.shape, repeats, axis, size_of::<T>())?;
+    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     let part = x.raw.expanded(axis + 1);
-    let mut target = part.shape.clone();
-    target[axis + 1] = repeats;
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
 /// Fills `out`, read as `target`, with `x` broadcast to that.
 fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
-    copy_into(b, op, x, &out.view(target.to_vec(), shape::c_strides(target), 0))?;
+    copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
     Ok(out)
 }
 
 /// Elements shifted along axes, round the end.
 pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "roll";
-    let (x, n) = (&x.raw, x.raw.size());
-    if axis == Axes::All && x.shape.len() != 1 {
-        // without axes the elements are shifted as one row, as NumPy does
-        let row = reshaped(b, OP, x, &[n])?;
-        let row = rolled(b, OP, row, &shape::shifts(OP, shift, Axes::All, &[n])?)?;
-        return reshaped(b, OP, &row, &x.shape).map(CudaArray::of);
-    }
-    rolled(b, OP, x.clone(), &shape::shifts(OP, shift, axis, &x.shape)?).map(CudaArray::of)
+    let x = &x.raw;
+    let out = match rules::roll(OP, shift, axis, &x.shape)? {
+        Roll::Axes(shifts) => rolled(b, OP, x.clone(), &shifts)?,
+        Roll::Row(shift) => {
+            let row = rolled(b, OP, reshaped(b, OP, x, &[x.size()])?, &[shift])?;
+            reshaped(b, OP, &row, &x.shape)?
+        }
+    };
+    Ok(CudaArray::of(out))
 }
 
 /// By `shifts[k]`, in 0..length, along axis k.
@@ -246,13 +236,13 @@ fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<R
 /// The zero frequency moved to the middle of the axes.
 pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "fftshift";
-    rolled(b, OP, x.raw.clone(), &shape::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
+    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
 }
 
 /// Inverse of fftshift.
 pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "ifftshift";
-    rolled(b, OP, x.raw.clone(), &shape::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
+    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -276,7 +266,7 @@ pub fn pad<T: Element>(
     const OP: &str = "pad";
     let x = &x.raw;
     b.check(OP, x)?;
-    let shape = shape::padded(OP, &x.shape, widths)?;
+    let shape = rules::padded(OP, &x.shape, widths, mode, size_of::<T>())?;
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     if mode != PadMode::Constant {
         bordered(b, OP, x, widths, mode, &out)?;
@@ -318,11 +308,6 @@ fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: Pa
     let ndim = x.shape.len();
     if ndim > MOST {
         return Err(Error::shape(op, &x.shape, format!("more than {MOST} axes")));
-    }
-    let grows = |axis: usize| widths[2 * axis] > 0 || widths[2 * axis + 1] > 0;
-    if let Some(axis) = (0..ndim).find(|&axis| x.shape[axis] == 0 && grows(axis)) {
-        let why = format!("mode `{mode}` has nothing to repeat along axis {axis}, which is empty");
-        return Err(Error::argument(op, why));
     }
     let n = out.size();
     if n == 0 {

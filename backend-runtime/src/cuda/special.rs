@@ -6,7 +6,7 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
     walk::Merged,
 };
-use crate::{DType, Error, Precision, Result};
+use crate::{DType, Precision, Result, rules};
 
 static PROGRAM: Program = Program {
     name: "special",
@@ -45,15 +45,7 @@ pub fn interp<T: Precision>(
     let op = "interp";
     let (x, xp, fp) = (&x.raw, &xp.raw, &fp.raw);
     [x, xp, fp].into_iter().try_for_each(|array| b.check(op, array))?;
-    let (&[n], &[values]) = (&xp.shape[..], &fp.shape[..]) else {
-        return Err(Error::shapes(op, &xp.shape, &fp.shape));
-    };
-    if n != values {
-        return Err(Error::shapes(op, &xp.shape, &fp.shape));
-    }
-    if n == 0 {
-        return Err(Error::shape(op, &xp.shape, "has no point to interpolate"));
-    }
+    let n = rules::interpolated(op, &xp.shape, &fp.shape)?;
     let out = b.uninit_raw(op, T::DTYPE, &x.shape)?;
     if out.size() > 0 {
         let points = Points {
@@ -78,7 +70,7 @@ pub fn interp<T: Precision>(
 mod tests {
     use super::*;
     use crate::{
-        Arrays,
+        Arrays, Error,
         cuda::{
             compare::{assert_near, layouts},
             testing::device,

@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 /// A copy of any ndarray, in C order.
 pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
     let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
-    crate::shape::count(op, view.shape, view.dtype.size())?;
+    crate::rules::count(op, view.shape, view.dtype.size())?;
     let elements = to_buffer(op, view)?;
     // SAFETY: the copy writes every element.
     typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
@@ -83,7 +83,7 @@ pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
 
 /// The elements of a view in C order.
 pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
-    let n = crate::shape::count(op, x.shape, x.dtype.size())?;
+    let n = crate::rules::count(op, x.shape, x.dtype.size())?;
     let buffer = Buffer::new(op, n, x.dtype)?;
     if x.is_c_order() {
         let (size, ends) = (x.dtype.size(), Ends { from: x.start, to: buffer.start() });
@@ -97,7 +97,7 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
         });
         return Ok(buffer);
     }
-    let strides = crate::shape::c_strides(x.shape);
+    let strides = crate::rules::c_strides(x.shape);
     let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
     // SAFETY: with the strides of its own shape in C order, a view fills the whole buffer.
     unsafe { bits(x.dtype, axes, x.start, buffer.start()) };

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result,
-    bf16, f16, shape,
-    steps::{Steps, steps},
+    bf16, f16,
+    rules::{self, Steps},
 };
 use std::marker::PhantomData;
 
@@ -30,24 +30,8 @@ pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, 
 
 fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     const OP: &str = "frombuffer";
-    let size = dtype.size();
-    let Some(rest) = bytes.get(offset..) else {
-        return Err(Error::argument(OP, format!("offset {offset} is beyond the {} bytes", bytes.len())));
-    };
-    let n = match count {
-        None if rest.len() % size != 0 => {
-            return Err(Error::argument(OP, format!("{} bytes are no multiple of the element's {size}", rest.len())));
-        }
-        None => rest.len() / size,
-        Some(n) if n > rest.len() / size => {
-            return Err(Error::argument(
-                OP,
-                format!("{n} elements of {size} bytes are more than {} bytes", rest.len()),
-            ));
-        }
-        Some(n) => n,
-    };
-    let rest = &rest[..n * size];
+    let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
+    let rest = &bytes[offset..][..n * dtype.size()];
     if dtype == DType::Bool && rest.iter().any(|&byte| byte > 1) {
         return Err(Error::argument(OP, "a bool is a byte of 0 or 1"));
     }
@@ -101,7 +85,7 @@ pub fn full_like<T: Element>(_: &Numpyish, x: &NdArray<T>, value: T) -> Result<N
 }
 
 fn zeros_of(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
-    let n = shape::count(op, shape, dtype.size())?;
+    let n = rules::count(op, shape, dtype.size())?;
     // SAFETY: zero bytes are a value of every dtype.
     unsafe { RawArray::new(op, shape.to_vec(), Buffer::zeroed(op, n, dtype)?) }
 }
@@ -118,7 +102,7 @@ fn by_index(
     shape: &[usize],
     write: &(dyn Fn(usize, *mut u8, usize) + Sync),
 ) -> Result<RawArray> {
-    let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
+    let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     parallel::parallel(out.len(), CHEAP, |range| {
         if !range.is_empty() {
             // SAFETY: a part of the buffer.
@@ -131,7 +115,7 @@ fn by_index(
 
 /// Evenly spaced values, `step` apart.
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
-    let counted = steps("arange", start, stop, step)?;
+    let counted = rules::steps("arange", start, stop, step)?;
     typed(counting(T::DTYPE, counted, Value::of(start), Value::of(step)))
 }
 
@@ -225,9 +209,8 @@ pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: is
 
 fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawArray> {
     const OP: &str = "eye";
-    let out = Buffer::zeroed(OP, shape::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
-    let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
-    let length = n_rows.saturating_sub(down).min(n_cols.saturating_sub(right));
+    let out = Buffer::zeroed(OP, rules::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
+    let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
     if length > 0 {
         let one = Value::from_f64(dtype, 1.0);
         // SAFETY: the elements of a diagonal lie in the array.
@@ -260,7 +243,7 @@ fn grids(xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].len()).collect();
-    shape::count(OP, &lengths, xs.first().map_or(1, |x| x.dtype.size()))?;
+    rules::count(OP, &lengths, xs.first().map_or(1, |x| x.dtype.size()))?;
     let grid = |(i, x): (usize, &View<'_>)| {
         let values = copy::pack(OP, *x)?;
         let mut strides = vec![0; xs.len()];
@@ -286,9 +269,7 @@ fn triangle(
     x: View<'_>,
     zeros: &(dyn Fn(isize, isize) -> (isize, isize) + Sync),
 ) -> Result<RawArray> {
-    let &[.., rows, columns] = x.shape else {
-        return Err(Error::shape(op, x.shape, "two axes are needed"));
-    };
+    let (rows, columns) = rules::matrix(op, x.shape)?;
     let size = x.dtype.size();
     let out = copy::to_buffer(op, x)?;
     if out.len() > 0 {

@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn all<'a, T: Element>(xs: &[&'a NdArray<T>]) -> Vec<ndarray::ArrayViewD<'a, T>> {
-        let shape = crate::shape::broadcast_all("test", xs.iter().map(|x| x.shape())).unwrap();
+        let shape = crate::rules::broadcast_all("test", xs.iter().map(|x| x.shape())).unwrap();
         xs.iter().map(|x| x.broadcast(IxDyn(&shape)).unwrap()).collect()
     }
 

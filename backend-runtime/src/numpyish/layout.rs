@@ -6,7 +6,7 @@ use super::{
     parallel::{self},
     raw::{RawArray, View},
 };
-use crate::{DType, Error, Result, shape};
+use crate::{DType, Error, Result, rules};
 use std::sync::OnceLock;
 
 /// One axis of an array: its length, and the distance of neighbours in elements.
@@ -105,7 +105,7 @@ pub unsafe fn map_lanes<'f>(
     let lane = others.remove(axis);
     let mut shape = x.shape.to_vec();
     shape[axis] = out.len;
-    let result = Buffer::zeroed(op, shape::count(op, &shape, out.dtype.size())?, out.dtype)?;
+    let result = Buffer::zeroed(op, rules::count(op, &shape, out.dtype.size())?, out.dtype)?;
     if result.len() > 0 {
         let lanes = size(&others);
         let inner: usize = shape[axis + 1..].iter().product();

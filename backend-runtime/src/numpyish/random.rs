@@ -10,9 +10,9 @@ use super::{
     typed::typed,
 };
 use crate::{
-    DType, Error, Float, Integer, Kind, Precision, Real, Result, bf16, f16,
+    DType, Float, Integer, Kind, Precision, Real, Result, bf16, f16,
     random::{BoxMuller, below, bits, philox_many, unit_f32, unit_f64},
-    shape,
+    rules,
 };
 
 /// Uniform random numbers in [low, high).
@@ -38,12 +38,10 @@ fn uniform_in<T: Real, R: Generator>(
     high: f64,
 ) -> Result<RawArray> {
     let op = "random_uniform";
+    rules::check_uniform(op, dtype, low, high)?;
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    if !(length.is_finite() && from.is_finite() && to.is_finite()) {
-        return Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {dtype}")));
-    }
     // what rounding carries to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: the loop writes as many numbers as it is given room for.
@@ -72,9 +70,7 @@ fn normal_in<T: Real, R: Generator>(
     std: f64,
 ) -> Result<RawArray> {
     let op = "random_normal";
-    if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
-        return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is not negative")));
-    }
+    rules::check_normal(op, mean, std)?;
     let (mean, std) = (R::of(mean), R::of(std));
     // SAFETY: the loop writes as many numbers as it is given room for.
     make::<T, R>(b, op, dtype, shape, R::normal, |made, out| unsafe { shift(made, out, mean, std) })
@@ -101,10 +97,7 @@ versions! {
 
 /// Uniform random integers in `low .. high`.
 pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
-    if low >= high {
-        let why = format!("low is {low}, high is {high}; low has to be less");
-        return Err(Error::argument("random_integers", why));
-    }
+    rules::check_integers("random_integers", low, high)?;
     typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
 }
 
@@ -112,7 +105,7 @@ pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> R
 fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64) -> Result<RawArray> {
     let op = "random_integers";
     let range = high.wrapping_sub(low);
-    let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
+    let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     fill(b, &out, out.len(), 2, |key, block, out, n| {
         let mut words = [0; PART];
         random_bits(key, block, &mut words[..n]);
@@ -140,10 +133,8 @@ pub fn permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
 
 fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<RawArray> {
     let op = "random_permutation";
-    if n > 0 && (n - 1) as u64 > largest {
-        return Err(Error::argument(op, format!("{n} numbers do not fit {dtype}")));
-    }
-    let keys = Buffer::new(op, shape::count(op, &[n], size_of::<u64>())?, DType::UInt64)?;
+    rules::check_permutation(op, n, dtype, largest)?;
+    let keys = Buffer::new(op, rules::count(op, &[n], size_of::<u64>())?, DType::UInt64)?;
     fill(b, &keys, n, 2, |key, block, out, n| {
         // SAFETY: there is room for `n` words.
         random_bits(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
@@ -197,7 +188,7 @@ fn make<T: Real, R: Generator>(
     numbers: fn(u64, u64, &mut [R]),
     last: impl Fn(&[R], *mut T) + Sync,
 ) -> Result<RawArray> {
-    let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
+    let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     let parts = if dtype.kind() == Kind::Complex { 2 } else { 1 };
     assert_eq!(dtype.size(), parts * size_of::<T>());
     fill(b, &out, parts * out.len(), R::PER_BLOCK, |key, block, to, n| {
@@ -322,7 +313,7 @@ generator! {
 mod tests {
     use super::*;
     use crate::{
-        Complex, bf16, f16,
+        Complex, Error, bf16, f16,
         random::{normal_f32, normal_f64, philox},
     };
 

@@ -5,7 +5,7 @@
 //! [`RawArray`] the dtype back by [`typed`](super::typed::typed).
 
 use super::{NdArray, Operand, buffer::Buffer};
-use crate::{DType, Element, Error, Result, shape};
+use crate::{DType, Element, Error, Result, rules};
 
 /// A borrowed array. One without axes is a scalar.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl RawArray {
     /// # Safety
     /// Every element has been written.
     pub unsafe fn new(op: &'static str, shape: Vec<usize>, buffer: Buffer) -> Result<RawArray> {
-        if shape::count(op, &shape, buffer.dtype().size())? != buffer.len() {
+        if rules::count(op, &shape, buffer.dtype().size())? != buffer.len() {
             return Err(Error::shape(op, &shape, format!("is not the shape of {} elements", buffer.len())));
         }
         Ok(RawArray { buffer, shape, strides: None })
@@ -125,7 +125,7 @@ impl RawArray {
         if self.buffer.len() == 0 {
             return RawArray { shape, ..self };
         }
-        let strides = shape::c_strides(&self.shape);
+        let strides = rules::c_strides(&self.shape);
         RawArray { shape, strides: Some(order.iter().map(|&k| strides[k] as usize).collect()), ..self }
     }
 
@@ -146,7 +146,7 @@ impl RawArray {
     /// Distances of neighbours along each axis.
     pub fn strides(&self) -> Vec<isize> {
         match &self.strides {
-            None => shape::c_strides(&self.shape),
+            None => rules::c_strides(&self.shape),
             Some(strides) => strides.iter().map(|&s| s as isize).collect(),
         }
     }

@@ -28,11 +28,6 @@ impl Region {
         View { start: self.start, dtype: self.dtype, shape: &self.shape, strides: &self.strides }
     }
 
-    /// Lengths of the axes.
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
     /// With a new axis of length 1.
     pub fn with_axis(mut self, axis: usize) -> Region {
         self.shape.insert(axis, 1);
@@ -92,10 +87,10 @@ mod tests {
         let elements: Vec<u8> = (0..12).collect();
         let x = View { start: elements.as_ptr(), dtype: DType::UInt8, shape: &[3, 4], strides: &[4, 1] };
         let part = Region::of(x).sliced(1, 3, 2, -2).at(0, 1);
-        assert_eq!((part.shape(), &part.strides[..]), (&[2][..], &[-2][..]));
+        assert_eq!((&part.shape[..], &part.strides[..]), (&[2][..], &[-2][..]));
         // SAFETY: the part begins at an element.
         assert_eq!(unsafe { *part.view().start }, 7);
-        assert_eq!(Region::of(x).sliced(0, 3, 0, 1).shape(), [0, 4]);
+        assert_eq!(Region::of(x).sliced(0, 3, 0, 1).shape, [0, 4]);
         let wide = Region::of(x).with_axis(1).broadcast("test", &[2, 3, 5, 4]).unwrap();
         assert_eq!(wide.strides, [0, 4, 0, 1]);
         assert_eq!(wide.broadcast("test", &[3]).unwrap_err(), Error::shapes("test", &[2, 3, 5, 4], &[3]));

@@ -9,16 +9,19 @@ use super::{
     region::Region,
     typed::{Change, Step, changed_by, typed},
 };
-use crate::{Axes, Element, Error, PadMode, Result, shape};
+use crate::{
+    Axes, Element, Error, PadMode, Result,
+    rules::{self, Repeats, Roll},
+};
 
 /// The elements, in C order, in another shape: a view where memory allows it.
 pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result<NdArray<T>> {
-    let to = shape::infer("reshape", x.shape(), to)?;
+    let to = rules::infer("reshape", x.shape(), to)?;
     changed_by(x, reshaped("reshape", view(x), to))
 }
 
 fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
-    shape::count(op, &to, x.dtype.size())?;
+    rules::count(op, &to, x.dtype.size())?;
     if x.is_c_order() {
         return Ok(Change::One(Step::Reshape(to)));
     }
@@ -38,11 +41,7 @@ pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Res
 
 fn permuted(shape: &[usize], axes: Axes) -> Result<Change> {
     const OP: &str = "permute_dims";
-    let axes = axes.resolve(OP, shape.len())?;
-    if axes.len() != shape.len() {
-        return Err(Error::shape(OP, shape, format!("{axes:?} does not name every axis")));
-    }
-    Ok(Change::One(Step::Permute(axes)))
+    Ok(Change::One(Step::Permute(rules::permutation(OP, axes, shape)?)))
 }
 
 /// The axes in reverse order.
@@ -56,10 +55,8 @@ pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdAr
 }
 
 fn matrix_transposed(shape: &[usize]) -> Result<Change> {
+    rules::matrix("matrix_transpose", shape)?;
     let n = shape.len();
-    if n < 2 {
-        return Err(Error::shape("matrix_transpose", shape, "a matrix has two axes"));
-    }
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(n - 2, n - 1);
     Ok(Change::One(Step::Permute(order)))
@@ -67,7 +64,7 @@ fn matrix_transposed(shape: &[usize]) -> Result<Change> {
 
 /// Axes moved to other places; the rest keep their order.
 pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
-    let order = shape::moved("moveaxis", source, destination, x.ndim())?;
+    let order = rules::moved("moveaxis", source, destination, x.ndim())?;
     changed_by(x, Ok(Change::One(Step::Permute(order))))
 }
 
@@ -77,7 +74,7 @@ pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Resu
 }
 
 fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
-    Ok(Change::View(shape::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert).collect()))
+    Ok(Change::View(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert).collect()))
 }
 
 /// Without these axes, which have length 1.
@@ -86,7 +83,7 @@ pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<N
 }
 
 fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
-    let axes = shape::single_axes("squeeze", axis, shape)?;
+    let axes = rules::single_axes("squeeze", axis, shape)?;
     Ok(Change::View(axes.into_iter().rev().map(|axis| Step::Index(axis, 0)).collect()))
 }
 
@@ -97,20 +94,20 @@ pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> R
 
 fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
     const OP: &str = "broadcast_to";
-    shape::check_broadcast_to(OP, x.shape, to)?;
+    rules::check_broadcast_to(OP, x.shape, to)?;
     if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
 }
 
 /// Repeated along new and length-1 axes. ndarray has no shared array with axes of stride 0: the elements are written out.
 fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
-    shape::count(op, to, x.dtype.size())?;
+    rules::count(op, to, x.dtype.size())?;
     copy::to_raw(op, Region::of(x).broadcast(op, to)?.view())
 }
 
 /// All arrays broadcast to one shape.
 pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
     const OP: &str = "broadcast_arrays";
-    let to = shape::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
+    let to = rules::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
     // an array that has the shape already is shared
     let each = |x: &&NdArray<T>| if x.shape() == to { Ok((*x).clone()) } else { typed(widened(OP, view(x), &to)) };
     xs.iter().map(each).collect()
@@ -124,7 +121,7 @@ pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Resu
 fn concatenated(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     const OP: &str = "concat";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
-    let (axis, shape) = shape::joined(OP, &shapes, axis)?;
+    let (axis, shape) = rules::joined(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
     joined(OP, shape, axis, xs)
 }
 
@@ -142,8 +139,8 @@ fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) 
 
 /// Room for an array of the dtype of `x`, and the distances along its axes.
 fn room(op: &'static str, shape: &[usize], x: View<'_>) -> Result<(Buffer, Vec<isize>)> {
-    let n = shape::count(op, shape, x.dtype.size())?;
-    Ok((Buffer::new(op, n, x.dtype)?, shape::c_strides(shape)))
+    let n = rules::count(op, shape, x.dtype.size())?;
+    Ok((Buffer::new(op, n, x.dtype)?, rules::c_strides(shape)))
 }
 
 /// Arrays of one shape joined along a new axis.
@@ -154,7 +151,7 @@ pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Resul
 fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
-    let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
+    let (axis, shape) = rules::stacked(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
     let parts: Vec<Region> = xs.iter().map(|&x| Region::of(x).with_axis(axis)).collect();
     let parts: Vec<View<'_>> = parts.iter().map(Region::view).collect();
     joined(OP, shape, axis, &parts)
@@ -162,7 +159,7 @@ fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
 
 /// The slices along one axis, as views.
 pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
-    let axis = shape::axis("unstack", axis, x.ndim())?;
+    let axis = rules::axis("unstack", axis, x.ndim())?;
     T::numpyish_unstacked("unstack", x, axis)
 }
 
@@ -173,17 +170,13 @@ pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> 
 
 fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
     const OP: &str = "tile";
-    let n = x.shape.len().max(repetitions.len());
-    let front = |list: &[usize]| [vec![1; n - list.len()], list.to_vec()].concat();
-    let (lengths, times) = (front(x.shape), front(repetitions));
-    let shape = shape::products(OP, &lengths, &times)?;
-    // an axis of `times` times `length` elements is two: one repeats, one runs
-    let pairs: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
+    let repeats = rules::tiled(OP, x.shape, repetitions, x.dtype.size())?;
+    let n = repeats.shape.len();
     let mut region = (0..x.shape.len()).rev().fold(Region::of(x), |region, axis| region.with_axis(axis));
     for _ in 2 * x.shape.len()..2 * n {
         region = region.with_axis(0);
     }
-    repeated(OP, region, &pairs, shape)
+    repeated(OP, region, repeats)
 }
 
 /// Every element repeated along one axis.
@@ -193,22 +186,18 @@ pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: is
 
 fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> {
     const OP: &str = "repeat";
-    let axis = shape::axis(OP, axis, x.shape.len())?;
-    let mut times = vec![1; x.shape.len()];
-    times[axis] = repeats;
-    let shape = shape::products(OP, x.shape, &times)?;
-    let mut pairs = x.shape.to_vec();
-    pairs.insert(axis + 1, repeats);
-    repeated(OP, Region::of(x).with_axis(axis + 1), &pairs, shape)
+    let (axis, repeats) = rules::repeated(OP, x.shape, repeats, axis, x.dtype.size())?;
+    repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// A region broadcast to `target`, and read as `shape`.
-fn repeated(op: &'static str, x: Region, target: &[usize], shape: Vec<usize>) -> Result<RawArray> {
+/// A region that already has the axes that repeat.
+fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
+    let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;
-    if shape::count(op, &shape, dtype.size())? == 0 {
+    if rules::count(op, &shape, dtype.size())? == 0 {
         return RawArray::empty(op, shape, dtype);
     }
-    let elements = copy::to_buffer(op, x.broadcast(op, target)?.view())?;
+    let elements = copy::to_buffer(op, x.broadcast(op, &target)?.view())?;
     // SAFETY: every element has been written.
     unsafe { RawArray::new(op, shape, elements) }
 }
@@ -220,19 +209,16 @@ pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axe
 
 fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
     const OP: &str = "roll";
-    if axis == Axes::All && x.shape.len() != 1 {
-        // without axes the elements are shifted as one row, as NumPy does
-        let row = [x.len()];
-        let shifts = shape::shifts(OP, shift, Axes::All, &row)?;
-        shape::count(OP, &row, x.dtype.size())?;
-        let elements = copy::pack(OP, x)?;
-        let flat = View { start: elements.start(), dtype: x.dtype, shape: &row, strides: &[1] };
-        return match shifted(OP, flat, &shifts, x.shape)? {
-            Change::Copy(array) => Ok(Change::Copy(array)),
-            _ => reshaped(OP, x, x.shape.to_vec()),
-        };
+    match rules::roll(OP, shift, axis, x.shape)? {
+        Roll::Axes(shifts) => shifted(OP, x, &shifts, x.shape),
+        Roll::Row(0) => Ok(Change::View(Vec::new())),
+        Roll::Row(shift) => {
+            let elements = copy::pack(OP, x)?;
+            let row = [x.len()];
+            let flat = View { start: elements.start(), dtype: x.dtype, shape: &row, strides: &[1] };
+            shifted(OP, flat, &[shift], x.shape)
+        }
     }
-    shifted(OP, x, &shape::shifts(OP, shift, axis, x.shape)?, x.shape)
 }
 
 /// By `shifts[k]`, in 0..length, along axis k; the result is read in a shape of as many elements.
@@ -269,7 +255,7 @@ pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result
 }
 
 fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) -> Result<Change> {
-    shifted(op, x, &shape::halves(op, axes, x.shape, half)?, x.shape)
+    shifted(op, x, &rules::halves(op, axes, x.shape, half)?, x.shape)
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -294,12 +280,11 @@ pub fn pad<T: Element>(
 
 fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
     const OP: &str = "pad";
-    let shape = shape::padded(OP, x.shape, widths)?;
-    let n = shape::count(OP, &shape, x.dtype.size())?;
+    let shape = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+    let n = rules::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
         return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
     }
-    shape::check_borders(OP, x.shape, widths, mode)?;
     if n == 0 {
         return RawArray::empty(OP, shape, x.dtype);
     }
@@ -307,7 +292,7 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<Ra
     for (&len, width) in x.shape.iter().zip(widths.chunks_exact(2)) {
         axes.push(match width {
             [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
-            _ => runs(OP, &shape::pad_sources(OP, len, width[0], width[1], mode)?)?,
+            _ => runs(OP, &rules::pad_sources(OP, len, width[0], width[1], mode)?)?,
         });
     }
     let (mut out, strides) = room(OP, &shape, x)?;
@@ -437,7 +422,8 @@ mod tests {
         assert!(broadcast_to(&B, &x, &[3]).is_err());
         assert!(pad(&B, &x, &[1, 1], PadMode::Constant, 0.0).is_err());
         assert!(pad(&B, &counting(&[0]), &[1, 1], PadMode::Edge, 0.0).is_err());
-        assert!(roll(&B, &x, &[1, 2], 0.into()).is_err());
+        assert!(roll(&B, &x, &[1, 2, 3], [0, 1].into()).is_err());
+        assert!(expand_dims(&B, &x, Axes::All).is_err());
     }
 
     #[test]
@@ -508,7 +494,7 @@ mod tests {
                         if mode == PadMode::Constant {
                             return (i < shape[k]).then_some(i);
                         }
-                        let from = shape::pad_sources("pad", shape[k], widths[2 * k], widths[2 * k + 1], mode).unwrap();
+                        let from = rules::pad_sources("pad", shape[k], widths[2 * k], widths[2 * k + 1], mode).unwrap();
                         Some(from[at[k]])
                     })
                     .collect();

@@ -8,7 +8,7 @@ use super::{
     raw::{RawArray, View, view},
     typed::typed,
 };
-use crate::{DType, Error, Precision, Result, shape};
+use crate::{DType, Precision, Result, rules};
 
 /// Linear interpolation of the points (xp, fp), xp increasing, at x; `left` and `right` beyond the ends.
 ///
@@ -39,19 +39,13 @@ fn interpolated<T: Precision>(
     right: Option<f64>,
 ) -> Result<RawArray> {
     let op = "interp";
-    if xp.shape.len() != 1 || xp.shape != fp.shape {
-        return Err(Error::shapes(op, xp.shape, fp.shape));
-    }
-    let n = xp.len();
+    let n = rules::interpolated(op, xp.shape, fp.shape)?;
     let (at, values, from) = (copy::pack(op, xp)?, copy::pack(op, fp)?, copy::pack(op, x)?);
     // SAFETY: packed elements of this dtype, as many as each array has.
     let (at, values, from) = unsafe { (at.slice::<T>(n), values.slice::<T>(n), from.slice::<T>(x.len())) };
-    let (Some(first), Some(last)) = (values.first(), values.last()) else {
-        return Err(Error::shape(op, xp.shape, "has no point to interpolate"));
-    };
-    let left = left.unwrap_or(first.to_f64());
-    let right = right.unwrap_or(last.to_f64());
-    let out = Buffer::new(op, shape::count(op, x.shape, size_of::<T>())?, T::DTYPE)?;
+    let left = left.unwrap_or(values[0].to_f64());
+    let right = right.unwrap_or(values[n - 1].to_f64());
+    let out = Buffer::new(op, rules::count(op, x.shape, size_of::<T>())?, T::DTYPE)?;
     let ends = copy::Ends { from: from.as_ptr(), to: out.start().cast::<T>() };
     parallel::parallel(out.len(), COSTLY, |range| {
         let ends = &ends;
@@ -93,7 +87,7 @@ fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numpyish::layout::tests::layouts;
+    use crate::{Error, numpyish::layout::tests::layouts};
     use ndarray::{ArrayD, IxDyn, arr1};
 
     const B: Numpyish = Numpyish::new();

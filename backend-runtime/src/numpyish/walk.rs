@@ -10,7 +10,7 @@ use super::{
     parallel::{self},
     raw::{RawArray, View},
 };
-use crate::{DType, Result, shape};
+use crate::{DType, Result, rules};
 use std::{mem::MaybeUninit, ops::Range};
 
 /// The distance of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
@@ -60,7 +60,7 @@ const TALL: usize = 32;
 pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Run<'_>) -> Result<RawArray> {
     let plan = Plan::new(op, operands)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
-    let n = shape::count(op, &shape, out.size())?;
+    let n = rules::count(op, &shape, out.size())?;
     let buffer = Buffer::new(op, n, out)?;
     if n > 0 {
         plan.boxes(operands, &|parts, range| {
@@ -117,11 +117,11 @@ struct Boxes {
 impl Plan {
     fn new(op: &'static str, operands: &[View<'_>]) -> Result<Plan> {
         let shape = match operands {
-            [a, b] => shape::broadcast(op, a.shape, b.shape)?,
-            _ => shape::broadcast_all(op, operands.iter().map(|s| s.shape))?,
+            [a, b] => rules::broadcast(op, a.shape, b.shape)?,
+            _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
         };
         // all sums and products below are of indices and lengths inside this size
-        shape::count(op, &shape, 1)?;
+        rules::count(op, &shape, 1)?;
         let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
         let order = memory_order(&shape, &full);
         let (dims, strides) = joined(&shape, &order, &full);
@@ -289,7 +289,7 @@ impl Outer {
         let mut lens = plan.dims[..axis].to_vec();
         let mut steps: [Vec<isize>; MOST + 1] = std::array::from_fn(|_| vec![0; axis]);
         steps.iter_mut().zip(&plan.strides).for_each(|(to, from)| to.copy_from_slice(&from[..axis]));
-        steps[MOST].copy_from_slice(&shape::c_strides(&plan.dims)[..axis]);
+        steps[MOST].copy_from_slice(&rules::c_strides(&plan.dims)[..axis]);
         if let Some((k, height)) = tall {
             lens[k] = lens[k].div_ceil(height);
             steps.iter_mut().for_each(|s| s[k] *= height as isize);

@@ -4,7 +4,7 @@ use super::{
     ffi::{code, load, shim, status},
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
-use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::copy::copied, shape};
+use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::copy::copied, rules};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 
@@ -93,7 +93,7 @@ fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) ->
 pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     const OP: &str = "to_ndarray";
     let shape = tensor.shape();
-    let count = shape::count(OP, shape, size_of::<T>())?;
+    let count = rules::count(OP, shape, size_of::<T>())?;
     let mut elements = Vec::<T>::new();
     elements.try_reserve_exact(count).map_err(|_| Error::Memory { op: OP, bytes: count * size_of::<T>() })?;
     if count > 0 {
@@ -117,7 +117,7 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;
-    shape::count(OP, x.shape(), size_of::<T>())?;
+    rules::count(OP, x.shape(), size_of::<T>())?;
     let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) { copied(OP, x.view())? } else { x };
     let lengths: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();

@@ -7,7 +7,7 @@ use super::{
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Tensor},
 };
-use crate::{Element, Error, Result, shape};
+use crate::{Element, Error, Result, rules};
 
 /// A row's mapping: its op in libtorch, and how dtypes that this op lacks are computed.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     let shapes: Vec<&[usize]> =
         args.iter().filter_map(|a| if let Arg::Tensor(t) = a { Some(t.shape()) } else { None }).collect();
     match error {
-        Error::Library { .. } if shapes.len() > 1 => shape::broadcast_all(op, shapes).err().unwrap_or(error),
+        Error::Library { .. } if shapes.len() > 1 => rules::broadcast_all(op, shapes).err().unwrap_or(error),
         other => other,
     }
 }

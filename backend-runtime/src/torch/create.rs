@@ -8,7 +8,8 @@ use super::{
     with::computed_in,
 };
 use crate::{
-    Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, numpyish, shape,
+    Arrays, Complex, DType, Element, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, numpyish,
+    rules::{self, Steps},
 };
 
 /// An array from one of the host: without a copy on the CPU.
@@ -44,7 +45,7 @@ pub fn ones<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
 /// No promised values.
 pub fn empty<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("empty");
-    shape::count(on.op, shape, size_of::<T>())?;
+    rules::count(on.op, shape, size_of::<T>())?;
     on.array(on.call(&ops::EMPTY, args![shape, T::DTYPE, Arg::None, Arg::Device])?)
 }
 
@@ -76,16 +77,17 @@ pub fn full_like<T: Element>(b: &Torch, x: &TorchArray<T>, value: T) -> Result<T
 /// `start + i * step`, as NumPy computes it: in the dtype itself, 16-bit floats in float32.
 pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<TorchArray<T>> {
     let on = b.on("arange");
-    let count = steps(on.op, start, stop, step)?;
-    shape::count(on.op, &[count], size_of::<T>())?;
-    let index = on.count_up(count)?;
+    let Steps { n, from, by } = rules::steps(on.op, start, stop, step)?;
+    rules::count(on.op, &[n], size_of::<T>())?;
+    let index = on.count_up(n)?;
     if T::DTYPE.kind() == Kind::Real {
-        // the difference of the first two elements, which is what NumPy goes on with
-        let step = start.plus(step).minus(start);
-        let index = on.cast(&index, computed_in(T::DTYPE))?;
-        let scaled = on.call(&ops::MUL, args![&index, Number::of(step)])?;
-        let sum = on.call(&ops::ADD, args![&scaled, Number::of(start)])?;
-        return on.array(on.cast(&sum, T::DTYPE)?);
+        let counted = computed_in(T::DTYPE);
+        let number = |x: f64| if counted == DType::Float64 { Number::of(x) } else { Number::of(x as f32) };
+        let scaled = on.call(&ops::MUL, args![&on.cast(&index, counted)?, number(by)])?;
+        let sum = on.cast(&on.call(&ops::ADD, args![&scaled, number(from)])?, T::DTYPE)?;
+        // the first element is the start, also where an infinite step times 0 is none
+        let first = on.call(&ops::EQ, args![&index, Number::of(0_i64)])?;
+        return on.array(on.select(&first, &on.number(Number::of(start))?, &sum)?);
     }
     let low_bits = |x: T| Number::of(x.cast::<i64>());
     let scaled = on.call(&ops::MUL, args![&index, low_bits(step)])?;
@@ -93,35 +95,10 @@ pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<T
     on.array(on.cast(&sum, T::DTYPE)?)
 }
 
-/// ceil((stop - start) / step), at least 0.
-fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<usize> {
-    if step == T::ZERO {
-        return Err(Error::argument(op, "the step is not 0"));
-    }
-    let too_many = Error::Memory { op, bytes: usize::MAX };
-    if T::DTYPE.kind() == Kind::Real {
-        let [start, stop, step] = [start, stop, step].map(|x| x.cast::<f64>());
-        let count = ((stop - start) / step).ceil();
-        return match count {
-            n if n.is_nan() => Err(Error::argument(op, format!("no steps from {start} to {stop} by {step}"))),
-            n if n <= 0.0 => Ok(0),
-            n if n < isize::MAX as f64 => Ok(n as usize),
-            _ => Err(too_many),
-        };
-    }
-    let wide = |x: T| match T::DTYPE.kind() {
-        Kind::Unsigned => i128::from(x.cast::<u64>()),
-        _ => i128::from(x.cast::<i64>()),
-    };
-    let (distance, step) = (wide(stop) - wide(start), wide(step));
-    let count = if (distance < 0) == (step < 0) { (distance.abs() + step.abs() - 1) / step.abs() } else { 0 };
-    usize::try_from(count).map_err(|_| too_many)
-}
-
 /// Evenly spaced values, computed in float64 and rounded once.
 pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bool) -> Result<TorchArray<T>> {
     let on = b.on("linspace");
-    shape::count(on.op, &[num], size_of::<Complex<f64>>())?;
+    rules::count(on.op, &[num], size_of::<T>())?;
     let index = on.cast(&on.count_up(num)?, DType::Float64)?;
     let intervals = if endpoint { num.saturating_sub(1) } else { num }.max(1) as f64;
     let part = |start: f64, stop: f64| -> Result<Tensor> {
@@ -153,7 +130,9 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
 pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<TorchArray<T>> {
     let on = b.on("eye");
     let n_cols = n_cols.unwrap_or(n_rows);
-    shape::count(on.op, &[n_rows, n_cols], size_of::<T>())?;
+    if rules::count(on.op, &[n_rows, n_cols], size_of::<T>())? == 0 {
+        return on.array(on.full(&[n_rows, n_cols], T::default())?);
+    }
     // a diagonal beyond the corners is as far as one just beyond them
     let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
     let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
@@ -171,7 +150,7 @@ pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshInde
     for (i, x) in xs.iter().enumerate() {
         grid[axis(i)] = x.tensor().size();
     }
-    shape::count(on.op, &grid, size_of::<T>())?;
+    rules::count(on.op, &grid, size_of::<T>())?;
     let along = |(i, x): (usize, &&TorchArray<T>)| {
         let mut alone = vec![1; xs.len()];
         alone[axis(i)] = grid[axis(i)];

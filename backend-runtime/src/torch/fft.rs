@@ -2,53 +2,16 @@
 
 use super::{
     Torch, TorchArray,
-    call::{OpContext, args},
+    call::{OpContext, Schema, args},
     create::narrow,
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{Axes, Complex, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Numeric, Real, Result, shape};
-
-/// Whether one side of a transform has the non-negative frequencies only.
-#[derive(Clone, Copy, PartialEq)]
-enum Half {
-    /// Neither: complex to complex.
-    Neither,
-    /// The result: of real input.
-    Result,
-    /// The input: of a real result.
-    Input,
-}
-
-impl Half {
-    /// How many points a transform of `n` elements has where nothing else is asked for.
-    fn points(self, n: usize) -> usize {
-        if self == Half::Input { 2 * n.saturating_sub(1) } else { n }
-    }
-
-    /// How many elements come of `n` points.
-    fn results(self, n: usize) -> usize {
-        if self == Half::Result { n / 2 + 1 } else { n }
-    }
-}
-
-/// The shape of the result of transforms with so many points along these axes. No points at all are refused, and results
-/// over any memory.
-fn result_shape(op: &'static str, shape: &[usize], half: Half, points: &[(usize, usize)]) -> Result<Vec<usize>> {
-    let mut result = shape.to_vec();
-    for &(axis, n) in points {
-        if n == 0 {
-            return Err(Error::argument(op, format!("a transform of 0 points along axis {axis} of shape {shape:?}")));
-        }
-        result[axis] = n;
-    }
-    shape::count(op, &result, size_of::<Complex<f64>>())?;
-    if let Some(&(axis, n)) = points.last() {
-        result[axis] = half.results(n);
-    }
-    Ok(result)
-}
+use crate::{
+    Axes, ComplexFloat, DType, Element, Float, Lengths, Norm, Numeric, Real, Result,
+    rules::{self, Half, Transform},
+};
 
 /// The array in a dtype that libtorch transforms.
 fn input<T: Float>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
@@ -60,13 +23,12 @@ macro_rules! along_one_axis {
         $(#[$doc])*
         pub fn $name<T: $bound>(b: &Torch, x: &TorchArray<T>, n: Option<usize>, axis: isize, norm: Norm) -> Result<TorchArray<T::$out>> {
             let on = b.on(stringify!($name));
-            let axis = shape::axis(on.op, axis, x.shape().len())?;
-            let n = n.unwrap_or_else(|| Half::$half.points(x.shape()[axis]));
-            let result = result_shape(on.op, x.shape(), Half::$half, &[(axis, n)])?;
+            let Transform { axes, shape } = rules::transform(on.op, x.shape(), n, axis, Half::$half)?;
             if x.tensor().size() == 0 {
                 // libtorch refuses to transform nothing; the zeros that fill it up are their own transform
-                return on.array(on.full(&result, <T::$out>::ZERO)?);
+                return on.array(on.full(&shape, <T::$out>::ZERO)?);
             }
+            let (axis, n) = axes[0];
             on.array(on.call(&ops::$schema, args![&input(on, x)?, n, axis, norm.name()])?)
         }
     )*};
@@ -86,63 +48,52 @@ along_one_axis! {
     ihfft<Real> -> Complex = IHFFT, half: Result;
 }
 
-/// The axes of a transform over several, and how many points each has.
-fn points(
-    op: &'static str,
-    shape: &[usize],
+/// Transforms along one axis after the other: `along` is the one that a half spectrum is part of, `complex` are the others.
+fn one_by_one(
+    on: OpContext<'_>,
+    x: Tensor,
+    plan: &Transform,
     half: Half,
-    s: Option<Lengths>,
-    axes: Axes,
-) -> Result<Vec<(usize, usize)>> {
-    let Some(s) = s else {
-        let mut points: Vec<_> = axes.resolve(op, shape.len())?.into_iter().map(|a| (a, shape[a])).collect();
-        points.last_mut().into_iter().for_each(|(_, n)| *n = half.points(*n));
-        return Ok(points);
-    };
-    let too_many = || Error::argument(op, format!("more lengths than the {} axes", shape.len()));
-    let s = s.as_slice().ok_or_else(too_many)?;
-    let axes = match axes {
-        // with lengths and no axes, the last ones
-        Axes::All => (shape.len().checked_sub(s.len()).ok_or_else(too_many)?..shape.len()).collect(),
-        list => list.resolve(op, shape.len())?,
-    };
-    if axes.len() != s.len() {
-        return Err(Error::argument(op, format!("{} lengths do not fit {} axes", s.len(), axes.len())));
-    }
-    Ok(axes.into_iter().zip(s.iter().copied()).collect())
+    norm: Norm,
+    [along, complex]: [&Schema; 2],
+) -> Result<Tensor> {
+    let steps = plan.steps(half);
+    let special = if half == Half::Input { steps.len() - 1 } else { 0 };
+    steps.into_iter().enumerate().try_fold(x, |x, (i, (axis, n, _))| {
+        on.call(if i == special { along } else { complex }, args![&x, n, axis, norm.name()])
+    })
 }
 
 macro_rules! over_several_axes {
-    ($($(#[$doc:meta])* $name:ident<$bound:ident> -> $out:ident = $schema:ident, half: $half:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident<$bound:ident> -> $out:ident = $schema:ident, $along:ident, $complex:ident, half: $half:ident;)*) => {$(
         $(#[$doc])*
         pub fn $name<T: $bound>(b: &Torch, x: &TorchArray<T>, s: Option<Lengths>, axes: Axes, norm: Norm) -> Result<TorchArray<T::$out>> {
             let on = b.on(stringify!($name));
-            let points = points(on.op, x.shape(), Half::$half, s, axes)?;
-            let result = result_shape(on.op, x.shape(), Half::$half, &points)?;
-            if points.is_empty() {
-                // over no axis there is nothing to transform, and none to have half of
-                return match Half::$half {
-                    Half::Neither => on.array(on.cast(x.tensor(), <T::$out>::DTYPE)?),
-                    _ => Err(Error::shape(on.op, x.shape(), "has no axis to transform")),
-                };
+            let plan = rules::transforms(on.op, x.shape(), s, axes, Half::$half)?;
+            if plan.axes.is_empty() {
+                return on.array(on.cast(x.tensor(), <T::$out>::DTYPE)?);
             }
             if x.tensor().size() == 0 {
-                return on.array(on.full(&result, <T::$out>::ZERO)?);
+                return on.array(on.full(&plan.shape, <T::$out>::ZERO)?);
             }
-            let (axes, lengths): (Vec<usize>, Vec<usize>) = points.into_iter().unzip();
-            on.array(on.call(&ops::$schema, args![&input(on, x)?, &lengths, &axes, norm.name()])?)
+            let x = input(on, x)?;
+            if plan.repeats() {
+                return on.array(one_by_one(on, x, &plan, Half::$half, norm, [&ops::$along, &ops::$complex])?);
+            }
+            let (axes, lengths): (Vec<usize>, Vec<usize>) = plan.axes.into_iter().unzip();
+            on.array(on.call(&ops::$schema, args![&x, &lengths, &axes, norm.name()])?)
         }
     )*};
 }
 over_several_axes! {
     /// Discrete Fourier transform over several axes.
-    fftn<Float> -> Complex = FFTN, half: Neither;
+    fftn<Float> -> Complex = FFTN, FFT, FFT, half: Neither;
     /// Inverse of `fftn`.
-    ifftn<Float> -> Complex = IFFTN, half: Neither;
+    ifftn<Float> -> Complex = IFFTN, IFFT, IFFT, half: Neither;
     /// `fftn` of real x: the last axis keeps its non-negative frequencies.
-    rfftn<Real> -> Complex = RFFTN, half: Result;
+    rfftn<Real> -> Complex = RFFTN, RFFT, FFT, half: Result;
     /// Inverse of `rfftn`.
-    irfftn<ComplexFloat> -> Real = IRFFTN, half: Input;
+    irfftn<ComplexFloat> -> Real = IRFFTN, IRFFT, IFFT, half: Input;
 }
 
 /// The integers over `n * d`.
@@ -152,8 +103,8 @@ fn frequencies<T: Real>(
     d: f64,
     integers: impl Fn(OpContext<'_>) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
-    let step = shape::frequency_step(on.op, n, d)?;
-    shape::count(on.op, &[n], size_of::<f64>())?;
+    let step = rules::frequency_step(on.op, n, d)?;
+    rules::count(on.op, &[n], size_of::<f64>())?;
     let integers = on.cast(&integers(on)?, DType::Float64)?;
     let scaled = on.call(&ops::MUL, args![&integers, Number::of(step)])?;
     on.array(narrow(on, &scaled, T::DTYPE)?)

@@ -7,12 +7,15 @@ use super::{
     strategy::DtypeStrategy,
     tensor::{Arg, Number, Tensor},
 };
-use crate::{Element, Error, Kind, Numeric, Result, Slice, shape, shape::Span};
+use crate::{
+    DType, Element, Error, Kind, Numeric, Result, Slice,
+    rules::{self, Along, Masked, Span},
+};
 
 /// A part of the array: a view, unless an axis runs backwards.
 pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
     let on = b.on("getitem");
-    let spans = shape::spans(on.op, slices, x.shape())?;
+    let spans = rules::spans(on.op, slices, x.shape())?;
     let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
     on.array(on.reverse(&part, &backwards)?)
 }
@@ -50,17 +53,11 @@ pub fn setitem<T: Element>(
     values: Operand<'_, T>,
 ) -> Result<TorchArray<T>> {
     let on = b.on("setitem");
-    let spans = shape::spans(on.op, slices, x.shape())?;
+    let spans = rules::spans(on.op, slices, x.shape())?;
     let copy = on.call(&ops::CLONE, args![&on.enter(DtypeStrategy::Wrap, x)?])?;
     let (part, backwards) = forward_part(on, &copy, &spans)?;
     let [values] = on.operands(DtypeStrategy::Wrap, [values])?;
-    // leading axes of length 1 may be more than the part has
-    let extra = values.ndim().saturating_sub(part.ndim());
-    if values.shape()[..extra].iter().any(|&d| d != 1) {
-        return Err(Error::shapes(on.op, part.shape(), values.shape()));
-    }
-    let values = on.reshape(&values, &values.shape()[extra..])?;
-    shape::check_broadcast_to(on.op, values.shape(), part.shape())?;
+    let values = on.reshape(&values, rules::assigned(on.op, values.shape(), part.shape())?)?;
     let values = on.call(&ops::EXPAND, args![&values, part.shape()])?;
     let values = on.reverse(&values, &backwards)?;
     on.call(&ops::COPY_IN_PLACE, args![&part, &values])?;
@@ -76,19 +73,28 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> 
     let (least, most) = (on.item(&least)?, on.item(&most)?);
     let n = len as i64;
     match () {
-        _ if least < -n => Err(Error::Index { op: on.op, index: least.into(), len }),
-        _ if most >= n => Err(Error::Index { op: on.op, index: most.into(), len }),
+        _ if least < -n || most >= n => Err(first_outside(on, indices, len)?),
         _ if least >= 0 => Ok(indices.clone()),
         _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
     }
 }
 
+/// The error that names the first index, in C order, that is outside: there is one.
+#[cold]
+fn first_outside(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Error> {
+    let flat = on.reshape(indices, &[indices.size()])?;
+    let below = on.call(&ops::LT, args![&flat, Number::of(-(len as i64))])?;
+    let above = on.call(&ops::GE, args![&flat, Number::of(len as i64)])?;
+    let outside = on.cast(&on.call(&ops::MAXIMUM, args![&below, &above])?, DType::UInt8)?;
+    let first = on.item(&on.call(&ops::ARGMAX, args![&outside, 0_i64, false])?)?;
+    let index = on.item(&on.narrow(&flat, 0, first as usize, 1)?)?;
+    Ok(Error::Index { op: on.op, index: index.into(), len })
+}
+
 /// Elements at `indices` along one axis.
 pub fn take<T: Element>(b: &Torch, x: &TorchArray<T>, indices: &TorchArray<i64>, axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("take");
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    let result = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
-    shape::count(on.op, &result, size_of::<T>())?;
+    let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
     let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
     let picked = on.pick(x.tensor(), axis, &on.reshape(&indices, &[indices.size()])?)?;
     on.array(on.reshape(&picked, &result)?)
@@ -102,22 +108,10 @@ pub fn take_along_axis<T: Element>(
     axis: isize,
 ) -> Result<TorchArray<T>> {
     let on = b.on("take_along_axis");
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    if indices.shape().len() != x.shape().len() {
-        return Err(Error::shapes(on.op, x.shape(), indices.shape()));
-    }
-    let with = |shape: &[usize], len| {
-        let mut shape = shape.to_vec();
-        shape[axis] = len;
-        shape
-    };
-    let common = shape::broadcast(on.op, &with(x.shape(), 1), &with(indices.shape(), 1))
-        .map_err(|_| Error::shapes(on.op, x.shape(), indices.shape()))?;
-    let count = indices.shape()[axis];
-    shape::count(on.op, &with(&common, count), size_of::<T>())?;
-    let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
-    let indices = on.call(&ops::EXPAND, args![&indices, &with(&common, count)])?;
-    let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &with(&common, x.shape()[axis])])?;
+    let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
+    let indices = from_zero(on, indices.tensor(), x_shape[axis])?;
+    let indices = on.call(&ops::EXPAND, args![&indices, &shape])?;
+    let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &x_shape])?;
     on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
@@ -129,15 +123,7 @@ fn places<T: Element>(
     values: &TorchArray<T>,
     axis: isize,
 ) -> Result<(usize, Tensor)> {
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    let &[count] = indices.shape() else {
-        return Err(Error::shape(on.op, indices.shape(), "indices have one axis"));
-    };
-    let mut expected = x.shape().to_vec();
-    expected[axis] = count;
-    if values.shape() != expected {
-        return Err(Error::shapes(on.op, &expected, values.shape()));
-    }
+    let axis = rules::scattered(on.op, x.shape(), indices.shape(), values.shape(), axis)?;
     Ok((axis, from_zero(on, indices.tensor(), x.shape()[axis])?))
 }
 
@@ -182,11 +168,20 @@ pub fn scatter<T: Element>(
     on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
-/// The elements, in C order, where the mask is true.
+/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
 pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
     let on = b.on("boolean_mask");
-    if x.shape() != mask.shape() {
-        return Err(Error::shapes(on.op, x.shape(), mask.shape()));
+    let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;
+    if !cell.is_empty() {
+        let flags = on.reshape(mask.tensor(), &[cells])?;
+        let chosen = on.call(&ops::NONZERO, args![&flags])?;
+        let chosen = on.reshape(&chosen, &[chosen.size()])?;
+        let shape = [&[chosen.size()], &cell[..]].concat();
+        if rules::count(on.op, &shape, size_of::<T>())? == 0 {
+            return on.array(on.full(&shape, T::default())?);
+        }
+        let flat = on.reshape(x.tensor(), &[&[cells], &cell[..]].concat())?;
+        return on.array(on.pick(&flat, 0, &chosen)?);
     }
     on.leave(DtypeStrategy::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(DtypeStrategy::Wrap, x)?, mask])?)
 }
@@ -194,9 +189,7 @@ pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<
 /// Indices of the true elements, one array per axis.
 pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArray<i64>>> {
     let on = b.on("nonzero");
-    if x.shape().is_empty() {
-        return Ok(Vec::new());
-    }
+    rules::require_axes(on.op, x.shape())?;
     let rows = on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?;
     on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
 }

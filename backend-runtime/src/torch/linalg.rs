@@ -7,34 +7,19 @@ use super::{
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, Error, Kind, Numeric, Result, shape};
+use crate::{DType, Error, Kind, Numeric, Result, rules::Product};
 
 /// Matrix product over the last two axes.
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("matmul");
-    check(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
+    let product = Product::of(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
+    if product.shape.contains(&0) {
+        return on.array(on.full(&product.shape, T::ZERO)?);
+    }
     let (x, y) = (on.enter(DtypeStrategy::Wrap, x1)?, on.enter(DtypeStrategy::Wrap, x2)?);
     let exact = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
     let product = if exact && b.index() >= 0 { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
     on.leave(DtypeStrategy::Wrap, product)
-}
-
-/// Refuses shapes that have no product.
-fn check(op: &'static str, left: &[usize], right: &[usize], element: usize) -> Result<()> {
-    let misfit = || Error::shapes(op, left, right);
-    let (&inner, lead) = left.split_last().ok_or_else(misfit)?;
-    let (rows, lead) = lead.split_last().map_or((None, lead), |(r, lead)| (Some(*r), lead));
-    let (rest, facing, columns) = match right {
-        [] => return Err(misfit()),
-        [n] => (&right[..0], *n, None),
-        [rest @ .., n, columns] => (rest, *n, Some(*columns)),
-    };
-    if inner != facing {
-        return Err(misfit());
-    }
-    let mut result = shape::broadcast(op, lead, rest).map_err(|_| misfit())?;
-    result.extend(rows.into_iter().chain(columns));
-    shape::count(op, &result, element).map(drop)
 }
 
 /// Bits of a limb: sums of up to [`MOST_TERMS`] products of two stay exact in float64.

@@ -8,7 +8,7 @@ use super::{
     ops,
     tensor::{Number, Tensor},
 };
-use crate::{Arrays, DType, Element, Error, Float, Integer, Kind, Real, Result, numpyish::random, shape};
+use crate::{Arrays, DType, Element, Float, Integer, Kind, Real, Result, numpyish::random, rules};
 
 /// The low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
@@ -18,8 +18,7 @@ pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Res
     if b.index() < 0 {
         return b.from_ndarray(random::uniform(b.host(), shape, low, high)?).map_err(|e| e.within("random_uniform"));
     }
-    // of no elements, it only checks the arguments
-    random::uniform::<T>(b.host(), &[0], low, high)?;
+    rules::check_uniform("random_uniform", T::DTYPE, low, high)?;
     uniform_on_device(b.on("random_uniform"), shape, low, high)
 }
 
@@ -28,7 +27,7 @@ pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Resu
     if b.index() < 0 {
         return b.from_ndarray(random::normal(b.host(), shape, mean, std)?).map_err(|e| e.within("random_normal"));
     }
-    random::normal::<T>(b.host(), &[0], mean, std)?;
+    rules::check_normal("random_normal", mean, std)?;
     normal_on_device(b.on("random_normal"), shape, mean, std)
 }
 
@@ -37,7 +36,7 @@ pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Resu
     if b.index() < 0 {
         return b.from_ndarray(random::integers(b.host(), shape, low, high)?).map_err(|e| e.within("random_integers"));
     }
-    random::integers(b.host(), &[0], low, high)?;
+    rules::check_integers("random_integers", low, high)?;
     integers_on_device(b.on("random_integers"), shape, low, high)
 }
 
@@ -47,10 +46,7 @@ pub fn permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
         return b.from_ndarray(random::permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
     }
     let on = b.on("random_permutation");
-    let largest: u64 = T::MAX.cast();
-    if n > 0 && (n - 1) as u64 > largest {
-        return Err(Error::argument(on.op, format!("{n} numbers do not fit {}", T::DTYPE)));
-    }
+    rules::check_permutation(on.op, n, T::DTYPE, T::MAX.cast())?;
     permutation_on_device(on, n)
 }
 
@@ -66,7 +62,7 @@ impl Words {
     fn of(on: OpContext<'_>, n: usize, each: usize) -> Result<Words> {
         const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
         const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-        shape::count(on.op, &[n], size_of::<[i64; 8]>())?;
+        rules::count(on.op, &[n], size_of::<[i64; 8]>())?;
         let blocks = n.div_ceil(each);
         let (key, first) = on.backend.host().stream().take(blocks as u64);
         let column = |words: [u32; 2]| -> Result<TorchArray<i64>> {
@@ -119,7 +115,7 @@ fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
 
 /// How many reals an array of this dtype takes, after a check of its size.
 fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
-    Ok(shape::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
+    Ok(rules::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
 }
 
 /// The array of reals in order, two of them for each complex number.
@@ -184,7 +180,7 @@ fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std
 }
 
 fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
-    let n = shape::count(on.op, shape, size_of::<T>())?;
+    let n = rules::count(on.op, shape, size_of::<T>())?;
     let (low, high): (i64, i64) = (low.cast(), high.cast());
     let distance = high.wrapping_sub(low);
     let [upper, lower] = [(distance >> 32) & WORD, distance & WORD];

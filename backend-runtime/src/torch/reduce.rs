@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
     with::computed_in,
 };
-use crate::{Axes, DType, Element, Error, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, shape};
+use crate::{Axes, DType, Element, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, rules};
 
 /// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
 struct ReductionAxes {
@@ -19,7 +19,7 @@ struct ReductionAxes {
 
 impl ReductionAxes {
     fn new(on: OpContext<'_>, x: Tensor, axis: Axes, keepdims: bool) -> Result<ReductionAxes> {
-        let axes = axis.resolve(on.op, x.ndim())?;
+        let axes = rules::reduction(on.op, axis, x.ndim())?;
         if !axes.is_empty() {
             return Ok(ReductionAxes { x, axes, keepdims });
         }
@@ -46,16 +46,7 @@ impl ReductionAxes {
         let mut flat: Vec<usize> = kept.iter().map(|&a| shape[a]).collect();
         flat.push(self.count());
         let moved = on.permute(&self.x, &order)?;
-        Ok((on.reshape(&moved, &flat)?, shape::reduced(shape, &self.axes, self.keepdims)))
-    }
-
-    /// Refuses to reduce no elements.
-    fn require_nonempty(&self, on: OpContext<'_>) -> Result<()> {
-        if self.count() > 0 {
-            Ok(())
-        } else {
-            Err(Error::shape(on.op, self.x.shape(), "has no element to choose along these axes"))
-        }
+        Ok((on.reshape(&moved, &flat)?, rules::reduced(shape, &self.axes, self.keepdims)))
     }
 }
 
@@ -108,7 +99,7 @@ fn extreme<T: Ordered>(
     keepdims: bool,
 ) -> Result<TorchArray<T>> {
     let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Order, x)?, axis, keepdims)?;
-    over.require_nonempty(on)?;
+    rules::require_elements(on.op, over.x.shape(), &over.axes)?;
     on.leave(DtypeStrategy::Order, over.call(on, schema)?)
 }
 
@@ -182,10 +173,10 @@ fn index_of<T: Ordered>(
     axis: isize,
     keepdims: bool,
 ) -> Result<TorchArray<i64>> {
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    if x.shape()[axis] == 0 {
-        return Err(Error::shape(on.op, x.shape(), "has no element to choose along this axis"));
-    }
+    let Some(axis) = rules::reduction_axis(on.op, axis, x.shape().len())? else {
+        return on.array(on.full(&[], 0_i64)?);
+    };
+    rules::require_elements(on.op, x.shape(), &[axis])?;
     let x = on.enter(DtypeStrategy::Order, x)?;
     let x = if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
     on.array(on.call(schema, args![&x, axis, keepdims])?)
@@ -208,8 +199,9 @@ fn scan<T: Element>(
     axis: isize,
     initial: Option<i64>,
 ) -> Result<TorchArray<T::Sum>> {
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    let scanned = on.call(schema, args![&to_sum(on, x)?, axis])?;
+    let size = <T::Sum as Element>::DTYPE.size();
+    let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, initial.is_some(), size)?;
+    let scanned = on.call(schema, args![&on.reshape(&to_sum(on, x)?, &shape)?, axis])?;
     let Some(initial) = initial else {
         return from_sum::<T>(on, scanned);
     };
@@ -243,8 +235,8 @@ pub fn cumulative_prod<T: Element>(
 /// Differences of neighbours along one axis, `n` times.
 pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> Result<TorchArray<T>> {
     let on = b.on("diff");
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    let (left, times) = shape::differences(x.shape(), axis, n);
+    let axis = rules::axis(on.op, axis, x.shape().len())?;
+    let (left, times) = rules::differences(x.shape(), axis, n);
     if left.contains(&0) {
         return on.array(on.full(&left, T::ZERO)?);
     }
@@ -266,16 +258,14 @@ pub fn quantile<T: Real>(
     keepdims: bool,
 ) -> Result<TorchArray<T>> {
     let on = b.on("quantile");
-    check_quantiles(on, q)?;
     let dtype = computed_in(T::DTYPE);
     let over = ReductionAxes::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
+    check_quantiles(on, q)?;
+    rules::require_elements(on.op, over.x.shape(), &over.axes)?;
     let (n, (lanes, reduced)) = (over.count(), over.flat(on)?);
     let shape = [q.shape(), &reduced].concat();
-    if shape::count(on.op, &shape, size_of::<T>())? == 0 {
+    if rules::count(on.op, &shape, size_of::<T>())? == 0 {
         return on.array(on.full(&shape, T::ZERO)?);
-    }
-    if n == 0 {
-        return Err(Error::shape(on.op, x.shape(), "has no element to choose along these axes"));
     }
     let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
     let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;
@@ -295,7 +285,7 @@ fn check_quantiles<T: Real>(on: OpContext<'_>, q: &TorchArray<T>) -> Result<()> 
     let inside = on.call(&ops::LE, args![&distance, half])?;
     let axes: Vec<usize> = (0..inside.ndim()).collect();
     match on.item(&on.call(&ops::ALL, args![&inside, &axes, false])?)? {
-        0 => Err(Error::argument(on.op, "a quantile is outside 0 ..= 1")),
+        0 => Err(rules::quantile_range(on.op)),
         _ => Ok(()),
     }
 }

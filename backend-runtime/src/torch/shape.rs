@@ -7,12 +7,15 @@ use super::{
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{Axes, Element, Error, PadMode, Result, shape};
+use crate::{
+    Axes, Element, Error, PadMode, Result,
+    rules::{self, Repeats, Roll},
+};
 
 /// The elements, in C order, in another shape.
 pub fn reshape<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[isize]) -> Result<TorchArray<T>> {
     let on = b.on("reshape");
-    on.array(on.reshape(x.tensor(), &shape::infer(on.op, x.shape(), shape)?)?)
+    on.array(on.reshape(x.tensor(), &rules::infer(on.op, x.shape(), shape)?)?)
 }
 
 /// The elements, in C order, along one axis.
@@ -24,18 +27,7 @@ pub fn flatten<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>
 /// The axes in another order.
 pub fn permute_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
     let on = b.on("permute_dims");
-    let ndim = x.shape().len();
-    let order = match axes {
-        Axes::All => (0..ndim).rev().collect(),
-        list => list.resolve(on.op, ndim)?,
-    };
-    if order.len() != ndim {
-        return Err(Error::argument(
-            on.op,
-            format!("{} axes do not order the {ndim} of shape {:?}", order.len(), x.shape()),
-        ));
-    }
-    on.array(on.permute(x.tensor(), &order)?)
+    on.array(on.permute(x.tensor(), &rules::permutation(on.op, axes, x.shape())?)?)
 }
 
 /// The axes in reverse order.
@@ -48,110 +40,67 @@ pub fn transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<
 /// The last two axes swapped.
 pub fn matrix_transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("matrix_transpose");
-    if x.shape().len() < 2 {
-        return Err(Error::shape(on.op, x.shape(), "has no two axes to swap"));
-    }
+    rules::matrix(on.op, x.shape())?;
     on.array(on.call(&ops::TRANSPOSE, args![x, -2_i64, -1_i64])?)
 }
 
 /// Axes moved to other places.
 pub fn moveaxis<T: Element>(b: &Torch, x: &TorchArray<T>, source: Axes, destination: Axes) -> Result<TorchArray<T>> {
     let on = b.on("moveaxis");
-    let ndim = x.shape().len();
-    let (from, to) = (source.resolve(on.op, ndim)?, destination.resolve(on.op, ndim)?);
-    if from.len() != to.len() {
-        return Err(Error::argument(on.op, format!("{} axes do not go to {} places", from.len(), to.len())));
-    }
-    let mut rest = (0..ndim).filter(|a| !from.contains(a));
-    let at = |place| to.iter().position(|&t| t == place).map(|i| from[i]);
-    let order: Vec<usize> = (0..ndim).filter_map(|place| at(place).or_else(|| rest.next())).collect();
+    let order = rules::moved(on.op, source, destination, x.shape().len())?;
     on.array(on.permute(x.tensor(), &order)?)
 }
 
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("expand_dims");
-    let ndim = x.shape().len();
-    let count = axis.as_list().map_or(0, <[i8]>::len);
-    let mut axes = match axis {
-        Axes::All => Vec::new(),
-        list => list.resolve(on.op, ndim + count)?,
-    };
-    axes.sort_unstable();
     let mut lengths = x.shape().to_vec();
-    axes.into_iter().for_each(|a| lengths.insert(a, 1));
+    rules::new_axes(on.op, axis, lengths.len())?.into_iter().for_each(|a| lengths.insert(a, 1));
     on.array(on.reshape(x.tensor(), &lengths)?)
 }
 
 /// Without these axes of length 1.
 pub fn squeeze<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("squeeze");
-    let axes = match axis {
-        Axes::All => (0..x.shape().len()).filter(|&a| x.shape()[a] == 1).collect(),
-        list => list.resolve(on.op, x.shape().len())?,
-    };
-    if axes.iter().any(|&a| x.shape()[a] != 1) {
-        return Err(Error::shape(on.op, x.shape(), format!("has axes of {axes:?} that are not of length 1")));
-    }
-    on.array(on.call(&ops::SQUEEZE, args![x, &axes])?)
+    on.array(on.call(&ops::SQUEEZE, args![x, &rules::single_axes(on.op, axis, x.shape())?])?)
 }
 
 /// Repeated along new and length-1 axes, without copies.
 pub fn broadcast_to<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("broadcast_to");
-    shape::check_broadcast_to(on.op, x.shape(), shape)?;
-    shape::count(on.op, shape, size_of::<T>())?;
+    rules::check_broadcast_to(on.op, x.shape(), shape)?;
+    rules::count(on.op, shape, size_of::<T>())?;
     on.array(on.call(&ops::EXPAND, args![x, shape])?)
 }
 
 /// All arrays in one shape.
 pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("broadcast_arrays");
-    let shape = shape::broadcast_all(on.op, xs.iter().map(|x| x.shape()))?;
-    shape::count(on.op, &shape, size_of::<T>())?;
+    let shape = rules::broadcast_all(on.op, xs.iter().map(|x| x.shape()))?;
+    rules::count(on.op, &shape, size_of::<T>())?;
     xs.iter().map(|x| on.array(on.call(&ops::EXPAND, args![*x, &shape])?)).collect()
-}
-
-/// The shape of the first array, or an error where there is none.
-fn first_shape<'a, T: Element>(on: OpContext<'_>, xs: &[&'a TorchArray<T>]) -> Result<&'a [usize]> {
-    xs.first().map(|x| x.shape()).ok_or_else(|| Error::argument(on.op, "needs an array or more"))
 }
 
 /// Arrays joined along one axis.
 pub fn concat<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("concat");
-    let first = first_shape(on, xs)?;
-    let axis = shape::axis(on.op, axis, first.len())?;
-    let mut joined = first.to_vec();
-    joined[axis] = 0;
-    for x in xs {
-        let same = |(i, d): (usize, &usize)| i == axis || first.get(i) == Some(d);
-        if x.shape().len() != first.len() || !x.shape().iter().enumerate().all(same) {
-            return Err(Error::shapes(on.op, first, x.shape()));
-        }
-        joined[axis] = joined[axis].saturating_add(x.shape()[axis]);
-    }
-    shape::count(on.op, &joined, size_of::<T>())?;
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
+    let (axis, _) = rules::joined(on.op, &shapes, axis, size_of::<T>())?;
     on.array(on.call(&ops::CAT, args![xs, axis])?)
 }
 
 /// Arrays of one shape joined along a new axis.
 pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("stack");
-    let first = first_shape(on, xs)?;
-    let axis = shape::axis(on.op, axis, first.len() + 1)?;
-    if let Some(other) = xs.iter().find(|x| x.shape() != first) {
-        return Err(Error::shapes(on.op, first, other.shape()));
-    }
-    let stacked: Vec<usize> = first.iter().copied().chain([xs.len()]).collect();
-    shape::count(on.op, &stacked, size_of::<T>())?;
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
+    let (axis, _) = rules::stacked(on.op, &shapes, axis, size_of::<T>())?;
     on.array(on.call(&ops::STACK, args![xs, axis])?)
 }
 
 /// The slices along one axis.
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
+    let axis = rules::axis(on.op, axis, x.shape().len())?;
     // libtorch makes every slice before it says how many there are
     let n = x.shape()[axis];
     let bytes = n.saturating_mul(size_of::<TorchArray<T>>());
@@ -162,64 +111,44 @@ pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<
 /// Repeated as a whole along each axis.
 pub fn tile<T: Element>(b: &Torch, x: &TorchArray<T>, repetitions: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("tile");
-    let ndim = x.shape().len().max(repetitions.len());
-    let aligned = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();
-    let (lengths, times) = (aligned(x.shape()), aligned(repetitions));
-    let tiled: Vec<usize> = lengths.iter().zip(&times).map(|(d, n)| d.saturating_mul(*n)).collect();
-    shape::count(on.op, &tiled, size_of::<T>())?;
-    // an axis for the repetitions before each axis, then both as one
-    let each = |outer: &[usize]| lengths.iter().zip(outer).flat_map(|(&d, &n)| [n, d]).collect::<Vec<_>>();
-    let apart = on.reshape(x.tensor(), &each(&vec![1; ndim]))?;
-    on.array(on.reshape(&on.call(&ops::EXPAND, args![&apart, &each(&times)])?, &tiled)?)
+    let repeats = rules::tiled(on.op, x.shape(), repetitions, size_of::<T>())?;
+    repeated(on, x, &repeats)
 }
 
 /// Every element repeated along one axis.
 pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("repeat");
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
-    let mut repeated = x.shape().to_vec();
-    repeated[axis] = repeated[axis].saturating_mul(repeats);
-    shape::count(on.op, &repeated, size_of::<T>())?;
-    let mut apart = x.shape().to_vec();
-    apart.insert(axis + 1, repeats);
-    let apart = on.call(&ops::EXPAND, args![&on.call(&ops::UNSQUEEZE, args![x, axis + 1])?, &apart])?;
-    on.array(on.reshape(&apart, &repeated)?)
+    let (_, repeats) = rules::repeated(on.op, x.shape(), repeats, axis, size_of::<T>())?;
+    repeated(on, x, &repeats)
+}
+
+fn repeated<T: Element>(on: OpContext<'_>, x: &TorchArray<T>, repeats: &Repeats) -> Result<TorchArray<T>> {
+    if repeats.shape.contains(&0) {
+        return on.array(on.full(&repeats.shape, T::default())?);
+    }
+    let apart = on.reshape(x.tensor(), &repeats.apart)?;
+    on.array(on.reshape(&on.call(&ops::EXPAND, args![&apart, &repeats.target])?, &repeats.shape)?)
 }
 
 /// Elements shifted along axes, around the ends. All axes are those of the flattened array.
 pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("roll");
-    if axis == Axes::All {
-        let flat = on.reshape(x.tensor(), &[x.tensor().size()])?;
-        let total: i128 = shift.iter().map(|&s| s as i128).sum();
-        let rolled = rotate(on, &flat, &[total], &[0])?;
-        return on.array(on.reshape(&rolled, x.shape())?);
-    }
-    let axes = axis.resolve(on.op, x.shape().len())?;
-    let shifts: Vec<i128> = match shift {
-        [one] => vec![*one as i128; axes.len()],
-        many if many.len() == axes.len() => many.iter().map(|&s| s as i128).collect(),
-        // one axis takes all shifts, one after the other
-        many if axes.len() == 1 => vec![many.iter().map(|&s| s as i128).sum()],
-        many => {
-            return Err(Error::argument(on.op, format!("{} shifts do not fit {} axes", many.len(), axes.len())));
+    match rules::roll(on.op, shift, axis, x.shape())? {
+        Roll::Axes(shifts) => on.array(rotate(on, x.tensor(), &shifts)?),
+        Roll::Row(shift) => {
+            let flat = on.reshape(x.tensor(), &[x.tensor().size()])?;
+            on.array(on.reshape(&rotate(on, &flat, &[shift])?, x.shape())?)
         }
-    };
-    on.array(rotate(on, x.tensor(), &shifts, &axes)?)
+    }
 }
 
-/// Rolls by shifts of any size.
-fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[i128], axes: &[usize]) -> Result<Tensor> {
-    let (mut small, mut moved) = (Vec::new(), Vec::new());
-    for (&shift, &axis) in shifts.iter().zip(axes) {
-        let len = x.shape()[axis].max(1) as i128;
-        small.push(shift.rem_euclid(len) as isize);
-        moved.push(axis);
-    }
-    if small.iter().all(|&s| s == 0) || x.size() == 0 {
+/// Rolls by a shift for each axis.
+fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<Tensor> {
+    if x.size() == 0 || shifts.iter().all(|&shift| shift == 0) {
         return Ok(x.clone());
     }
-    on.on_bits(x, |x| on.call(&ops::ROLL, args![x, &small[..], &moved]))
+    let axes: Vec<usize> = (0..shifts.len()).collect();
+    on.on_bits(x, |x| on.call(&ops::ROLL, args![x, shifts, &axes]))
 }
 
 /// The order reversed along axes.
@@ -245,9 +174,7 @@ fn shift_by<T: Element>(
     axes: Axes,
     shift: fn(usize) -> usize,
 ) -> Result<TorchArray<T>> {
-    let axes = axes.resolve(on.op, x.shape().len())?;
-    let shifts: Vec<i128> = axes.iter().map(|&a| shift(x.shape()[a]) as i128).collect();
-    on.array(rotate(on, x.tensor(), &shifts, &axes)?)
+    on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
 }
 
 /// A border around the array.
@@ -261,10 +188,8 @@ pub fn pad<T: Element>(
     let on = b.on("pad");
     let lengths = x.shape();
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
-    let padded = shape::padded(on.op, lengths, widths)?;
-    let n = shape::count(on.op, &padded, size_of::<T>())?;
-    shape::check_borders(on.op, lengths, widths, mode)?;
-    if n == 0 {
+    let padded = rules::padded(on.op, lengths, widths, mode, size_of::<T>())?;
+    if padded.contains(&0) {
         return on.array(on.full(&padded, T::default())?);
     }
     if mode == PadMode::Constant {

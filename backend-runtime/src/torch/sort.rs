@@ -7,7 +7,7 @@ use super::{
     strategy::{DtypeStrategy, signed},
     tensor::{Number, Tensor},
 };
-use crate::{DType, Error, Kind, Ordered, Result, Side, shape};
+use crate::{DType, Kind, Ordered, Result, Side, rules};
 
 /// The elements as libtorch sorts them.
 fn sortable<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
@@ -24,10 +24,9 @@ fn from_sortable<T: Ordered>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<
 fn ordered<T: Ordered>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
-    axis: isize,
+    axis: usize,
     descending: bool,
 ) -> Result<(Tensor, Tensor)> {
-    let axis = shape::axis(on.op, axis, x.shape().len())?;
     let x = sortable(on, x)?;
     if x.size() == 0 {
         // libtorch goes over all lanes, however many there are of no elements
@@ -44,13 +43,15 @@ fn ordered<T: Ordered>(
 /// Sorted along one axis.
 pub fn sort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<T>> {
     let on = b.on("sort");
+    let axis = rules::axis(on.op, axis, x.shape().len())?;
     from_sortable(on, ordered(on, x, axis, descending)?.0)
 }
 
 /// Indices that sort along one axis.
 pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<i64>> {
     let on = b.on("argsort");
-    on.array(ordered(on, x, axis, descending)?.1)
+    let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, false, size_of::<i64>())?;
+    on.array(on.reshape(&ordered(on, x, axis, descending)?.1, &shape)?)
 }
 
 /// Where to insert x2 into the sorted x1.
@@ -61,9 +62,7 @@ pub fn searchsorted<T: Ordered>(
     side: Side,
 ) -> Result<TorchArray<i64>> {
     let on = b.on("searchsorted");
-    if x1.shape().len() != 1 {
-        return Err(Error::shape(on.op, x1.shape(), "is to be sorted along one axis"));
-    }
+    rules::sorted(on.op, x1.shape())?;
     let (sorted, values) = (keys(on, x1)?, keys(on, x2)?);
     on.array(on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])?)
 }

@@ -6,7 +6,7 @@ use super::{
     ops, sort,
     tensor::{Number, Tensor},
 };
-use crate::{DType, Error, Precision, Result, Side};
+use crate::{DType, Precision, Result, Side, rules};
 
 /// Linear interpolation of points, in float64 as NumPy does it.
 pub fn interp<T: Precision>(
@@ -18,15 +18,7 @@ pub fn interp<T: Precision>(
     right: Option<f64>,
 ) -> Result<TorchArray<T>> {
     let on = b.on("interp");
-    let &[n] = xp.shape() else {
-        return Err(Error::shape(on.op, xp.shape(), "xp has one axis"));
-    };
-    if xp.shape() != fp.shape() {
-        return Err(Error::shapes(on.op, xp.shape(), fp.shape()));
-    }
-    if n == 0 {
-        return Err(Error::shape(on.op, xp.shape(), "no points to interpolate"));
-    }
+    let n = rules::interpolated(on.op, xp.shape(), fp.shape())?;
     let after = sort::searchsorted(b, xp, x, Side::Right).map_err(|e| e.within(on.op))?;
     let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
     let (x, xp, fp) = (wide(x)?, wide(xp)?, wide(fp)?);

@@ -7,7 +7,7 @@ use super::{
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Number, Tensor},
 };
-use crate::{DType, Element, Error, Result, shape};
+use crate::{DType, Element, Error, Result, rules};
 
 impl OpContext<'_> {
     /// The array as the detour has it.
@@ -27,7 +27,7 @@ impl OpContext<'_> {
         xs: [Operand<'_, T>; N],
     ) -> Result<[Tensor; N]> {
         let shapes = xs.iter().map(|x| if let Operand::Array(x) = x { x.shape() } else { &[] });
-        shape::broadcast_all(self.op, shapes)?;
+        rules::broadcast_all(self.op, shapes)?;
         let mut tensors = Vec::with_capacity(N);
         for x in xs {
             let tensor = match x {
@@ -51,7 +51,7 @@ impl OpContext<'_> {
 
     /// A new tensor of one value.
     pub fn full<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
-        shape::count(self.op, shape, size_of::<T>())?;
+        rules::count(self.op, shape, size_of::<T>())?;
         let (detour, value) = (DtypeStrategy::Wrap.detour(T::DTYPE), Number::of(value));
         let (value, dtype) = (detour.enter_number(value), detour.carrier(T::DTYPE));
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
@@ -59,7 +59,7 @@ impl OpContext<'_> {
 
     /// 0, 1 .. n - 1 as int64.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
-        shape::count(self.op, &[n], size_of::<i64>())?;
+        rules::count(self.op, &[n], size_of::<i64>())?;
         self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }
 

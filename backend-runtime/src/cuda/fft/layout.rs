@@ -97,7 +97,7 @@ fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Complex, shape::c_strides};
+    use crate::{Complex, rules::c_strides};
     use std::f64::consts::TAU;
 
     type C = Complex<f64>;

@@ -12,8 +12,7 @@ use super::{
 };
 use crate::{
     Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
-    numpyish::fft::{Direction, axes_and_lengths, no_axis, of_half, points},
-    shape,
+    rules::{self, Direction, Half},
 };
 use cufft::TransformKind;
 use layout::{Layout, Strided};
@@ -32,33 +31,34 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     scaled.chain(hermitian).chain(frequencies).collect()
 });
 
-/// What a transform makes of what.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Complex,
-    ToHalf,
-    FromHalf,
-}
-
 /// A transform of any number of axes.
 struct Transform {
     op: &'static str,
-    shape: Shape,
+    half: Half,
     direction: Direction,
     norm: Norm,
     double: bool,
 }
 
 impl Transform {
-    /// The array transformed along axes, each with its number of points; the last is that of real numbers. `x` stays as
-    /// it is.
-    fn run(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
+    /// The array transformed as planned. `x` stays as it is.
+    fn run(&self, b: &Cuda, x: &RawArray, plan: &rules::Transform) -> Result<RawArray> {
         b.check(self.op, x)?;
+        if !plan.repeats() {
+            return self.together(b, x, &plan.axes);
+        }
+        let steps = plan.steps(self.half);
+        let special = if self.half == Half::Input { steps.len() - 1 } else { 0 };
+        steps.into_iter().enumerate().try_fold(x.clone(), |x, (i, (axis, n, _))| {
+            let half = if i == special { self.half } else { Half::Neither };
+            Transform { half, ..*self }.together(b, &x, &[(axis, n)])
+        })
+    }
+
+    /// The array transformed along different axes, each with its number of points; the last is that of real numbers.
+    fn together(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         let Some((&last, others)) = axes.split_last() else {
-            return match self.shape {
-                Shape::Complex => self.as_complex(b, x),
-                _ => Err(no_axis(self.op)),
-            };
+            return self.as_complex(b, x);
         };
         // together with the last axis go those that are nearest in memory
         let in_memory = |axes: &[(usize, usize)]| {
@@ -66,21 +66,21 @@ impl Transform {
             axes.sort_by_key(|&(axis, _)| Reverse(x.strides[axis].unsigned_abs()));
             axes
         };
-        let out = match self.shape {
-            Shape::Complex => self.complex(b, x.clone(), &in_memory(axes))?,
-            Shape::ToHalf => {
+        let out = match self.half {
+            Half::Neither => self.complex(b, x.clone(), &in_memory(axes))?,
+            Half::Result => {
                 let others = in_memory(others);
                 let (far, near) = others.split_at(others.len().saturating_sub(Layout::MOST - 1));
-                let x = self.step(b, x, Shape::ToHalf, &[near, &[last]].concat())?;
+                let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
             // alone: what is no spectrum of real numbers along the last axis is made one, after the others are done
-            Shape::FromHalf => {
+            Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
-                self.step(b, &x, Shape::FromHalf, &[last])?
+                self.step(b, &x, Half::Input, &[last])?
             }
         };
-        let conj = self.shape == Shape::ToHalf && self.direction == Direction::Inverse;
+        let conj = self.half == Half::Result && self.direction == Direction::Inverse;
         let by = axes.iter().map(|&(_, n)| self.direction.scale(self.norm, n)).product();
         if conj || by != 1.0 {
             scaled(b, self.op, &out, by, conj)?;
@@ -99,28 +99,28 @@ impl Transform {
     }
 
     fn complex(&self, b: &Cuda, x: RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
-        axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Shape::Complex, axes))
+        axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Half::Neither, axes))
     }
 
     /// One call of the library. The result is dense, in an order of axes that the library can write.
-    fn step(&self, b: &Cuda, x: &RawArray, shape: Shape, axes: &[(usize, usize)]) -> Result<RawArray> {
+    fn step(&self, b: &Cuda, x: &RawArray, half: Half, axes: &[(usize, usize)]) -> Result<RawArray> {
         let (op, inverse) = (self.op, self.direction == Direction::Inverse);
         let complex = self.real().to_complex();
-        let (kind, from, to) = match shape {
-            Shape::Complex if inverse => (TransformKind::Inverse, complex, complex),
-            Shape::Complex => (TransformKind::Forward, complex, complex),
-            Shape::ToHalf => (TransformKind::ToHalf, self.real(), complex),
-            Shape::FromHalf => (TransformKind::FromHalf, complex, self.real()),
+        let (kind, from, to) = match half {
+            Half::Neither if inverse => (TransformKind::Inverse, complex, complex),
+            Half::Neither => (TransformKind::Forward, complex, complex),
+            Half::Result => (TransformKind::ToHalf, self.real(), complex),
+            Half::Input => (TransformKind::FromHalf, complex, self.real()),
         };
         let mut lengths = [x.shape.clone(), x.shape.clone()];
         for &(axis, n) in axes {
             lengths.iter_mut().for_each(|shape| shape[axis] = n);
         }
-        let &(last, n) = axes.last().ok_or_else(|| no_axis(op))?;
-        match shape {
-            Shape::Complex => {}
-            Shape::ToHalf => lengths[1][last] = n / 2 + 1,
-            Shape::FromHalf => lengths[0][last] = n / 2 + 1,
+        let &(last, n) = axes.last().ok_or_else(|| Error::shape(op, &x.shape, "there is no axis to transform"))?;
+        match half {
+            Half::Neither => {}
+            Half::Result => lengths[1][last] = n / 2 + 1,
+            Half::Input => lengths[0][last] = n / 2 + 1,
         }
         let [before, after] = lengths;
         let out = b.uninit_raw(op, to, &after)?;
@@ -137,7 +137,7 @@ impl Transform {
         });
         // transforms to real numbers use their input as a work area; those of real numbers read pairs of them
         let aligned = x.pointer().is_multiple_of(complex.size() as u64);
-        if part.dtype == from && part.shape == before && shape != Shape::FromHalf && aligned {
+        if part.dtype == from && part.shape == before && half != Half::Input && aligned {
             for out in [&out, &turned] {
                 if let Some(layout) = layout(&part, out) {
                     cufft::run(b, op, kind, layout, &part, out)?;
@@ -146,7 +146,7 @@ impl Transform {
             }
         }
         let lanes = self.gathered(b, &part, from, &before, &indices)?;
-        if shape == Shape::FromHalf {
+        if half == Half::Input {
             // the library knows the inverse: the other direction is that of the conjugate
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
@@ -177,7 +177,7 @@ fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
     let order: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
     let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let mut strides = vec![0; shape.len()];
-    order.iter().zip(shape::c_strides(&lengths)).for_each(|(&axis, stride)| strides[axis] = stride);
+    order.iter().zip(rules::c_strides(&lengths)).for_each(|(&axis, stride)| strides[axis] = stride);
     strides
 }
 
@@ -209,7 +209,7 @@ fn is_double<T: Float>() -> bool {
 
 /// The public functions of one axis.
 macro_rules! one_axis {
-    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $shape:ident, $direction:ident, $default:expr;)*) => {$(
+    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
         pub fn $op<T: $bound>(
             b: &Cuda,
@@ -219,33 +219,31 @@ macro_rules! one_axis {
             norm: Norm,
         ) -> Result<CudaArray<T::$result>> {
             let op = stringify!($op);
-            let axis = shape::axis(op, axis, x.shape().len())?;
-            let default: fn(usize) -> usize = $default;
-            let points = points(op, x.shape(), n, default(x.shape()[axis]))?;
-            let (shape, direction, double) = (Shape::$shape, Direction::$direction, is_double::<T>());
-            Ok(CudaArray::of(Transform { op, shape, direction, norm, double }.run(b, &x.raw, &[(axis, points)])?))
+            let (half, direction, double) = (Half::$half, Direction::$direction, is_double::<T>());
+            let plan = rules::transform(op, x.shape(), n, axis, half)?;
+            Transform { op, half, direction, norm, double }.run(b, &x.raw, &plan).map(CudaArray::of)
         }
     )*};
 }
 
 one_axis! {
     /// Discrete Fourier transform along one axis.
-    fft<T: Float> -> Complex = Complex, Forward, |n| n;
+    fft<T: Float> -> Complex = Neither, Forward;
     /// Inverse of [`fft`].
-    ifft<T: Float> -> Complex = Complex, Inverse, |n| n;
+    ifft<T: Float> -> Complex = Neither, Inverse;
     /// Transform of real `x`: the non-negative frequencies.
-    rfft<T: Real> -> Complex = ToHalf, Forward, |n| n;
+    rfft<T: Real> -> Complex = Result, Forward;
     /// Inverse of [`rfft`].
-    irfft<T: ComplexFloat> -> Real = FromHalf, Inverse, of_half;
+    irfft<T: ComplexFloat> -> Real = Input, Inverse;
     /// Transform of a signal with Hermitian symmetry, of which the first half is given.
-    hfft<T: ComplexFloat> -> Real = FromHalf, Forward, of_half;
+    hfft<T: ComplexFloat> -> Real = Input, Forward;
     /// Inverse of [`hfft`].
-    ihfft<T: Real> -> Complex = ToHalf, Inverse, |n| n;
+    ihfft<T: Real> -> Complex = Result, Inverse;
 }
 
 /// The public functions of several axes.
 macro_rules! many_axes {
-    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $shape:ident, $direction:ident;)*) => {$(
+    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
         pub fn $op<T: $bound>(
             b: &Cuda,
@@ -255,22 +253,22 @@ macro_rules! many_axes {
             norm: Norm,
         ) -> Result<CudaArray<T::$result>> {
             let op = stringify!($op);
-            let (shape, direction, double) = (Shape::$shape, Direction::$direction, is_double::<T>());
-            let axes = axes_and_lengths(op, x.shape(), s, axes, shape == Shape::FromHalf)?;
-            Ok(CudaArray::of(Transform { op, shape, direction, norm, double }.run(b, &x.raw, &axes)?))
+            let (half, direction, double) = (Half::$half, Direction::$direction, is_double::<T>());
+            let plan = rules::transforms(op, x.shape(), s, axes, half)?;
+            Transform { op, half, direction, norm, double }.run(b, &x.raw, &plan).map(CudaArray::of)
         }
     )*};
 }
 
 many_axes! {
     /// Discrete Fourier transform over several axes.
-    fftn<T: Float> -> Complex = Complex, Forward;
+    fftn<T: Float> -> Complex = Neither, Forward;
     /// Inverse of [`fftn`].
-    ifftn<T: Float> -> Complex = Complex, Inverse;
+    ifftn<T: Float> -> Complex = Neither, Inverse;
     /// [`fftn`] of real `x`: the last of the axes keeps its non-negative frequencies.
-    rfftn<T: Real> -> Complex = ToHalf, Forward;
+    rfftn<T: Real> -> Complex = Result, Forward;
     /// Inverse of [`rfftn`].
-    irfftn<T: ComplexFloat> -> Real = FromHalf, Inverse;
+    irfftn<T: ComplexFloat> -> Real = Input, Inverse;
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
@@ -292,7 +290,7 @@ fn frequencies<T: Real>(
     negative: usize,
     d: f64,
 ) -> Result<CudaArray<T>> {
-    let step = shape::frequency_step(op, n, d)?;
+    let step = rules::frequency_step(op, n, d)?;
     let out = b.uninit_raw(op, T::DTYPE, &[count])?;
     let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[T::DTYPE]))?;
     let (elements, negative, points) = (count as u64, negative as u64, n as u64);

@@ -10,7 +10,7 @@ pub(super) use integer::KERNELS;
 use super::{Cuda, CudaArray};
 use crate::{
     Kind, Numeric, Result,
-    shape::{self, Product},
+    rules::{self, Product},
 };
 use operands::{OP, Operands};
 
@@ -18,7 +18,7 @@ use operands::{OP, Operands};
 pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {
     b.check(OP, &x1.raw)?;
     b.check(OP, &x2.raw)?;
-    let product = Product::of(OP, &x1.raw.shape, &x2.raw.shape)?;
+    let product = Product::of(OP, &x1.raw.shape, &x2.raw.shape, size_of::<T>())?;
     let out = b.uninit_raw(OP, T::DTYPE, &product.shape)?;
     if out.size() == 0 {
         return Ok(CudaArray::of(out));
@@ -32,7 +32,7 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
     let right = if x2.raw.shape.len() == 1 { x2.raw.expanded(1) } else { x2.raw.clone() };
     let Product { rows, inner, columns, .. } = product;
     let matrices = [&product.batches[..], &[rows, columns]].concat();
-    let to = out.view(matrices.clone(), shape::c_strides(&matrices), out.offset);
+    let to = out.view(matrices.clone(), rules::c_strides(&matrices), out.offset);
     let operands = Operands { rows, inner, columns, left, right, out: to };
     match T::DTYPE.kind() {
         Kind::Real | Kind::Complex => blas::product(b, &operands.storable(b)?.broadcast(&product.batches)?)?,

@@ -11,7 +11,7 @@ pub(super) use scan::{DIFFS, SCANS, running_count};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{Cuda, CudaArray, array::RawArray};
-use crate::{Axes, Element, Error, Float, Ordered, Result, shape};
+use crate::{Axes, Element, Float, Ordered, Result, rules};
 use fold::Fold;
 use plan::Plan;
 
@@ -95,7 +95,7 @@ fn over_axes<T: Element, U: Element>(
     keepdims: bool,
     fold: Fold,
 ) -> Result<CudaArray<U>> {
-    let axes = axis.resolve(op, x.raw.shape.len())?;
+    let axes = rules::reduction(op, axis, x.raw.shape.len())?;
     reduced(b, op, &x.raw, &axes, keepdims, fold).map(CudaArray::of)
 }
 
@@ -107,17 +107,18 @@ fn along_axis<T: Element, U: Element>(
     keepdims: bool,
     fold: Fold,
 ) -> Result<CudaArray<U>> {
-    let axis = shape::axis(op, axis, x.raw.shape.len())?;
-    reduced(b, op, &x.raw, &[axis], keepdims, fold).map(CudaArray::of)
+    let axis = rules::reduction_axis(op, axis, x.raw.shape.len())?;
+    let axes = axis.as_ref().map_or(&[][..], std::slice::from_ref);
+    reduced(b, op, &x.raw, axes, keepdims, fold).map(CudaArray::of)
 }
 
 /// `fold` of `x` over axes.
 fn reduced(b: &Cuda, op: &'static str, x: &RawArray, axes: &[usize], keepdims: bool, fold: Fold) -> Result<RawArray> {
     b.check(op, x)?;
-    let plan = Plan::new(op, x, axes);
-    if fold.needs_elements() && plan.inputs() == 0 && plan.outputs() > 0 {
-        return Err(Error::shape(op, &x.shape, "has no elements to choose from"));
+    if fold.needs_elements() {
+        rules::require_elements(op, &x.shape, axes)?;
     }
+    let plan = Plan::new(op, x, axes);
     let values = plan.run(b, fold, None, plan.inputs() as f64)?;
     Ok(plan.shaped(values, keepdims))
 }
@@ -138,7 +139,7 @@ fn spread<T: Float>(
     fold: Fold,
 ) -> Result<CudaArray<T::Real>> {
     b.check(op, &x.raw)?;
-    let axes = axis.resolve(op, x.raw.shape.len())?;
+    let axes = rules::reduction(op, axis, x.raw.shape.len())?;
     let plan = Plan::new(op, &x.raw, &axes);
     let n = plan.inputs() as f64;
     let means = plan.run(b, Fold::WideMean, None, n)?;

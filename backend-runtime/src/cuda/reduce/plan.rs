@@ -10,7 +10,7 @@ use crate::{
         program::Instance,
         walk::Merged,
     },
-    shape,
+    rules,
 };
 use std::cmp::Reverse;
 
@@ -105,10 +105,10 @@ impl Plan {
     /// Results in the order of the plan as an array of the shape that is left.
     pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
-        let memory_strides = shape::c_strides(&in_memory);
+        let memory_strides = rules::c_strides(&in_memory);
         let mut strides = vec![0; self.x.shape.len()];
         self.kept.iter().zip(memory_strides).for_each(|(&axis, stride)| strides[axis] = stride);
-        let lengths = shape::reduced(&self.x.shape, &self.axes, keepdims);
+        let lengths = rules::reduced(&self.x.shape, &self.axes, keepdims);
         if !keepdims {
             let mut axis = 0;
             strides.retain(|_| {

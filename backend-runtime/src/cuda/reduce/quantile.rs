@@ -1,7 +1,7 @@
 //! Quantiles, of sorted rows.
 
 use crate::{
-    Axes, DType, Error, Interpolation, Real, Result,
+    Axes, DType, Interpolation, Real, Result,
     cuda::{
         Cuda, CudaArray,
         array::RawArray,
@@ -10,7 +10,7 @@ use crate::{
         program::Instance,
         sort::{PROGRAM, Rows, Wanted},
     },
-    shape,
+    rules,
 };
 
 const OP: &str = "quantile";
@@ -26,16 +26,14 @@ pub fn quantile<T: Real>(
 ) -> Result<CudaArray<T>> {
     let x = &x.raw;
     b.check(OP, x)?;
-    let axes = axis.resolve(OP, x.shape.len())?;
+    let axes = rules::reduction(OP, axis, x.shape.len())?;
     let q = contiguous(b, OP, &q.raw)?;
     check_range(b, &q)?;
+    rules::require_elements(OP, &x.shape, &axes)?;
     let kept: Vec<usize> = (0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect();
     let length: usize = axes.iter().map(|&axis| x.shape[axis]).product();
     let rows: usize = kept.iter().map(|&axis| x.shape[axis]).product();
-    if length == 0 && rows > 0 && q.size() > 0 {
-        return Err(Error::shape(OP, &x.shape, "has no elements to choose from"));
-    }
-    let shape = [&q.shape[..], &shape::reduced(&x.shape, &axes, keepdims)].concat();
+    let shape = [&q.shape[..], &rules::reduced(&x.shape, &axes, keepdims)].concat();
     let out = b.uninit_raw(OP, x.dtype, &shape)?;
     if out.size() == 0 {
         return Ok(CudaArray::of(out));
@@ -71,7 +69,7 @@ fn check_range(b: &Cuda, q: &RawArray) -> Result<()> {
     unsafe { b.launch(OP, kernel, Grid::over(q.size()), &[&from, &n, &to])? };
     match b.download::<u32>(OP, &flag)?[..] {
         [0] => Ok(()),
-        _ => Err(Error::argument(OP, "a q is outside 0 ..= 1")),
+        _ => Err(rules::quantile_range(OP)),
     }
 }
 
@@ -90,7 +88,7 @@ fn number(method: Interpolation) -> u32 {
 mod tests {
     use super::*;
     use crate::{
-        Arrays, bf16,
+        Arrays, Error, bf16,
         cuda::{
             compare::{assert_near, layouts, mixed},
             testing::device,

@@ -12,7 +12,7 @@ use crate::{
         program::{Instance, KernelList, Program, ProgramSource},
         walk::Merged,
     },
-    shape,
+    rules,
 };
 use std::cmp::Reverse;
 
@@ -73,12 +73,13 @@ fn running<T: Element>(
     fold: Fold,
     identity: T::Sum,
 ) -> Result<CudaArray<T::Sum>> {
-    let axis = shape::axis(op, axis, x.raw.shape.len())?;
-    let out = result(b, op, &x.raw, axis, include_initial, T::Sum::DTYPE)?;
-    if x.raw.shape[axis] == 0 {
+    let (axis, from, to) = rules::scan(op, &x.raw.shape, axis, include_initial, T::Sum::DTYPE.size())?;
+    let x = if x.raw.shape == from { x.raw.clone() } else { x.raw.expanded(0) };
+    let out = result(b, op, &x, to, T::Sum::DTYPE)?;
+    if x.shape[axis] == 0 {
         fill(b, op, identity, &out)?;
     } else {
-        scan(b, op, &x.raw, &out, axis, include_initial, fold)?;
+        scan(b, op, &x, &out, axis, include_initial, fold)?;
     }
     Ok(CudaArray::of(out))
 }
@@ -90,18 +91,9 @@ pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Resu
     Ok(out)
 }
 
-/// An array for the result, laid out as `x` is.
-fn result(
-    b: &Cuda,
-    op: &'static str,
-    x: &RawArray,
-    axis: usize,
-    include_initial: bool,
-    dtype: DType,
-) -> Result<RawArray> {
+/// An array of this shape for the result, laid out as `x` is.
+fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
     b.check(op, x)?;
-    let mut shape = x.shape.clone();
-    shape[axis] = shape[axis].saturating_add(include_initial as usize);
     let order = in_memory(x, (0..shape.len()).collect());
     let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let out = b.uninit_raw(op, dtype, &lengths)?;
@@ -218,8 +210,8 @@ unsafe impl Argument for KernelScan {}
 pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Result<CudaArray<T>> {
     let op = "diff";
     b.check(op, &x.raw)?;
-    let axis = shape::axis(op, axis, x.raw.shape.len())?;
-    let (left, times) = shape::differences(&x.raw.shape, axis, n);
+    let axis = rules::axis(op, axis, x.raw.shape.len())?;
+    let (left, times) = rules::differences(&x.raw.shape, axis, n);
     if left.contains(&0) {
         return b.uninit(op, &left);
     }

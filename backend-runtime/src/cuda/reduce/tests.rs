@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Arrays, Complex, bf16,
+    Arrays, Complex, Error, bf16,
     cuda::{
         compare::{assert_near, host, layouts, mixed},
         testing::device,

@@ -13,11 +13,12 @@ use super::{
     program::Instance,
     walk::Merged,
 };
-use crate::{DType, Error, Kind, Ordered, Result, Side, shape};
+use crate::{DType, Kind, Ordered, Result, Side, rules};
 
 /// Sorted along one axis.
 pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
     let op = "sort";
+    let axis = rules::axis(op, axis, x.raw.shape.len())?;
     // zeros and NaN keep their bits: they are moved; the values of other dtypes follow from their keys
     let wanted = if T::DTYPE.kind() == Kind::Real { Wanted::Order } else { Wanted::Values };
     along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
@@ -26,7 +27,10 @@ pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: boo
 /// Indices that sort along one axis.
 pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<i64>> {
     let wanted = Wanted::Order;
-    along(b, "argsort", &x.raw, axis, descending, wanted, |rows| rows.order_as(b, DType::Int64)).map(CudaArray::of)
+    let op = "argsort";
+    let (axis, shape, _) = rules::scan(op, &x.raw.shape, axis, false, size_of::<i64>())?;
+    let x = if x.raw.shape == shape { x.raw.clone() } else { x.raw.expanded(0) };
+    along(b, op, &x, axis, descending, wanted, |rows| rows.order_as(b, DType::Int64)).map(CudaArray::of)
 }
 
 /// The indices that sort a 1-D array, in some integer dtype that has them.
@@ -41,18 +45,17 @@ fn along(
     b: &Cuda,
     op: &'static str,
     x: &RawArray,
-    axis: isize,
+    axis: usize,
     descending: bool,
     wanted: Wanted,
     result: impl FnOnce(&Rows) -> Result<RawArray>,
 ) -> Result<RawArray> {
     let ndim = x.shape.len();
-    let axis = shape::axis(op, axis, ndim)?;
     let order: Vec<usize> = (0..ndim).filter(|&a| a != axis).chain([axis]).collect();
     let moved = x.permuted(&order);
     let rows = Rows::sorted(b, op, &moved, x.shape[axis], descending, wanted)?;
     let out = result(&rows)?;
-    let out = out.view(moved.shape.clone(), shape::c_strides(&moved.shape), out.offset);
+    let out = out.view(moved.shape.clone(), rules::c_strides(&moved.shape), out.offset);
     let back: Vec<usize> = (0..axis).chain([ndim - 1]).chain(axis..ndim - 1).collect();
     Ok(out.permuted(&back))
 }
@@ -63,9 +66,7 @@ pub fn searchsorted<T: Ordered>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>, 
     let (sorted, x) = (&x1.raw, &x2.raw);
     b.check(op, sorted)?;
     b.check(op, x)?;
-    let &[n] = &sorted.shape[..] else {
-        return Err(Error::shape(op, &sorted.shape, "is not 1-D"));
-    };
+    let n = rules::sorted(op, &sorted.shape)?;
     let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
     if out.size() > 0 {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("search", "", &[T::DTYPE]))?;

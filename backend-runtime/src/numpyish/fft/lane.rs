@@ -1,32 +1,12 @@
 //! Transforms of one lane, with plans that are made once per length.
 
-use crate::{Complex, Norm, Precision, Result, numpyish::buffer};
+use crate::{Complex, Precision, Result, numpyish::buffer, rules::Direction};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
-
-/// Which way a transform goes: the sign of its exponent, and when it is scaled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// exp(-2 pi i jk / n)
-    Forward,
-    /// exp(+2 pi i jk / n)
-    Inverse,
-}
-
-impl Direction {
-    /// What results are multiplied with.
-    pub fn scale(self, norm: Norm, n: usize) -> f64 {
-        match (norm, self) {
-            (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
-            (Norm::Backward, Direction::Inverse) | (Norm::Forward, Direction::Forward) => 1.0 / n as f64,
-            (Norm::Backward, Direction::Forward) | (Norm::Forward, Direction::Inverse) => 1.0,
-        }
-    }
-}
 
 /// `f32` and `f64`: what transforms are computed in.
 pub trait Engine: Precision + FftNum {
@@ -149,13 +129,5 @@ mod tests {
             assert!(matches!(complex::<f64>("fft", n, Direction::Forward), Err(Error::Memory { op: "fft", .. })));
             assert!(matches!(real_to_half::<f32>("rfft", n), Err(Error::Memory { op: "rfft", .. })));
         }
-    }
-
-    #[test]
-    fn scales() {
-        let s = |norm| (Direction::Forward.scale(norm, 4), Direction::Inverse.scale(norm, 4));
-        assert_eq!(s(Norm::Backward), (1.0, 0.25));
-        assert_eq!(s(Norm::Ortho), (0.5, 0.5));
-        assert_eq!(s(Norm::Forward), (0.25, 1.0));
     }
 }

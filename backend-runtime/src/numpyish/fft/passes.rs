@@ -9,9 +9,9 @@ use super::{
         parallel::COSTLY,
         raw::{RawArray, View},
     },
-    lane::{self, Direction, Engine},
+    lane::{self, Engine},
 };
-use crate::{ComplexFloat, DType, Element, Error, Float, Kind, Norm, Numeric, Result};
+use crate::{ComplexFloat, DType, Element, Error, Float, Kind, Norm, Numeric, Result, rules::Direction};
 
 /// A transform of `n` points along an axis. Lanes that are longer are cut, shorter ones are continued by zeros.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use crate::{
         simd::versions,
         typed::typed,
     },
-    shape,
+    rules::{self, Along},
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -60,16 +60,16 @@ pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, ax
 
 fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     const OP: &str = "take";
-    let axis = shape::axis(OP, axis, x.shape.len())?;
-    let (len, size) = (x.shape[axis], x.dtype.size());
-    let shape = [&x.shape[..axis], indices.shape, &x.shape[axis + 1..]].concat();
-    let n = shape::count(OP, &shape, size)?;
+    let size = x.dtype.size();
+    let (axis, shape) = rules::taken(OP, x.shape, indices.shape, axis, size)?;
+    let (len, n) = (x.shape[axis], rules::count(OP, &shape, size)?);
     let packed = copy::pack(OP, indices)?;
     // SAFETY: the indices, packed.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     let (outer, inner) = around(x.shape, axis);
     let few = !x.is_c_order() && indices.len() < len / 2;
-    if few || inner != 1 || len == 0 {
+    // a gather checks the indices that it uses
+    if few || inner != 1 || len == 0 || outer == 0 {
         check(OP, indices, len)?;
     }
     if few {
@@ -100,9 +100,9 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
 fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shape: Vec<usize>) -> Result<RawArray> {
     let mut flat = x.shape.to_vec();
     flat[axis] = indices.len();
-    let mut strides = shape::c_strides(&flat);
+    let mut strides = rules::c_strides(&flat);
     let step = strides.remove(axis) as usize;
-    let mut out = Buffer::new(op, shape::count(op, &shape, x.dtype.size())?, x.dtype)?;
+    let mut out = Buffer::new(op, rules::count(op, &shape, x.dtype.size())?, x.dtype)?;
     for (k, &index) in indices.iter().enumerate() {
         let slice = Region::of(x).at(axis, from_start(index, x.shape[axis]));
         copy::place(&mut out, k * step, &strides, slice.view());
@@ -123,17 +123,14 @@ pub fn take_along_axis<T: Element>(
 
 fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     const OP: &str = "take_along_axis";
-    let axis = shape::axis(OP, axis, x.shape.len())?;
-    let refused = |_| Error::shapes(OP, x.shape, indices.shape);
-    if indices.shape.len() != x.shape.len() {
-        return Err(refused(()));
+    let Along { axis, x: x_shape, shape } = rules::along(OP, x.shape, indices.shape, axis, x.dtype.size())?;
+    let (len, many) = (x_shape[axis], shape[axis]);
+    if shape.contains(&0) {
+        let packed = copy::pack(OP, indices)?;
+        // SAFETY: the indices, packed.
+        check(OP, unsafe { packed.slice::<i64>(indices.len()) }, len)?;
+        return RawArray::empty(OP, shape, x.dtype);
     }
-    let (len, many) = (x.shape[axis], indices.shape[axis]);
-    let with = |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
-    let others = shape::broadcast(OP, &with(x.shape, 1), &with(indices.shape, 1)).map_err(|_| refused(()))?;
-    let (x_shape, shape) = (with(&others, len), with(&others, many));
-    shape::count(OP, &x_shape, x.dtype.size())?;
-    shape::count(OP, &shape, x.dtype.size().max(size_of::<i64>()))?;
     let wide = Region::of(x).broadcast(OP, &x_shape)?;
     let from = copy::pack(OP, wide.view())?;
     let wide_indices = Region::of(indices).broadcast(OP, &shape)?;
@@ -172,7 +169,7 @@ fn gather<'a>(
     let size = dtype.size();
     let segments = width.div_ceil(COLUMNS);
     let outside = AtomicBool::new(false);
-    let out = Buffer::new(op, shape::count(op, &shape, size)?, dtype)?;
+    let out = Buffer::new(op, rules::count(op, &shape, size)?, dtype)?;
     let ends = Ends { from, to: out.start() };
     parallel::parallel(count * segments, (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)), |tasks| {
         let ends = &ends;
@@ -314,15 +311,7 @@ fn scattered(
 ) -> Result<RawArray> {
     /// Columns of one task, where there are many.
     const COLUMNS: usize = 1 << 9;
-    let axis = shape::axis(op, axis, x.shape.len())?;
-    if indices.shape.len() != 1 {
-        return Err(Error::shape(op, indices.shape, "indices have one axis"));
-    }
-    let mut wanted = x.shape.to_vec();
-    wanted[axis] = indices.len();
-    if values.shape != wanted {
-        return Err(Error::shapes(op, &wanted, values.shape));
-    }
+    let axis = rules::scattered(op, x.shape, indices.shape, values.shape, axis)?;
     let (len, size) = (x.shape[axis], x.dtype.size());
     let packed = copy::pack(op, indices)?;
     // SAFETY: the indices, packed.

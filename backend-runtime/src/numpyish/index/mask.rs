@@ -1,7 +1,7 @@
 //! Elements that a mask is true for, and where they are.
 
 use crate::{
-    DType, Element, Error, Result,
+    DType, Element, Result,
     numpyish::{
         NdArray, Numpyish,
         buffer::{self, Buffer},
@@ -11,24 +11,26 @@ use crate::{
         raw::{RawArray, View, view},
         typed::{all_typed, typed},
     },
+    rules::{self, Masked},
 };
 
 /// Elements that one task looks through for true ones.
 const BLOCK: usize = 1 << 14;
 
-/// The elements, in C order, where a mask of the same shape is true.
+/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
 pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
     typed(masked(view(x), view(mask)))
 }
 
 fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     const OP: &str = "boolean_mask";
-    if x.shape != mask.shape {
-        return Err(Error::shapes(OP, x.shape, mask.shape));
-    }
+    let Masked { cell, .. } = rules::masked(OP, x.shape, mask.shape)?;
     let (elements, flags) = (copy::pack(OP, x)?, copy::pack(OP, mask)?);
     // SAFETY: the bools of the mask, packed; each is a byte of 0 or 1.
     let flags = unsafe { flags.slice::<bool>(mask.len()) };
+    if !cell.is_empty() {
+        return cells(OP, x.dtype, elements.start(), flags, &cell);
+    }
     let mut ends = buffer::vec::<usize>(OP, flags.len().div_ceil(BLOCK))?;
     let mut n = 0;
     for block in flags.chunks(BLOCK) {
@@ -51,6 +53,22 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     });
     // SAFETY: the blocks cover the result.
     unsafe { RawArray::new(OP, vec![n], out) }
+}
+
+/// The cells of this shape whose flag is set.
+fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: &[usize]) -> Result<RawArray> {
+    let n = flags.iter().filter(|&&flag| flag).count();
+    let shape = [&[n], cell].concat();
+    let out = Buffer::new(op, rules::count(op, &shape, dtype.size())?, dtype)?;
+    if out.len() > 0 {
+        let bytes = out.len() / n * dtype.size();
+        for (to, (i, _)) in flags.iter().enumerate().filter(|(_, flag)| **flag).enumerate() {
+            // SAFETY: a cell of both; the result has room for as many as flags are set.
+            unsafe { std::ptr::copy_nonoverlapping(from.add(i * bytes), out.start().add(to * bytes), bytes) };
+        }
+    }
+    // SAFETY: every cell has been written.
+    unsafe { RawArray::new(op, shape, out) }
 }
 
 /// Writes the elements whose flag is set, `room` of them. Every element is written where the next one goes, and stays if its
@@ -77,6 +95,7 @@ pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i
 
 fn nonzero_of(x: View<'_>) -> Result<Vec<RawArray>> {
     const OP: &str = "nonzero";
+    rules::require_axes(OP, x.shape)?;
     let (n, places) = places(OP, x)?;
     places.into_iter().map(|v| RawArray::from_vec(OP, vec![n], v)).collect()
 }
@@ -90,7 +109,7 @@ fn argwhere_of(x: View<'_>) -> Result<RawArray> {
     const OP: &str = "argwhere";
     let (n, places) = places(OP, x)?;
     let ndim = x.shape.len();
-    let mut out = Buffer::new(OP, crate::shape::count(OP, &[n, ndim], size_of::<i64>())?, DType::Int64)?;
+    let mut out = Buffer::new(OP, rules::count(OP, &[n, ndim], size_of::<i64>())?, DType::Int64)?;
     for (k, column) in places.iter().enumerate() {
         let column = View { start: column.as_ptr().cast(), dtype: DType::Int64, shape: &[n], strides: &[1] };
         copy::place(&mut out, k, &[ndim as isize], column);

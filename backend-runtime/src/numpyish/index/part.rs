@@ -10,7 +10,7 @@ use crate::{
         region::Region,
         typed::{Change, Step, changed_by, typed},
     },
-    shape,
+    rules,
 };
 use ndarray::Slice as Part;
 
@@ -20,7 +20,7 @@ pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Re
 }
 
 fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
-    let spans = shape::spans("getitem", slices, shape)?;
+    let spans = rules::spans("getitem", slices, shape)?;
     let mut steps: Vec<Step> =
         spans.iter().enumerate().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
@@ -29,7 +29,7 @@ fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
 }
 
 /// The same part in ndarray's words: there a negative step begins at the last index of the range.
-fn ndarray_slice(span: &shape::Span) -> Part {
+fn ndarray_slice(span: &rules::Span) -> Part {
     let first = span.start as isize;
     match span.len as isize {
         0 => Part::new(0, Some(0), 1),
@@ -53,20 +53,16 @@ pub fn setitem<T: Element>(
 
 fn replaced(x: View<'_>, slices: &[Slice], values: View<'_>) -> Result<RawArray> {
     const OP: &str = "setitem";
-    let spans = shape::spans(OP, slices, x.shape)?;
-    let whole = shape::c_strides(x.shape);
+    let spans = rules::spans(OP, slices, x.shape)?;
+    let whole = rules::c_strides(x.shape);
     let start: usize = spans.iter().zip(&whole).map(|(span, &stride)| span.start * stride as usize).sum();
     let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
     let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
     let strides: Vec<isize> = kept().map(|(span, &s)| if span.len > 1 { span.step * s } else { s }).collect();
-    let mut values = Region::of(values);
-    // as in NumPy, leading axes of length 1 may be more than those of the part
-    while values.shape().len() > lengths.len() && values.shape()[0] == 1 {
-        values = values.at(0, 0);
-    }
-    shape::check_broadcast_to(OP, values.shape(), &lengths)?;
-    let values = values.broadcast(OP, &lengths)?;
-    let mut out = Buffer::new(OP, shape::count(OP, x.shape, x.dtype.size())?, x.dtype)?;
+    let kept = rules::assigned(OP, values.shape, &lengths)?.len();
+    let extra = values.shape.len() - kept;
+    let values = (0..extra).fold(Region::of(values), |values, _| values.at(0, 0)).broadcast(OP, &lengths)?;
+    let mut out = Buffer::new(OP, rules::count(OP, x.shape, x.dtype.size())?, x.dtype)?;
     copy::place(&mut out, 0, &whole, x);
     copy::place(&mut out, start, &strides, values.view());
     // SAFETY: the copy of the array has written every element.

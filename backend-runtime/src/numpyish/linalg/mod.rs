@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Complex, DType, Error, Kind, Numeric, Result,
-    shape::{self, Product},
+    rules::{self, Product},
     threads,
 };
 
@@ -30,10 +30,10 @@ pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Res
 
 fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     let dtype = x1.dtype;
-    let product = Product::of(OP, x1.shape, x2.shape)?;
+    let product = Product::of(OP, x1.shape, x2.shape, x1.dtype.size())?;
     let elements = if is_half(dtype) {
         let (wide1, wide2) = (converted(x1, DType::Float32)?, converted(x2, DType::Float32)?);
-        let (s1, s2) = (shape::c_strides(x1.shape), shape::c_strides(x2.shape));
+        let (s1, s2) = (rules::c_strides(x1.shape), rules::c_strides(x2.shape));
         let wide = |x: View<'_>, wide: &Buffer| (wide.start().cast_const(), x.shape.to_vec());
         let ((p1, d1), (p2, d2)) = (wide(x1, &wide1), wide(x2, &wide2));
         let x1 = View { start: p1, dtype: DType::Float32, shape: &d1, strides: &s1 };
@@ -98,7 +98,7 @@ impl Product {
     /// The elements of the result, in C order.
     fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
         let dtype = computed_in(x1.dtype);
-        let n = shape::count(OP, &self.shape, dtype.size())?;
+        let n = rules::count(OP, &self.shape, dtype.size())?;
         // integer products are added to what is there
         let out = Buffer::zeroed(OP, n, dtype)?;
         if n == 0 || self.inner == 0 {
@@ -108,7 +108,7 @@ impl Product {
         let integers = matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
         let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
         let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
-        let c_strides = shape::c_strides(x2.shape);
+        let c_strides = rules::c_strides(x2.shape);
         let x2 = View { start: packed.start(), strides: if scattered { &c_strides } else { x2.strides }, ..x2 };
         let left = Matrices::of(x1, false, &self.batches);
         let right = Matrices::of(x2, true, &self.batches);
@@ -313,7 +313,7 @@ mod tests {
         let b = if x2.ndim() == 1 { x2.clone().insert_axis(ndarray::Axis(1)) } else { x2.clone() };
         let (na, nb) = (a.ndim(), b.ndim());
         let (rows, inner, columns) = (a.shape()[na - 2], a.shape()[na - 1], b.shape()[nb - 1]);
-        let batches = shape::broadcast("", &a.shape()[..na - 2], &b.shape()[..nb - 2]).unwrap();
+        let batches = rules::broadcast("", &a.shape()[..na - 2], &b.shape()[..nb - 2]).unwrap();
         let with = |tail: [usize; 2]| batches.iter().copied().chain(tail).collect::<Vec<_>>();
         let (a, b) = (a.broadcast(with([rows, inner])).unwrap(), b.broadcast(with([inner, columns])).unwrap());
         let (a, b): (Vec<T>, Vec<T>) = (a.iter().copied().collect(), b.iter().copied().collect());

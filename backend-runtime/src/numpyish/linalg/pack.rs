@@ -1,6 +1,6 @@
 //! The memory that `gemm` takes by itself. It ends the process where it gets none, so it is asked for beforehand.
 
-use crate::{Result, numpyish::buffer, shape::Product, threads};
+use crate::{Result, numpyish::buffer, rules::Product, threads};
 use std::cell::Cell;
 
 /// More rows or columns than any register block of `gemm` has.

@@ -6,14 +6,14 @@ use super::{
         convert::{Value, computed_in, conversion},
         layout::{self, LaneFn, Lanes},
         parallel::{self, CHEAP, Shared},
-        raw::{View, view},
+        raw::{RawArray, View, view},
         simd::versions,
         typed::{Change, Step, changed_by, typed},
     },
     fold::{self, BLOCK, Folding, is_nan},
     plan::{Block, NO_BLOCK, Reading},
 };
-use crate::{DType, Error, Ordered, Result, shape};
+use crate::{DType, Ordered, Result, rules};
 use std::cmp::Ordering;
 
 /// Index of the largest element along one axis, the first of equals; the first NaN, if there is one.
@@ -27,10 +27,10 @@ pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: b
 }
 
 fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<NdArray<i64>> {
-    let axis = shape::axis(op, axis, x.shape.len())?;
-    if x.shape[axis] == 0 && x.shape.iter().enumerate().all(|(i, &d)| i == axis || d > 0) {
-        return Err(Error::shape(op, x.shape, "has no elements to choose from"));
-    }
+    let Some(axis) = rules::reduction_axis(op, axis, x.shape.len())? else {
+        return typed(RawArray::from_vec(op, Vec::new(), vec![0_i64]));
+    };
+    rules::require_elements(op, x.shape, &[axis])?;
     let len = x.shape[axis];
     let search = Search::new(computed_in(x.dtype), largest);
     let new = || -> Result<LaneFn<'_>> {
@@ -187,7 +187,7 @@ versions! {
 mod tests {
     use super::*;
     use crate::{
-        f16,
+        Error, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, Axis, IxDyn};
@@ -237,6 +237,9 @@ mod tests {
         assert_eq!(argmin(&B, &none, 1, true).unwrap().shape(), [0, 1]);
         assert!(matches!(argmin(&B, &none, 2, false), Err(Error::Axis { op: "argmin", .. })));
         let scalar = ArrayD::<f32>::zeros(IxDyn(&[])).into_shared();
-        assert!(matches!(argmin(&B, &scalar, -1, false), Err(Error::Axis { .. })));
+        assert_eq!(argmin(&B, &scalar, -1, false).unwrap(), ArrayD::zeros(IxDyn(&[])));
+        assert!(matches!(argmin(&B, &scalar, 1, false), Err(Error::Axis { .. })));
+        let none = ArrayD::<f32>::zeros(IxDyn(&[0, 0])).into_shared();
+        assert!(matches!(argmax(&B, &none, 0, false), Err(Error::Shape { op: "argmax", .. })), "nor for nothing");
     }
 }

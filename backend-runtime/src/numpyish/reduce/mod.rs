@@ -19,7 +19,7 @@ use super::{
     raw::{RawArray, View, view},
     typed::typed,
 };
-use crate::{Axes, Complex, DType, Element, Error, Float, Ordered, Result};
+use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
 use fold::Folding;
 use plan::{Plan, Reading};
 
@@ -86,7 +86,7 @@ pub fn std<T: Float>(
 }
 
 fn plan(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
-    Ok(Plan::new(op, x, &axis.resolve(op, x.shape.len())?, keepdims))
+    Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
 
 /// One value for every output.
@@ -169,13 +169,12 @@ fn extreme(
     keepdims: bool,
     folding: fn(DType) -> &'static Folding,
 ) -> Result<RawArray> {
-    let plan = plan(op, x, axis, keepdims)?;
+    let axes = rules::reduction(op, axis, x.shape.len())?;
+    rules::require_elements(op, x.shape, &axes)?;
+    let plan = Plan::new(op, x, &axes, keepdims);
     if plan.outputs() == 0 {
         // SAFETY: there is nothing to write.
         return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };
-    }
-    if plan.inputs() == 0 {
-        return Err(Error::shape(op, x.shape, "has no elements to choose from"));
     }
     let of = computed_in(x.dtype);
     // SAFETY: the folding is one of the dtype that is computed in, or of the bytes of bools. Its values are elements.
@@ -252,7 +251,7 @@ fn variance(
 mod tests {
     use super::*;
     use crate::{
-        bf16, f16,
+        Error, bf16, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, Axis, IxDyn};

@@ -10,7 +10,7 @@ use super::super::{
     raw::{RawArray, View, view},
     typed::typed,
 };
-use crate::{Axes, DType, Error, Interpolation, Precision, Real, Result, shape};
+use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
 
 /// Quantiles over axes, with the axes of `q` first.
 pub fn quantile<T: Real>(
@@ -41,21 +41,18 @@ fn quantiles_in<A: Precision>(
     keepdims: bool,
 ) -> Result<RawArray> {
     let op = "quantile";
-    let axes = axis.resolve(op, x.shape.len())?;
+    let axes = rules::reduction(op, axis, x.shape.len())?;
     let n = axes.iter().map(|&a| x.shape[a]).product::<usize>();
     // SAFETY: as many elements as `q` has, packed.
     let qs = unsafe { reals_to_f64(op, q.dtype, copy::pack(op, q)?.start(), q.len())? };
-    if let Some(&bad) = qs.iter().find(|q| !(0.0..=1.0).contains(*q)) {
-        // as short as it is in the dtype it was given in
-        return Err(Error::argument(op, format!("q is {}, outside 0 ..= 1", A::of(bad))));
+    if qs.iter().any(|q| !(0.0..=1.0).contains(q)) {
+        return Err(rules::quantile_range(op));
     }
+    rules::require_elements(op, x.shape, &axes)?;
     let kept: Vec<usize> = (0..x.shape.len()).filter(|a| !axes.contains(a)).collect();
     let kept_shape: Vec<usize> = kept.iter().map(|&a| x.shape[a]).collect();
     let mut result_shape = q.shape.to_vec();
-    result_shape.extend(shape::reduced(x.shape, &axes, keepdims));
-    if n == 0 && !qs.is_empty() && kept_shape.iter().all(|&d| d > 0) {
-        return Err(Error::shape(op, x.shape, "has no elements to choose from"));
-    }
+    result_shape.extend(rules::reduced(x.shape, &axes, keepdims));
     let mut places: Vec<Place<A>> = buffer::vec(op, qs.len())?;
     places.extend(qs.iter().map(|&q| Place::of(q, n, method)));
     let mut needed: Vec<usize> = buffer::vec(op, 2 * qs.len())?;
@@ -90,7 +87,7 @@ fn quantiles_in<A: Precision>(
     let packed = if axes.len() == 1 { copy::Packed::Borrowed(moved) } else { copy::pack(op, moved)? };
     let mut lanes_shape = kept_shape;
     lanes_shape.push(n);
-    let packed_strides = shape::c_strides(&lanes_shape);
+    let packed_strides = rules::c_strides(&lanes_shape);
     let strides = if axes.len() == 1 { &moved_strides } else { &packed_strides };
     let lanes = View { start: packed.start(), dtype: x.dtype, shape: &lanes_shape, strides };
     let out = Lanes { dtype: x.dtype, len: places.len() };
@@ -160,7 +157,7 @@ fn select<A: Precision>(x: &mut [A], indices: &[usize], first: usize) {
 mod tests {
     use super::*;
     use crate::{
-        f16,
+        Error, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, IxDyn, arr0, arr1};

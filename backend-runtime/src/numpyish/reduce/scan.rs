@@ -10,7 +10,7 @@ use super::super::{
     simd::versions,
     typed::typed,
 };
-use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, shape};
+use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, rules};
 use std::mem::MaybeUninit;
 
 /// Running sum along one axis.
@@ -36,8 +36,8 @@ pub fn cumulative_prod<T: Element>(
 /// Differences of neighbours along one axis, `n` times.
 pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> Result<NdArray<T>> {
     let op = "diff";
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let (left, times) = shape::differences(x.shape(), axis, n);
+    let axis = rules::axis(op, axis, x.ndim())?;
+    let (left, times) = rules::differences(x.shape(), axis, n);
     if left.contains(&0) {
         return typed(RawArray::empty(op, left, T::DTYPE));
     }
@@ -65,7 +65,7 @@ fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usiz
     let before = shape[axis] * inner;
     shape[axis] -= 1;
     let after = shape[axis] * inner;
-    let out = Buffer::new(op, shape::count(op, shape, size)?, dtype)?;
+    let out = Buffer::new(op, rules::count(op, shape, size)?, dtype)?;
     if out.len() > 0 {
         let ends = copy::Ends { from, to: out.start() };
         // along the axis, an element and its neighbour are `inner` apart
@@ -201,14 +201,12 @@ fn scan(
     include_initial: bool,
     scan: fn(DType) -> Scan,
 ) -> Result<RawArray> {
-    let axis = shape::axis(op, axis, x.shape.len())?;
     let dtype = sum_dtype(x.dtype);
-    let mut shape = x.shape.to_vec();
-    let len = shape[axis];
+    let (axis, from, shape) = rules::scan(op, x.shape, axis, include_initial, dtype.size())?;
+    let len = from[axis];
     let inner: usize = shape[axis + 1..].iter().product();
     let initial = include_initial as usize;
-    shape[axis] = len.checked_add(initial).unwrap_or(len);
-    let out = Buffer::new(op, shape::count(op, &shape, dtype.size())?, dtype)?;
+    let out = Buffer::new(op, rules::count(op, &shape, dtype.size())?, dtype)?;
     if out.len() > 0 {
         let packed = copy::pack(op, x)?;
         let (before, after) = (len * inner, (len + initial) * inner);
@@ -394,7 +392,8 @@ mod tests {
         assert_eq!(cumulative_prod(&B, &none, 0, true).unwrap(), ArrayD::ones(IxDyn(&[1, 3])));
         assert_eq!(cumulative_prod(&B, &none, 1, true).unwrap().shape(), [0, 4]);
         let scalar = ArrayD::<f64>::zeros(IxDyn(&[])).into_shared();
-        assert_eq!(cumulative_sum(&B, &scalar, -1, false).unwrap_err().op(), Some("cumulative_sum"));
+        assert_eq!(cumulative_sum(&B, &scalar, -1, true).unwrap().shape(), [2], "of one element, as in NumPy");
+        assert_eq!(cumulative_sum(&B, &scalar, 1, false).unwrap_err().op(), Some("cumulative_sum"));
         assert_eq!(diff(&B, &scalar, -1, 1).unwrap_err().op(), Some("diff"));
     }
 

@@ -1,0 +1,108 @@
+//! Axes: which ones are named, and in which order they come.
+
+use crate::{Axes, Error, Result};
+
+/// An axis as an index into a shape of `ndim` axes; negative ones count from the end.
+pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
+    let index = if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
+    index.filter(|&index| index < ndim).ok_or(Error::Axis { op, axis: axis as i128, ndim })
+}
+
+/// The axes of the result in terms of those of the array: all of them named once; `..` is the reverse order.
+pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
+    if axes == Axes::All {
+        return Ok((0..shape.len()).rev().collect());
+    }
+    let order = axes.resolve(op, shape.len())?;
+    if order.len() == shape.len() {
+        return Ok(order);
+    }
+    Err(Error::shape(op, shape, format!("has {} axes, of which {} are named", shape.len(), order.len())))
+}
+
+/// Rows and columns: the last two axes of what has to be a matrix, or several.
+pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
+    match shape {
+        [.., rows, columns] => Ok((*rows, *columns)),
+        _ => Err(Error::shape(op, shape, "has no two axes that make a matrix")),
+    }
+}
+
+/// Refuses an array without axes, whose elements have no index to give.
+pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
+    if shape.is_empty() { Err(Error::shape(op, shape, "has no axis")) } else { Ok(()) }
+}
+
+/// The order of axes after moving some of them: axis k of the result is axis `order[k]`.
+pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
+    let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
+    if from.len() != to.len() {
+        return Err(Error::argument(op, format!("{} axes cannot move to {} places", from.len(), to.len())));
+    }
+    let mut rest = (0..ndim).filter(|axis| !from.contains(axis));
+    let place = |k| to.iter().position(|&t| t == k).map(|i| from[i]);
+    Ok((0..ndim).filter_map(|k| place(k).or_else(|| rest.next())).collect())
+}
+
+/// Places of new axes in the result, in increasing order.
+pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
+    let Some(list) = axes.as_list() else {
+        return Err(Error::argument(op, "`..` does not say where the new axes go"));
+    };
+    let mut places = axes.resolve(op, ndim + list.len())?;
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// Axes to be removed, in increasing order: those named, which have length 1; `..` are all of that length.
+pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
+    if axes == Axes::All {
+        return Ok((0..shape.len()).filter(|&axis| shape[axis] == 1).collect());
+    }
+    let mut single = axes.resolve(op, shape.len())?;
+    match single.iter().find(|&&axis| shape[axis] != 1) {
+        Some(axis) => Err(Error::shape(op, shape, format!("axis {axis} does not have length 1"))),
+        None => {
+            single.sort_unstable();
+            Ok(single)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_at_the_ends_of_numbers() {
+        assert_eq!(axis("sum", -2, 2), Ok(0));
+        for (given, ndim) in [(isize::MIN, 0), (isize::MIN, 3), (isize::MAX, 3), (-4, 3), (0, 0), (-1, 0)] {
+            assert_eq!(axis("sum", given, ndim), Err(Error::Axis { op: "sum", axis: given as i128, ndim }));
+        }
+    }
+
+    #[test]
+    fn orders_name_every_axis() {
+        assert_eq!(permutation("permute_dims", Axes::All, &[2, 3, 4]), Ok(vec![2, 1, 0]));
+        assert_eq!(permutation("permute_dims", [-1, 0].into(), &[2, 3]), Ok(vec![1, 0]));
+        assert!(matches!(permutation("permute_dims", 0.into(), &[2, 3]), Err(Error::Shape { .. })));
+        assert_eq!(
+            permutation("permute_dims", [0, -2].into(), &[2, 3]),
+            Err(Error::RepeatedAxis { op: "permute_dims", axis: 0 })
+        );
+        assert_eq!(moved("moveaxis", 0.into(), (-1).into(), 3), Ok(vec![1, 2, 0]));
+        assert_eq!(moved("moveaxis", Axes::All, [1, 0].into(), 2), Ok(vec![1, 0]));
+        assert!(matches!(moved("moveaxis", Axes::All, 0.into(), 2), Err(Error::Argument { .. })));
+    }
+
+    #[test]
+    fn axes_that_come_and_go() {
+        assert_eq!(new_axes("expand_dims", [-1, 0].into(), 1), Ok(vec![0, 2]));
+        assert!(matches!(new_axes("expand_dims", Axes::All, 1), Err(Error::Argument { .. })));
+        assert_eq!(single_axes("squeeze", Axes::All, &[1, 2, 1]), Ok(vec![0, 2]));
+        assert_eq!(single_axes("squeeze", (-1).into(), &[1, 2, 1]), Ok(vec![2]));
+        assert!(matches!(single_axes("squeeze", 1.into(), &[1, 2, 1]), Err(Error::Shape { .. })));
+        assert_eq!(matrix("tril", &[4, 2, 3]), Ok((2, 3)));
+        assert!(matches!(matrix("tril", &[3]), Err(Error::Shape { .. })));
+    }
+}

@@ -1,0 +1,81 @@
+//! Borders around arrays.
+
+use super::count;
+use crate::{Error, PadMode, Result};
+
+/// The shape, of elements of this size, with borders, whose widths come in pairs: before and after each axis.
+pub fn padded(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode, size: usize) -> Result<Vec<usize>> {
+    if widths.len() != 2 * shape.len() {
+        return Err(Error::shape(op, shape, format!("{} widths are not two for each axis", widths.len())));
+    }
+    check_borders(op, shape, widths, mode)?;
+    let sum = |(&d, w): (&usize, &[usize])| d.checked_add(w[0])?.checked_add(w[1]);
+    let lengths: Option<Vec<usize>> = shape.iter().zip(widths.chunks_exact(2)).map(sum).collect();
+    let lengths = lengths.ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    count(op, &lengths, size)?;
+    Ok(lengths)
+}
+
+/// Refuses borders of an axis without elements, which have nothing to repeat.
+pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode) -> Result<()> {
+    let bare = shape.iter().zip(widths.chunks_exact(2)).any(|(&len, width)| len == 0 && width != [0, 0]);
+    match mode {
+        PadMode::Constant => Ok(()),
+        _ if bare => Err(Error::argument(op, format!("mode `{mode}` has nothing to repeat along an empty axis"))),
+        _ => Ok(()),
+    }
+}
+
+/// Which index of an axis of length `len` each index of the padded axis repeats. Borders may be longer than the axis.
+pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
+    check_borders(op, &[len], &[before, after], mode)?;
+    let total = len.checked_add(before).and_then(|n| n.checked_add(after)).filter(|&n| n <= isize::MAX as usize / 8);
+    let total = total.ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let mut sources = Vec::new();
+    sources.try_reserve_exact(total).map_err(|_| Error::Memory { op, bytes: total * 8 })?;
+    let n = len as isize;
+    sources.extend((0..total).map(|i| {
+        let i = i as isize - before as isize;
+        let source = match mode {
+            PadMode::Constant | PadMode::Edge => i.clamp(0, n - 1),
+            PadMode::Wrap => i.rem_euclid(n),
+            PadMode::Symmetric => {
+                let k = i.rem_euclid(2 * n);
+                k.min(2 * n - 1 - k)
+            }
+            PadMode::Reflect if n == 1 => 0,
+            PadMode::Reflect => {
+                let k = i.rem_euclid(2 * (n - 1));
+                k.min(2 * (n - 1) - k)
+            }
+        };
+        source as usize
+    }));
+    Ok(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_with_borders() {
+        let of = |shape: &[usize], widths: &[usize], mode| padded("pad", shape, widths, mode, 8);
+        assert_eq!(of(&[3, 0], &[1, 2, 0, 0], PadMode::Edge), Ok(vec![6, 0]));
+        assert!(matches!(of(&[3], &[1], PadMode::Edge), Err(Error::Shape { .. })));
+        assert!(matches!(of(&[0], &[1, 0], PadMode::Wrap), Err(Error::Argument { .. })));
+        assert_eq!(of(&[0], &[1, 0], PadMode::Constant), Ok(vec![1]));
+        assert!(matches!(of(&[3], &[usize::MAX, 1], PadMode::Constant), Err(Error::Memory { .. })));
+        assert!(matches!(of(&[3], &[1 << 60, 1 << 60], PadMode::Constant), Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn borders_repeat_what_is_there() {
+        let of = |mode| pad_sources("pad", 3, 4, 5, mode).unwrap();
+        assert_eq!(of(PadMode::Wrap), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(of(PadMode::Reflect), [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
+        assert_eq!(of(PadMode::Symmetric), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
+        assert_eq!(of(PadMode::Edge), [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
+        assert!(matches!(pad_sources("pad", 1, usize::MAX, 1, PadMode::Wrap), Err(Error::Memory { .. })));
+    }
+}

@@ -1,0 +1,109 @@
+//! How many elements new arrays have.
+
+use crate::{DType, Error, Kind, RealNumeric, Result};
+
+/// What `arange` counts: element `i` of a real dtype is `from + i * by`, of an integer one `start + i * step`, wrapping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// How many elements there are.
+    pub n: usize,
+    /// The first, in the precision that is counted in: `f64` for `f64`, else `f32`.
+    pub from: f64,
+    /// The distance of the first two, in the same precision.
+    pub by: f64,
+}
+
+/// The values in [start, stop), `step` apart.
+pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<Steps> {
+    if step == T::ZERO {
+        return Err(Error::argument(op, "the step is 0"));
+    }
+    if T::DTYPE.kind() < Kind::Real {
+        let exact = |x: T| match T::DTYPE.kind() {
+            Kind::Unsigned => i128::from(x.cast::<u64>()),
+            _ => i128::from(x.cast::<i64>()),
+        };
+        let (distance, step) = (exact(stop) - exact(start), exact(step));
+        let n = if (distance < 0) == (step < 0) { distance.unsigned_abs().div_ceil(step.unsigned_abs()) } else { 0 };
+        let n = usize::try_from(n).map_err(|_| Error::Memory { op, bytes: usize::MAX })?;
+        return Ok(Steps { n, from: 0.0, by: 0.0 });
+    }
+    let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
+    let steps = (to - from) / by;
+    // a distance too small against the step still holds the first element
+    let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
+    if n.is_nan() {
+        return Err(Error::argument(op, "the number of steps is NaN"));
+    }
+    if n >= isize::MAX as f64 {
+        return Err(Error::Memory { op, bytes: usize::MAX });
+    }
+    // a negative length is an empty array; as in NumPy, the distance is that of the first two elements
+    let n = n.max(0.0) as usize;
+    let second = from + by;
+    if T::DTYPE == DType::Float64 {
+        return Ok(Steps { n, from, by: second - from });
+    }
+    let second = if T::DTYPE == DType::Float16 { T::from_f64(second).cast::<f32>() } else { second as f32 };
+    let from = from as f32;
+    Ok(Steps { n, from: from.into(), by: (second - from).into() })
+}
+
+/// Where diagonal `k` of a matrix begins, row and column, and how many elements it has.
+pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) {
+    let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
+    (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))
+}
+
+/// How many elements of a dtype are read from bytes, from an offset on: as many as are wanted, else all there are.
+pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
+    let size = dtype.size();
+    let Some(rest) = bytes.checked_sub(offset) else {
+        return Err(Error::argument(op, format!("offset {offset} is beyond the {bytes} bytes")));
+    };
+    match wanted {
+        None if rest % size != 0 => {
+            Err(Error::argument(op, format!("{rest} bytes are not a whole number of elements of {size} bytes")))
+        }
+        None => Ok(rest / size),
+        Some(n) if n > rest / size => {
+            Err(Error::argument(op, format!("{n} elements of {size} bytes are more than {rest} bytes")))
+        }
+        Some(n) => Ok(n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_counted_as_numpy_does() {
+        let n = |start: f64, stop: f64, step: f64| steps("arange", start, stop, step).map(|s| s.n);
+        assert_eq!((n(0.0, 5e-324, 10.0), n(0.0, -5e-324, -10.0), n(0.0, 5e-324, -10.0)), (Ok(1), Ok(1), Ok(0)));
+        assert_eq!((n(0.0, 1.0, 0.1), n(3.0, 4.0, f64::INFINITY), n(1.0, 0.0, 1.0)), (Ok(10), Ok(1), Ok(0)));
+        assert!(matches!(n(0.0, 1.0, 0.0), Err(Error::Argument { .. })));
+        assert!(matches!(n(0.0, f64::NAN, 1.0), Err(Error::Argument { .. })));
+        assert!(matches!(n(0.0, f64::INFINITY, 1.0), Err(Error::Memory { .. })));
+        assert_eq!(steps("arange", i64::MIN, i64::MAX, i64::MAX).unwrap().n, 3);
+        assert_eq!(steps("arange", 5_i8, -5, -4).unwrap().n, 3);
+    }
+
+    #[test]
+    fn diagonals_far_outside_are_empty() {
+        assert_eq!(diagonal(3, 5, 1), (0, 1, 3));
+        assert_eq!(diagonal(3, 5, -2), (2, 0, 1));
+        for k in [isize::MIN, -3, 5, isize::MAX] {
+            assert_eq!(diagonal(3, 5, k).2, 0, "{k}");
+        }
+    }
+
+    #[test]
+    fn elements_in_bytes() {
+        let of = |wanted, offset| items("frombuffer", DType::Float64, 17, wanted, offset);
+        assert_eq!((of(None, 1), of(Some(1), 9), of(Some(0), 17)), (Ok(2), Ok(1), Ok(0)));
+        for (wanted, offset) in [(None, 0), (None, 18), (Some(3), 1), (Some(usize::MAX), 1), (None, usize::MAX)] {
+            assert!(matches!(of(wanted, offset), Err(Error::Argument { .. })), "{wanted:?} {offset}");
+        }
+    }
+}

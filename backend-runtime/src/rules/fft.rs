@@ -1,0 +1,191 @@
+//! Lengths of Fourier transforms.
+
+use super::{axis, count};
+use crate::{Axes, Error, Lengths, Norm, Result};
+
+/// Bytes of an element of a transform in its widest dtype, in which its steps have to fit whatever the dtype is.
+const SIZE: usize = 16;
+
+/// Which way a transform goes: the sign of its exponent, and when it is scaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// exp(-2 pi i jk / n)
+    Forward,
+    /// exp(+2 pi i jk / n)
+    Inverse,
+}
+
+impl Direction {
+    /// What results are multiplied with.
+    pub fn scale(self, norm: Norm, n: usize) -> f64 {
+        match (norm, self) {
+            (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
+            (Norm::Backward, Direction::Inverse) | (Norm::Forward, Direction::Forward) => 1.0 / n as f64,
+            (Norm::Backward, Direction::Forward) | (Norm::Forward, Direction::Inverse) => 1.0,
+        }
+    }
+}
+
+/// Which side of a transform has the non-negative frequencies only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Neither: complex numbers to complex numbers.
+    Neither,
+    /// The result: of real numbers.
+    Result,
+    /// The input: of a real result.
+    Input,
+}
+
+impl Half {
+    /// The number of points where it is not given: of a half spectrum of `n`, those of the shortest even transform.
+    fn points(self, n: usize) -> usize {
+        if self == Half::Input { n.saturating_sub(1).saturating_mul(2) } else { n }
+    }
+
+    /// How many elements come of `n` points.
+    fn results(self, n: usize) -> usize {
+        if self == Half::Result { n / 2 + 1 } else { n }
+    }
+}
+
+/// Transforms along axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transform {
+    /// The axes, each with its number of points. An axis may come twice.
+    pub axes: Vec<(usize, usize)>,
+    /// Of the result.
+    pub shape: Vec<usize>,
+}
+
+impl Transform {
+    /// The axes in the order in which they are transformed, each with its number of points and of resulting elements: the
+    /// last one first, but for a half spectrum, which becomes real in the last step.
+    pub fn steps(&self, half: Half) -> Vec<(usize, usize, usize)> {
+        let last = self.axes.len().wrapping_sub(1);
+        let step = |(i, &(axis, n)): (usize, &(usize, usize))| (axis, n, if i == last { half.results(n) } else { n });
+        let mut steps: Vec<_> = self.axes.iter().enumerate().map(step).collect();
+        if half != Half::Input {
+            steps.reverse();
+        }
+        steps
+    }
+
+    /// Whether an axis comes twice, which libraries do not know.
+    pub fn repeats(&self) -> bool {
+        (1..self.axes.len()).any(|i| self.axes[..i].iter().any(|(axis, _)| *axis == self.axes[i].0))
+    }
+}
+
+/// The transform along one axis: of `n` points, or as many as the axis has.
+pub fn transform(op: &'static str, shape: &[usize], n: Option<usize>, along: isize, half: Half) -> Result<Transform> {
+    let along = axis(op, along, shape.len())?;
+    let n = n.unwrap_or_else(|| half.points(shape[along]));
+    planned(op, shape, vec![(along, n)], half)
+}
+
+/// The transform over several axes. Lengths without axes are those of the last axes; the last axis is that of a half
+/// spectrum.
+pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
+    let ndim = shape.len();
+    let given = s.as_ref().map(|s| (s.as_slice(), s.count()));
+    let axes = match (axes, given) {
+        (Axes::List(list), _) => list.resolve(op, ndim)?,
+        (Axes::All, None) => (0..ndim).collect(),
+        (Axes::All, Some((_, n))) => match ndim.checked_sub(n) {
+            Some(first) => (first..ndim).collect(),
+            None => return Err(Error::shape(op, shape, format!("has fewer axes than the {n} lengths"))),
+        },
+    };
+    let lengths = match given {
+        None => None,
+        Some((Some(lengths), n)) if n == axes.len() => Some(lengths),
+        Some((_, n)) => return Err(Error::argument(op, format!("{n} lengths do not fit {} axes", axes.len()))),
+    };
+    let last = axes.len().wrapping_sub(1);
+    let points = |(i, axis): (usize, usize)| {
+        let default = if i == last { half.points(shape[axis]) } else { shape[axis] };
+        (axis, lengths.map_or(default, |lengths| lengths[i]))
+    };
+    planned(op, shape, axes.into_iter().enumerate().map(points).collect(), half)
+}
+
+fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: Half) -> Result<Transform> {
+    if let Some((axis, _)) = axes.iter().find(|(_, n)| *n == 0) {
+        return Err(Error::shape(op, shape, format!("a transform along axis {axis} has 1 point or more")));
+    }
+    if axes.is_empty() && half != Half::Neither {
+        return Err(Error::shape(op, shape, "there is no axis to transform"));
+    }
+    let mut transform = Transform { axes, shape: shape.to_vec() };
+    for (axis, n, elements) in transform.steps(half) {
+        // what is in between has to fit as well
+        transform.shape[axis] = n;
+        count(op, &transform.shape, SIZE)?;
+        transform.shape[axis] = elements;
+    }
+    count(op, &transform.shape, SIZE)?;
+    Ok(transform)
+}
+
+/// The distance of neighbouring frequencies of a transform of `n` points that are `d` apart.
+pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
+    if n == 0 || d == 0.0 {
+        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
+    }
+    Ok(1.0 / (n as f64 * d))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn several(shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
+        transforms("fftn", shape, s, axes, half)
+    }
+
+    #[test]
+    fn along_one_axis() {
+        let of = |n, axis, half| transform("fft", &[3, 4], n, axis, half).map(|t| (t.axes, t.shape));
+        assert_eq!(of(None, -1, Half::Neither), Ok((vec![(1, 4)], vec![3, 4])));
+        assert_eq!(of(Some(7), 0, Half::Result), Ok((vec![(0, 7)], vec![4, 4])));
+        assert_eq!(of(None, 1, Half::Input), Ok((vec![(1, 6)], vec![3, 6])));
+        assert!(matches!(of(Some(0), 0, Half::Neither), Err(Error::Shape { .. })));
+        assert!(matches!(transform("irfft", &[1], None, 0, Half::Input), Err(Error::Shape { .. })));
+        assert!(matches!(of(None, 2, Half::Neither), Err(Error::Axis { .. })));
+        assert!(matches!(of(Some(usize::MAX), 0, Half::Neither), Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn over_several_axes() {
+        let of = |s: Option<Lengths>, axes: Axes, half| several(&[2, 3, 4], s, axes, half).map(|t| (t.axes, t.shape));
+        assert_eq!(of(None, Axes::All, Half::Neither), Ok((vec![(0, 2), (1, 3), (2, 4)], vec![2, 3, 4])));
+        assert_eq!(of(Some([6, 5].into()), Axes::All, Half::Result), Ok((vec![(1, 6), (2, 5)], vec![2, 6, 3])));
+        assert_eq!(of(None, [2, 0].into(), Half::Input), Ok((vec![(2, 4), (0, 2)], vec![2, 3, 4])));
+        assert_eq!(of(None, Axes::list([]), Half::Neither), Ok((vec![], vec![2, 3, 4])));
+        assert!(matches!(of(None, Axes::list([]), Half::Result), Err(Error::Shape { .. })));
+        assert!(matches!(of(Some(vec![1; 4].into()), Axes::All, Half::Neither), Err(Error::Shape { .. })));
+        assert!(matches!(of(Some([1].into()), [0, 1].into(), Half::Neither), Err(Error::Argument { .. })));
+        assert!(several(&[2, 2], Some(vec![1; 15].into()), Axes::All, Half::Neither).is_err());
+    }
+
+    /// As NumPy, which goes through the axes from the last to the first.
+    #[test]
+    fn an_axis_may_come_twice() {
+        let of = |s: Option<Lengths>, half| several(&[4], s, [0, 0].into(), half).map(|t| (t.axes, t.shape));
+        assert_eq!(of(None, Half::Neither), Ok((vec![(0, 4), (0, 4)], vec![4])));
+        assert_eq!(of(Some([4, 5].into()), Half::Neither), Ok((vec![(0, 4), (0, 5)], vec![4])));
+        assert_eq!(of(None, Half::Result), Ok((vec![(0, 4), (0, 4)], vec![4])));
+        assert_eq!(of(Some([4, 5].into()), Half::Input), Ok((vec![(0, 4), (0, 5)], vec![5])));
+        assert!(several(&[4], None, [0, 0].into(), Half::Neither).unwrap().repeats());
+        assert!(!several(&[4, 4], None, Axes::All, Half::Neither).unwrap().repeats());
+    }
+
+    #[test]
+    fn scales() {
+        let s = |norm| (Direction::Forward.scale(norm, 4), Direction::Inverse.scale(norm, 4));
+        assert_eq!(s(Norm::Backward), (1.0, 0.25));
+        assert_eq!(s(Norm::Ortho), (0.5, 0.5));
+        assert_eq!(s(Norm::Forward), (0.25, 1.0));
+    }
+}

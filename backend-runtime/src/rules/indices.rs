@@ -1,0 +1,104 @@
+//! Shapes of gathers, scatters and masks.
+
+use super::{axis, broadcast, count};
+use crate::{Error, Result};
+
+/// The axis along which elements are taken, and the shape of the result: the shape of the indices in place of the axis.
+pub fn taken(
+    op: &'static str,
+    x: &[usize],
+    indices: &[usize],
+    along: isize,
+    size: usize,
+) -> Result<(usize, Vec<usize>)> {
+    let along = axis(op, along, x.len())?;
+    let shape = [&x[..along], indices, &x[along + 1..]].concat();
+    count(op, &shape, size)?;
+    Ok((along, shape))
+}
+
+/// A gather of one index per position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Along {
+    /// The axis.
+    pub axis: usize,
+    /// What the array broadcasts to.
+    pub x: Vec<usize>,
+    /// What the indices broadcast to: the shape of the result.
+    pub shape: Vec<usize>,
+}
+
+/// Elements of this size taken along an axis, one index per position; the other axes broadcast.
+pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, size: usize) -> Result<Along> {
+    let axis = axis(op, along, x.len())?;
+    let refused = || Error::shapes(op, x, indices);
+    if indices.len() != x.len() {
+        return Err(refused());
+    }
+    let with = |shape: &[usize], len: usize| [&shape[..axis], &[len], &shape[axis + 1..]].concat();
+    let others = broadcast(op, &with(x, 1), &with(indices, 1)).map_err(|_| refused())?;
+    let (x, shape) = (with(&others, x[axis]), with(&others, indices[axis]));
+    count(op, &x, size)?;
+    count(op, &shape, size.max(size_of::<i64>()))?;
+    Ok(Along { axis, x, shape })
+}
+
+/// The axis along which values go to indices: the values have the array's shape, with an index for each along the axis.
+pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usize], along: isize) -> Result<usize> {
+    let along = axis(op, along, x.len())?;
+    let &[many] = indices else {
+        return Err(Error::shape(op, indices, "is not that of 1-D indices"));
+    };
+    let mut wanted = x.to_vec();
+    wanted[along] = many;
+    if values == wanted { Ok(along) } else { Err(Error::shapes(op, &wanted, values)) }
+}
+
+/// An array as cells that a mask chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Masked {
+    /// How many there are: as many as the mask has elements.
+    pub cells: usize,
+    /// The shape of each: the axes that the mask does not have. A mask of 0 dimensions chooses the whole array or nothing.
+    pub cell: Vec<usize>,
+}
+
+/// What a mask chooses from: its axes are the first ones of the array.
+pub fn masked(op: &'static str, x: &[usize], mask: &[usize]) -> Result<Masked> {
+    match x.strip_prefix(mask) {
+        Some(cell) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),
+        None => Err(Error::shapes(op, x, mask)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_gathers() {
+        assert_eq!(taken("take", &[2, 3], &[4, 5], 1, 8), Ok((1, vec![2, 4, 5])));
+        assert_eq!(taken("take", &[2, 3], &[], -2, 8), Ok((0, vec![3])));
+        assert!(matches!(taken("take", &[], &[1], 0, 8), Err(Error::Axis { .. })));
+        let gather = along("take_along_axis", &[2, 3], &[1, 5], 1, 8).unwrap();
+        assert_eq!((gather.axis, gather.x, gather.shape), (1, vec![2, 3], vec![2, 5]));
+        assert!(matches!(along("take_along_axis", &[2, 3], &[3, 5], 1, 8), Err(Error::Shapes { .. })));
+        assert!(matches!(along("take_along_axis", &[2, 3], &[5], 1, 8), Err(Error::Shapes { .. })));
+    }
+
+    #[test]
+    fn shapes_of_scatters() {
+        assert_eq!(scattered("scatter", &[2, 3], &[5], &[2, 5], -1), Ok(1));
+        assert!(matches!(scattered("scatter", &[2, 3], &[5], &[2, 3], -1), Err(Error::Shapes { .. })));
+        assert!(matches!(scattered("scatter", &[2, 3], &[5, 1], &[2, 5], -1), Err(Error::Shape { .. })));
+    }
+
+    #[test]
+    fn masks_of_fewer_axes() {
+        assert_eq!(masked("boolean_mask", &[2, 3], &[2, 3]), Ok(Masked { cells: 6, cell: vec![] }));
+        assert_eq!(masked("boolean_mask", &[2, 3], &[2]), Ok(Masked { cells: 2, cell: vec![3] }));
+        assert_eq!(masked("boolean_mask", &[2, 3], &[]), Ok(Masked { cells: 1, cell: vec![2, 3] }));
+        assert!(matches!(masked("boolean_mask", &[2, 3], &[3]), Err(Error::Shapes { .. })));
+        assert!(matches!(masked("boolean_mask", &[2], &[2, 1]), Err(Error::Shapes { .. })));
+    }
+}

@@ -1,0 +1,54 @@
+//! Arrays joined along an axis.
+
+use super::{axis, count};
+use crate::{Error, Result};
+
+/// The axis and the shape of arrays of elements of this size joined along it: all other axes are of one length.
+pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
+    let first = first(op, shapes)?;
+    let along = axis(op, along, first.len())?;
+    let mut shape = first.to_vec();
+    for other in &shapes[1..] {
+        let fits = other.len() == first.len() && (0..first.len()).all(|k| k == along || other[k] == first[k]);
+        if !fits {
+            return Err(Error::shapes(op, first, other));
+        }
+        shape[along] = shape[along].checked_add(other[along]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    }
+    count(op, &shape, size)?;
+    Ok((along, shape))
+}
+
+/// The new axis and the shape of arrays of one shape joined along it.
+pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
+    let first = first(op, shapes)?;
+    if let Some(other) = shapes.iter().find(|s| **s != first) {
+        return Err(Error::shapes(op, first, other));
+    }
+    let along = axis(op, along, first.len() + 1)?;
+    let mut shape = first.to_vec();
+    shape.insert(along, shapes.len());
+    count(op, &shape, size)?;
+    Ok((along, shape))
+}
+
+fn first<'a>(op: &'static str, shapes: &[&'a [usize]]) -> Result<&'a [usize]> {
+    shapes.first().copied().ok_or_else(|| Error::argument(op, "there are no arrays to join"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_joined_arrays() {
+        assert_eq!(joined("concat", &[&[2, 3], &[2, 4]], -1, 8), Ok((1, vec![2, 7])));
+        assert_eq!(joined("concat", &[&[2, 3], &[3, 4]], -1, 8), Err(Error::shapes("concat", &[2, 3], &[3, 4])));
+        assert_eq!(joined("concat", &[&[]], 0, 8), Err(Error::Axis { op: "concat", axis: 0, ndim: 0 }));
+        assert!(matches!(joined("concat", &[], 0, 8), Err(Error::Argument { .. })));
+        let long = [0, isize::MAX as usize];
+        assert!(matches!(joined("concat", &[&long, &long, &long], 1, 1), Err(Error::Memory { .. })));
+        assert_eq!(stacked("stack", &[&[2], &[2], &[2]], 1, 8), Ok((1, vec![2, 3])));
+        assert_eq!(stacked("stack", &[&[2], &[3]], 0, 8), Err(Error::shapes("stack", &[2], &[3])));
+    }
+}

@@ -1,0 +1,48 @@
+//! What ops ask of shapes and parameters, and what they make of them: axes, broadcasting, slices, indices, sizes.
+//!
+//! Each rule is a function from shapes and parameters to a plan or an error that names the op. All libraries use the same
+//! ones, so the same bad call gives the same error on every backend; the conformance tests `errors` hold every row to that.
+//!
+//! # All axes
+//!
+//! `..` as a list of axes means the same on every backend, and what `None` means in NumPy where that takes it: all axes, in
+//! order (reductions, `flip`, `fftn`, `fftshift`, `moveaxis`, `tensordot`); the reverse order for `permute_dims`, which names the
+//! axes of the result; those of length 1 for `squeeze`; the elements as one row for `roll`. `expand_dims` has to know where the
+//! new axes go: there `..` is an error that says so.
+//!
+//! # Arrays without axes
+//!
+//! As in NumPy, a reduction of an array of 0 dimensions takes axis 0 or -1, as of an array of one element, and gives 0
+//! dimensions; scans and `argsort` then give an array of one axis.
+
+mod axes;
+mod borders;
+mod broadcast;
+mod creation;
+mod fft;
+mod indices;
+mod join;
+mod points;
+mod product;
+mod random;
+mod reduction;
+mod repeats;
+mod roll;
+mod size;
+mod slices;
+
+pub use axes::{axis, matrix, moved, new_axes, permutation, require_axes, single_axes};
+pub use borders::{check_borders, pad_sources, padded};
+pub use broadcast::{broadcast, broadcast_all, check_broadcast_to};
+pub use creation::{Steps, diagonal, items, steps};
+pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};
+pub use indices::{Along, Masked, along, masked, scattered, taken};
+pub use join::{joined, stacked};
+pub use points::{interpolated, sorted};
+pub use product::Product;
+pub use random::{check_integers, check_normal, check_permutation, check_uniform};
+pub use reduction::{differences, quantile_range, reduced, reduction, reduction_axis, require_elements, scan};
+pub use repeats::{Repeats, repeated, tiled};
+pub use roll::{Roll, halves, roll};
+pub use size::{c_strides, count, infer};
+pub use slices::{Span, assigned, span, spans};

@@ -1,0 +1,35 @@
+//! Points to search and to interpolate.
+
+use crate::{Error, Result};
+
+/// How many points (xp, fp) there are, which make a line of one point or more.
+pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usize> {
+    match (xp, fp) {
+        ([n], [m]) if n == m && *n > 0 => Ok(*n),
+        ([0], [0]) => Err(Error::shape(op, xp, "has no point to interpolate")),
+        _ => Err(Error::shapes(op, xp, fp)),
+    }
+}
+
+/// How many elements there are to search in, along one axis.
+pub fn sorted(op: &'static str, shape: &[usize]) -> Result<usize> {
+    match shape {
+        [n] => Ok(*n),
+        _ => Err(Error::shape(op, shape, "is not that of a sorted 1-D array")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_points() {
+        assert_eq!(interpolated("interp", &[3], &[3]), Ok(3));
+        assert!(matches!(interpolated("interp", &[0], &[0]), Err(Error::Shape { .. })));
+        assert!(matches!(interpolated("interp", &[3], &[4]), Err(Error::Shapes { .. })));
+        assert!(matches!(interpolated("interp", &[3, 1], &[3, 1]), Err(Error::Shapes { .. })));
+        assert_eq!(sorted("searchsorted", &[3]), Ok(3));
+        assert!(matches!(sorted("searchsorted", &[]), Err(Error::Shape { .. })));
+    }
+}

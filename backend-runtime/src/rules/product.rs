@@ -1,0 +1,65 @@
+//! Matrix products.
+
+use super::{broadcast, count};
+use crate::{Error, Result};
+
+/// The shapes of a matrix product: `batches` times (rows, inner) by (inner, columns).
+#[derive(Debug, PartialEq)]
+pub struct Product {
+    /// Of the result.
+    pub shape: Vec<usize>,
+    /// The leading axes, broadcast.
+    pub batches: Vec<usize>,
+    /// Of the left matrices and the result.
+    pub rows: usize,
+    /// Columns of the left matrices, rows of the right ones.
+    pub inner: usize,
+    /// Of the right matrices and the result.
+    pub columns: usize,
+}
+
+impl Product {
+    /// For operands of these shapes, of elements of this size: a lone axis is a row on the left, a column on the right, and
+    /// not in the result.
+    pub fn of(op: &'static str, x1: &[usize], x2: &[usize], size: usize) -> Result<Product> {
+        let refuse = || Error::shapes(op, x1, x2);
+        let (leading1, rows, inner) = match x1 {
+            [] => return Err(refuse()),
+            [inner] => (&[][..], 1, *inner),
+            [leading @ .., rows, inner] => (leading, *rows, *inner),
+        };
+        let (leading2, inner2, columns) = match x2 {
+            [] => return Err(refuse()),
+            [inner] => (&[][..], *inner, 1),
+            [leading @ .., inner, columns] => (leading, *inner, *columns),
+        };
+        if inner != inner2 {
+            return Err(refuse());
+        }
+        let batches = broadcast(op, leading1, leading2).map_err(|_| refuse())?;
+        let mut shape = batches.clone();
+        shape.extend((x1.len() > 1).then_some(rows));
+        shape.extend((x2.len() > 1).then_some(columns));
+        count(op, &shape, size)?;
+        Ok(Product { shape, batches, rows, inner, columns })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_products() {
+        let of = |x1: &[usize], x2: &[usize]| {
+            Product::of("matmul", x1, x2, 8).map(|p| (p.shape, p.rows, p.inner, p.columns))
+        };
+        assert_eq!(of(&[3, 4], &[4, 5]).unwrap(), (vec![3, 5], 3, 4, 5));
+        assert_eq!(of(&[4], &[4]).unwrap(), (vec![], 1, 4, 1));
+        assert_eq!(of(&[4], &[2, 4, 5]).unwrap(), (vec![2, 5], 1, 4, 5));
+        assert_eq!(of(&[2, 1, 3, 4], &[6, 4, 5]).unwrap(), (vec![2, 6, 3, 5], 3, 4, 5));
+        for (x1, x2) in [(&[][..], &[1][..]), (&[3], &[4]), (&[3, 4], &[3, 4]), (&[2, 3, 4], &[3, 4, 5])] {
+            assert_eq!(of(x1, x2), Err(Error::shapes("matmul", x1, x2)));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Reductions, scans and differences.
+
+use super::{axis, count};
+use crate::{Axes, Error, Result};
+
+/// The axes that a reduction goes over. An array of 0 dimensions takes axis 0 and -1, and has none.
+pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
+    match (ndim, axes.as_list()) {
+        (0, Some([0 | -1])) => axes.resolve(op, 1).map(|_| Vec::new()),
+        _ => axes.resolve(op, ndim),
+    }
+}
+
+/// As [`reduction`], of one axis; `None` is that of an array of 0 dimensions.
+pub fn reduction_axis(op: &'static str, given: isize, ndim: usize) -> Result<Option<usize>> {
+    if ndim == 0 && matches!(given, 0 | -1) { Ok(None) } else { axis(op, given, ndim).map(Some) }
+}
+
+/// The shape without `axes`, or with them of length 1.
+pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
+    shape
+        .iter()
+        .enumerate()
+        .filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keepdims.then_some(1) })
+        .collect()
+}
+
+/// Refuses to choose from nothing: along an axis without elements, even where there is nothing to be chosen for.
+pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Result<()> {
+    match axes.iter().find(|&&axis| shape[axis] == 0) {
+        Some(axis) => Err(Error::shape(op, shape, format!("has no elements along axis {axis} to choose from"))),
+        None => Ok(()),
+    }
+}
+
+/// The error of a quantile that is no part of the whole.
+pub fn quantile_range(op: &'static str) -> Error {
+    Error::argument(op, "every q has to lie in 0 ..= 1")
+}
+
+/// The axis of a scan, the shape it runs over, which is that of one element for an array of 0 dimensions, and the shape of
+/// the result, whose elements have this size.
+pub fn scan(
+    op: &'static str,
+    shape: &[usize],
+    along: isize,
+    initial: bool,
+    size: usize,
+) -> Result<(usize, Vec<usize>, Vec<usize>)> {
+    let shape = if shape.is_empty() { vec![1] } else { shape.to_vec() };
+    let along = axis(op, along, shape.len())?;
+    let mut result = shape.clone();
+    result[along] = result[along].checked_add(initial.into()).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    count(op, &result, size)?;
+    Ok((along, shape, result))
+}
+
+/// The shape of differences of neighbours along an axis, `n` times, and how many times there is something to compute:
+/// where nothing is left, or there was nothing, none.
+pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
+    let mut left = shape.to_vec();
+    left[axis] = left[axis].saturating_sub(n);
+    let times = if left.contains(&0) { 0 } else { n };
+    (left, times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_of_what_is_there() {
+        assert_eq!(differences(&[2, 5], 1, 3), (vec![2, 2], 3));
+        assert_eq!(differences(&[2, 5], 1, usize::MAX), (vec![2, 0], 0));
+        assert_eq!(differences(&[0, 1 << 48], 1, 8_589_934_593), (vec![0, (1 << 48) - 8_589_934_593], 0));
+        assert_eq!(differences(&[0], 0, 0), (vec![0], 0));
+    }
+
+    #[test]
+    fn arrays_without_axes_have_axis_0() {
+        assert_eq!(reduction("sum", 0.into(), 0), Ok(vec![]));
+        assert_eq!(reduction("sum", (-1).into(), 0), Ok(vec![]));
+        assert_eq!(reduction("sum", Axes::All, 0), Ok(vec![]));
+        assert_eq!(reduction("sum", 1.into(), 0), Err(Error::Axis { op: "sum", axis: 1, ndim: 0 }));
+        assert_eq!(reduction("sum", [0, 0].into(), 0), Err(Error::Axis { op: "sum", axis: 0, ndim: 0 }));
+        assert_eq!(reduction("sum", [-1, 0].into(), 3), Ok(vec![2, 0]));
+        assert_eq!(reduction_axis("argmax", -1, 0), Ok(None));
+        assert_eq!(reduction_axis("argmax", -1, 2), Ok(Some(1)));
+        assert_eq!(scan("cumulative_sum", &[], -1, true, 8), Ok((0, vec![1], vec![2])));
+        assert!(matches!(scan("cumulative_sum", &[], 1, true, 8), Err(Error::Axis { .. })));
+        assert!(matches!(scan("cumulative_sum", &[usize::MAX, 0], 0, true, 8), Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn nothing_to_choose_from() {
+        assert!(matches!(require_elements("max", &[0, 0], &[0]), Err(Error::Shape { .. })));
+        assert_eq!(require_elements("max", &[3, 0], &[0]), Ok(()));
+        assert_eq!(require_elements("max", &[0, 3], &[]), Ok(()));
+        assert_eq!(reduced(&[2, 3, 4], &[1], true), [2, 1, 4]);
+        assert_eq!(reduced(&[2, 3, 4], &[1, 0], false), [4]);
+    }
+}

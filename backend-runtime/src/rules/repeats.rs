@@ -1,0 +1,69 @@
+//! Arrays and elements repeated along axes.
+
+use super::{axis, count};
+use crate::{Error, Result};
+
+/// An array that is read with more axes, some of them repeated, and the result with axes joined again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// Of the result.
+    pub shape: Vec<usize>,
+    /// The array's lengths, with an axis of length 1 for each that repeats.
+    pub apart: Vec<usize>,
+    /// The same with those axes as often as they repeat: read in C order, this is the result.
+    pub target: Vec<usize>,
+}
+
+/// An array of elements of this size, repeated as a whole along each axis. Missing axes come first.
+pub fn tiled(op: &'static str, shape: &[usize], times: &[usize], size: usize) -> Result<Repeats> {
+    let ndim = shape.len().max(times.len());
+    let aligned = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();
+    let (lengths, times) = (aligned(shape), aligned(times));
+    let pairs = |of: &dyn Fn(usize) -> usize| (0..ndim).flat_map(|k| [of(k), lengths[k]]).collect();
+    let shape = products(op, &lengths, &times, size)?;
+    Ok(Repeats { shape, apart: pairs(&|_| 1), target: pairs(&|k| times[k]) })
+}
+
+/// The axis along which every element is repeated, and how.
+pub fn repeated(
+    op: &'static str,
+    shape: &[usize],
+    times: usize,
+    along: isize,
+    size: usize,
+) -> Result<(usize, Repeats)> {
+    let along = axis(op, along, shape.len())?;
+    let mut each = vec![1; shape.len()];
+    each[along] = times;
+    let with = |n: usize| {
+        let mut apart = shape.to_vec();
+        apart.insert(along + 1, n);
+        apart
+    };
+    Ok((along, Repeats { shape: products(op, shape, &each, size)?, apart: with(1), target: with(times) }))
+}
+
+/// Lengths multiplied, axis by axis.
+fn products(op: &'static str, lengths: &[usize], times: &[usize], size: usize) -> Result<Vec<usize>> {
+    let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
+    let shape = lengths.iter().zip(times).map(product).collect::<Result<Vec<_>>>()?;
+    count(op, &shape, size)?;
+    Ok(shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_repeated_arrays() {
+        let tiles = tiled("tile", &[2, 3], &[4], 8).unwrap();
+        assert_eq!((tiles.shape, tiles.apart, tiles.target), (vec![2, 12], vec![1, 2, 1, 3], vec![1, 2, 4, 3]));
+        assert_eq!(tiled("tile", &[3], &[2, 0], 8).unwrap().shape, [2, 0]);
+        let (axis, repeats) = repeated("repeat", &[2, 3], 4, 0, 8).unwrap();
+        assert_eq!((axis, repeats.shape, repeats.target), (0, vec![8, 3], vec![2, 4, 3]));
+        assert!(matches!(repeated("repeat", &[2], usize::MAX, 0, 8), Err(Error::Memory { .. })));
+        assert!(matches!(tiled("tile", &[1 << 40], &[1 << 40], 1), Err(Error::Memory { .. })));
+        assert!(matches!(repeated("repeat", &[], 1, 0, 8), Err(Error::Axis { .. })));
+    }
+}

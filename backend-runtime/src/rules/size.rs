@@ -1,0 +1,61 @@
+//! Sizes: how many elements a shape has, and in which shapes they fit.
+
+use crate::{Error, Result};
+
+/// Number of elements; an error where bytes of them would not fit `isize::MAX`.
+pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
+    let too_large = Error::Memory { op, bytes: usize::MAX };
+    // the product of the non-zero lengths must fit too: strides are computed from it
+    let all = shape.iter().filter(|&&d| d != 0).try_fold(element_size.max(1), |n, &d| n.checked_mul(d));
+    match all {
+        Some(bytes) if bytes <= isize::MAX as usize => Ok(shape.iter().product()),
+        _ => Err(too_large),
+    }
+}
+
+/// Strides, in elements, of a shape in C order. They mean something where [`count`] accepts the shape; they are computed
+/// without a panic for every one.
+pub fn c_strides(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1_isize; shape.len()];
+    for i in (1..shape.len()).rev() {
+        strides[i - 1] = strides[i].wrapping_mul(shape[i].max(1) as isize);
+    }
+    strides
+}
+
+/// A shape in which one length may be -1: what is left of `size` elements.
+pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
+    let size: usize = from.iter().product();
+    let refuse = || Error::Shape { op, shape: from.to_vec(), why: format!("cannot become {to:?}: {size} elements") };
+    let known =
+        to.iter().filter(|&&d| d >= 0).try_fold(1_usize, |n, &d| n.checked_mul(d as usize)).ok_or_else(refuse)?;
+    let unknown = to.iter().filter(|&&d| d < 0).count();
+    if to.iter().any(|&d| d < -1) || unknown > 1 || (unknown == 1 && known == 0) {
+        return Err(refuse());
+    }
+    let missing = if unknown == 1 { size / known } else { 1 };
+    let shape: Vec<usize> = to.iter().map(|&d| if d < 0 { missing } else { d as usize }).collect();
+    if shape.iter().product::<usize>() == size { Ok(shape) } else { Err(refuse()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_over_any_memory_are_errors() {
+        assert_eq!(count("zeros", &[2, 3], 8).unwrap(), 6);
+        assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::Memory { op: "zeros", bytes: usize::MAX }));
+        assert!(count("zeros", &[usize::MAX, 2], 1).is_err());
+    }
+
+    #[test]
+    fn inferred_shapes() {
+        assert_eq!(infer("reshape", &[2, 3], &[-1, 2]).unwrap(), [3, 2]);
+        assert_eq!(infer("reshape", &[0], &[0, 5]).unwrap(), [0, 5]);
+        for bad in [&[-1, -1][..], &[4], &[-1, 4], &[-2, 3]] {
+            assert!(infer("reshape", &[2, 3], bad).is_err(), "{bad:?}");
+        }
+        assert!(infer("reshape", &[0], &[0, -1]).is_err());
+    }
+}

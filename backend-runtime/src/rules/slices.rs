@@ -1,0 +1,124 @@
+//! Parts of axes, by Python's rules.
+
+use super::check_broadcast_to;
+use crate::{Error, Result, Slice};
+
+/// A [`Slice`] of an axis of known length: first index, number of elements, step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First index.
+    pub start: usize,
+    /// Number of elements.
+    pub len: usize,
+    /// From one element to the next.
+    pub step: isize,
+    /// Whether the axis goes.
+    pub drop: bool,
+}
+
+/// Python's rule for a slice of an axis of length `len`: bounds beyond the ends are clamped, a lone index is not.
+pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
+    // sums of a length and what is given fit, whatever they are
+    let n = len as i128;
+    let from_start = |x: i128| if x < 0 { x.saturating_add(n) } else { x };
+    if slice.drop {
+        let index = slice.start.unwrap_or(0);
+        return match usize::try_from(from_start(index)) {
+            Ok(start) if start < len => Ok(Span { start, len: 1, step: 1, drop: true }),
+            _ => Err(Error::Index { op, index, len }),
+        };
+    }
+    let step = slice.step as i128;
+    if step == 0 {
+        return Err(Error::argument(op, "a slice's step is not 0"));
+    }
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let clamp = |x: i128| from_start(x).clamp(low, high);
+    let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
+    let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
+    let distance = if step > 0 { stop - start } else { start - stop };
+    let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
+    // both lie in 0..=len
+    Ok(Span { start: start.max(0) as usize, len: count as usize, step: slice.step, drop: false })
+}
+
+/// Spans of all axes; missing slices take the whole axis, too many are an error.
+pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<Span>> {
+    if slices.len() > shape.len() {
+        return Err(Error::shape(op, shape, format!("{} slices are more than the axes", slices.len())));
+    }
+    let rest = std::iter::repeat(&Slice::ALL);
+    shape.iter().zip(slices.iter().chain(rest)).map(|(&len, &slice)| span(op, slice, len)).collect()
+}
+
+/// The shape of values that replace a part of this shape, without the leading axes of length 1 that they may have more.
+pub fn assigned<'a>(op: &'static str, values: &'a [usize], part: &[usize]) -> Result<&'a [usize]> {
+    let extra = values.len().saturating_sub(part.len());
+    let kept = if values[..extra].iter().all(|&d| d == 1) { &values[extra..] } else { values };
+    check_broadcast_to(op, kept, part)?;
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::reversed_empty_ranges)] // empty parts, as in Python
+    fn slices_follow_python() {
+        let s = |slice: Slice| span("getitem", slice, 5).map(|s| (s.start, s.len, s.step));
+        assert_eq!(s((1..-1).into()), Ok((1, 3, 1)));
+        assert_eq!(s((-100..100).into()), Ok((0, 5, 1)));
+        assert_eq!(s(Slice::ALL.step(-2)), Ok((4, 3, -2)));
+        assert_eq!(s(Slice::from(3..1)), Ok((3, 0, 1)));
+        assert_eq!(s(Slice::from(0..0).step(-1)), Ok((0, 0, -1)));
+        assert_eq!(s(Slice::at(-1)), Ok((4, 1, 1)));
+        assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, len: 5 }));
+        assert!(s(Slice::ALL.step(0)).is_err());
+        assert_eq!(s(Slice::from(0..usize::MAX)), Ok((0, 5, 1)), "beyond the end, and not -1");
+        let beyond = usize::MAX as i128;
+        assert_eq!(s(Slice::from(usize::MAX)), Err(Error::Index { op: "getitem", index: beyond, len: 5 }));
+    }
+
+    /// Every combination of bounds at the ends of their type and of lengths at the ends of theirs.
+    #[test]
+    fn slices_at_the_ends_of_numbers() {
+        let lengths = [0, 1, 5, isize::MAX as usize - 1, isize::MAX as usize, usize::MAX];
+        let bounds = [
+            None,
+            Some(0),
+            Some(1),
+            Some(-1),
+            Some(i128::from(i64::MAX)),
+            Some(i128::from(i64::MIN)),
+            Some(i128::MAX),
+            Some(i128::MIN),
+        ];
+        for len in lengths {
+            for start in bounds {
+                for stop in bounds {
+                    for step in [1, -1, 2, isize::MAX, isize::MIN] {
+                        let slice = Slice { start, stop, step, drop: false };
+                        let span = span("getitem", slice, len).unwrap();
+                        let last = span.start as i128 + (span.len as i128 - 1) * step as i128;
+                        let inside = |at: i128| (0..len as i128).contains(&at);
+                        assert!(
+                            span.len == 0 || inside(span.start as i128) && inside(last),
+                            "{slice:?} of {len}: {span:?}"
+                        );
+                    }
+                }
+                let index = Slice { start, stop: None, step: 1, drop: true };
+                assert!(span("getitem", index, len).map_or(true, |span| span.start < len));
+            }
+        }
+    }
+
+    #[test]
+    fn values_may_have_leading_axes_of_one() {
+        assert_eq!(assigned("setitem", &[1, 1, 3], &[2, 3]), Ok(&[1, 3][..]));
+        assert_eq!(assigned("setitem", &[], &[2]), Ok(&[][..]));
+        assert_eq!(assigned("setitem", &[2, 3], &[3]), Err(Error::shapes("setitem", &[2, 3], &[3])));
+        assert_eq!(assigned("setitem", &[2], &[3]), Err(Error::shapes("setitem", &[2], &[3])));
+    }
+}

@@ -1,0 +1,91 @@
+//! A property of every row: what it refuses, and with which words, does not depend on the backend. [`Numpyish`] is the one
+//! that others are compared with.
+
+use super::{
+    Call, Case, Row, Suite, Values,
+    arguments::{ANYTHING, calls, chance},
+    suite::message,
+};
+use backend_runtime::{Arrays, DType, Error, Result, numpyish::Numpyish};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How many disagreements of a row are told.
+const TOLD: usize = 8;
+
+impl<B: Arrays> Suite<B> {
+    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts: both give results of the same shapes
+    /// and dtypes, or the same error.
+    ///
+    /// # Panics
+    /// If they do not, or if the op panics.
+    pub fn agrees(&self, row: &Row, dtype: DType, call: Call<B>, reference: Call<Numpyish>) {
+        if B::NAME == Numpyish::NAME {
+            return;
+        }
+        let Some(b) = self.backend() else { return };
+        let mut chance = chance(row, dtype);
+        let mut told = Vec::new();
+        for _ in 0..calls() {
+            let text = ANYTHING.arguments(row.params, &mut chance);
+            let expected = outcome(&Numpyish::new(), row, &text, reference);
+            let got = outcome(b, row, &text, call);
+            if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
+                return;
+            }
+            if let Some(why) = disagreement(&got, &expected) {
+                told.push(format!("`{text}`: {why}"));
+            }
+        }
+        let n = told.len();
+        told.truncate(TOLD);
+        assert!(n == 0, "{} on {}, {dtype}: {n} calls\n  {}", row.name, B::NAME, told.join("\n  "));
+    }
+}
+
+fn outcome<B: Arrays>(b: &B, row: &Row, text: &str, call: Call<B>) -> Result<Vec<Values>> {
+    let case = Case::new(b, row.name, row.params, text)?;
+    catch_unwind(AssertUnwindSafe(|| call(&case)))
+        .unwrap_or_else(|panic| Err(Error::argument("panic", message(&*panic).to_owned())))
+}
+
+/// How two outcomes differ. That memory was refused depends on the backend; that a size is larger than any memory does
+/// not. What cannot be brought to the backend, or read back, says nothing about the op.
+fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
+    let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
+    let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);
+    let shapes = |values: &[Values]| values.iter().map(|v| format!("{} {:?}", v.dtype, v.shape)).collect::<Vec<_>>();
+    let same = match (got, expected) {
+        (Err(why), _) | (_, Err(why)) if of_host(why) => true,
+        (Err(got), Err(expected)) => got == expected || (refused(got) && refused(expected)),
+        (Err(why), Ok(_)) | (Ok(_), Err(why)) => refused(why),
+        (Ok(got), Ok(expected)) => shapes(got) == shapes(expected),
+    };
+    let told = |outcome: &Result<Vec<Values>>| match outcome {
+        Ok(values) => shapes(values).join(", "),
+        Err(why) => format!("\"{why}\""),
+    };
+    (!same).then(|| format!("{}; elsewhere {}", told(got), told(expected)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::arr1;
+
+    #[test]
+    fn errors_and_shapes_are_held_to_each_other() {
+        let of = |x: &[f64]| Ok(vec![Values::of(&arr1(x).into_dyn().into_shared())]);
+        let error = |why: &str| Err(Error::argument("add", why));
+        let memory = |bytes| Err(Error::Memory { op: "add", bytes });
+        assert_eq!(disagreement(&of(&[1.0]), &of(&[2.0])), None, "elements are held to NumPy's elsewhere");
+        assert!(disagreement(&of(&[1.0]), &of(&[1.0, 2.0])).is_some());
+        assert!(disagreement(&of(&[1.0]), &error("a")).is_some());
+        assert!(disagreement(&error("a"), &error("b")).unwrap().contains("add: a"));
+        assert_eq!(disagreement(&error("a"), &error("a")), None);
+        assert_eq!(disagreement(&memory(8), &of(&[1.0])), None);
+        assert!(disagreement(&memory(usize::MAX), &of(&[1.0])).is_some());
+        assert!(disagreement(&memory(8), &error("a")).is_some());
+        let read = Err(Error::Memory { op: "to_ndarray", bytes: 1 });
+        assert_eq!(disagreement(&read, &error("a")), None);
+    }
+}
