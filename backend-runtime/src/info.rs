@@ -14,8 +14,14 @@ pub struct OpInfo {
     pub summary: &'static str,
     /// `sum(x: array, axis: axes, keepdims: bool = false) -> array<sum>`
     pub signature: &'static str,
+    /// The parameters, in the order of a call; those with a default are options.
+    pub params: &'static [ParamInfo],
+    /// What a call gives.
+    pub result: ResultInfo,
     /// The dtypes of `T`.
     pub dtypes: &'static [DType],
+    /// The dtypes of `U`, that of the result of an op that converts; empty for all others.
+    pub to_dtypes: &'static [DType],
     /// Library and what it runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// NumPy's name; empty where NumPy has none.
@@ -26,6 +32,92 @@ pub struct OpInfo {
     pub doc: &'static str,
     /// The scalar expression as a CUDA kernel, for `each` rows.
     pub kernel: Option<KernelInfo>,
+}
+
+/// A parameter of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParamInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: ParamKind,
+    /// Its default, as the table says it; `None` where it has to be given.
+    pub default: Option<&'static str>,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ParamKind {
+    /// An array.
+    Array(ElementOf),
+    /// An array or a number.
+    Operand(ElementOf),
+    /// A list of arrays.
+    Arrays(ElementOf),
+    /// What an array is made of: ndarrays, numbers, lists of them.
+    Host,
+    /// Bytes.
+    Bytes,
+    /// A number of the call's dtype.
+    Scalar,
+    /// Axes: all, one, or a list.
+    Axes,
+    /// One axis.
+    Axis,
+    /// Lengths of axes.
+    Shape,
+    /// A list of integers.
+    Integers,
+    /// Parts of axes.
+    Slices,
+    /// Lengths of transformed axes.
+    Lengths,
+    /// A number or a flag: `"f64"`, `"usize"`, `"isize"`, `"i64"`, `"u64"`, `"bool"`.
+    Plain(&'static str),
+    /// One of these names.
+    Choice(&'static [&'static str]),
+}
+
+/// The dtype of elements, in terms of the call's dtype `T`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ElementOf {
+    /// `T`
+    T,
+    /// The dtype that an op converts to.
+    U,
+    /// That of the real part, or of a magnitude.
+    Real,
+    /// The complex dtype of a real one.
+    Complex,
+    /// That of sums: integers of 64 bits for shorter ones.
+    Sum,
+    /// bool
+    Bool,
+    /// int64
+    Int64,
+}
+
+/// What a call gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ResultInfo {
+    /// An array.
+    One(ElementOf),
+    /// Several arrays.
+    Several(&'static [ElementOf]),
+    /// A list of arrays, whose number depends on the arguments.
+    List(ElementOf),
+}
+
+impl ParamInfo {
+    /// Made by the generator.
+    #[doc(hidden)]
+    pub const fn new(name: &'static str, kind: ParamKind, default: Option<&'static str>) -> ParamInfo {
+        ParamInfo { name, kind, default }
+    }
 }
 
 /// What the CUDA kernel of an `each` row is made of.
@@ -53,14 +145,31 @@ impl OpInfo {
         group: &'static str,
         summary: &'static str,
         signature: &'static str,
+        params: &'static [ParamInfo],
+        result: ResultInfo,
         dtypes: &'static [DType],
+        to_dtypes: &'static [DType],
         backends: &'static [(&'static str, &'static str)],
         numpy: &'static str,
         accuracy: &'static str,
         doc: &'static str,
         kernel: Option<KernelInfo>,
     ) -> OpInfo {
-        OpInfo { name, group, summary, signature, dtypes, backends, numpy, accuracy, doc, kernel }
+        OpInfo {
+            name,
+            group,
+            summary,
+            signature,
+            params,
+            result,
+            dtypes,
+            to_dtypes,
+            backends,
+            numpy,
+            accuracy,
+            doc,
+            kernel,
+        }
     }
 }
 
