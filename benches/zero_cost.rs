@@ -1,7 +1,7 @@
 //! What the abstraction costs on the CPU: the same expressions against the functions of the library, generic over
 //! `B: Backend`, and through `AnyBackend`.
 //!
-//! `cargo bench --bench zero_cost` times them; `cargo xtask zero-cost` counts their instructions, by running
+//! `cargo xtask bench zero_cost` times them; `cargo xtask zero-cost` counts their instructions, by running
 //! `zero_cost count NAME CALLS` under callgrind, and fails where the promise is broken.
 
 use backends::{

@@ -16,10 +16,10 @@
 //! # }
 //! ```
 //!
-//! The ops are the methods of the group traits; each says what it does, its dtypes, what every library runs, and how exact
-//! it is: [`Creation`], [`Casting`], [`Elementwise`], [`Reduction`], [`Manipulation`], [`Indexing`], [`Sorting`],
+//! The ops are the methods of the group traits. The documentation of each says what it computes and for which dtypes, what
+//! each library runs for it, and how accurate the result is: [`Creation`], [`Casting`], [`Elementwise`], [`Reduction`], [`Manipulation`], [`Indexing`], [`Sorting`],
 //! [`Linalg`], [`Fft`], [`Random`], [`Special`]. [`OPS`] lists them as data. All are rows of one table, `ops.toml`; with
-//! [`backend!`] your own rows get the same.
+//! [`backend!`] a crate has a table of its own, whose ops are used and tested like these.
 
 #[doc(hidden)]
 pub use backend_runtime as runtime;

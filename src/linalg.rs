@@ -2,7 +2,7 @@
 
 use crate::{Axes, Backend, Error, Numeric, Result};
 
-/// Sum over products of elements along `axes1` of x1 and `axes2` of x2: the axes that stay, x1's first.
+/// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
 pub fn tensordot<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,
@@ -22,11 +22,16 @@ pub fn tensordot<B: Backend, T: Numeric>(
     let kept2: Vec<usize> = (0..right.len()).filter(|a| !summed2.contains(a)).collect();
     let shape = [lengths(left, &kept1), lengths(right, &kept2)].concat();
 
-    let product = |axes: &[usize], shape: &[usize]| lengths(shape, axes).iter().product::<usize>() as isize;
+    let large = || Error::Memory { op: OP, bytes: usize::MAX };
+    let length = |n: usize| isize::try_from(n).map_err(|_| large());
+    let product = |axes: &[usize], shape: &[usize]| {
+        let n = axes.iter().try_fold(1_usize, |n, &axis| n.checked_mul(shape[axis]));
+        n.map_or_else(|| Err(large()), length)
+    };
     let rows = b.permute_dims(x1, [&kept1[..], &summed1].concat())?;
-    let rows = b.reshape(&rows, [product(&kept1, left), product(&summed1, left)])?;
+    let rows = b.reshape(&rows, [product(&kept1, left)?, product(&summed1, left)?])?;
     let columns = b.permute_dims(x2, [&summed2[..], &kept2].concat())?;
-    let columns = b.reshape(&columns, [product(&summed2, right), product(&kept2, right)])?;
-    let shape: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+    let columns = b.reshape(&columns, [product(&summed2, right)?, product(&kept2, right)?])?;
+    let shape = shape.into_iter().map(length).collect::<Result<Vec<isize>>>()?;
     b.reshape(&b.matmul(&rows, &columns)?, shape)
 }

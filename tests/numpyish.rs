@@ -2,4 +2,8 @@
 
 use backends::prelude::*;
 
+/// Refuses memory where the tests of all arguments ask for that.
+#[global_allocator]
+static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
+
 backends::conformance! { backend = Numpyish::new(), type = Numpyish }

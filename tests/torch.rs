@@ -4,9 +4,13 @@ use backends::{
     prelude::*,
     runtime::{
         available,
-        torch::{Aten, Via},
+        torch::{Aten, DtypeStrategy},
     },
 };
+
+/// Refuses memory where the tests of all arguments ask for that.
+#[global_allocator]
+static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 
 backends::conformance! { backend = Torch::cpu(), type = Torch }
 
@@ -24,7 +28,7 @@ fn mappings_fit_the_schemas() {
         };
         let (name, overload) = path.split_once('.').unwrap_or((path, ""));
         let args = args.trim_end_matches(')').split(", ").count();
-        Aten::new(op.name, name, overload, Via::Direct).check_schema(args).unwrap();
+        Aten::new(op.name, name, overload, DtypeStrategy::Direct).check_schema(args).unwrap();
         checked += 1;
     }
     assert!(checked > 50, "{checked} mappings");

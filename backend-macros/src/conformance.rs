@@ -6,8 +6,8 @@
 use crate::{
     expand::{camel_dtype, elem, id},
     input::Input,
-    model::*,
 };
+use op_table::model::*;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -25,7 +25,7 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     let meter = input.meter.as_ref().map(|path| quote!(.metered(#path)));
     let rows = model.ops.iter().filter(|o| o.own == input.table.is_some());
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
-    let tests = wanted.filter_map(|op| row(op, model, input, ty));
+    let tests = wanted.map(|op| row(op, model, input, ty));
     quote! {
         #[allow(unused_imports)]
         mod conformance {
@@ -41,16 +41,13 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
 
 /// The cases of a row: its own, else those of the kinds of its positional parameters.
 fn cases<'m>(op: &'m Op, model: &'m Model) -> &'m [String] {
-    let kinds = || op.positional().map(|p| p.type_text()).collect::<Vec<_>>().join(",");
+    let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
     op.cases.as_deref().or_else(|| model.cases.get(&kinds()).map(Vec::as_slice)).unwrap_or(&[])
 }
 
-fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStream> {
+fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let root = &input.root;
     let cases = cases(op, model);
-    if cases.is_empty() {
-        return None;
-    }
     let Op { name, group, result_text, .. } = op;
     let params = op.params.iter().map(|p| &p.text);
     let reference = match (op.golden.as_str(), op.numpy.as_str()) {
@@ -61,10 +58,12 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStr
     let accuracy = accuracy(op, model);
     let call = call(op, root, input.extension.as_ref());
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
-    let checks = model.dtypes_of(&op.set).iter().filter(wanted).map(|dtype| check(op, model, dtype, root, ty));
-    let answers = answers(op, model, root, ty);
+    let dtypes: Vec<&String> = model.dtypes_of(&op.set).iter().filter(wanted).collect();
+    let checked = if cases.is_empty() { &[][..] } else { &dtypes };
+    let checks = checked.iter().map(|dtype| check(op, model, dtype, root, ty));
+    let answers = answers(op, model, &dtypes, root, ty);
     let module = id(name);
-    Some(quote! {
+    quote! {
         mod #module {
             use super::*;
 
@@ -83,7 +82,7 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> Option<TokenStr
             #(#checks)*
             #answers
         }
-    })
+    }
 }
 
 fn dtype(name: &str) -> TokenStream {
@@ -115,18 +114,21 @@ fn rust_type(name: &str, model: &Model, root: &TokenStream) -> TokenStream {
     if of_another_crate { quote!(#root::runtime::#path) } else { path }
 }
 
-/// The test that the row answers any arguments, in one dtype.
-fn answers(op: &Op, model: &Model, root: &TokenStream, ty: &syn::Type) -> TokenStream {
-    let dtypes = model.dtypes_of(&op.set);
-    let usual = ["float64", "int64"].iter().find(|d| dtypes.iter().any(|other| other == *d));
-    let Some(name) = usual.copied().or(dtypes.first().map(String::as_str)) else {
+/// The test that the row answers any arguments, in every dtype: the usual one first, which is called most.
+fn answers(op: &Op, model: &Model, dtypes: &[&String], root: &TokenStream, ty: &syn::Type) -> TokenStream {
+    if dtypes.is_empty() {
         return quote!();
-    };
-    let (d, t) = (dtype(name), rust_type(name, model, root));
+    }
+    let mut dtypes = dtypes.to_vec();
+    dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
     let second = op.second.as_ref().map(|_| quote!(f64,));
+    let calls = dtypes.iter().map(|name| {
+        let (d, t) = (dtype(name), rust_type(name, model, root));
+        quote!((#d, call::<#ty, #second #t>))
+    });
     quote! {
         #[test]
-        fn arguments() { SUITE.answers(&ROW, #d, call::<#ty, #second #t>); }
+        fn arguments() { SUITE.answers(&ROW, &[#(#calls),*]); }
     }
 }
 
@@ -240,7 +242,10 @@ fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
         Kind::Signed => quote!(Vec<isize>),
         Kind::Slices => quote!(Vec<Slice>),
         Kind::Lengths => quote!(Lengths),
-        Kind::Plain(t) | Kind::Maybe(t) => t.parse().unwrap_or_default(),
+        Kind::Plain(t) | Kind::Maybe(t) => {
+            let t = id(t.name());
+            quote!(#t)
+        }
         Kind::Choice(t) => {
             let t = id(t);
             quote!(#root::runtime::#t)

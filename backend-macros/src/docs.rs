@@ -1,6 +1,6 @@
 //! The reference, as rustdoc: a page per group, a section per op.
 
-use crate::model::*;
+use op_table::model::*;
 use std::fmt::Write;
 
 /// The page of a group: what it is, and its ops in a table.
@@ -61,7 +61,8 @@ fn parameters(op: &Op) -> String {
     for p in &op.params {
         let _ = write!(s, "- `{}`: {}", p.name, kind(&p.kind, op));
         match &p.default {
-            Some(d) => {
+            Some(_) => {
+                let d = &p.default_text;
                 let _ = writeln!(s, "; default `{d}`, set by [`{0}_with`](Self::{0}_with)", op.name);
             }
             None => s.push('\n'),
@@ -98,7 +99,7 @@ fn kind(kind: &Kind, op: &Op) -> String {
         Kind::Scalar => "a value of the dtype".into(),
         Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
         Kind::Bytes => "bytes".into(),
-        Kind::Plain(t) | Kind::Maybe(t) => format!("`{t}`"),
+        Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
         Kind::Choice(t) => format!("a choice of [`{t}`](crate::{t})"),
     }
 }
@@ -125,48 +126,32 @@ fn example(text: &str) -> String {
 /// The row's signature in the language of the table: `var(x: array, axis: axes, correction: f64 = 0) -> array<real>`.
 pub fn signature(op: &Op) -> String {
     let params = op.params.iter().map(|p| match &p.default {
-        Some(d) => format!("{}: {} = {d}", p.name, kind_name(&p.kind)),
-        None => format!("{}: {}", p.name, kind_name(&p.kind)),
+        Some(_) => format!("{}: {} = {}", p.name, p.ty, p.default_text),
+        None => format!("{}: {}", p.name, p.ty),
     });
-    let one = |e: &Elem| kind_name(&Kind::Array(*e));
-    let result = match &op.result {
-        Out::One(e) => one(e),
-        Out::Tuple(v) => format!("({})", v.iter().map(one).collect::<Vec<_>>().join(", ")),
-        Out::List(e) => format!("[{}]", one(e)),
-    };
-    format!("{}({}) -> {result}", op.name, params.collect::<Vec<_>>().join(", "))
-}
-
-fn kind_name(kind: &Kind) -> String {
-    let of = |head: &str, e: &Elem| match ELEMS.iter().find(|(_, elem)| elem == e) {
-        Some((name, _)) => format!("{head}<{name}>"),
-        None => head.into(),
-    };
-    match kind {
-        Kind::Array(e) => of("array", e),
-        Kind::Operand(e) => of("operand", e),
-        Kind::Arrays(e) => of("arrays", e),
-        Kind::Lengths => "lengths?".into(),
-        Kind::Plain(t) => t.clone(),
-        Kind::Maybe(t) => format!("{t}?"),
-        Kind::Choice(t) => {
-            CHOICES.iter().find(|(_, rust, _)| rust == t).map_or(t.clone(), |(name, ..)| name.to_string())
-        }
-        other => KINDS.iter().find(|(_, k)| k == other).map_or(String::new(), |(name, _)| name.to_string()),
-    }
+    format!("{}({}) -> {}", op.name, params.collect::<Vec<_>>().join(", "), op.result_text)
 }
 
 /// What a library runs, in a line.
 pub fn mapping(map: &Map) -> String {
     match map {
-        Map::Each { real, complex: None } => format!("`{real}` per element"),
-        Map::Each { real, complex: Some(complex) } => format!("`{real}` per element; complex: `{complex}`"),
+        Map::Each { real, complex: None } => format!("`{}` per element", real.text),
+        Map::Each { real, complex: Some(complex) } => {
+            format!("`{}` per element; complex: `{}`", real.text, complex.text)
+        }
         Map::Call(path) => format!("`{path}`"),
-        Map::Compose(text) => format!("`{text}`"),
+        Map::Compose(form) => format!("`{}`", form.text),
         Map::Generic(path) => format!("`{path}`, over any backend"),
-        Map::Aten { name, overload, args, .. } => {
+        Map::Aten(Aten { name, overload, args, .. }) => {
             let dot = if overload.is_empty() { "" } else { "." };
-            format!("`aten::{name}{dot}{overload}({})`", args.join(", "))
+            let args = args.iter().map(|arg| match arg {
+                AtenArg::Param(name) => name.clone(),
+                AtenArg::None => "none".into(),
+                AtenArg::Bool(b) => b.to_string(),
+                AtenArg::Integer(n) => n.to_string(),
+                AtenArg::Decimal(x) => format!("{x:?}"),
+            });
+            format!("`aten::{name}{dot}{overload}({})`", args.collect::<Vec<_>>().join(", "))
         }
     }
 }

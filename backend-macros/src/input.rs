@@ -1,6 +1,6 @@
 //! The arguments of the macros.
 
-use crate::report::Source;
+use op_table::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{

@@ -1,32 +1,26 @@
 //! The generator of the `backends` crate: one op table to traits, implementations, documentation and tests.
 //!
-//! Table -> model (`parse`) -> `check` -> `expand`; mistakes are collected on the way and shown together
-//! (`report`). Called through `backends::backend!` and `backends::conformance!`, which carry the base table with them.
+//! `op-table` reads and checks the table; `expand` makes Rust of it. Called through `backends::backend!` and
+//! `backends::conformance!`, which carry the base table with them.
 
-mod check;
-mod compose;
 mod conformance;
 mod docs;
-mod each;
 mod expand;
 #[cfg(test)]
 mod fuzz;
 mod input;
-mod lexical;
-mod model;
-mod parse;
-mod report;
 #[cfg(test)]
 mod tests;
-mod toml_view;
 
 use expand::Expand;
 use input::Input;
-use model::{Map, Model};
-use parse::Role;
-use proc_macro2::TokenStream;
-use quote::quote;
-use report::{Report, Source};
+use op_table::{
+    Model, Report, Role, Source, check,
+    model::{self, Map},
+    parse,
+};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 
 /// `table! { root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME }`
 #[proc_macro]
@@ -47,7 +41,7 @@ fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
     if let Some(base) = &input.base {
         let source = Source { name: "ops.toml of backends".into(), text: base.value() };
-        parse::parse(&source, Role::Context, &mut model, report);
+        parse(&source, Role::Context, &mut model, report);
     }
     model
 }
@@ -56,9 +50,17 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
     if input.table.is_some() {
-        parse::parse(&input.read()?.0, Role::Own, &mut model, &mut report);
+        parse(&input.read()?.0, Role::Own, &mut model, &mut report);
     }
-    if report.is_empty() { Ok(conformance::tests(input, &model)) } else { Err(report.into_tokens(input.file_span())) }
+    if report.is_empty() { Ok(conformance::tests(input, &model)) } else { Err(errors(report, input.file_span())) }
+}
+
+/// One `compile_error!` per mistake.
+///
+/// `at` is the span of the file name in the macro call: rustc then shows that line and no macro backtrace.
+fn errors(report: Report, at: Span) -> TokenStream {
+    let texts = report.into_texts();
+    quote_spanned!(at => #(::core::compile_error! { #texts })*)
 }
 
 fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
@@ -70,34 +72,37 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
     let role = if input.overlay { Role::Overlay } else { Role::Own };
-    parse::parse(source, role, &mut model, &mut report);
+    parse(source, role, &mut model, &mut report);
     let column = model.backends.iter().find(|b| b.own && input.overlay).cloned();
-    match &column {
-        Some(column) => {
-            inherit(&mut model, column);
-            if !input.partial {
-                complete(source, &model, column, &mut report);
-            }
-            check::check_column(source, &column.name, &model, &mut report);
+    if input.overlay && column.is_none() && report.is_empty() {
+        report.at(source, 0..0, "an overlay has a `[backend.name]`", None);
+    }
+    if let Some(column) = &column {
+        inherit(&mut model, column);
+        if !input.partial {
+            complete(source, &model, column, &mut report);
         }
-        None => check::check(source, &model, &mut report),
     }
-    if !report.is_empty() {
-        let tracked = quote!(
-            const _: &[u8] = ::core::include_bytes!(#path);
-        );
-        let errors = report.into_tokens(input.file_span());
-        return Err(quote!(#tracked #errors));
-    }
+    check(source, &mut model, &mut report);
+    let errors = (!report.is_empty()).then(|| {
+        model.keep_what_is_right();
+        errors(report, input.file_span())
+    });
     let expand = Expand { model: &model, root: input.root.clone(), extension: input.extension.clone() };
     let items = match (&input.base, &column) {
         (None, _) => expand.base(),
         (_, Some(column)) => expand.overlay(column),
+        _ if input.overlay => quote!(),
         _ => expand.extension(),
     };
     let macros = input.base.is_none().then(|| exported_macros(&source.text));
     // the expansion holds the table, so that an edit of it rebuilds
-    Ok(quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros })
+    let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros };
+    match errors {
+        None => Ok(expanded),
+        // what is right is there, so that the compiler finds nothing to say of the code that uses it
+        Some(errors) => Err(quote!(#errors #expanded)),
+    }
 }
 
 /// A new column has for nothing what says nothing of any library, and, if it takes `each`, every scalar expression.

@@ -106,6 +106,16 @@ impl DType {
         }
     }
 
+    /// Alignment of an element in bytes: that of its parts, for complex numbers.
+    pub const fn align(self) -> usize {
+        match self {
+            DType::Complex64 => align_of::<f32>(),
+            DType::Int64 | DType::UInt64 => align_of::<i64>(),
+            DType::Float64 | DType::Complex128 => align_of::<f64>(),
+            other => other.size(),
+        }
+    }
+
     /// What kind of number it is.
     pub const fn kind(self) -> Kind {
         match self {
@@ -213,6 +223,8 @@ mod tests {
         let size = |d: DType| -> Result<usize, Error> { dispatch!(d, T => Ok(size_of::<T>())) };
         for d in DType::ALL {
             assert_eq!(size(d).unwrap(), d.size());
+            let align = |d: DType| -> Result<usize, Error> { dispatch!(d, T => Ok(align_of::<T>())) };
+            assert_eq!(align(d).unwrap(), d.align());
         }
         let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
         assert_eq!(limited, Err(Error::DType { op: "dispatch", dtype: DType::Int8 }));

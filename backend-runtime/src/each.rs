@@ -12,7 +12,7 @@ pub trait Each<const N: usize, T: Element> {
 }
 
 /// The same expression in CUDA C++, for the kernel generated from it.
-pub trait EachSource {
+pub trait EachSource: 'static {
     /// Name of the row.
     const NAME: &'static str;
 
@@ -28,42 +28,31 @@ pub trait EachSource {
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
-    /// Whether it takes sines, cosines or tangents: their loops look at a block of arguments first (see
-    /// [`is_far`](crate::scalar::is_far)).
-    const TURNS: bool = calls_any(Self::CUDA, &["op_sin(", "op_cos(", "op_tan("]);
+    /// Whether it takes sines, cosines or tangents of real dtypes, which need a reduction of their range: their loops look
+    /// at a block of arguments first (see [`is_far`](crate::scalar::is_far)).
+    const NEEDS_RANGE_REDUCTION: bool = false;
 
     /// The same for complex dtypes, where exponentials do so too.
-    const TURNS_COMPLEX: bool = calls_any(
-        Self::CUDA_COMPLEX,
-        &["op_sin(", "op_cos(", "op_tan(", "op_exp(", "op_expm1(", "op_sinh(", "op_cosh(", "op_tanh("],
-    );
+    const NEEDS_RANGE_REDUCTION_COMPLEX: bool = false;
+
+    /// Whether it computes so much in vectors that wider ones pay: the others wait for memory, or call a function.
+    const GAINS_FROM_AVX512: bool = false;
+
+    /// The dtypes that [`EachSource::table`] has kernels of.
+    const TABLED: &'static [crate::DType] = &[];
+
+    /// Kernels of the CPU backend, compiled where the op is written and not again where it is called.
+    fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// Values of the scalar parameters, in order.
     fn params(&self) -> Vec<f64> {
         Vec::new()
     }
-}
-
-/// Whether one of the calls is in the text of an expression.
-const fn calls_any(text: &str, calls: &[&str]) -> bool {
-    let text = text.as_bytes();
-    let mut i = 0;
-    while i < calls.len() {
-        let call = calls[i].as_bytes();
-        let mut start = 0;
-        while start + call.len() <= text.len() {
-            let mut same = 0;
-            while same < call.len() && text[start + same] == call[same] {
-                same += 1;
-            }
-            if same == call.len() {
-                return true;
-            }
-            start += 1;
-        }
-        i += 1;
-    }
-    false
 }
 
 /// A float op with one form for real and one for complex dtypes.
@@ -86,15 +75,4 @@ pub trait FloatToRealOp<const N: usize> {
     fn complex<R: Real>(&self, x: [Complex<R>; N]) -> R
     where
         Complex<R>: Float<Real = R>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::calls_any;
-
-    #[test]
-    fn calls_are_found_in_expressions() {
-        assert!(calls_any("op_plus(x, op_sin(y))", &["op_cos(", "op_sin("]));
-        assert!(!calls_any("op_asin(x)", &["op_sin("]) && !calls_any("", &["op_sin("]));
-    }
 }

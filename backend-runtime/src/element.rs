@@ -8,7 +8,8 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    pub trait Sealed {}
+    /// Only the dtypes of this crate are elements. What the CPU backend compiles once per dtype comes along.
+    pub trait Sealed: crate::numpyish::raw::Typed {}
 }
 
 /// Any element an array can hold.
@@ -320,7 +321,7 @@ impl Precision for f32 {}
 impl Precision for f64 {}
 
 /// The slice with its element type named, if `T` and `U` are one type.
-#[inline]
+#[inline(always)]
 pub fn same<T: Element, U: Element>(x: &[T]) -> Option<&[U]> {
     // SAFETY: equal type ids mean the same type, so the cast changes nothing.
     (std::any::TypeId::of::<T>() == std::any::TypeId::of::<U>())

@@ -28,21 +28,28 @@ pub enum Error {
         /// What the op needs.
         why: String,
     },
-    /// An axis that the array does not have, or that is named twice.
+    /// An axis that the array does not have.
     Axis {
         /// The op.
         op: &'static str,
         /// The axis given.
-        axis: isize,
+        axis: i128,
         /// How many axes the array has.
         ndim: usize,
+    },
+    /// An axis that is named twice.
+    RepeatedAxis {
+        /// The op.
+        op: &'static str,
+        /// The axis, from the first on.
+        axis: usize,
     },
     /// An index outside an axis.
     Index {
         /// The op.
         op: &'static str,
         /// The index given.
-        index: i64,
+        index: i128,
         /// The length of the axis.
         len: usize,
     },
@@ -122,6 +129,7 @@ impl Error {
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
             | Error::Axis { op, .. }
+            | Error::RepeatedAxis { op, .. }
             | Error::Index { op, .. }
             | Error::Argument { op, .. }
             | Error::DType { op, .. }
@@ -143,6 +151,7 @@ impl Error {
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
             | Error::Axis { op, .. }
+            | Error::RepeatedAxis { op, .. }
             | Error::Index { op, .. }
             | Error::Argument { op, .. }
             | Error::DType { op, .. }
@@ -200,8 +209,9 @@ impl fmt::Display for Error {
             }
             Error::Shape { op, shape, why } => write!(f, "{op}: shape {shape:?}: {why}"),
             Error::Axis { op, axis, ndim } => {
-                write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions, or given twice")
+                write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions")
             }
+            Error::RepeatedAxis { op, axis } => write!(f, "{op}: axis {axis} is given twice"),
             Error::Index { op, index, len } => {
                 write!(f, "{op}: index {index} is out of range for length {len}")
             }

@@ -1,7 +1,16 @@
 //! Arrays on the host: ndarray's, and what converts to them.
 
-use crate::{Element, Result};
+use crate::{Element, Error, Result, numpyish::copy::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
+
+/// Whose error it is where memory for a copy is refused.
+const OP: &str = "asarray";
+
+/// A copy of a slice with this shape.
+fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
+    let view = ArrayView::from_shape(shape, x);
+    copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("is not the shape of {} elements", x.len())))?)
+}
 
 /// A reference-counted ndarray of any rank. It is also what [`Numpyish`](crate::numpyish::Numpyish) computes on.
 pub type HostArray<T> = ArcArray<T, IxDyn>;
@@ -32,25 +41,25 @@ impl<T: Element, D: Dimension> IntoHost<T> for &ArcArray<T, D> {
 
 impl<T: Element, D: Dimension> IntoHost<T> for &Array<T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.to_owned().into_dyn().into_shared())
+        copied(OP, self.view().into_dyn())
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for ArrayView<'_, T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.to_owned().into_dyn().into_shared())
+        copied(OP, self.into_dyn())
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for CowArray<'_, T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.into_owned().into_dyn().into_shared())
+        if self.is_view() { copied(OP, self.view().into_dyn()) } else { self.into_owned().into_host() }
     }
 }
 
 impl<T: Element, D: Dimension> IntoHost<T> for &ArrayRef<T, D> {
     fn into_host(self) -> Result<HostArray<T>> {
-        Ok(self.to_owned().into_dyn().into_shared())
+        copied(OP, self.view().into_dyn())
     }
 }
 
@@ -62,26 +71,25 @@ impl<T: Element> IntoHost<T> for Vec<T> {
 
 impl<T: Element> IntoHost<T> for &[T] {
     fn into_host(self) -> Result<HostArray<T>> {
-        self.to_vec().into_host()
+        of_slice(&[self.len()], self)
     }
 }
 
 impl<T: Element, const N: usize> IntoHost<T> for [T; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        self.to_vec().into_host()
+        self.as_slice().into_host()
     }
 }
 
 impl<T: Element, const N: usize, const M: usize> IntoHost<T> for [[T; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        Array::from_iter(self.into_iter().flatten()).into_shape_with_order((N, M)).expect("N * M elements").into_host()
+        of_slice(&[N, M], self.as_flattened())
     }
 }
 
 impl<T: Element, const N: usize, const M: usize, const L: usize> IntoHost<T> for [[[T; L]; M]; N] {
     fn into_host(self) -> Result<HostArray<T>> {
-        let flat = Array::from_iter(self.into_iter().flatten().flatten());
-        flat.into_shape_with_order((N, M, L)).expect("N * M * L elements").into_host()
+        of_slice(&[N, M, L], self.as_flattened().as_flattened())
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 /// How many axes a list of [`Axes`] holds; more are an error of the op that takes them.
 const MOST: usize = 14;
 
-/// Which axes an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`. No allocation.
+/// Which axes an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. No allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// Every axis.
@@ -22,20 +22,35 @@ pub enum Axes {
 /// A list of axes, made by the conversions to [`Axes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisList {
-    len: usize,
+    len: u8,
     axes: [i8; MOST],
+    /// What does not fit, which the op that takes the list refuses.
+    unfit: Option<Unfit>,
+}
+
+/// Why a list of axes fits no array that an op takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unfit {
+    /// An axis beyond those of any array.
+    Axis(i128),
+    /// So many axes.
+    Count(usize),
 }
 
 impl Axes {
-    /// A list of axes. One that does not fit (an axis beyond ±127, more than 14 axes) is kept as one that no array has.
+    /// A list of axes. One that does not fit (an axis beyond ±127, more than 14 axes) is an error of the op that takes it.
     pub fn list(axes: impl IntoIterator<Item = isize>) -> Axes {
-        let mut list = AxisList { len: 0, axes: [i8::MAX; MOST] };
-        for axis in axes {
-            if list.len == MOST {
-                return Axes::List(AxisList { len: 1, axes: [i8::MAX; MOST] });
+        Axes::exact(axes.into_iter().map(|axis| axis as i128))
+    }
+
+    fn exact(axes: impl IntoIterator<Item = i128>) -> Axes {
+        let mut list = AxisList { len: 0, axes: [0; MOST], unfit: None };
+        for (count, axis) in axes.into_iter().enumerate() {
+            match (list.axes.get_mut(count), i8::try_from(axis)) {
+                (Some(place), Ok(axis)) => (*place, list.len) = (axis, list.len + 1),
+                (Some(_), Err(_)) => list.unfit = list.unfit.or(Some(Unfit::Axis(axis))),
+                (None, _) => list.unfit = Some(Unfit::Count(count + 1)),
             }
-            list.axes[list.len] = i8::try_from(axis).unwrap_or(i8::MAX);
-            list.len += 1;
         }
         Axes::List(list)
     }
@@ -45,11 +60,17 @@ impl Axes {
         let Axes::List(list) = self else {
             return Ok((0..ndim).collect());
         };
-        let mut found: Vec<usize> = Vec::with_capacity(list.len);
-        for &axis in &list.axes[..list.len] {
+        match list.unfit {
+            Some(Unfit::Axis(axis)) => return Err(Error::Axis { op, axis, ndim }),
+            Some(Unfit::Count(n)) => return Err(Error::argument(op, format!("{n} axes are more than {MOST}"))),
+            None => {}
+        }
+        let named = list.named();
+        let mut found: Vec<usize> = Vec::with_capacity(named.len());
+        for &axis in named {
             let index = crate::shape::axis(op, axis.into(), ndim)?;
             if found.contains(&index) {
-                return Err(Error::Axis { op, axis: axis.into(), ndim });
+                return Err(Error::RepeatedAxis { op, axis: index });
             }
             found.push(index);
         }
@@ -60,8 +81,14 @@ impl Axes {
     pub fn as_list(&self) -> Option<&[i8]> {
         match self {
             Axes::All => None,
-            Axes::List(list) => Some(&list.axes[..list.len]),
+            Axes::List(list) => Some(list.named()),
         }
+    }
+}
+
+impl AxisList {
+    fn named(&self) -> &[i8] {
+        &self.axes[..self.len.into()]
     }
 }
 
@@ -72,24 +99,36 @@ impl From<RangeFull> for Axes {
     }
 }
 
-macro_rules! axes_from {
+/// The number of an axis or an index as the user gave it: no integer that Rust has is changed by it.
+trait Exact: Copy {
+    fn exact(self) -> i128;
+}
+
+macro_rules! integers {
     ($($t:ty)*) => {$(
+        impl Exact for $t {
+            #[inline(always)]
+            fn exact(self) -> i128 {
+                const { assert!(<$t>::BITS < i128::BITS) };
+                self as i128
+            }
+        }
         impl From<$t> for Axes {
             #[inline]
             fn from(axis: $t) -> Axes {
-                Axes::list([axis as isize])
+                Axes::exact([axis.exact()])
             }
         }
         impl<const N: usize> From<[$t; N]> for Axes {
             #[inline]
             fn from(axes: [$t; N]) -> Axes {
-                Axes::list(axes.map(|a| a as isize))
+                Axes::from(&axes[..])
             }
         }
         impl From<&[$t]> for Axes {
             #[inline]
             fn from(axes: &[$t]) -> Axes {
-                Axes::list(axes.iter().map(|&a| a as isize))
+                Axes::exact(axes.iter().map(|axis| axis.exact()))
             }
         }
         impl From<Vec<$t>> for Axes {
@@ -98,9 +137,29 @@ macro_rules! axes_from {
                 Axes::from(&axes[..])
             }
         }
+        impl From<Range<$t>> for Slice {
+            fn from(r: Range<$t>) -> Slice {
+                Slice { start: Some(r.start.exact()), stop: Some(r.end.exact()), ..Slice::ALL }
+            }
+        }
+        impl From<RangeFrom<$t>> for Slice {
+            fn from(r: RangeFrom<$t>) -> Slice {
+                Slice { start: Some(r.start.exact()), ..Slice::ALL }
+            }
+        }
+        impl From<RangeTo<$t>> for Slice {
+            fn from(r: RangeTo<$t>) -> Slice {
+                Slice { stop: Some(r.end.exact()), ..Slice::ALL }
+            }
+        }
+        impl From<$t> for Slice {
+            fn from(index: $t) -> Slice {
+                Slice { start: Some(index.exact()), drop: true, ..Slice::ALL }
+            }
+        }
     )*};
 }
-axes_from!(i32 isize usize);
+integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 /// Lengths of the transformed axes of a multi-dimensional transform: from an array, a slice or a `Vec`. No allocation.
 ///
@@ -141,13 +200,14 @@ impl From<Vec<usize>> for Lengths {
 /// A part of one axis: `start..stop` with a step, negative numbers counting from the end, as in Python.
 ///
 /// Made from ranges: `..`, `1..`, `..-1`, `1..-1`, with [`Slice::step`] for every n-th or a reversed part. An index alone
-/// (`Slice::at(3)`) takes one element and drops the axis.
+/// (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are those of the axis, an index alone has to
+/// lie in it; both are kept as given, so that `usize::MAX` is beyond every axis and not -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// First index; `None` is the beginning (the end for a negative step).
-    pub start: Option<isize>,
+    pub start: Option<i128>,
     /// One past the last index; `None` is the end (the beginning for a negative step).
-    pub stop: Option<isize>,
+    pub stop: Option<i128>,
     /// From one index to the next; not 0.
     pub step: isize,
     /// Whether one index was given, so that the axis goes.
@@ -160,7 +220,7 @@ impl Slice {
 
     /// One index: the axis goes.
     pub const fn at(index: isize) -> Slice {
-        Slice { start: Some(index), stop: None, step: 1, drop: true }
+        Slice { start: Some(index as i128), stop: None, step: 1, drop: true }
     }
 
     /// Every `step`-th index; backwards where it is negative.
@@ -176,32 +236,6 @@ impl From<RangeFull> for Slice {
         Slice::ALL
     }
 }
-
-macro_rules! slice_from {
-    ($($t:ty)*) => {$(
-        impl From<Range<$t>> for Slice {
-            fn from(r: Range<$t>) -> Slice {
-                Slice { start: Some(r.start as isize), stop: Some(r.end as isize), ..Slice::ALL }
-            }
-        }
-        impl From<RangeFrom<$t>> for Slice {
-            fn from(r: RangeFrom<$t>) -> Slice {
-                Slice { start: Some(r.start as isize), ..Slice::ALL }
-            }
-        }
-        impl From<RangeTo<$t>> for Slice {
-            fn from(r: RangeTo<$t>) -> Slice {
-                Slice { stop: Some(r.end as isize), ..Slice::ALL }
-            }
-        }
-        impl From<$t> for Slice {
-            fn from(index: $t) -> Slice {
-                Slice::at(index as isize)
-            }
-        }
-    )*};
-}
-slice_from!(i32 isize usize);
 
 /// A closed choice, with its names.
 macro_rules! choice {
@@ -316,9 +350,35 @@ mod tests {
         assert_eq!(Axes::from(..).resolve("sum", 2).unwrap(), [0, 1]);
         assert_eq!(Axes::from([-1, 0]).resolve("sum", 3).unwrap(), [2, 0]);
         assert_eq!(Axes::from(2).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 }));
-        assert!(Axes::from([0, -2]).resolve("sum", 2).is_err(), "one axis twice");
+        assert_eq!(Axes::from([0, -2]).resolve("sum", 2), Err(Error::RepeatedAxis { op: "sum", axis: 0 }));
         assert!(Axes::from(vec![0_usize; 15]).resolve("sum", 20).is_err(), "more axes than a list holds");
-        assert!(Axes::from(1000).resolve("sum", 20).is_err());
+        assert_eq!(Axes::from([0, 1000]).resolve("sum", 20), Err(Error::Axis { op: "sum", axis: 1000, ndim: 20 }));
+        assert_eq!(
+            Axes::list([isize::MIN]).resolve("sum", 1).unwrap_err().to_string(),
+            format!("sum: axis {} is out of range for 1 dimensions", isize::MIN)
+        );
+    }
+
+    #[test]
+    fn numbers_of_any_type_are_what_they_were() {
+        // an index that underflowed is no index from the end
+        let last = usize::MAX;
+        assert_eq!(Axes::from(last).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: last as i128, ndim: 2 }));
+        assert_eq!(
+            Axes::from([0, last]).resolve("sum", 2),
+            Err(Error::Axis { op: "sum", axis: last as i128, ndim: 2 })
+        );
+        assert_eq!(
+            Axes::from(vec![u64::MAX]).resolve("sum", 2),
+            Err(Error::Axis { op: "sum", axis: u64::MAX.into(), ndim: 2 })
+        );
+        assert_eq!(Axes::from(1_u8).resolve("sum", 2).unwrap(), [1]);
+        assert_eq!(Axes::from(-1_i64).resolve("sum", 2).unwrap(), [1]);
+        assert_eq!((Slice::from(0..last).start, Slice::from(0..last).stop), (Some(0), Some(last as i128)));
+        assert_eq!(Slice::from(last..).start, Some(last as i128));
+        assert_eq!(Slice::from(..last).stop, Some(last as i128));
+        assert_eq!(Slice::from(last), Slice { start: Some(last as i128), stop: None, step: 1, drop: true });
+        assert_eq!(Slice::from(-1_i8), Slice::at(-1));
     }
 
     #[test]

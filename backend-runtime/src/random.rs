@@ -101,7 +101,14 @@ pub fn philox_many<const N: usize>(key: u64, first: u64) -> [[u32; N]; 4] {
         }
         k = [(k[0] + WEYL[0] as u64) & LOW, (k[1] + WEYL[1] as u64) & LOW];
     }
-    x.map(|w| w.map(|v| v as u32))
+    // by loops: the closures of a map may stay functions of their own, which know nothing of the caller's vectors
+    let mut words = [[0; N]; 4];
+    for w in 0..4 {
+        for i in 0..N {
+            words[w][i] = x[w][i] as u32;
+        }
+    }
+    words
 }
 
 /// A double in [0, 1) with 53 random bits: the upper 53 of the 64 of two words.

@@ -4,8 +4,8 @@ use crate::{Axes, Error, PadMode, Result, Slice};
 
 /// An axis as an index into a shape of `ndim` axes; negative ones count from the end.
 pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
-    let index = if axis < 0 { axis + ndim as isize } else { axis };
-    if (0..ndim as isize).contains(&index) { Ok(index as usize) } else { Err(Error::Axis { op, axis, ndim }) }
+    let index = if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
+    index.filter(|&index| index < ndim).ok_or(Error::Axis { op, axis: axis as i128, ndim })
 }
 
 /// Number of elements; an error where bytes of them would not fit `isize::MAX`.
@@ -43,11 +43,12 @@ pub fn check_broadcast_to(op: &'static str, from: &[usize], to: &[usize]) -> Res
     if fits { Ok(()) } else { Err(Error::shapes(op, from, to)) }
 }
 
-/// Strides, in elements, of a shape in C order.
+/// Strides, in elements, of a shape in C order. They mean something where [`count`] accepts the shape; they are computed
+/// without a panic for every one.
 pub fn c_strides(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = vec![1_isize; shape.len()];
     for i in (1..shape.len()).rev() {
-        strides[i - 1] = strides[i] * shape[i].max(1) as isize;
+        strides[i - 1] = strides[i].wrapping_mul(shape[i].max(1) as isize);
     }
     strides
 }
@@ -91,26 +92,28 @@ pub struct Span {
 
 /// Python's rule for a slice of an axis of length `len`: bounds beyond the ends are clamped, a lone index is not.
 pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
-    let n = len as isize;
+    // sums of a length and what is given fit, whatever they are
+    let n = len as i128;
+    let from_start = |x: i128| if x < 0 { x.saturating_add(n) } else { x };
     if slice.drop {
         let index = slice.start.unwrap_or(0);
-        let from_start = if index < 0 { index + n } else { index };
-        if !(0..n).contains(&from_start) {
-            return Err(Error::Index { op, index: index as i64, len });
-        }
-        return Ok(Span { start: from_start as usize, len: 1, step: 1, drop: true });
+        return match usize::try_from(from_start(index)) {
+            Ok(start) if start < len => Ok(Span { start, len: 1, step: 1, drop: true }),
+            _ => Err(Error::Index { op, index, len }),
+        };
     }
-    let step = slice.step;
+    let step = slice.step as i128;
     if step == 0 {
         return Err(Error::argument(op, "a slice's step is not 0"));
     }
     let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-    let clamp = |x: isize| (if x < 0 { x.saturating_add(n) } else { x }).clamp(low, high);
+    let clamp = |x: i128| from_start(x).clamp(low, high);
     let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
     let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
     let distance = if step > 0 { stop - start } else { start - stop };
-    let count = if distance <= 0 { 0 } else { (distance as usize - 1) / step.unsigned_abs() + 1 };
-    Ok(Span { start: start.max(0) as usize, len: count, step, drop: false })
+    let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
+    // both lie in 0..=len
+    Ok(Span { start: start.max(0) as usize, len: count as usize, step: slice.step, drop: false })
 }
 
 /// Spans of all axes; missing slices take the whole axis, too many are an error.
@@ -186,6 +189,15 @@ pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize) -> Result<(u
     Ok((along, shape))
 }
 
+/// The shape of differences of neighbours along an axis, `n` times, and how many times there is something to compute:
+/// where nothing is left, or there was nothing, none.
+pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
+    let mut left = shape.to_vec();
+    left[axis] = left[axis].saturating_sub(n);
+    let times = if left.contains(&0) { 0 } else { n };
+    (left, times)
+}
+
 /// Lengths multiplied, axis by axis.
 pub fn products(op: &'static str, lengths: &[usize], times: &[usize]) -> Result<Vec<usize>> {
     let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
@@ -233,11 +245,19 @@ pub fn padded(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec
     lengths.ok_or(Error::Memory { op, bytes: usize::MAX })
 }
 
+/// Refuses borders of an axis without elements, which have nothing to repeat.
+pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode) -> Result<()> {
+    let bare = shape.iter().zip(widths.chunks_exact(2)).any(|(&len, width)| len == 0 && width != [0, 0]);
+    match mode {
+        PadMode::Constant => Ok(()),
+        _ if bare => Err(Error::argument(op, format!("mode `{mode}` has nothing to repeat along an empty axis"))),
+        _ => Ok(()),
+    }
+}
+
 /// Which index of an axis of length `len` each index of the padded axis repeats. Borders may be longer than the axis.
 pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
-    if len == 0 {
-        return Err(Error::argument(op, format!("mode `{mode}` has nothing to repeat along an empty axis")));
-    }
+    check_borders(op, &[len], &[before, after], mode)?;
     let total = len.checked_add(before).and_then(|n| n.checked_add(after)).filter(|&n| n <= isize::MAX as usize / 8);
     let total = total.ok_or(Error::Memory { op, bytes: usize::MAX })?;
     let mut sources = Vec::new();
@@ -345,6 +365,59 @@ mod tests {
         assert_eq!(s(Slice::at(-1)), Ok((4, 1, 1)));
         assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, len: 5 }));
         assert!(s(Slice::ALL.step(0)).is_err());
+        assert_eq!(s(Slice::from(0..usize::MAX)), Ok((0, 5, 1)), "beyond the end, and not -1");
+        let beyond = usize::MAX as i128;
+        assert_eq!(s(Slice::from(usize::MAX)), Err(Error::Index { op: "getitem", index: beyond, len: 5 }));
+    }
+
+    /// Every combination of bounds at the ends of their type and of lengths at the ends of theirs.
+    #[test]
+    fn slices_at_the_ends_of_numbers() {
+        let lengths = [0, 1, 5, isize::MAX as usize - 1, isize::MAX as usize, usize::MAX];
+        let bounds = [
+            None,
+            Some(0),
+            Some(1),
+            Some(-1),
+            Some(i128::from(i64::MAX)),
+            Some(i128::from(i64::MIN)),
+            Some(i128::MAX),
+            Some(i128::MIN),
+        ];
+        for len in lengths {
+            for start in bounds {
+                for stop in bounds {
+                    for step in [1, -1, 2, isize::MAX, isize::MIN] {
+                        let slice = Slice { start, stop, step, drop: false };
+                        let span = span("getitem", slice, len).unwrap();
+                        let last = span.start as i128 + (span.len as i128 - 1) * step as i128;
+                        let inside = |at: i128| (0..len as i128).contains(&at);
+                        assert!(
+                            span.len == 0 || inside(span.start as i128) && inside(last),
+                            "{slice:?} of {len}: {span:?}"
+                        );
+                    }
+                }
+                let index = Slice { start, stop: None, step: 1, drop: true };
+                assert!(span("getitem", index, len).map_or(true, |span| span.start < len));
+            }
+        }
+    }
+
+    #[test]
+    fn axes_at_the_ends_of_numbers() {
+        assert_eq!(axis("sum", -2, 2), Ok(0));
+        for (given, ndim) in [(isize::MIN, 0), (isize::MIN, 3), (isize::MAX, 3), (-4, 3), (0, 0), (-1, 0)] {
+            assert_eq!(axis("sum", given, ndim), Err(Error::Axis { op: "sum", axis: given as i128, ndim }));
+        }
+    }
+
+    #[test]
+    fn differences_of_what_is_there() {
+        assert_eq!(differences(&[2, 5], 1, 3), (vec![2, 2], 3));
+        assert_eq!(differences(&[2, 5], 1, usize::MAX), (vec![2, 0], 0));
+        assert_eq!(differences(&[0, 1 << 48], 1, 8_589_934_593), (vec![0, (1 << 48) - 8_589_934_593], 0));
+        assert_eq!(differences(&[0], 0, 0), (vec![0], 0));
     }
 
     #[test]

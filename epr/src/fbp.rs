@@ -25,7 +25,7 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     /// For images of this shape with pixels of `delta` cm. Frequencies above the fraction `cutoff` of the highest, in
     /// 0 .. 1, are left out.
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, cutoff: f64) -> Result<Self> {
-        scan.check_image("fbp", shape, delta)?;
+        scan.check_image::<T>("fbp", shape, delta)?;
         if !(cutoff > 0.0 && cutoff <= 1.0) {
             return Err(Error::argument("fbp", format!("the cutoff frequency is {cutoff}; it lies in 0 .. 1")));
         }

@@ -1,7 +1,12 @@
-//! NumPy's `.npy` format, for arrays of real numbers. No input panics or makes it allocate more than a few times its size.
+//! NumPy's `.npy` format, for arrays of real numbers. No input makes it panic, or reserve memory for data that the input
+//! cannot hold.
 
+mod header;
+
+use backends::f16;
+use header::Header;
 use ndarray::{ArrayD, ArrayRef, IxDyn, ShapeBuilder};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, Read, Result};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -9,31 +14,117 @@ fn damaged(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// Reads an array of any real, integer or boolean dtype.
-pub fn decode(bytes: &[u8]) -> Result<ArrayD<f64>> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("not a .npy file"))?;
-    let short = || damaged("the file ends within its header");
-    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(short)?;
-    let (length, rest) = match version[0] {
-        1 => rest.split_first_chunk().map(|(n, rest)| (u16::from_le_bytes(*n) as usize, rest)).ok_or_else(short)?,
-        2 | 3 => rest.split_first_chunk().map(|(n, rest)| (u32::from_le_bytes(*n) as usize, rest)).ok_or_else(short)?,
-        other => {
-            return Err(damaged(format!("version {other} of the .npy format is unknown")));
-        }
-    };
-    let (header, data) = rest.split_at_checked(length).ok_or_else(short)?;
-    let header = Header::parse(std::str::from_utf8(header).map_err(|_| damaged("the header is no text"))?)?;
+/// The error of a read, which says `why` where it is that the data end early.
+fn explain(e: Error, why: &str) -> Error {
+    if e.kind() == ErrorKind::UnexpectedEof { damaged(why) } else { e }
+}
 
-    let width = header.width()?;
-    let count = header.shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
-    let expected = count.and_then(|n| n.checked_mul(width));
-    if expected != Some(data.len()) {
-        let shape = &header.shape;
-        return Err(damaged(format!("{} bytes of data for the shape {shape:?} of {width}-byte elements", data.len())));
+/// Reads an array of any real, integer or boolean dtype; integers that `f64` does not hold are rounded to the nearest.
+pub fn decode(bytes: &[u8]) -> Result<ArrayD<f64>> {
+    read(&mut &*bytes, bytes.len() as u64)
+}
+
+/// The shape of the array in a file of `length` bytes, without its data.
+pub(crate) fn read_shape(from: &mut impl Read, length: u64) -> Result<Vec<usize>> {
+    let header = Header::read(from)?;
+    count(&header, Element::of(&header)?, length)?;
+    Ok(header.shape)
+}
+
+/// Reads an array from a file that has, or is said to have, `length` bytes. No more of it is read than its header
+/// promises, and it is an error if it ends before or after that.
+pub(crate) fn read(from: &mut impl Read, length: u64) -> Result<ArrayD<f64>> {
+    let header = Header::read(from)?;
+    let element = Element::of(&header)?;
+    let values = element.read(from, count(&header, element, length)?)?;
+    // what checks the sum of a compressed file's bytes does so at their end
+    if from.read(&mut [0])? != 0 {
+        return Err(damaged("there are more data than the header promises"));
     }
-    let values = header.values(data)?;
     let shape = IxDyn(&header.shape).set_f(header.fortran);
-    ArrayD::from_shape_vec(shape, values).map_err(|e| damaged(e.to_string()))
+    ArrayD::from_shape_vec(shape, values).map_err(|_| damaged(format!("the shape {:?} is too large", header.shape)))
+}
+
+/// The number of elements that the header promises, where a file of `length` bytes has exactly these.
+fn count(header: &Header, element: Element, length: u64) -> Result<usize> {
+    let count = header.shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
+    let end = count.and_then(|n| n.checked_mul(element.width)).map(|n| n as u64);
+    let end = end.and_then(|n| n.checked_add(header.length));
+    match count {
+        Some(count) if end == Some(length) => Ok(count),
+        _ => Err(damaged(format!(
+            "{} bytes of data for the shape {:?} of {}-byte elements",
+            length.saturating_sub(header.length),
+            header.shape,
+            element.width,
+        ))),
+    }
+}
+
+/// How the numbers of a file are written.
+#[derive(Clone, Copy)]
+struct Element {
+    width: usize,
+    /// The values of a block of bytes, appended to others.
+    convert: fn(&[u8], &mut Vec<f64>),
+}
+
+impl Element {
+    fn of(header: &Header) -> Result<Element> {
+        let descr = header.descr.as_str();
+        let refuse = || damaged(format!("elements of dtype `{}`; real numbers are needed", descr.escape_debug()));
+        let (order, kind) = descr.split_at_checked(1).ok_or_else(refuse)?;
+        let big = match order {
+            "<" => false,
+            ">" => true,
+            "|" | "=" => cfg!(target_endian = "big"),
+            _ => return Err(refuse()),
+        };
+        macro_rules! element {
+            ($t:ty) => {
+                element!($t, |x| x as f64)
+            };
+            ($t:ty, $to_f64:expr) => {{
+                const WIDTH: usize = size_of::<$t>();
+                fn convert(bytes: &[u8], to: &mut Vec<f64>, read: fn([u8; WIDTH]) -> $t) {
+                    to.extend(bytes.as_chunks().0.iter().map(|element| read(*element)).map($to_f64));
+                }
+                if big {
+                    Element { width: WIDTH, convert: |bytes, to| convert(bytes, to, <$t>::from_be_bytes) }
+                } else {
+                    Element { width: WIDTH, convert: |bytes, to| convert(bytes, to, <$t>::from_le_bytes) }
+                }
+            }};
+        }
+        Ok(match kind {
+            "f8" => element!(f64),
+            "f4" => element!(f32),
+            "f2" => element!(f16, f16::to_f64),
+            "i8" => element!(i64),
+            "i4" => element!(i32),
+            "i2" => element!(i16),
+            "i1" => element!(i8),
+            "u8" => element!(u64),
+            "u4" => element!(u32),
+            "u2" => element!(u16),
+            "u1" | "b1" => element!(u8),
+            _ => return Err(refuse()),
+        })
+    }
+
+    fn read(self, from: &mut impl Read, count: usize) -> Result<Vec<f64>> {
+        let mut values = Vec::new();
+        let refused = |_| Error::new(ErrorKind::OutOfMemory, format!("{count} numbers do not fit into memory"));
+        values.try_reserve_exact(count).map_err(refused)?;
+        let mut buffer = vec![0; 1 << 16];
+        while values.len() < count {
+            let bytes = (count - values.len()).saturating_mul(self.width).min(buffer.len());
+            let block = &mut buffer[..bytes];
+            from.read_exact(block).map_err(|e| explain(e, "the data end before the header's promise is kept"))?;
+            (self.convert)(block, &mut values);
+        }
+        Ok(values)
+    }
 }
 
 /// An element that [`encode`] writes.
@@ -69,84 +160,6 @@ pub fn encode<T: Written>(array: &ArrayRef<T, IxDyn>) -> Vec<u8> {
     bytes
 }
 
-struct Header {
-    descr: String,
-    fortran: bool,
-    shape: Vec<usize>,
-}
-
-impl Header {
-    /// Reads the three entries of the Python dictionary that the header is.
-    fn parse(text: &str) -> Result<Header> {
-        let entry = |key: &str| {
-            let quoted = [format!("'{key}':"), format!("\"{key}\":")];
-            let found = quoted.iter().find_map(|k| text.split_once(k.as_str()));
-            found.map(|(_, value)| value.trim_start()).ok_or_else(|| damaged(format!("the header has no `{key}`")))
-        };
-        let descr = entry("descr")?;
-        let descr = descr.strip_prefix(['\'', '"']).and_then(|d| d.split_once(['\'', '"']));
-        let fortran = entry("fortran_order")?;
-        let shape = entry("shape")?.strip_prefix('(').and_then(|s| s.split_once(')'));
-        let lengths = shape.map(|(inside, _)| inside.split(',').map(str::trim).filter(|n| !n.is_empty()));
-        let shape = lengths.and_then(|all| all.map(|n| n.parse().ok()).collect::<Option<Vec<usize>>>());
-        Ok(Header {
-            descr: descr.ok_or_else(|| damaged("the elements are no numbers"))?.0.to_owned(),
-            fortran: match fortran {
-                f if f.starts_with("True") => true,
-                f if f.starts_with("False") => false,
-                _ => return Err(damaged("`fortran_order` is neither True nor False")),
-            },
-            shape: shape.ok_or_else(|| damaged("`shape` is no tuple of lengths"))?,
-        })
-    }
-
-    fn refuse(&self) -> Error {
-        damaged(format!("elements of dtype `{}`; real numbers are needed", self.descr))
-    }
-
-    /// Bytes of an element.
-    fn width(&self) -> Result<usize> {
-        match self.descr.get(2..) {
-            Some("1") => Ok(1),
-            Some("2") => Ok(2),
-            Some("4") => Ok(4),
-            Some("8") => Ok(8),
-            _ => Err(self.refuse()),
-        }
-    }
-
-    fn values(&self, data: &[u8]) -> Result<Vec<f64>> {
-        let (order, kind) = self.descr.split_at_checked(1).ok_or_else(|| self.refuse())?;
-        let big = match order {
-            "<" | "|" | "=" => false,
-            ">" => true,
-            _ => return Err(self.refuse()),
-        };
-        macro_rules! read {
-            ($t:ty) => {{
-                let (elements, _) = data.as_chunks::<{ size_of::<$t>() }>();
-                let value = |e: &[u8; _]| {
-                    if big { <$t>::from_be_bytes(*e) } else { <$t>::from_le_bytes(*e) }
-                };
-                elements.iter().map(|e| value(e) as f64).collect()
-            }};
-        }
-        Ok(match kind {
-            "f8" => read!(f64),
-            "f4" => read!(f32),
-            "i8" => read!(i64),
-            "i4" => read!(i32),
-            "i2" => read!(i16),
-            "i1" => read!(i8),
-            "u8" => read!(u64),
-            "u4" => read!(u32),
-            "u2" => read!(u16),
-            "u1" | "b1" => read!(u8),
-            _ => return Err(self.refuse()),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +182,53 @@ mod tests {
         assert_eq!(decode(&bytes).unwrap(), array![[1.0, 3.0], [2.0, -1.0]].into_dyn());
     }
 
+    /// A file of these elements, of version 2 of the format.
+    fn file(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}");
+        [MAGIC, &[2, 0], &(header.len() as u32).to_le_bytes(), header.as_bytes(), data].concat()
+    }
+
+    #[test]
+    fn every_real_dtype_is_read() {
+        for (descr, bytes, value) in [
+            ("<f8", &(-2.5_f64).to_le_bytes()[..], -2.5),
+            (">f8", &(-2.5_f64).to_be_bytes(), -2.5),
+            (">f4", &(-2.5_f32).to_be_bytes(), -2.5),
+            ("<f2", &[0x00, 0xc1], -2.5),
+            (">f2", &[0xc1, 0x00], -2.5),
+            ("<i8", &(-7_i64).to_le_bytes(), -7.0),
+            (">i4", &(-7_i32).to_be_bytes(), -7.0),
+            ("|i1", &[0xf9], -7.0),
+            (">u8", &u64::MAX.to_be_bytes(), 18446744073709551616.0),
+            (">u4", &[0xff, 0, 0, 1], 4278190081.0),
+            ("<u2", &[1, 0xff], 65281.0),
+            ("|u1", &[0xff], 255.0),
+            ("|b1", &[1], 1.0),
+        ] {
+            assert_eq!(decode(&file(descr, "(1,)", bytes)).unwrap(), array![value].into_dyn(), "{descr}");
+        }
+        for descr in ["<c8", "<f16", "|O", "|S4", "<U4", "|V8", "<M8[ns]", "", "f8", "<f", "<é8"] {
+            let why = decode(&file(descr, "(1,)", &[0; 8])).unwrap_err().to_string();
+            assert!(why.contains("real numbers are needed"), "{descr}: {why}");
+        }
+    }
+
+    #[test]
+    fn shapes_that_hold_nothing_are_read_and_impossible_ones_refused() {
+        for (shape, lengths) in [("(0,)", &[0][..]), ("(3, 0)", &[3, 0]), ("(0, 18446744073709551615)", &[])] {
+            match decode(&file("<f8", shape, &[])) {
+                Ok(x) => assert_eq!(x.shape(), lengths, "{shape}"),
+                Err(e) => assert!(lengths.is_empty() && e.to_string().contains("too large"), "{shape}: {e}"),
+            }
+        }
+        for shape in ["(4611686018427387904,)", "(2305843009213693952, 8)", "(1000000000, 1000000000, 1000000000)"] {
+            let why = decode(&file("<f8", shape, &[0; 8])).unwrap_err().to_string();
+            assert!(why.contains("8 bytes of data for the shape"), "{shape}: {why}");
+        }
+        let long = [MAGIC, &[2, 0], &u32::MAX.to_le_bytes(), &[b' '; 100][..]].concat();
+        assert!(decode(&long).unwrap_err().to_string().contains("4294967295 bytes"));
+    }
+
     #[test]
     fn damage_is_an_error() {
         let whole = encode(&array![1.0, 2.0].into_dyn());
@@ -188,7 +248,5 @@ mod tests {
             let text: Vec<u8> = String::from_utf8_lossy(&whole[6..]).replace(from, to).into_bytes();
             assert!(decode(&[MAGIC, &text].concat()).is_err(), "{from} to {to}");
         }
-        let huge = "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 18446744073709551615), }\n";
-        let _ = decode(&[MAGIC, &[1, 0, huge.len() as u8, 0], huge.as_bytes()].concat());
     }
 }

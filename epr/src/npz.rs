@@ -2,29 +2,70 @@
 
 pub use crate::npy::{Written, decode, encode};
 
+use crate::npy;
 use ndarray::{ArrayD, Ix1, Ix2};
 use std::{
     collections::BTreeMap,
+    fmt,
     fs::{self, File},
-    io::{BufReader, Error, ErrorKind, Read, Result},
+    io::{BufReader, Cursor, Error, ErrorKind, Read, Result, Seek},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
 };
-use zip::ZipArchive;
+use zip::{ZipArchive, result::ZipError};
+
+/// The most bytes that deflate makes of one: a repetition of 258 bytes takes two bits or more.
+const LARGEST_EXPANSION: u64 = 1032;
 
 /// Named arrays, read when they are asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Npz {
     path: PathBuf,
-    members: BTreeMap<String, Vec<u8>>,
+    source: Arc<Source>,
 }
+
+/// Where the arrays are.
+enum Source {
+    Archive(Archive),
+    /// The `.npy` file of each name.
+    Folder(BTreeMap<String, PathBuf>),
+}
+
+struct Archive {
+    zip: Mutex<ZipArchive<BufReader<Box<dyn Stream>>>>,
+    /// Its length in bytes.
+    length: u64,
+    /// The number of each name among its members.
+    members: BTreeMap<String, usize>,
+}
+
+/// Bytes on disk or in memory.
+trait Stream: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> Stream for T {}
 
 impl Npz {
     /// Opens an `.npz` file, or a folder with `.npy` files.
+    ///
+    /// The arrays themselves are read when they are asked for, so that what nobody asks for may be large, damaged, or
+    /// compressed by a method that cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
         let path = path.as_ref();
-        let members = if path.is_dir() { folder(path) } else { archive(path) };
-        let members = members.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
-        Ok(Npz { path: path.to_owned(), members })
+        let source = if path.is_dir() {
+            folder(path).map(Source::Folder)
+        } else {
+            open_file(path).and_then(|(file, length)| archive(Box::new(file), length)).map(Source::Archive)
+        };
+        let source = source.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        Ok(Npz { path: path.to_owned(), source: Arc::new(source) })
+    }
+
+    /// The arrays of an `.npz` file in memory; errors call it `name`.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Npz> {
+        let length = bytes.len() as u64;
+        let archive = archive(Box::new(Cursor::new(bytes)), length);
+        let archive = archive.map_err(|e| Error::new(e.kind(), format!("{name}: {e}")))?;
+        Ok(Npz { path: name.into(), source: Arc::new(Source::Archive(archive)) })
     }
 
     /// Where the arrays come from.
@@ -32,17 +73,30 @@ impl Npz {
         &self.path
     }
 
+    /// The names of the arrays.
+    pub fn names(&self) -> Vec<&str> {
+        match &*self.source {
+            Source::Archive(archive) => archive.members.keys().map(String::as_str).collect(),
+            Source::Folder(files) => files.keys().map(String::as_str).collect(),
+        }
+    }
+
     /// Whether there is an array of this name.
     pub fn contains(&self, name: &str) -> bool {
-        self.members.contains_key(name)
+        match &*self.source {
+            Source::Archive(archive) => archive.members.contains_key(name),
+            Source::Folder(files) => files.contains_key(name),
+        }
     }
 
     /// An array of real numbers of any dtype, as `f64`.
     pub fn get(&self, name: &str) -> Result<ArrayD<f64>> {
-        let refuse =
-            |kind, why: &dyn std::fmt::Display| Error::new(kind, format!("{}: `{name}`: {why}", self.path.display()));
-        let bytes = self.members.get(name).ok_or_else(|| refuse(ErrorKind::NotFound, &"there is no such array"))?;
-        decode(bytes).map_err(|e| refuse(e.kind(), &e))
+        self.read(name, |mut file, length| npy::read(&mut file, length))
+    }
+
+    /// The shape of an array, without its data.
+    pub fn shape(&self, name: &str) -> Result<Vec<usize>> {
+        self.read(name, |mut file, length| npy::read_shape(&mut file, length))
     }
 
     /// An array of one axis.
@@ -71,30 +125,88 @@ impl Npz {
         let why = format!("{}: `{name}` has the shape {shape:?}, not {rank} axes", self.path.display());
         Error::new(ErrorKind::InvalidData, why)
     }
-}
 
-fn archive(path: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
-    let mut zip = ZipArchive::new(BufReader::new(File::open(path)?))?;
-    let mut members = BTreeMap::new();
-    for i in 0..zip.len() {
-        let mut member = zip.by_index(i)?;
-        let mut bytes = Vec::new();
-        member.read_to_end(&mut bytes)?;
-        let name = member.name()?.into_owned();
-        members.insert(name.strip_suffix(".npy").unwrap_or(&name).to_owned(), bytes);
+    /// What `f` makes of the `.npy` file of this name and of its length.
+    fn read<R>(&self, name: &str, f: impl FnOnce(&mut dyn Read, u64) -> Result<R>) -> Result<R> {
+        let result = match &*self.source {
+            Source::Archive(archive) => archive.read(name, f),
+            Source::Folder(files) => files.get(name).ok_or_else(absent).and_then(|path| {
+                let (file, length) = open_file(path)?;
+                f(&mut BufReader::new(file), length)
+            }),
+        };
+        result.map_err(|e| Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
     }
-    Ok(members)
 }
 
-fn folder(path: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+impl fmt::Debug for Npz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Npz").field("path", &self.path).field("names", &self.names()).finish()
+    }
+}
+
+fn absent() -> Error {
+    Error::new(ErrorKind::NotFound, "there is no such array")
+}
+
+impl Archive {
+    fn read<R>(&self, name: &str, f: impl FnOnce(&mut dyn Read, u64) -> Result<R>) -> Result<R> {
+        let number = *self.members.get(name).ok_or_else(absent)?;
+        let mut zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut member = zip.by_index(number)?;
+        let (length, packed) = (member.size(), member.compressed_size());
+        if packed > self.length || length > packed.saturating_mul(LARGEST_EXPANSION) {
+            let why = format!("it cannot hold the {length} bytes that it is said to hold");
+            return Err(Error::new(ErrorKind::InvalidData, why));
+        }
+        f(&mut member, length)
+    }
+}
+
+/// A regular file and its length. Opening a pipe would wait for a writer, and reading a device may never end.
+fn open_file(path: &Path) -> Result<(File, u64)> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+/// Reads the directory of a zip file, which is at its end; no more.
+fn archive(file: Box<dyn Stream>, length: u64) -> Result<Archive> {
+    let zip = ZipArchive::new(BufReader::new(file)).map_err(|e| match e {
+        ZipError::Io(e) if e.kind() != ErrorKind::UnexpectedEof => e,
+        _ => {
+            let why = "not a complete .npz (zip) file: the list of its members, at its end, is missing or damaged";
+            Error::new(ErrorKind::InvalidData, why)
+        }
+    })?;
+    let twice = |name: &str| Error::new(ErrorKind::InvalidData, format!("two arrays of the name `{name}`"));
     let mut members = BTreeMap::new();
+    for number in 0..zip.len() {
+        let entry = zip.by_index_data(number)?;
+        let name = String::from_utf8_lossy(entry.name_raw());
+        let name = name.strip_suffix(".npy").unwrap_or(&name);
+        if members.insert(name.to_owned(), number).is_some() {
+            return Err(twice(name));
+        }
+    }
+    if zip.has_duplicate_names() {
+        return Err(Error::new(ErrorKind::InvalidData, "two arrays of the same name"));
+    }
+    Ok(Archive { zip: Mutex::new(zip), length, members })
+}
+
+fn folder(path: &Path) -> Result<BTreeMap<String, PathBuf>> {
+    let mut files = BTreeMap::new();
     for entry in fs::read_dir(path)? {
         let file = entry?.path();
         if file.extension().is_some_and(|e| e == "npy")
             && let Some(name) = file.file_stem().and_then(|n| n.to_str())
         {
-            members.insert(name.to_owned(), fs::read(&file)?);
+            files.insert(name.to_owned(), file);
         }
     }
-    Ok(members)
+    Ok(files)
 }

@@ -29,7 +29,7 @@ pub struct Projector<B: Backend, T: Precision> {
 impl<B: Backend, T: Precision> Projector<B, T> {
     /// The model of `scan` for images of this shape with pixels of `delta` cm, its FFTs of relative error `eps`.
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, eps: f64) -> Result<Self> {
-        scan.check_image("projector", shape, delta)?;
+        scan.check_image::<T>("projector", shape, delta)?;
         let nodes = scan.nodes(delta);
         let angle = |axis: usize| {
             let of_node = |&(k, a): &(usize, usize)| T::of(scan.frequency(a) * delta * scan.along(axis, k));

@@ -1,6 +1,6 @@
 //! How a measurement was taken.
 
-use backends::{Error, Result};
+use backends::{Error, Real, Result};
 use std::f64::consts::TAU;
 
 /// Everything about a measurement but the projections themselves, checked to fit together.
@@ -9,6 +9,12 @@ pub struct Scan {
     field: Vec<f64>,
     reference: Vec<f64>,
     gradients: Vec<Vec<f64>>,
+}
+
+/// Whether the dtype `T` has a number near this one: it is neither infinite nor 0, and has not lost its digits.
+pub(crate) fn holds<T: Real>(x: f64) -> bool {
+    let rounded = T::of(x).to_f64();
+    x.is_normal() && rounded.is_finite() && (rounded - x).abs() < 1e-3 * x.abs()
 }
 
 fn refuse(why: impl Into<String>) -> Error {
@@ -45,6 +51,13 @@ impl Scan {
         let uneven = field.iter().enumerate().find(|(i, f)| (*f - first - *i as f64 * step).abs() > 0.1 * step);
         if let Some((i, f)) = uneven {
             return Err(refuse(format!("the field is not evenly spaced: sample {i} is {f}, the step is {step}")));
+        }
+        // what is computed of these has to be a number as well
+        if !(step.is_normal() && scan.range().is_finite() && scan.frequency(scan.samples()).is_finite()) {
+            return Err(refuse(format!("the field goes from {first} in steps of {step} G, beyond what f64 can hold")));
+        }
+        if let Some(k) = (0..projections).find(|&k| !scan.magnitude(k).is_finite()) {
+            return Err(refuse(format!("the gradient of projection {k} is longer than f64 can hold")));
         }
         Ok(scan)
     }
@@ -115,17 +128,26 @@ impl Scan {
         (0..self.projections()).flat_map(of_one).collect()
     }
 
-    /// An error unless `shape` is an image of this scan, and `delta` a pixel size.
-    pub(crate) fn check_image(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
+    /// An error unless `shape` is an image of this scan, and `delta` a pixel size with which its model can be computed in
+    /// the dtype `T`.
+    pub(crate) fn check_image<T: Real>(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
         if shape.len() != self.dims() || shape.contains(&0) {
             return Err(Error::shape(op, shape, format!("an image of this scan has {} axes, none empty", self.dims())));
         }
         if !(delta.is_finite() && delta > 0.0) {
-            return Err(Error::argument(op, format!("the pixel size is {delta} cm; it must be positive")));
+            return Err(Error::argument(op, format!("the pixel size is {delta:?} cm; it must be positive")));
         }
         let bytes = shape.iter().try_fold(size_of::<f64>(), |n, &length| n.checked_mul(length));
         if bytes.is_none_or(|n| n > isize::MAX as usize) {
             return Err(Error::Memory { op, bytes: usize::MAX });
+        }
+        // the square of a pixel's volume is a factor of the normal operator
+        let volume = delta.powi(shape.len() as i32);
+        let longest = shape.iter().copied().max().unwrap_or(0) as f64 * delta;
+        let angle = self.frequency(self.samples()) * delta;
+        if !(holds::<T>(volume * volume) && holds::<T>(delta) && longest.is_finite() && angle.is_finite()) {
+            let why = format!("the pixel size is {delta:?} cm, too far from 1 for {} to compute with it", T::DTYPE);
+            return Err(Error::argument(op, why));
         }
         Ok(())
     }
@@ -154,6 +176,26 @@ mod tests {
         assert!(Scan::new(&[1.0, 2.0, 3.5], &field, &rows).is_err());
         assert!(Scan::new(&[3.0, 2.0, 1.0], &field, &rows).is_err());
         assert!(Scan::new(&field, &[0.0, f64::NAN, 0.0], &rows).is_err());
+    }
+
+    #[test]
+    fn what_overflows_is_refused() {
+        let rows = |g: f64| [vec![g, 0.0], vec![0.0, g]];
+        let why = |field: &[f64], g: f64| Scan::new(field, field, &rows(g)).unwrap_err().to_string();
+        assert!(why(&[0.0, 1.0], 1e200).contains("gradient of projection 0"));
+        for field in [[-1e308, 1e308], [0.0, 5e-324], [0.0, 1e-308]] {
+            assert!(why(&field, 1.0).contains("beyond what f64 can hold"), "{}", why(&field, 1.0));
+        }
+        let scan = Scan::new(&[0.0, 1.0], &[1.0, 0.0], &rows(1.0)).unwrap();
+        let check =
+            |delta| (scan.check_image::<f64>("t", &[4, 4], delta), scan.check_image::<f32>("t", &[4, 4], delta));
+        for delta in [5e-324, 1e-80, 1e80, 1e308, f64::INFINITY, f64::NAN, 0.0, -1.0] {
+            let (f64s, f32s) = check(delta);
+            assert!(f64s.unwrap_err().to_string().contains("pixel size") && f32s.is_err(), "{delta}");
+        }
+        let (f64s, f32s) = check(1e-12);
+        assert!(f64s.is_ok() && f32s.unwrap_err().to_string().contains("float32"));
+        assert!(check(1e-6).1.is_ok());
     }
 
     #[test]

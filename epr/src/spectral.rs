@@ -30,7 +30,7 @@ struct Frequency<B: Backend, T: Precision> {
 impl<B: Backend, T: Precision> SpectralProjector<B, T> {
     /// The model of `scan` for images of this spatial shape with pixels of `delta` cm, its FFTs of relative error `eps`.
     pub fn new(b: &B, scan: &Scan, spatial: &[usize], delta: f64, eps: f64) -> Result<Self> {
-        scan.check_image("spectral_projector", spatial, delta)?;
+        scan.check_image::<T>("spectral_projector", spatial, delta)?;
         let nodes = scan.nodes(delta);
         let coefficients = scan.samples() / 2 + 1;
         let mut frequencies = Vec::new();

@@ -1,6 +1,6 @@
 //! Reconstruction with total-variation regularisation.
 
-use crate::{Projector, Toeplitz};
+use crate::{Projector, Toeplitz, scan::holds};
 use backends::{Backend, DiffOptions, Error, Precision, Real, Result};
 use std::f64::consts::PI;
 
@@ -91,7 +91,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     }
 
     /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
-    /// before any; `each` sees every image.
+    /// before any; `each` sees every image. It is an error if the energy or a step length is no number in this dtype.
     pub fn solve(
         &self,
         iterations: usize,
@@ -104,6 +104,11 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let gradient_norm = (4.0 * dims as f64).sqrt();
         let tau = 0.5 / self.lipschitz;
         let dual_step = self.lipschitz / (gradient_norm * gradient_norm * self.weight);
+        if !(holds::<T>(tau) && holds::<T>(dual_step) && holds::<T>(tau * self.weight)) {
+            let steps = format!("{tau:.1e} and {dual_step:.1e}, the weight of the total variation {:.1e}", self.weight);
+            let why = format!("the step lengths are {steps}: too far from 1 for {}; lambda sets them", T::DTYPE);
+            return Err(Error::argument("tv", why));
+        }
         // step lengths go into what is computed once
         let normal_step = self.normal.scaled(tau)?;
         let data_step = b.multiply(&self.back_projection, tau)?;
@@ -135,7 +140,12 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     fn energy(&self, image: &B::Array<T>, squared: f64) -> Result<f64> {
         let b = &self.backend;
         let misfit = 0.5 * squared - dot(b, image, &self.back_projection)? + self.offset;
-        Ok(misfit + self.weight * total_variation(b, image)?)
+        let energy = misfit + self.weight * total_variation(b, image)?;
+        if !energy.is_finite() {
+            let why = format!("the energy is {energy}: data or lambda are too large for {}", T::DTYPE);
+            return Err(Error::argument("tv", why));
+        }
+        Ok(energy)
     }
 }
 

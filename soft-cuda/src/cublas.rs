@@ -1,5 +1,4 @@
-//! Stand-ins for the functions of cuBLAS that the backend calls: its conventions and its errors, the CPU backend's
-//! products.
+//! Stand-ins for the functions of cuBLAS that the backend calls: its conventions and its errors.
 
 mod gemm;
 

@@ -1,7 +1,7 @@
-//! Stand-ins for the functions of cuFFT that the backend calls: its conventions and its errors, the CPU backend's
-//! transforms.
+//! Stand-ins for the functions of cuFFT that the backend calls: its conventions and its errors.
 
 mod plan;
+mod transform;
 
 use crate::driver::{Work, current, lock, put};
 use plan::{Direction, Kind, Layout, Side};

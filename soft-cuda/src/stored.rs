@@ -1,7 +1,9 @@
-//! Numbers as they lie in device memory.
+//! Numbers as they lie in device memory, and the double precision that all products and transforms are computed in.
 
 use crate::fault::{Access, Fault};
-use backend_runtime::{Complex, Numeric, bf16, f16};
+use half::{bf16, f16};
+use num_complex::Complex;
+use std::ops::{Add, Mul};
 
 /// Refuses an address that is no multiple of `bytes`.
 pub(crate) fn aligned(access: Access, address: u64, bytes: usize) -> Result<(), Fault> {
@@ -21,26 +23,46 @@ pub(crate) trait Stored {
 }
 
 /// A type that is computed in.
-pub(crate) trait Computed: Numeric {
-    /// The nearest number; the real part of it where this type is real.
-    fn narrowed(x: Complex<f64>) -> Self;
-    /// The complex conjugate.
-    fn conjugate(self) -> Self;
+pub(crate) trait Computed: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> {
+    /// The number, or its real part where this type is real.
+    fn of(x: Complex<f64>) -> Self;
+    /// The number as a complex one.
+    fn complex(self) -> Complex<f64>;
+}
+
+impl Computed for f64 {
+    fn of(x: Complex<f64>) -> f64 {
+        x.re
+    }
+
+    fn complex(self) -> Complex<f64> {
+        self.into()
+    }
+}
+
+impl Computed for Complex<f64> {
+    fn of(x: Complex<f64>) -> Complex<f64> {
+        x
+    }
+
+    fn complex(self) -> Complex<f64> {
+        self
+    }
 }
 
 macro_rules! stored {
-    ($($stored:ty as $computed:ty, $rounded:expr;)*) => {$(
+    ($($stored:ty, $rounded:expr;)*) => {$(
         impl Stored for $stored {
-            type In = $computed;
+            type In = f64;
             const SIZE: usize = size_of::<$stored>();
 
-            fn get(bytes: &[u8]) -> $computed {
+            fn get(bytes: &[u8]) -> f64 {
                 let mut own = [0; Self::SIZE];
                 own.copy_from_slice(bytes);
                 <$stored>::from_ne_bytes(own).into()
             }
 
-            fn put(x: $computed, bytes: &mut [u8]) {
+            fn put(x: f64, bytes: &mut [u8]) {
                 let rounded: $stored = $rounded(x);
                 bytes.copy_from_slice(&rounded.to_ne_bytes());
             }
@@ -49,44 +71,24 @@ macro_rules! stored {
 }
 
 stored! {
-    f16 as f32, f16::from_f32;
-    bf16 as f32, bf16::from_f32;
-    f32 as f32, |x| x;
-    f64 as f64, |x| x;
+    f16, f16::from_f64;
+    bf16, bf16::from_f64;
+    f32, |x| x as f32;
+    f64, |x| x;
 }
 
-macro_rules! computed {
+macro_rules! stored_complex {
     ($($real:ident)*) => {$(
-        impl Computed for $real {
-            fn narrowed(x: Complex<f64>) -> $real {
-                x.re as $real
-            }
-
-            fn conjugate(self) -> $real {
-                self
-            }
-        }
-
-        impl Computed for Complex<$real> {
-            fn narrowed(x: Complex<f64>) -> Complex<$real> {
-                Complex::new(x.re as $real, x.im as $real)
-            }
-
-            fn conjugate(self) -> Complex<$real> {
-                self.conj()
-            }
-        }
-
         impl Stored for Complex<$real> {
-            type In = Complex<$real>;
+            type In = Complex<f64>;
             const SIZE: usize = size_of::<Complex<$real>>();
 
-            fn get(bytes: &[u8]) -> Complex<$real> {
+            fn get(bytes: &[u8]) -> Complex<f64> {
                 let (re, im) = bytes.split_at(size_of::<$real>());
                 Complex::new($real::get(re), $real::get(im))
             }
 
-            fn put(x: Complex<$real>, bytes: &mut [u8]) {
+            fn put(x: Complex<f64>, bytes: &mut [u8]) {
                 let (re, im) = bytes.split_at_mut(size_of::<$real>());
                 $real::put(x.re, re);
                 $real::put(x.im, im);
@@ -94,7 +96,7 @@ macro_rules! computed {
         }
     )*};
 }
-computed!(f32 f64);
+stored_complex!(f32 f64);
 
 #[cfg(test)]
 pub(crate) mod testing {

@@ -3,7 +3,7 @@
 use soft_cuda::{
     cublas::*,
     cufft::*,
-    driver::{context::*, copy::*, counts::*, device::*, event::*, memory::*, module::*, stream::*},
+    driver::{context::*, copy::*, device::*, event::*, memory::*, module::*, report::*, stream::*},
 };
 use std::{
     ffi::{CStr, c_void},

@@ -1,95 +1,236 @@
-//! A property of every row: whatever its arguments are, it answers with a result or an error that names it. It does not
-//! panic.
+//! A property of every row: whatever its arguments are, and whether there is memory or not, it answers with a result or an
+//! error that names it, in a time that its arguments' sizes bound. It does not panic.
 
-use super::{Case, Row, Suite, Values, fuzz, random::Chance, suite::message};
+use super::{
+    Case, Row, Suite, Values,
+    extreme::{GIANTS, LARGES},
+    fuzz,
+    random::Chance,
+    refusing,
+    suite::message,
+    watchdog::Watchdog,
+};
 use backend_runtime::{Arrays, DType, Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many calls of each row.
+/// How many calls of each row in its first dtype. The variable `BACKENDS_CALLS` of the environment asks for more.
 const CALLS: usize = 150;
+
+/// The calls in each further dtype are fewer by this factor.
+const FURTHER: usize = 10;
+
+/// The calls while memory is refused, in tests that have the allocator for it, are fewer by this factor.
+const REFUSED: usize = 4;
+
+/// Calls a row in one dtype.
+pub type Call<B> = fn(&Case<'_, B>) -> Result<Vec<Values>>;
 
 impl<B: Arrays> Suite<B> {
     /// Calls a row with arguments of all sorts: shapes that fit and that do not, axes and indices in and out of range,
-    /// empty arrays, sizes over any memory. The same ones in every run, but for those of `cargo xtask fuzz`.
+    /// numbers at the ends of their types, empty arrays with axes of any length, sizes over any memory. The same ones in
+    /// every run, but for those of `cargo xtask fuzz`.
     ///
     /// # Panics
-    /// If the op does, or if an error does not name it.
-    pub fn answers(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
+    /// If the op does, or if an error does not name it. A call that does not return ends the process.
+    pub fn answers(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
         let Some(b) = self.backend() else { return };
-        let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
-        let mut chance = Chance::new(row.name.bytes().fold(1 + fuzz::seed(), seed));
-        for _ in 0..CALLS {
-            let text = arguments(row.params, &mut chance);
-            let case = Case::new(b, row.name, row.params, &text).expect("arguments of the row's parameters");
-            let of = format!("{} on {}, {dtype}, called with `{text}`", row.name, B::NAME);
-            match catch_unwind(AssertUnwindSafe(|| call(&case))) {
-                Ok(Ok(_)) => {}
-                Ok(Err(Error::Unsupported { .. })) if self.is_partial() => return,
-                Ok(Err(why)) => {
-                    assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
-                    assert!(!matches!(why, Error::Unsupported { .. }), "{of}: {why}");
-                }
-                Err(panic) => panic!("{of}: it panicked: {}", message(&*panic)),
+        let watchdog = Watchdog::new();
+        let asked = std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok());
+        let mut calls: usize = asked.unwrap_or(CALLS);
+        for &(dtype, call) in dtypes {
+            let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
+            let mut chance = Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed));
+            // as uint32 the larger scalars are lengths that would be allocated
+            let scalars = if dtype == DType::UInt32 { LARGE.scalars } else { ANYTHING.scalars };
+            let anything = Draw { scalars, ..ANYTHING };
+            for _ in 0..calls {
+                self.answer(b, row, dtype, call, &anything.arguments(row.params, &mut chance), false, &watchdog);
             }
+            let refused = if refusing::is_installed() { calls / REFUSED } else { 0 };
+            for _ in 0..refused {
+                self.answer(b, row, dtype, call, &LARGE.arguments(row.params, &mut chance), true, &watchdog);
+            }
+            calls = asked.unwrap_or(CALLS) / FURTHER;
+        }
+    }
+
+    /// One call, with the arguments of a case.
+    #[allow(clippy::too_many_arguments)] // what one call is, and who watches it
+    fn answer(&self, b: &B, row: &Row, dtype: DType, call: Call<B>, text: &str, refused: bool, watchdog: &Watchdog) {
+        let case = Case::new(b, row.name, row.params, text).expect("arguments of the row's parameters");
+        let without = if refused { " without memory" } else { "" };
+        let of = format!("{} on {}, {dtype}, called{without} with `{text}`", row.name, B::NAME);
+        let called = || catch_unwind(AssertUnwindSafe(|| call(&case)));
+        match watchdog.over(&of, || if refused { refusing::refused(called) } else { called() }) {
+            Ok(Ok(_)) => {}
+            Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
+            // the way to the backend and back: a view of few elements may be larger than any memory
+            Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) => {}
+            Ok(Err(why)) => {
+                assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
+                assert!(!matches!(why, Error::Unsupported { .. }), "{of}: {why}");
+            }
+            Err(panic) => panic!("{of}: it panicked: {}", message(&*panic)),
         }
     }
 }
 
-/// A case of a row, from the types of its parameters.
-fn arguments(params: &[&str], chance: &mut Chance) -> String {
-    let mut parts = Vec::new();
-    for param in params {
-        let (name, ty) = param.split_once(':').expect("a parameter has a type");
-        let (ty, default) = ty.split_once('=').map_or((ty, None), |(ty, default)| (ty, Some(default)));
-        let value = value(ty.trim(), chance);
-        match default {
-            None => parts.push(value),
-            Some(_) if chance.below(3) == 0 => {}
-            Some(_) => parts.push(format!("{} = {value}", name.trim())),
-        }
-    }
-    parts.join(", ")
+/// What arguments are drawn from.
+struct Draw {
+    arrays: &'static [&'static [&'static str]],
+    indices: &'static [&'static str],
+    axes: &'static [&'static str],
+    /// Lists of lengths, and how many there are in one at most.
+    lengths: (&'static [&'static str], usize),
+    counts: &'static [&'static str],
+    signed: &'static [&'static str],
+    slices: &'static [&'static str],
+    numbers: &'static [&'static str],
+    scalars: &'static [&'static str],
 }
+
+/// Lengths that are small or beyond all memory: those between would be allocated.
+const LENGTHS: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "7",
+    "281474976710656",
+    "1152921504606846976",
+    "4611686018427387904",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+];
+
+/// Arguments of all sorts.
+const ANYTHING: Draw = Draw {
+    arrays: &[
+        &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
+        GIANTS,
+    ],
+    indices: &["i", "ii", "i0", "iv", "ix", "giant0", "giant1"],
+    axes: &["0", "1", "2", "-1", "-2", "-3", "5", "-9", "128", "-129", "9223372036854775807", "-9223372036854775808"],
+    lengths: (LENGTHS, 4),
+    counts: LENGTHS,
+    signed: &[
+        "-1",
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "6",
+        "-5",
+        "281474976710656",
+        "-4611686018427387904",
+        "9223372036854775806",
+        "9223372036854775807",
+        "-9223372036854775807",
+        "-9223372036854775808",
+    ],
+    slices: &[
+        ":",
+        "1:3",
+        "::-1",
+        "0",
+        "-1",
+        "5",
+        "2:0",
+        "::2",
+        "-100:100",
+        "1:1",
+        "::0",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "1:9223372036854775807",
+        "-9223372036854775808:-9223372036854775808",
+        "9223372036854775807:-9223372036854775808:-1",
+        "::9223372036854775807",
+        "::-9223372036854775808",
+    ],
+    numbers: &["0", "-0.0", "1", "-1", "0.5", "3", "5e-324", "1e-9", "1e300", "-1e300", "NaN", "inf", "-inf"],
+    scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
+};
+
+/// Arguments that mostly fit each other, with arrays that need memory; not so much that a library which is not refused any
+/// would take long.
+const LARGE: Draw = Draw {
+    arrays: &[LARGES],
+    indices: &["large1", "large2", "i"],
+    axes: &["0", "1", "-1"],
+    lengths: (&["0", "2", "20", "21"], 2),
+    counts: &["0", "3", "90", "997"],
+    signed: &["-1", "1", "90", "91", "8190", "8209"],
+    slices: &[":", "1:3", "::-1", "::2", "4"],
+    numbers: &["0", "1", "0.5", "1e-3"],
+    scalars: &["0", "1", "3", "8209"],
+};
 
 /// An argument for a parameter of this type, as often as not one that does not fit.
 pub(super) fn value(ty: &str, chance: &mut Chance) -> String {
-    const ARRAYS: &[&str] =
-        &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"];
-    const INDICES: &[&str] = &["i", "ii", "i0", "iv", "ix"];
-    const AXES: &[&str] = &["0", "1", "2", "-1", "-2", "-3", "5", "-9", "1000"];
-    const LENGTHS: &[&str] = &["0", "1", "2", "3", "4", "7", "4611686018427387904", "18446744073709551615"];
-    const SIGNED: &[&str] = &["-1", "0", "1", "2", "3", "4", "6", "-5", "9223372036854775807", "-9223372036854775808"];
-    const NUMBERS: &[&str] = &["0", "1", "-1", "0.5", "3", "1e300", "-1e300", "NaN", "inf"];
-    let list = |of: &[&str], most: usize, chance: &mut Chance| {
-        let items: Vec<&str> = (0..chance.below(most + 1)).map(|_| chance.pick(of)).collect();
-        format!("[{}]", items.join(", "))
-    };
-    match ty {
-        "array<int64>" => chance.pick(INDICES).into(),
-        "operand" if chance.below(4) == 0 => chance.pick(&["0", "1", "-2", "3"]).into(),
-        _ if ty.starts_with("arrays") => list(ARRAYS, 3, chance),
-        _ if ty.starts_with("array") || ty.starts_with("operand") => chance.pick(ARRAYS).into(),
-        "host" | "bytes" => chance.pick(ARRAYS).into(),
-        "axes" if chance.below(4) == 0 => "all".into(),
-        "axes" if chance.below(2) == 0 => list(AXES, 3, chance),
-        "axes" | "axis" => chance.pick(AXES).into(),
-        "shape" | "lengths?" => list(LENGTHS, 4, chance),
-        "newshape" | "shifts" => list(SIGNED, 3, chance),
-        "slices" => {
-            const SLICES: &[&str] = &[":", "1:3", "::-1", "0", "-1", "5", "2:0", "::2", "-100:100", "1:1", "::0"];
-            let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(SLICES)).collect();
-            format!("'{}'", slices.join(", "))
+    ANYTHING.value(ty, chance)
+}
+
+impl Draw {
+    /// A case of a row, from the types of its parameters.
+    fn arguments(&self, params: &[&str], chance: &mut Chance) -> String {
+        let mut parts = Vec::new();
+        for param in params {
+            let (name, ty) = param.split_once(':').expect("a parameter has a type");
+            let (ty, default) = ty.split_once('=').map_or((ty, None), |(ty, default)| (ty, Some(default)));
+            let value = self.value(ty.trim(), chance);
+            match default {
+                None => parts.push(value),
+                Some(_) if chance.below(3) == 0 => {}
+                Some(_) => parts.push(format!("{} = {value}", name.trim())),
+            }
         }
-        "scalar" => chance.pick(&["0", "1", "2", "5", "-3"]).into(),
-        "f64" | "f64?" => chance.pick(NUMBERS).into(),
-        "usize" | "usize?" | "u64" => chance.pick(LENGTHS).into(),
-        "isize" | "isize?" | "i64" => chance.pick(SIGNED).into(),
-        "bool" => chance.pick(&["true", "false"]).into(),
-        "norm" => chance.pick(&["backward", "ortho", "forward"]).into(),
-        "indexing" => chance.pick(&["xy", "ij"]).into(),
-        "side" => chance.pick(&["left", "right"]).into(),
-        "interpolation" => chance.pick(&["linear", "lower", "higher", "midpoint", "nearest"]).into(),
-        "pad_mode" => chance.pick(&["constant", "edge", "reflect", "symmetric", "wrap"]).into(),
-        other => panic!("no arguments are known for a parameter of type `{other}`"),
+        parts.join(", ")
+    }
+
+    fn value(&self, ty: &str, chance: &mut Chance) -> String {
+        let array = |chance: &mut Chance| {
+            // mostly of the first list
+            let last = if chance.below(3) == 0 { self.arrays.len() } else { 1 };
+            let list = chance.below(last);
+            chance.pick(self.arrays[list])
+        };
+        let list = |of: &[&str], most: usize, chance: &mut Chance| {
+            let items: Vec<&str> = (0..chance.below(most + 1)).map(|_| chance.pick(of)).collect();
+            format!("[{}]", items.join(", "))
+        };
+        match ty {
+            "array<int64>" => chance.pick(self.indices).into(),
+            "operand" if chance.below(4) == 0 => chance.pick(self.scalars).into(),
+            _ if ty.starts_with("arrays") => {
+                let items: Vec<&str> = (0..chance.below(4)).map(|_| array(chance)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            _ if ty.starts_with("array") || ty.starts_with("operand") => array(chance).into(),
+            "host" | "bytes" => array(chance).into(),
+            "axes" if chance.below(4) == 0 => "all".into(),
+            "axes" if chance.below(2) == 0 => list(self.axes, 3, chance),
+            "axes" | "axis" => chance.pick(self.axes).into(),
+            "shape" | "lengths?" => list(self.lengths.0, self.lengths.1, chance),
+            "newshape" | "shifts" => list(self.signed, 3, chance),
+            "slices" => {
+                let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(self.slices)).collect();
+                format!("'{}'", slices.join(", "))
+            }
+            "scalar" => chance.pick(self.scalars).into(),
+            "f64" | "f64?" => chance.pick(self.numbers).into(),
+            "usize" | "usize?" | "u64" => chance.pick(self.counts).into(),
+            "isize" | "isize?" | "i64" => chance.pick(self.signed).into(),
+            "bool" => chance.pick(&["true", "false"]).into(),
+            "norm" => chance.pick(&["backward", "ortho", "forward"]).into(),
+            "indexing" => chance.pick(&["xy", "ij"]).into(),
+            "side" => chance.pick(&["left", "right"]).into(),
+            "interpolation" => chance.pick(&["linear", "lower", "higher", "midpoint", "nearest"]).into(),
+            "pad_mode" => chance.pick(&["constant", "edge", "reflect", "symmetric", "wrap"]).into(),
+            other => panic!("no arguments are known for a parameter of type `{other}`"),
+        }
     }
 }

@@ -3,9 +3,10 @@
 use super::{
     Values,
     data::sample,
-    fuzz,
+    extreme, fuzz,
     parse::{self, Arg, Args},
     random::{Layout, Sample, laid_out},
+    refusing::allowed,
 };
 use backend_runtime::{
     Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Result,
@@ -108,8 +109,8 @@ impl<'b, B: Arrays> Case<'b, B> {
 
     /// The bytes of the sample that the parameter names.
     pub fn bytes<T: Element>(&self, param: &str) -> Result<Vec<u8>> {
-        let bytes = Values::of(&self.host::<T>(param)?).bytes;
-        Ok(bytes.unwrap_or_default())
+        let host = self.host::<T>(param)?;
+        Ok(allowed(|| Values::of(&host)).bytes.unwrap_or_default())
     }
 
     /// The sample that the parameter names.
@@ -163,7 +164,8 @@ impl<'b, B: Arrays> Case<'b, B> {
         if !fuzz::is_read(shape, size_of::<T>()) {
             return Err(Error::Memory { op: self.row, bytes: usize::MAX });
         }
-        let values = Values::of(&self.b.to_ndarray(x)?);
+        let host = self.b.to_ndarray(x)?;
+        let values = allowed(|| Values::of(&host));
         if values.shape != shape {
             return Err(Error::argument(
                 self.row,
@@ -188,13 +190,16 @@ impl<'b, B: Arrays> Case<'b, B> {
     }
 
     fn sample<T: Element>(&self, param: &str, name: &str) -> Result<HostArray<T>> {
-        let random = Sample::of(name);
-        let layout = random.as_ref().map_or_else(|| layout(name), |sample| sample.layout);
-        let values = random.map_or_else(|| sample(T::DTYPE, name), |random| Some(random.values(T::DTYPE)));
-        let values = values.and_then(|values| values.array());
-        let x = values.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
+        let found = allowed(|| match Sample::of(name) {
+            Some(random) => random.values(T::DTYPE).array().map(|x| laid_out(random.layout, x)),
+            None => match sample(T::DTYPE, name) {
+                Some(values) => values.array().map(|x| laid_out(layout(name), x)),
+                None => extreme::sample(name),
+            },
+        });
+        let x = found.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
         self.size.set(self.size.get().max(x.len()));
-        Ok(laid_out(layout, x))
+        Ok(x)
     }
 
     fn wrong(&self, param: &str, what: &str) -> Error {

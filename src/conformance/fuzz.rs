@@ -176,7 +176,7 @@ fn text(row: &Row, chance: &mut Chance) -> String {
 }
 
 /// Options that the case does not give, now and then.
-fn options<'r>(row: &'r Row, case: &Args, chance: &mut Chance) -> Vec<String> {
+fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     let given = |name: &str| case.named.iter().any(|(other, _)| other == name);
     let mut options = Vec::new();
     for param in row.params {

@@ -58,9 +58,10 @@
 //! Results: `vec![case.read(&r)?]` of one array, `vec![case.read(&r.0)?, case.read(&r.1)?]` of a tuple,
 //! `r.iter().map(|x| case.read(x)).collect()` of a list. A row with `types` has one call per second dtype:
 //! `SUITE.check_to(&ROW, DType::Float64, DType::Bool, call::<Numpyish, bool, f64>)`. The accuracy of a row is that of its
-//! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`. A row without cases has no tests.
-//! Beside these every row has a test `arguments`, `SUITE.answers(&ROW, DType::Float64, call::<Numpyish, f64>)`: whatever it
-//! is called with, it answers with a result or an error.
+//! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`. Beside these every row,
+//! also one without cases, has a test `arguments`, `SUITE.answers(&ROW, &[(DType::Float64, call::<Numpyish, f64>), ..])`:
+//! whatever it is called with, it answers with a result or an error, in bounded time. A test binary with the allocator
+//! [`Refusing`] has its rows also called while memory is refused. `BACKENDS_CALLS=5000` makes that many calls of each row.
 //!
 //! A table of another crate has its results in one file, named like the table:
 //!
@@ -81,14 +82,19 @@ mod arguments;
 mod case;
 mod compare;
 mod data;
+mod extreme;
 mod fuzz;
 mod parse;
 mod random;
+mod refusing;
 mod suite;
 mod values;
+mod watchdog;
 
 pub use accuracy::Accuracy;
+pub use arguments::Call;
 pub use case::{Case, FromCase, Meter, OperandSample};
 pub use data::golden;
+pub use refusing::Refusing;
 pub use suite::{IntoBackend, Row, Suite};
 pub use values::Values;

@@ -78,14 +78,17 @@ fn arg(text: &str) -> Result<Arg, String> {
 pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
     let number = |part: &str| match part.trim() {
         "" => Ok(None),
-        digits => digits.parse::<isize>().map(Some).map_err(|_| format!("`{digits}` in `{text}` is no index")),
+        digits => digits.parse::<i128>().map(Some).map_err(|_| format!("`{digits}` in `{text}` is no index")),
     };
     let one = |part: &str| -> Result<Slice, String> {
         let ends = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
         match ends[..] {
-            [Some(index)] => Ok(Slice::at(index)),
+            [Some(index)] => Ok(Slice { start: Some(index), drop: true, ..Slice::ALL }),
             [start, stop] => Ok(Slice { start, stop, ..Slice::ALL }),
-            [start, stop, step] => Ok(Slice { start, stop, ..Slice::ALL }.step(step.unwrap_or(1))),
+            [start, stop, step] => match isize::try_from(step.unwrap_or(1)) {
+                Ok(step) => Ok(Slice { start, stop, step, drop: false }),
+                Err(_) => Err(format!("`{part}` in `{text}` has no such step")),
+            },
             _ => Err(format!("`{part}` in `{text}` is no slice")),
         }
     };

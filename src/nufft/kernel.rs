@@ -22,10 +22,10 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// The narrowest kernel of relative error `eps`. `finest` is what the dtype can hold; a finer `eps` means that.
+    /// The narrowest kernel of relative error `eps`. An `eps` below `finest`, the rounding error of the dtype, means that.
     pub fn new(op: &'static str, eps: f64, finest: f64) -> Result<Kernel> {
         if !(eps > 0.0 && eps < 1.0) {
-            return Err(Error::argument(op, format!("eps = {eps} is not between 0 and 1")));
+            return Err(Error::argument(op, format!("eps is {eps}; it has to lie between 0 and 1")));
         }
         let digits = -eps.max(finest).log10();
         // the error is about 10^(1 - width); one point more makes it a bound
@@ -45,7 +45,7 @@ impl Kernel {
         smooth(least).ok_or(Error::Memory { op, bytes: usize::MAX })
     }
 
-    /// For each mode `-(modes / 2) ..`, what the kernel took from it: one over its Fourier transform.
+    /// For each mode, from `-(modes / 2)` on, the factor that undoes the kernel: one over its Fourier transform.
     pub fn deconvolution(&self, op: &'static str, modes: usize, grid: usize) -> Result<Vec<f64>> {
         let nodes = gauss_legendre();
         let half_width = self.width as f64 / 2.0;
@@ -82,6 +82,11 @@ fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Resu
     all.try_reserve_exact(len).map_err(|_| Error::Memory { op, bytes })?;
     all.extend((0..len).map(value));
     Ok(all)
+}
+
+/// What `f` makes of every value of a table.
+pub(super) fn mapped<V, W>(op: &'static str, from: &[V], f: impl Fn(&V) -> W) -> Result<Vec<W>> {
+    table(op, from.len(), |i| f(&from[i]))
 }
 
 /// The smallest even product of 2, 3 and 5 that is at least `least`; `None` where there is none below `usize::MAX`.

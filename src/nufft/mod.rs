@@ -1,6 +1,7 @@
 //! Non-uniform Fourier transforms, written once over the ops of any backend.
 //!
-//! The functions are what the `nufft..` rows of the table run; [`NufftPlan`] is the same for points that stay.
+//! The functions are what the `nufft` rows of the table run, each for one transform. [`NufftPlan`] is for many transforms
+//! with the same points: what depends on these is computed once.
 
 mod kernel;
 mod plan;
@@ -9,7 +10,7 @@ pub use plan::{NufftPlan, NufftType};
 
 use crate::{Backend, ComplexFloat, Error, Result};
 
-/// From the points (x, y) to the modes `n_modes`.
+/// From values `c` at the points (x, y) to `n_modes` modes along each axis.
 pub fn type1_2d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -22,7 +23,7 @@ pub fn type1_2d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft2d_type1", n_modes, &[x, y], c, eps, isign)
 }
 
-/// From the modes `f` to the points (x, y).
+/// From the modes `f` to values at the points (x, y).
 pub fn type2_2d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -34,7 +35,7 @@ pub fn type2_2d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::Two, "nufft2d_type2", modes(b.shape(f), 2), &[x, y], f, eps, isign)
 }
 
-/// From the points (x, y, z) to the modes `n_modes`.
+/// From values `c` at the points (x, y, z) to `n_modes` modes along each axis.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
 pub fn type1_3d<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -49,7 +50,7 @@ pub fn type1_3d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft3d_type1", n_modes, &[x, y, z], c, eps, isign)
 }
 
-/// From the modes `f` to the points (x, y, z).
+/// From the modes `f` to values at the points (x, y, z).
 pub fn type2_3d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -79,7 +80,11 @@ fn run<B: Backend, T: ComplexFloat>(
     isign: isize,
 ) -> Result<B::Array<T>> {
     if n_modes.len() != points.len() {
-        return Err(Error::shape(op, n_modes, format!("the modes have {} axes", points.len())));
+        return Err(Error::shape(
+            op,
+            n_modes,
+            format!("the modes need {} axes, one for each coordinate of the points", points.len()),
+        ));
     }
     let mut plan = NufftPlan::new(b, kind, n_modes, eps, isign)?;
     plan.set_points(points)?;

@@ -25,7 +25,8 @@ pub enum NufftType {
 /// What depends on the modes is computed by [`new`](NufftPlan::new), what depends on the points by
 /// [`set_points`](NufftPlan::set_points); [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
 ///
-/// Points are angles in radians, folded to one period; modes are centred, `-N // 2 .. (N - 1) // 2` along each axis.
+/// Points are angles in radians, folded to one period. Modes are centred: the N modes along an axis go from `-(N // 2)` to
+/// `(N - 1) // 2`.
 /// The method is that of Barnett, Magland and af Klinteberg (2019), on a grid twice as fine as the modes.
 ///
 /// ```
@@ -70,7 +71,7 @@ struct Near<B: Backend, C: ComplexFloat> {
 
 impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     /// A plan for `n_modes` modes along each of two or three axes, with a relative error of about `eps`, and the sign of
-    /// `isign` (0 is positive) in the exponent. An `eps` finer than the dtype can hold gives what the dtype can hold.
+    /// `isign` (0 counts as positive) in the exponent. An `eps` below the rounding error of the dtype means that error.
     pub fn new(b: &B, kind: NufftType, n_modes: &[usize], eps: f64, isign: isize) -> Result<Self> {
         let op = match (kind, n_modes.len()) {
             (NufftType::One, 2) => "nufft2d_type1",
@@ -78,27 +79,30 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             (NufftType::Two, 2) => "nufft2d_type2",
             (NufftType::Two, 3) => "nufft3d_type2",
             _ => {
-                return Err(Error::shape("nufft", n_modes, "the modes have two or three axes"));
+                return Err(Error::shape("nufft", n_modes, "the modes need two or three axes"));
             }
         };
         let one = <C::Real as Numeric>::ONE;
         let finest = one.nextafter(one + one).to_f64() - 1.0;
         let kernel = Kernel::new(op, eps, finest)?;
-        let grid = n_modes.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
+        // where there are no modes at all nothing is computed, however many there are along the other axes
+        let empty = shape::count(op, n_modes, size_of::<C>())? == 0;
+        let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
+        let grid = n_tables.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
         shape::count(op, &grid, size_of::<C>())?;
 
         let sign = if isign < 0 { -1.0 } else { 1.0 };
         let complex = |(re, im): &(f64, f64)| C::from_parts(C::Real::of(*re), C::Real::of(*im));
         let mut deconvolution = b.ones::<C>(vec![1; n_modes.len()])?;
         let mut phases = Vec::with_capacity(n_modes.len());
-        for (axis, (&modes, &length)) in n_modes.iter().zip(&grid).enumerate() {
+        for (axis, (&modes, &length)) in n_tables.iter().zip(&grid).enumerate() {
             let table = kernel.deconvolution(op, modes, length)?;
-            let factors = b.asarray(table.iter().map(|&d| C::from_real(C::Real::of(d))).collect::<Vec<_>>())?;
+            let factors = b.asarray(kernel::mapped(op, &table, |&d| C::from_real(C::Real::of(d)))?)?;
             let mut along = vec![1; n_modes.len()];
             along[axis] = -1;
             deconvolution = b.multiply(&deconvolution, &b.reshape(&factors, along)?)?;
             let table = kernel::phases(op, modes, length, sign)?;
-            phases.push(b.asarray(table.iter().map(complex).collect::<Vec<_>>())?);
+            phases.push(b.asarray(kernel::mapped(op, &table, complex)?)?);
         }
         let mut plan = NufftPlan {
             backend: b.clone(),
@@ -122,12 +126,12 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     pub fn set_points(&mut self, points: &[&B::Array<C::Real>]) -> Result<()> {
         let b = &self.backend;
         if points.len() != self.modes.len() {
-            let why = format!("{} arrays of coordinates for {} axes", points.len(), self.modes.len());
+            let why = format!("{} arrays of coordinates for modes of {} axes", points.len(), self.modes.len());
             return Err(Error::argument(self.op, why));
         }
         let first = b.shape(points[0]);
         if first.len() != 1 {
-            return Err(Error::shape(self.op, first, "coordinates are 1-D"));
+            return Err(Error::shape(self.op, first, "the coordinates of the points need one axis"));
         }
         if let Some(other) = points.iter().map(|p| b.shape(p)).find(|s| *s != first) {
             return Err(Error::shapes(self.op, first, other));

@@ -1,7 +1,7 @@
 //! The Cuda and Torch tests and benches, packed for a machine that has a GPU but neither cargo nor network.
 
 use crate::run::{Outcome, cargo, root, run};
-use crate::{setup, soft_cuda};
+use crate::{measure::BENCHES, setup, soft_cuda};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -36,7 +36,7 @@ pub fn task(args: &[String]) -> Outcome {
     for (name, program) in built(&tests())? {
         copy(&program, &folder.join("tests").join(name))?;
     }
-    for (name, program) in built(&["build", "--bench", "rows"].map(String::from))? {
+    for (name, program) in built(&["build", "-p", BENCHES, "--bench", "rows"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
     for data in ["tests/data", "examples/data"] {

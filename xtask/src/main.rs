@@ -1,9 +1,13 @@
 //! Project tasks: `cargo xtask <task>`.
 
 mod attack;
+mod build_cost;
+#[cfg(test)]
+mod circles;
 mod fuzz;
 mod golden;
 mod gpu_bundle;
+mod kernels;
 mod measure;
 mod ratios;
 mod run;
@@ -32,6 +36,8 @@ cargo xtask <task>
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
+  build-cost [--of CHECKOUT]  what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
+  kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
 `setup` and `golden` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
@@ -51,6 +57,8 @@ fn main() -> ExitCode {
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
         "callgrind" => measure::callgrind(&args),
+        "build-cost" => build_cost::task(&args),
+        "kernels" => kernels::task(),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");

@@ -9,6 +9,9 @@ use std::{
     process::Command,
 };
 
+/// The package of the benches.
+pub const BENCHES: &str = "backends-benches";
+
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["component", "add", "--toolchain", "nightly", "miri", "rust-src"]))?;
@@ -24,7 +27,7 @@ pub fn miri(args: &[String]) -> Outcome {
 /// `bench [BENCH [ARGS]]`
 pub fn bench(args: &[String]) -> Outcome {
     let mut command = cargo();
-    command.arg("bench");
+    command.args(["bench", "-p", BENCHES]);
     if let [name, args @ ..] = args {
         command.args(["--bench", name, "--"]).args(args);
     }
@@ -49,17 +52,18 @@ pub fn callgrind(args: &[String]) -> Outcome {
 
 /// Builds a bench, or else an example, with optimisation and names; its program.
 pub fn built(name: &str) -> Outcome<PathBuf> {
-    let of =
-        |kind: &str| root().join(kind).join(format!("{name}.rs")).exists() || root().join(kind).join(name).exists();
-    let kind = if of("benches") {
-        "--bench"
-    } else if of("examples") {
-        "--example"
+    let file = |folder: &str| root().join(folder).join(format!("{name}.rs")).exists();
+    let what = if file("benches") {
+        vec!["-p", BENCHES, "--bench", name]
+    } else if file("examples") {
+        vec!["--example", name]
+    } else if root().join("examples").join(name).join("Cargo.toml").exists() {
+        vec!["-p", name]
     } else {
         return Err(format!("there is no bench or example `{name}`"));
     };
     let mut command = cargo();
-    command.args(["build", "--profile", "bench", kind, name, "--message-format", "json"]);
+    command.args(["build", "--profile", "bench", "--message-format", "json"]).args(what);
     let out = command.output().map_err(|why| format!("cargo cannot be run: {why}"))?;
     if !out.status.success() {
         return Err(String::from_utf8_lossy(&out.stderr).into_owned());

@@ -44,11 +44,11 @@ impl Expand<'_> {
                 let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
                 quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
             }
-            Some(Map::Aten { name: aten, overload, args, via }) => {
+            Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
                 quote! {
-                    static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::Via::#via);
+                    static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::DtypeStrategy::#via);
                     #module::aten::<T, _>(self, &ATEN, &[#(#args),*])
                 }
             }
@@ -70,28 +70,19 @@ impl Expand<'_> {
         quote!(#module::elementwise::#loops(self, &__each::#scalar { #(#fields),* }, #(#inputs),*))
     }
 
-    fn aten_argument(&self, text: &str, op: &Op, module: &TokenStream) -> TokenStream {
-        if let Some(param) = op.param(text) {
-            let n = id(text);
-            return match param.kind {
-                Kind::Scalar => quote!(#module::Arg::element(#n)),
-                _ => quote!(#module::Arg::from(#n)),
-            };
-        }
-        match text {
-            "none" => quote!(#module::Arg::None),
-            "true" | "false" => {
-                let value = id(text);
-                quote!(#module::Arg::from(#value))
+    fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {
+        match arg {
+            AtenArg::Param(name) => {
+                let n = id(name);
+                match op.param(name).map(|p| &p.kind) {
+                    Some(Kind::Scalar) => quote!(#module::Arg::element(#n)),
+                    _ => quote!(#module::Arg::from(#n)),
+                }
             }
-            number if number.contains(['.', 'e', 'E']) => {
-                let value: f64 = number.parse().unwrap_or_default();
-                quote!(#module::Arg::from(#value))
-            }
-            number => {
-                let value: i64 = number.parse().unwrap_or_default();
-                quote!(#module::Arg::from(#value))
-            }
+            AtenArg::None => quote!(#module::Arg::None),
+            AtenArg::Bool(value) => quote!(#module::Arg::from(#value)),
+            AtenArg::Decimal(value) => quote!(#module::Arg::from(#value)),
+            AtenArg::Integer(value) => quote!(#module::Arg::from(#value)),
         }
     }
 }

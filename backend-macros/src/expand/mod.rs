@@ -5,7 +5,9 @@
 
 mod any;
 mod backend;
+mod composed;
 mod options;
+mod scalar;
 mod signature;
 mod support;
 mod traits;
@@ -13,7 +15,7 @@ mod traits;
 pub use signature::elem;
 pub use support::camel_dtype;
 
-use crate::{lexical::KEYWORDS, model::*};
+use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -30,6 +32,12 @@ pub struct Expand<'m> {
 pub fn id(name: &str) -> Ident {
     let make = if KEYWORDS.contains(&name) { Ident::new_raw } else { Ident::new };
     make(name, Span::call_site())
+}
+
+/// A type of Rust's own.
+fn plain(ty: Plain) -> TokenStream {
+    let name = id(ty.name());
+    quote!(#name)
 }
 
 /// Text that is known to be Rust.

@@ -1,6 +1,7 @@
 //! The struct of a row's parameters with defaults.
 
 use super::*;
+use proc_macro2::Literal;
 
 struct Field {
     name: Ident,
@@ -59,41 +60,50 @@ impl Expand<'_> {
 
     fn field(&self, p: &Param) -> Field {
         let (rt, name) = (self.rt(), id(&p.name));
-        let text = p.default.clone().unwrap_or_default();
         let same = |ty: TokenStream, default| (ty.clone(), default, ty, quote!(#name));
+        let default = p.default.as_ref().map(|value| default(value, &p.kind, &rt)).unwrap_or_default();
         let (ty, default, argument, set) = match &p.kind {
-            Kind::Array(_) => (quote!(Option<&'a A>), quote!(None), quote!(&'a A), quote!(Some(#name))),
-            Kind::Plain(t) if t == "f64" => {
-                let value: f64 = text.parse().unwrap_or_default();
-                same(tokens(t), quote!(#value))
-            }
-            Kind::Plain(t) => same(tokens(t), tokens(&text)),
-            Kind::Axis => same(quote!(isize), tokens(&text)),
-            Kind::Axes => {
-                let default = if text == "all" {
-                    quote!(#rt::Axes::All)
-                } else {
-                    let axes = tokens(&text);
-                    quote!(#rt::Axes::from(#axes))
-                };
-                (quote!(#rt::Axes), default, quote!(impl Into<#rt::Axes>), quote!(#name.into()))
-            }
+            Kind::Array(_) => (quote!(Option<&'a A>), default, quote!(&'a A), quote!(Some(#name))),
+            Kind::Plain(t) => same(plain(*t), default),
+            Kind::Axis => same(quote!(isize), default),
+            Kind::Axes => (quote!(#rt::Axes), default, quote!(impl Into<#rt::Axes>), quote!(#name.into())),
             Kind::Maybe(t) => {
-                let t = tokens(t);
-                (quote!(Option<#t>), quote!(None), t, quote!(Some(#name)))
+                let t = plain(*t);
+                (quote!(Option<#t>), default, t, quote!(Some(#name)))
             }
-            Kind::Lengths => (
-                quote!(Option<#rt::Lengths>),
-                quote!(None),
-                quote!(impl Into<#rt::Lengths>),
-                quote!(Some(#name.into())),
-            ),
+            Kind::Lengths => {
+                (quote!(Option<#rt::Lengths>), default, quote!(impl Into<#rt::Lengths>), quote!(Some(#name.into())))
+            }
             Kind::Choice(t) => {
-                let (t, value) = (id(t), id(&camel(&text)));
-                same(quote!(#rt::#t), quote!(#rt::#t::#value))
+                let t = id(t);
+                same(quote!(#rt::#t), default)
             }
             other => unreachable!("{other:?} has no default: checked"),
         };
+        let text = p.default_text.clone();
         Field { name, ty, default, argument, set, text }
+    }
+}
+
+/// A default as Rust.
+fn default(value: &DefaultValue, kind: &Kind, rt: &TokenStream) -> TokenStream {
+    match value {
+        DefaultValue::None => quote!(None),
+        DefaultValue::Bool(value) => quote!(#value),
+        DefaultValue::Integer(value) => {
+            let value = Literal::i128_unsuffixed(*value);
+            quote!(#value)
+        }
+        DefaultValue::Decimal(value) => quote!(#value),
+        DefaultValue::All => quote!(#rt::Axes::All),
+        DefaultValue::Axes(axes) => {
+            let axes = axes.iter().map(|&axis| Literal::isize_unsuffixed(axis.into()));
+            quote!(#rt::Axes::from([#(#axes),*]))
+        }
+        DefaultValue::Choice(name) => {
+            let Kind::Choice(rust) = kind else { return quote!() };
+            let (rust, name) = (id(rust), id(&camel(name)));
+            quote!(#rt::#rust::#name)
+        }
     }
 }

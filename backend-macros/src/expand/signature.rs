@@ -87,7 +87,7 @@ impl Expand<'_> {
                     Kind::Scalar => quote!(T),
                     Kind::Host => quote!(impl #rt::IntoHost<T>),
                     Kind::Bytes => quote!(&[u8]),
-                    Kind::Plain(t) => tokens(t),
+                    Kind::Plain(t) => plain(*t),
                     Kind::Choice(t) => {
                         let t = id(t);
                         quote!(#rt::#t)

@@ -1,13 +1,13 @@
 //! What the implementations call: the scalar ops of `each` rows, the functions of composed rows, and the list of ops.
 
 use super::*;
-use crate::{compose, each};
+use op_table::expr::cuda;
 
 impl Expand<'_> {
     /// Everything for the rows of this call; `list` is the name of the constant with the ops.
     pub(super) fn support(&self, list: &str) -> TokenStream {
         let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
-        let composed = self.own().filter_map(|o| Some(self.composed(o, compose::of(o)?)));
+        let composed = self.own().filter_map(|o| Some(self.composed(o, composition_of(o)?)));
         let list = self.list(list);
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), list)
     }
@@ -17,7 +17,7 @@ impl Expand<'_> {
         let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
         let scalar_ops = maps().filter(|(_, m)| matches!(m, Map::Each { .. })).map(|(o, m)| self.scalar_op(o, m));
         let composed = maps().filter_map(|(o, m)| match m {
-            Map::Compose(text) => Some(self.composed(o, text)),
+            Map::Compose(form) => Some(self.composed(o, form)),
             _ => None,
         });
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!())
@@ -48,33 +48,45 @@ impl Expand<'_> {
             return quote!();
         };
         let (name, text, bound) = (id(&op.camel()), &op.name, id(&op.bound));
-        let translate = |text: &str| each::translate(text, op, self.model).ok().expect("checked");
         let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
         let input_names: Vec<String> = op.inputs().map(|p| op.cuda_name(p)).collect();
         let n = inputs.len();
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let fields = scalars.iter().map(|p| {
             let n = id(&p.name);
-            let ty = if matches!(&p.kind, Kind::Plain(t) if t == "bool") { quote!(bool) } else { quote!(f64) };
+            let ty = if p.kind == Kind::Plain(Plain::Bool) { quote!(bool) } else { quote!(f64) };
             quote!(pub #n: #ty)
         });
         let field_names: Vec<String> = scalars.iter().map(|p| op.cuda_name(p)).collect();
         let values = scalars.iter().map(|p| {
             let n = id(&p.name);
-            if matches!(&p.kind, Kind::Plain(t) if t == "bool") {
-                quote!(self.#n as u8 as f64)
-            } else {
-                quote!(self.#n)
-            }
+            if p.kind == Kind::Plain(Plain::Bool) { quote!(self.#n as u8 as f64) } else { quote!(self.#n) }
         });
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let #name { #(#open),* } = *self;));
         let output = elem(op.result.elem(), op);
-        let first = translate(real);
-        let (rust, cuda) = (&first.rust, &first.cuda);
+        let kernels = self.kernel_table(op, &name, n);
+        let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
         let complex_source = complex.as_ref().map(|c| {
-            let cuda = translate(c).cuda;
+            let cuda = cuda::text(&c.expr, op);
             quote!(const CUDA_COMPLEX: &'static str = #cuda;)
+        });
+        let reduces = |form: &Form, dtypes| form.expr.needs_range_reduction(dtypes, self.model);
+        let turns = reduces(real, RangeReduction::Real).then(|| {
+            quote!(
+                const NEEDS_RANGE_REDUCTION: bool = true;
+            )
+        });
+        let wide = real.expr.gains_from_wide_vectors(self.model);
+        let gains_from_avx512 = wide.then(|| {
+            quote!(
+                const GAINS_FROM_AVX512: bool = true;
+            )
+        });
+        let turns_complex = reduces(complex.as_ref().unwrap_or(real), RangeReduction::Complex).then(|| {
+            quote!(
+                const NEEDS_RANGE_REDUCTION_COMPLEX: bool = true;
+            )
         });
         let apply = match complex {
             None => quote! {
@@ -85,7 +97,7 @@ impl Expand<'_> {
                 }
             },
             Some(complex) => {
-                let complex = translate(complex).rust;
+                let complex = self.scalar(&complex.expr, op);
                 let real_result = op.result.elem() == Elem::Real;
                 let (form, visit) = if real_result { ("FloatToRealOp", "float_to_real") } else { ("FloatOp", "float") };
                 let (form, visit) = (id(form), id(visit));
@@ -114,15 +126,37 @@ impl Expand<'_> {
                 const NAME: &'static str = #text;
                 const CUDA: &'static str = #cuda;
                 #complex_source
+                #turns
+                #turns_complex
+                #gains_from_avx512
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
+                #kernels
+            }
+        }
+    }
+
+    /// The kernels of the CPU for the usual dtypes, compiled in this crate and not again in those that call the op.
+    fn kernel_table(&self, op: &Op, name: &Ident, operands: usize) -> TokenStream {
+        const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
+        let dtypes = self.model.dtypes_of(&op.set);
+        let usual: Vec<Ident> =
+            dtypes.iter().filter(|d| USUAL.contains(&d.as_str())).map(|d| id(&camel_dtype(d))).collect();
+        quote! {
+            const TABLED: &'static [rt::DType] = &[#(rt::DType::#usual),*];
+            fn table() -> Option<&'static rt::numpyish::kernel::Table<#name>> {
+                // a static of a function that is not generic: a constant would be compiled by whoever uses it
+                static TABLE: rt::numpyish::kernel::Table<#name> = rt::numpyish::kernel::Table::new(
+                    &[#(rt::numpyish::kernel::Of::<#operands, rt::dtype_type!(#usual), #name>::KERNEL),*],
+                );
+                Some(&TABLE)
             }
         }
     }
 
     /// One generic function per composed row, which every library's shim calls.
-    fn composed(&self, op: &Op, text: &str) -> TokenStream {
+    fn composed(&self, op: &Op, form: &Form) -> TokenStream {
         let (root, rt, name, dtypes) = (&self.root, self.rt(), id(&op.name), self.dtypes(op));
         let bounds = match &self.extension {
             Some(extension) => quote!(#root::Backend + #extension),
@@ -152,9 +186,9 @@ impl Expand<'_> {
                 Kind::Scalar => quote!(T),
                 Kind::Host => quote!(#rt::HostArray<T>),
                 Kind::Bytes => quote!(&[u8]),
-                Kind::Plain(t) => tokens(t),
+                Kind::Plain(t) => plain(*t),
                 Kind::Maybe(t) => {
-                    let t = tokens(t);
+                    let t = plain(*t);
                     quote!(Option<#t>)
                 }
                 Kind::Choice(t) => {
@@ -165,9 +199,9 @@ impl Expand<'_> {
             quote!(#n: #ty)
         });
         let output = self.output(op, &quote!(B::Array));
-        let body = compose::rewrite(text, op, self.model, &self.root);
+        let (b, body) = (composed::backend(), self.composition(&form.expr, op));
         quote! {
-            pub fn #name<B: #bounds, #dtypes>(b: &B, #(#args),*) -> #rt::Result<#output> { Ok({ #body }) }
+            pub fn #name<B: #bounds, #dtypes>(#b: &B, #(#args),*) -> #rt::Result<#output> { Ok(#body) }
         }
     }
 
@@ -205,9 +239,8 @@ impl Expand<'_> {
             return quote!(None);
         };
         let rt = self.rt();
-        let cuda = |text: &str| each::translate(text, op, self.model).ok().expect("checked").cuda;
-        let source = cuda(real);
-        let complex = cuda(complex.as_ref().unwrap_or(real));
+        let source = cuda::text(&real.expr, op);
+        let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
         let inputs = op.inputs().map(|p| op.cuda_name(p));
         let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
         let out = self.model.dtypes_of(&op.set).iter().map(|d| {
@@ -223,6 +256,14 @@ impl Expand<'_> {
 /// The `each` mapping of a row, if any library has one.
 fn each_of(op: &Op) -> Option<&Map> {
     op.maps.values().find(|m| matches!(m, Map::Each { .. }))
+}
+
+/// The composition of a row, if it is composed for any library.
+fn composition_of(op: &Op) -> Option<&Form> {
+    op.maps.values().find_map(|m| match m {
+        Map::Compose(form) => Some(form),
+        _ => None,
+    })
 }
 
 /// `uint8` as the variant of `DType`.

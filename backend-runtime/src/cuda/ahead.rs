@@ -3,9 +3,9 @@
 use super::{
     cache::Entry,
     check::PROGRAMS,
-    kernel::{Expression, Instance, Program, Source},
     map,
     nvrtc::{self, Target},
+    program::{Expression, Instance, Program, ProgramSource},
 };
 use crate::{DType, Kind, OpInfo, Result};
 
@@ -22,7 +22,7 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
             let text = if input.kind() == Kind::Complex { kernel.complex } else { kernel.source };
-            let source = Source::Each(Expression { text, inputs: kernel.inputs, params: kernel.params });
+            let source = ProgramSource::Each(Expression { text, inputs: kernel.inputs, params: kernel.params });
             let dtypes: Vec<DType> = std::iter::once(result).chain(kernel.inputs.iter().map(|_| input)).collect();
             let instances: Vec<Instance> = map::instances(&dtypes).collect();
             instances.into_iter().map(move |instance| Ahead { program: Program { name, source }, instance })

@@ -1,13 +1,13 @@
 //! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
 
-use super::{Cuda, error::Checked, memory::Memory};
+use super::{backend::Cuda, error::Checked, memory::Memory};
 use crate::{DType, Element, Error, Result, shape};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
 
 /// An array of [`Cuda`]: cheap to clone, possibly a view of the memory of another.
 pub struct CudaArray<T> {
-    pub(crate) raw: Raw,
+    pub(crate) raw: RawArray,
     element: PhantomData<T>,
 }
 
@@ -28,7 +28,7 @@ impl<T> Clone for CudaArray<T> {
 impl<T> fmt::Debug for CudaArray<T> {
     /// Shape, dtype and device; the elements are not fetched.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Raw { shape, dtype, memory, .. } = &self.raw;
+        let RawArray { shape, dtype, memory, .. } = &self.raw;
         write!(f, "CudaArray({shape:?}, {dtype}, {})", memory.device().name())
     }
 }
@@ -36,7 +36,7 @@ impl<T> fmt::Debug for CudaArray<T> {
 /// An array without its dtype in the type: what most of this backend works on, so that it is compiled once and not
 /// once per dtype.
 #[derive(Clone, Debug)]
-pub(crate) struct Raw {
+pub(crate) struct RawArray {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<usize>,
     /// In elements; may be negative, and 0 along axes that repeat one element.
@@ -46,7 +46,7 @@ pub(crate) struct Raw {
     pub(crate) memory: Memory,
 }
 
-impl Raw {
+impl RawArray {
     /// Number of elements.
     pub(crate) fn size(&self) -> usize {
         self.shape.iter().product()
@@ -74,18 +74,18 @@ impl Raw {
     }
 
     /// A view of the same memory with other shape and strides.
-    pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> Raw {
-        Raw { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }
+    pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> RawArray {
+        RawArray { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }
     }
 
     /// A view with the axes in another order; `order` is a permutation of the axes.
-    pub(crate) fn permuted(&self, order: &[usize]) -> Raw {
+    pub(crate) fn permuted(&self, order: &[usize]) -> RawArray {
         let shape = order.iter().map(|&axis| self.shape[axis]).collect();
         self.view(shape, order.iter().map(|&axis| self.strides[axis]).collect(), self.offset)
     }
 
     /// A view of `len` indices of one axis, from `start`, `step` apart; they lie within the axis.
-    pub(crate) fn sliced(&self, axis: usize, start: usize, len: usize, step: isize) -> Raw {
+    pub(crate) fn sliced(&self, axis: usize, start: usize, len: usize, step: isize) -> RawArray {
         let mut part = self.clone();
         // an empty part needs no place, and `start` may lie one past the end
         if len > 0 {
@@ -97,7 +97,7 @@ impl Raw {
     }
 
     /// A view with a new axis of length 1 before `axis`.
-    pub(crate) fn expanded(&self, axis: usize) -> Raw {
+    pub(crate) fn expanded(&self, axis: usize) -> RawArray {
         let mut more = self.clone();
         more.shape.insert(axis, 1);
         more.strides.insert(axis, 0);
@@ -105,7 +105,7 @@ impl Raw {
     }
 
     /// A view of the first index of an axis, without the axis.
-    pub(crate) fn without(&self, axis: usize) -> Raw {
+    pub(crate) fn without(&self, axis: usize) -> RawArray {
         let mut fewer = self.clone();
         fewer.shape.remove(axis);
         fewer.strides.remove(axis);
@@ -113,7 +113,7 @@ impl Raw {
     }
 
     /// A view of `to`, to which the shape broadcasts.
-    pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Raw> {
+    pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<RawArray> {
         shape::check_broadcast_to(op, &self.shape, to)?;
         shape::count(op, to, self.dtype.size())?;
         let new = to.len() - self.shape.len();
@@ -126,7 +126,7 @@ impl Raw {
 
 impl<T: Element> CudaArray<T> {
     /// The array of a raw one of the same dtype.
-    pub(crate) fn of(raw: Raw) -> CudaArray<T> {
+    pub(crate) fn of(raw: RawArray) -> CudaArray<T> {
         assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
         CudaArray { raw, element: PhantomData }
     }
@@ -139,15 +139,15 @@ impl Cuda {
     }
 
     /// As [`Cuda::uninit`], for a dtype known at run time.
-    pub(crate) fn uninit_raw(&self, op: &'static str, dtype: DType, shape: &[usize]) -> Result<Raw> {
+    pub(crate) fn uninit_raw(&self, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
         let size = shape::count(op, shape, dtype.size())?;
         let memory = self.device.allocate(op, size * dtype.size())?;
-        Ok(Raw { dtype, shape: shape.to_vec(), strides: shape::c_strides(shape), offset: 0, memory })
+        Ok(RawArray { dtype, shape: shape.to_vec(), strides: shape::c_strides(shape), offset: 0, memory })
     }
 
     /// Refuses an array that lives on another device.
     #[inline]
-    pub(crate) fn check(&self, op: &'static str, x: &Raw) -> Result<()> {
+    pub(crate) fn check(&self, op: &'static str, x: &RawArray) -> Result<()> {
         let device = x.memory.device();
         if std::sync::Arc::ptr_eq(device, &self.device) {
             return Ok(());
@@ -156,7 +156,7 @@ impl Cuda {
     }
 
     /// Fills the first elements of a contiguous array from the host.
-    pub(crate) fn upload<T: Element>(&self, op: &'static str, from: &[T], to: &Raw) -> Result<()> {
+    pub(crate) fn upload<T: Element>(&self, op: &'static str, from: &[T], to: &RawArray) -> Result<()> {
         debug_assert!(to.dtype == T::DTYPE && to.size() >= from.len() && to.is_contiguous());
         if from.is_empty() {
             return Ok(());
@@ -168,7 +168,7 @@ impl Cuda {
     }
 
     /// The elements of a contiguous array, on the host.
-    pub(crate) fn download<T: Element>(&self, op: &'static str, from: &Raw) -> Result<Vec<T>> {
+    pub(crate) fn download<T: Element>(&self, op: &'static str, from: &RawArray) -> Result<Vec<T>> {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
         let size = from.size();
         let mut host: Vec<T> = Vec::new();
@@ -191,7 +191,7 @@ impl Cuda {
     }
 
     /// Sets every byte of a contiguous array.
-    pub(crate) fn set_bytes(&self, op: &'static str, x: &Raw, byte: u8) -> Result<()> {
+    pub(crate) fn set_bytes(&self, op: &'static str, x: &RawArray, byte: u8) -> Result<()> {
         debug_assert!(x.is_contiguous());
         let bytes = x.size() * x.dtype.size();
         if bytes == 0 {

@@ -1,8 +1,8 @@
 //! Every kernel of this backend as text, for a check that all of them compile on a machine without a GPU.
 
 use super::{
-    kernel::{EACH, Expression, Instance, PRELUDE, Program},
     nvrtc::{Compiled, Target, compile},
+    program::{EACH, Expression, Instance, KernelList, PRELUDE},
 };
 use crate::{DType, Kind, OpInfo, Result};
 use std::fmt::Write;
@@ -50,11 +50,8 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty()).collect()
 }
 
-/// A program, and all kernels of it that are ever asked for.
-pub(super) type Listed = (&'static Program, fn() -> Vec<Instance>);
-
 /// The programs that are not those of rows.
-pub(super) static PROGRAMS: &[Listed] = &[
+pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::COPIES,
     super::copy::CASTS,
     super::copy::TRANSPOSITIONS,
@@ -75,7 +72,7 @@ pub(super) static PROGRAMS: &[Listed] = &[
 
 /// The kernels of every other program: one unit for each.
 pub fn programs() -> Vec<Unit> {
-    let unit = |(program, instances): &Listed| Unit {
+    let unit = |(program, instances): &KernelList| Unit {
         name: program.name.to_string(),
         text: program.text(),
         kernels: instances().iter().map(Instance::expression).collect(),

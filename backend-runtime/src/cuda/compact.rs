@@ -3,18 +3,18 @@
 
 use super::{
     Cuda,
-    array::Raw,
-    check::Listed,
-    copy::{MOVERS, contiguous, mover},
-    kernel::{Argument, Grid, Instance, Program, Source},
+    array::RawArray,
+    copy::contiguous,
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::MOST,
 };
 use crate::{DType, Error, Result, shape};
 
-static PROGRAM: Program = Program { name: "compact", source: Source::File(include_str!("kernels/compact.cuh")) };
+static PROGRAM: Program = Program { name: "compact", source: ProgramSource::File(include_str!("kernels/compact.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let each = |name| DType::ALL.map(|dtype| Instance::new(name, "", &[dtype]));
     let values = MOVERS.map(|dtype| Instance::new("write_values", "", &[dtype]));
     [Instance::new("sum_counts", "", &[])]
@@ -29,17 +29,17 @@ pub(super) const KERNELS: Listed = (&PROGRAM, || {
 const TILE: usize = 4096;
 
 /// The true elements of a mask, counted: how many are before each tile, and how many there are in all.
-pub(super) struct Chosen {
+pub(super) struct MaskIndices {
     op: &'static str,
-    mask: Raw,
-    before: Raw,
+    mask: RawArray,
+    before: RawArray,
     total: usize,
     grid: Grid,
 }
 
-impl Chosen {
+impl MaskIndices {
     /// Counts the true elements of `mask`; waits for the device.
-    pub(super) fn of(b: &Cuda, op: &'static str, mask: &Raw) -> Result<Chosen> {
+    pub(super) fn of(b: &Cuda, op: &'static str, mask: &RawArray) -> Result<MaskIndices> {
         let mask = contiguous(b, op, mask)?;
         let n = mask.size();
         let tiles = n.div_ceil(TILE);
@@ -47,7 +47,7 @@ impl Chosen {
         let before = b.uninit_raw(op, DType::UInt64, &[tiles + 1])?;
         let grid = Grid { blocks: [tiles.clamp(1, 1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         if n == 0 {
-            return Ok(Chosen { op, mask, before, total: 0, grid });
+            return Ok(MaskIndices { op, mask, before, total: 0, grid });
         }
         let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
         // SAFETY: the arguments are those of `count`: a place for each tile, `n` elements, their number.
@@ -57,12 +57,12 @@ impl Chosen {
         // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` places, the number of tiles.
         unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
         let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
-        Ok(Chosen { op, mask, before, total, grid })
+        Ok(MaskIndices { op, mask, before, total, grid })
     }
 
     /// The elements of `x`, which has the mask's shape, where the mask is true.
-    pub(super) fn elements(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
-        let Chosen { op, mask, before, total, grid } = self;
+    pub(super) fn elements(&self, b: &Cuda, x: &RawArray) -> Result<RawArray> {
+        let MaskIndices { op, mask, before, total, grid } = self;
         let x = contiguous(b, op, x)?;
         let out = b.uninit_raw(op, x.dtype, &[*total])?;
         if *total > 0 {
@@ -77,8 +77,8 @@ impl Chosen {
     }
 
     /// Indices of the true elements: one row for each if `rows`, else one row for each axis.
-    pub(super) fn places(&self, b: &Cuda, rows: bool) -> Result<Raw> {
-        let Chosen { op, mask, before, total, grid } = self;
+    pub(super) fn places(&self, b: &Cuda, rows: bool) -> Result<RawArray> {
+        let MaskIndices { op, mask, before, total, grid } = self;
         let (ndim, total) = (mask.shape.len(), *total);
         let shape = if rows { vec![total, ndim] } else { vec![ndim, total] };
         if ndim > MOST {

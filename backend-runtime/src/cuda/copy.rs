@@ -2,10 +2,10 @@
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
-    check::Listed,
-    kernel::{Argument, Grid, Instance, Program, Source},
+    array::RawArray,
+    kernel::{Argument, Grid},
     map::{FLAT, Input, instances, map, map_into},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Result};
@@ -16,33 +16,19 @@ static COPY: Program = Program::each("copy", "x", &["x"]);
 /// `x` in the dtype of the result.
 static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 
-/// A dtype of the same size, for kernels that only move elements.
-pub(super) const fn mover(dtype: DType) -> DType {
-    match dtype.size() {
-        1 => DType::UInt8,
-        2 => DType::UInt16,
-        4 => DType::UInt32,
-        8 => DType::UInt64,
-        _ => DType::Complex128,
-    }
-}
-
-/// The dtypes that stand for all of their size.
-pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
-
 /// The kernels of copies, listed for the check.
-pub(super) const COPIES: Listed =
+pub(super) const COPIES: KernelList =
     (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
 /// The kernels of conversions, listed for the check; those for further numbers of axes differ in nothing that a dtype
 /// matters to.
-pub(super) const CASTS: Listed = (&CAST, || {
+pub(super) const CASTS: KernelList = (&CAST, || {
     let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
     pairs.map(|pair| Instance::new("flat", FLAT, &pair)).collect()
 });
 
 /// Copies `x`, broadcast, into an array that is there, converting its dtype if need be.
-pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw) -> Result<()> {
+pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray) -> Result<()> {
     if x.dtype != out.dtype {
         return map_into(b, op, &CAST, &[], &[Input::Array(x)], out);
     }
@@ -57,8 +43,8 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw) -> Resul
 }
 
 /// The same memory as elements that are only moved.
-pub(super) fn moved(x: &Raw) -> Raw {
-    Raw { dtype: mover(x.dtype), ..x.clone() }
+pub(super) fn moved(x: &RawArray) -> RawArray {
+    RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
 /// The two axes along which source and result have their neighbours, where those are different ones: a matrix to
@@ -83,10 +69,11 @@ impl Plane {
     }
 }
 
-static TRANSPOSE: Program = Program { name: "transpose", source: Source::File(include_str!("kernels/copy.cuh")) };
+static TRANSPOSE: Program =
+    Program { name: "transpose", source: ProgramSource::File(include_str!("kernels/copy.cuh")) };
 
 /// The kernels of transposition, listed for the check.
-pub(super) const TRANSPOSITIONS: Listed = (&TRANSPOSE, || {
+pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     let of = |&(_, tag): &(usize, &'static str)| MOVERS.map(|dtype| Instance::new("transpose", tag, &[dtype]));
     RANKS.iter().flat_map(of).collect()
 });
@@ -110,7 +97,14 @@ struct Matrix {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Matrix {}
 
-fn transpose_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, merged: &Merged, plane: Plane) -> Result<()> {
+fn transpose_into(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    out: &RawArray,
+    merged: &Merged,
+    plane: Plane,
+) -> Result<()> {
     const TILE: usize = 32;
     if merged.n() == 0 {
         return Ok(());
@@ -136,31 +130,31 @@ fn transpose_into(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, merged: &Merge
 }
 
 /// Sets every element of `out` to one value of its dtype.
-pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &Raw) -> Result<()> {
+pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &RawArray) -> Result<()> {
     debug_assert_eq!(out.dtype, T::DTYPE);
     map_into(b, op, &COPY, &[], &[Input::moved(value)], &moved(out))
 }
 
 /// A new array of another dtype, laid out as `x` is.
-pub(crate) fn cast<U: Element>(b: &Cuda, x: &Raw) -> Result<CudaArray<U>> {
+pub(crate) fn cast<U: Element>(b: &Cuda, x: &RawArray) -> Result<CudaArray<U>> {
     Ok(CudaArray::of(map(b, "astype", &CAST, &[], &[Input::Array(x)], U::DTYPE)?))
 }
 
 /// A new array with the elements of `x`, laid out as that is.
-pub(crate) fn like(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(crate) fn like(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     let out = map(b, op, &COPY, &[], &[Input::Array(&moved(x))], mover(x.dtype))?;
-    Ok(Raw { dtype: x.dtype, ..out })
+    Ok(RawArray { dtype: x.dtype, ..out })
 }
 
 /// A new array in C order with the elements of `x`.
-pub(crate) fn copied(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(crate) fn copied(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     let out = b.uninit_raw(op, x.dtype, &x.shape)?;
     copy_into(b, op, x, &out)?;
     Ok(out)
 }
 
 /// `x`, or a copy of it in C order where it is in another.
-pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     b.check(op, x)?;
     if x.is_contiguous() { Ok(x.clone()) } else { copied(b, op, x) }
 }

@@ -2,11 +2,12 @@
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
-    check::Listed,
-    copy::{self, MOVERS, contiguous, fill, mover},
-    kernel::{Argument, Grid, Instance, Kernel, Program, Source},
+    array::RawArray,
+    copy::{self, contiguous, fill},
+    kernel::{Argument, Grid},
+    loaded::Kernel,
     map::Bytes,
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
 };
 use crate::{
     Arrays, Complex, DType, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
@@ -14,10 +15,10 @@ use crate::{
     steps::{Steps, steps},
 };
 
-static PROGRAM: Program = Program { name: "create", source: Source::File(include_str!("kernels/create.cuh")) };
+static PROGRAM: Program = Program { name: "create", source: ProgramSource::File(include_str!("kernels/create.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let real = |dtype: &DType| dtype.kind() == Kind::Real;
     let counted = DType::ALL.into_iter().filter(|d| !matches!(d.kind(), Kind::Bool | Kind::Complex)).map(arange_kernel);
     let spaced = DType::ALL.into_iter().filter(|d| real(d) || d.kind() == Kind::Complex);
@@ -27,12 +28,13 @@ pub(super) const KERNELS: Listed = (&PROGRAM, || {
 
 /// An array from the host's memory.
 pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
-    b.from_ndarray(x)
+    b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
 
 /// Elements from raw bytes, at any alignment.
 pub fn frombuffer<T: Element>(b: &Cuda, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<CudaArray<T>> {
-    b.from_ndarray(numpyish::create::frombuffer(&Numpyish::new(), bytes, count, offset)?)
+    let x = numpyish::create::frombuffer(&Numpyish::new(), bytes, count, offset)?;
+    b.from_ndarray(x).map_err(|e| e.within("frombuffer"))
 }
 
 /// Zeros.
@@ -124,7 +126,7 @@ unsafe fn over<T: Element>(
     b: &Cuda,
     op: &'static str,
     kernel: Kernel,
-    out: &Raw,
+    out: &RawArray,
     arguments: &[&dyn Argument],
 ) -> Result<CudaArray<T>> {
     let n = out.size();

@@ -1,6 +1,6 @@
 //! A GPU: its context, its one stream, and the kernels that are loaded on it.
 
-use super::{error::Checked, kernel::Kernels, library::Library, memory::Pool, nvrtc::Target};
+use super::{error::Checked, library::Library, loaded::Kernels, nvrtc::Target, pool::Pool};
 use crate::{Error, Result, threads};
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::{
@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// A GPU of this process. There is one for each ordinal, so that arrays made by any [`Cuda`](super::Cuda) of it are
+/// A GPU of this process. There is one for each ordinal, so that arrays made by any backend of it are
 /// ordered by its one stream.
 #[derive(Debug)]
 pub(crate) struct Device {

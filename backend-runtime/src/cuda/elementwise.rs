@@ -2,8 +2,8 @@
 
 use super::{
     Cuda, CudaArray, Operand,
-    kernel::{Expression, Program, Source},
     map::{Input, map},
+    program::{Expression, Program, ProgramSource},
 };
 use crate::{Each, EachSource, Element, Kind, Result};
 
@@ -36,6 +36,6 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
     let text = if T::DTYPE.kind() == Kind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
     let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS };
-    let program = Program { name: F::NAME, source: Source::Each(expression) };
+    let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
     Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))
 }

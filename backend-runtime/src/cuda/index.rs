@@ -2,12 +2,12 @@
 
 use super::{
     Cuda, CudaArray, Operand,
-    array::Raw,
-    check::Listed,
-    compact::Chosen,
-    copy::{MOVERS, contiguous, copied, copy_into, fill, moved, mover},
-    kernel::{Argument, Grid, Instance, Program, Source},
+    array::RawArray,
+    compact::MaskIndices,
+    copy::{contiguous, copied, copy_into, fill, moved},
+    kernel::{Argument, Grid},
     map::{Input, instances, map},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Error, Numeric, Result, Slice, shape};
@@ -15,15 +15,15 @@ use crate::{DType, Element, Error, Numeric, Result, Slice, shape};
 static SELECT: Program = Program::each("where", "condition ? x1 : x2", &["condition", "x1", "x2"]);
 
 /// The kernels of `where`, listed for the check.
-pub(super) const SELECT_KERNELS: Listed = (&SELECT, || {
+pub(super) const SELECT_KERNELS: KernelList = (&SELECT, || {
     let of = |&dtype: &DType| instances(&[dtype, DType::Bool, dtype, dtype]).collect::<Vec<_>>();
     MOVERS.iter().flat_map(of).collect()
 });
 
-static PROGRAM: Program = Program { name: "index", source: Source::File(include_str!("kernels/index.cuh")) };
+static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(include_str!("kernels/index.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
     let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
@@ -51,7 +51,7 @@ pub fn select<T: Element>(
     let [x1, x2] = views.each_ref().map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
     let inputs = [Input::Array(&condition.raw), x1, x2];
     let out = map(b, OP, &SELECT, &[], &inputs, mover(T::DTYPE))?;
-    Ok(CudaArray::of(Raw { dtype: T::DTYPE, ..out }))
+    Ok(CudaArray::of(RawArray { dtype: T::DTYPE, ..out }))
 }
 
 /// A part of the array, sharing its memory.
@@ -59,9 +59,9 @@ pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Resu
     part("getitem", &x.raw, slices).map(CudaArray::of)
 }
 
-fn part(op: &'static str, x: &Raw, slices: &[Slice]) -> Result<Raw> {
+fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
     let spans = shape::spans(op, slices, &x.shape)?;
-    let cut = |x: Raw, (axis, span): (usize, &shape::Span)| x.sliced(axis, span.start, span.len, span.step);
+    let cut = |x: RawArray, (axis, span): (usize, &shape::Span)| x.sliced(axis, span.start, span.len, span.step);
     let cut = spans.iter().enumerate().fold(x.clone(), cut);
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
@@ -88,18 +88,18 @@ pub fn setitem<T: Element>(
     Ok(CudaArray::of(whole))
 }
 
-/// A look at indices that is under way on the device. The kernels that use them pass over those outside, so that they can
+/// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so that they can
 /// be launched before it is known that there are none.
-struct Look {
+struct PendingBoundsCheck {
     /// The first place of an index outside, or all bits set.
-    found: Raw,
-    indices: Raw,
+    found: RawArray,
+    indices: RawArray,
     len: usize,
 }
 
-impl Look {
+impl PendingBoundsCheck {
     /// `indices` are contiguous.
-    fn at(b: &Cuda, op: &'static str, indices: &Raw, len: usize) -> Result<Look> {
+    fn at(b: &Cuda, op: &'static str, indices: &RawArray, len: usize) -> Result<PendingBoundsCheck> {
         let found = b.uninit_raw(op, DType::UInt64, &[1])?;
         b.set_bytes(op, &found, u8::MAX)?;
         let n = indices.size();
@@ -109,7 +109,7 @@ impl Look {
             // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
-        Ok(Look { found, indices: indices.clone(), len })
+        Ok(PendingBoundsCheck { found, indices: indices.clone(), len })
     }
 
     /// An error if there was an index outside; waits for the device.
@@ -123,7 +123,7 @@ impl Look {
         }
         let flat = self.indices.view(vec![self.indices.size()], vec![1], self.indices.offset);
         let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
-        Err(Error::Index { op, index, len: self.len })
+        Err(Error::Index { op, index: index.into(), len: self.len })
     }
 }
 
@@ -153,7 +153,7 @@ pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, ax
     let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     let (x, indices) = (contiguous(b, OP, &x.raw)?, contiguous(b, OP, &indices.raw)?);
-    let look = Look::at(b, OP, &indices, len)?;
+    let bounds = PendingBoundsCheck::at(b, OP, &indices, len)?;
     if out.size() > 0 {
         let (outer, inner) = around(&x.shape, axis);
         let (dtype, inner) = widest(inner, T::DTYPE, &[x.pointer(), out.pointer()]);
@@ -165,7 +165,7 @@ pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, ax
         // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
         unsafe { b.launch(OP, kernel, Grid::over(n), &arguments)? };
     }
-    look.result(b, OP)?;
+    bounds.result(b, OP)?;
     Ok(CudaArray::of(out))
 }
 
@@ -193,7 +193,7 @@ pub fn take_along_axis<T: Element>(
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     b.check(OP, &x.raw)?;
     let packed = contiguous(b, OP, &indices.raw)?;
-    let look = Look::at(b, OP, &packed, len)?;
+    let bounds = PendingBoundsCheck::at(b, OP, &packed, len)?;
     if out.size() > 0 && len > 0 {
         // along the axis every position begins at index 0: the kernel adds the index's own distance
         let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
@@ -209,7 +209,7 @@ pub fn take_along_axis<T: Element>(
         // the length, times the axis's stride, within the second.
         unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
     }
-    look.result(b, OP)?;
+    bounds.result(b, OP)?;
     Ok(CudaArray::of(out))
 }
 
@@ -267,10 +267,10 @@ pub fn scatter<T: Element>(
 
 /// What both scatters begin with: values of (outer, many, inner) elements for places in (outer, len, inner).
 struct Scatter {
-    out: Raw,
-    indices: Raw,
-    values: Raw,
-    look: Look,
+    out: RawArray,
+    indices: RawArray,
+    values: RawArray,
+    bounds: PendingBoundsCheck,
     /// Elements of the values.
     n: usize,
     len: usize,
@@ -278,7 +278,14 @@ struct Scatter {
 }
 
 impl Scatter {
-    fn new(b: &Cuda, op: &'static str, x: &Raw, indices: &Raw, values: &Raw, axis: isize) -> Result<Scatter> {
+    fn new(
+        b: &Cuda,
+        op: &'static str,
+        x: &RawArray,
+        indices: &RawArray,
+        values: &RawArray,
+        axis: isize,
+    ) -> Result<Scatter> {
         let axis = shape::axis(op, axis, x.shape.len())?;
         if indices.shape.len() != 1 {
             return Err(Error::shape(op, &indices.shape, "indices have one axis"));
@@ -290,10 +297,10 @@ impl Scatter {
         }
         let len = x.shape[axis];
         let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
-        let look = Look::at(b, op, &indices, len)?;
+        let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
         let n = if len == 0 { 0 } else { values.size() };
         let (_, inner) = around(&x.shape, axis);
-        Ok(Scatter { out: copied(b, op, x)?, indices, values, look, n, len, inner })
+        Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
     }
 
     /// The kernels' `Sizes`, with `inner` elements behind the axis.
@@ -302,8 +309,8 @@ impl Scatter {
         [n, self.len, self.indices.size(), inner].map(|size| size as u64)
     }
 
-    fn finish(self, b: &Cuda, op: &'static str) -> Result<Raw> {
-        self.look.result(b, op)?;
+    fn finish(self, b: &Cuda, op: &'static str) -> Result<RawArray> {
+        self.bounds.result(b, op)?;
         Ok(self.out)
     }
 }
@@ -314,7 +321,7 @@ pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<boo
     if x.shape() != mask.shape() {
         return Err(Error::shapes(OP, x.shape(), mask.shape()));
     }
-    Chosen::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of)
+    MaskIndices::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of)
 }
 
 /// Indices of the true elements, one array per axis.
@@ -322,11 +329,11 @@ pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i
     if x.shape().is_empty() {
         return Ok(Vec::new());
     }
-    let places = Chosen::of(b, "nonzero", &x.raw)?.places(b, false)?;
+    let places = MaskIndices::of(b, "nonzero", &x.raw)?.places(b, false)?;
     Ok((0..x.shape().len()).map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0))).collect())
 }
 
 /// Indices of the true elements, one row each.
 pub fn argwhere<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<i64>> {
-    Chosen::of(b, "argwhere", &x.raw)?.places(b, true).map(CudaArray::of)
+    MaskIndices::of(b, "argwhere", &x.raw)?.places(b, true).map(CudaArray::of)
 }

@@ -1,168 +1,17 @@
-//! Kernels: which program they are in, how they are named, compiled, kept and launched.
+//! Kernels: compiled, kept and launched.
 
-use super::{Cuda, cache::Entry, device::Device, error::Checked, nvrtc};
-use crate::{DType, Result};
-use cudarc::driver::{result, sys};
-use std::{
-    collections::HashMap,
-    ffi::{CString, c_void},
-    fmt::Write,
-    sync::RwLock,
+use super::{
+    backend::Cuda,
+    cache::Entry,
+    device::Device,
+    error::Checked,
+    loaded::Kernel,
+    nvrtc,
+    program::{Instance, Program},
 };
-
-/// What every program begins with: dtypes and the scalar vocabulary.
-pub const PRELUDE: &str = concat!(
-    include_str!("kernels/dtypes.cuh"),
-    include_str!("kernels/words.cuh"),
-    include_str!("kernels/complex.cuh"),
-    include_str!("kernels/walk.cuh"),
-);
-
-/// The C++ type of a dtype.
-pub const fn c_type(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::Int8 => "signed char",
-        DType::Int16 => "short",
-        DType::Int32 => "int",
-        DType::Int64 => "long long",
-        DType::UInt8 => "unsigned char",
-        DType::UInt16 => "unsigned short",
-        DType::UInt32 => "unsigned int",
-        DType::UInt64 => "unsigned long long",
-        DType::Float16 => "f16",
-        DType::BFloat16 => "bf16",
-        DType::Float32 => "float",
-        DType::Float64 => "double",
-        DType::Complex64 => "complex<float>",
-        DType::Complex128 => "complex<double>",
-    }
-}
-
-/// A source text with kernel templates: `template <typename T> __global__ void take(..)`.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
-    /// What tells it from every other program, together with the text of a row's expression.
-    pub name: &'static str,
-    /// Where its text comes from.
-    pub source: Source,
-}
-
-/// Where the text of a [`Program`] comes from.
-#[derive(Clone, Copy, Debug)]
-pub enum Source {
-    /// A file with kernel templates.
-    File(&'static str),
-    /// A row's scalar expression.
-    Each(Expression),
-}
-
-/// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the first input, and `U`, that
-/// of the result.
-#[derive(Clone, Copy, Debug)]
-pub struct Expression {
-    /// The expression.
-    pub text: &'static str,
-    /// Names of the inputs, in order.
-    pub inputs: &'static [&'static str],
-    /// Names of the scalar parameters, in order.
-    pub params: &'static [&'static str],
-}
-
-impl Expression {
-    /// The struct that the kernels around an expression take: its members are the parameters.
-    pub fn functor(&self, name: &str) -> String {
-        let list =
-            |f: fn((usize, &&str)) -> String| self.inputs.iter().enumerate().map(f).collect::<Vec<_>>().join(", ");
-        let types = list(|(i, _)| format!("typename X{i}"));
-        let inputs = list(|(i, input)| format!("X{i} {input}"));
-        let members: String = self.params.iter().map(|param| format!("double {param}; ")).collect();
-        let t = if self.inputs.is_empty() { "" } else { "typedef X0 T; " };
-        format!(
-            "struct {name} {{ {members}template <typename U{comma}{types}> U apply({inputs}) const \
-             {{ {t}return static_cast<U>({text}); }} }};\n",
-            comma = if types.is_empty() { "" } else { ", " },
-            text = self.text,
-        )
-    }
-}
-
-impl Program {
-    /// The program of a row's expression.
-    pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
-        Program { name, source: Source::Each(Expression { text, inputs, params: &[] }) }
-    }
-
-    /// What tells programs of one name apart.
-    fn variant(&self) -> &'static str {
-        match self.source {
-            Source::File(_) => "",
-            Source::Each(expression) => expression.text,
-        }
-    }
-
-    /// The whole text, ready to compile.
-    pub fn text(&self) -> String {
-        match self.source {
-            Source::File(text) => format!("{PRELUDE}{text}"),
-            Source::Each(expression) => format!("{PRELUDE}{EACH}{}", expression.functor("k_row")),
-        }
-    }
-}
-
-/// The kernels around a row's expression.
-pub const EACH: &str = include_str!("kernels/each.cuh");
-
-/// One kernel of a program's template: `template<tag, types..>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Instance {
-    /// Name of the template.
-    pub template: &'static str,
-    /// Template arguments before the types, as C++ text; may be empty.
-    pub tag: &'static str,
-    types: [Option<DType>; 4],
-}
-
-impl Instance {
-    /// The instance for these dtypes: at most four.
-    pub const fn new(template: &'static str, tag: &'static str, dtypes: &[DType]) -> Instance {
-        let mut types = [None; 4];
-        let mut i = 0;
-        while i < dtypes.len() && i < types.len() {
-            types[i] = Some(dtypes[i]);
-            i += 1;
-        }
-        Instance { template, tag, types }
-    }
-
-    /// Its name in C++: `take<float>`.
-    pub fn expression(&self) -> String {
-        let types = self.types.iter().flatten().map(|&dtype| c_type(dtype));
-        let tag = (!self.tag.is_empty()).then_some(self.tag);
-        let arguments: Vec<&str> = tag.into_iter().chain(types).collect();
-        let mut text = self.template.to_string();
-        if !arguments.is_empty() {
-            // `>>` of nested templates is fine since C++11
-            let _ = write!(text, "<{}>", arguments.join(", "));
-        }
-        text
-    }
-}
-
-/// A kernel loaded on a device.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kernel(sys::CUfunction);
-
-// SAFETY: a handle of a module that is never unloaded; the driver's functions that take it are thread-safe.
-unsafe impl Send for Kernel {}
-// SAFETY: as above.
-unsafe impl Sync for Kernel {}
-
-type Key = (&'static str, &'static str, Instance);
-
-/// The kernels that a device has loaded.
-#[derive(Debug, Default)]
-pub(super) struct Kernels(RwLock<HashMap<Key, Kernel>>);
+use crate::Result;
+use cudarc::driver::result;
+use std::ffi::{CString, c_void};
 
 impl Device {
     fn load_kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
@@ -286,14 +135,6 @@ impl Cuda {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn instances_are_named_as_in_cpp() {
-        let dtypes = [DType::Float32, DType::Complex64];
-        assert_eq!(Instance::new("cast", "", &dtypes).expression(), "cast<float, complex<float>>");
-        assert_eq!(Instance::new("each", "2, k_row", &[DType::Int8]).expression(), "each<2, k_row, signed char>");
-        assert_eq!(Instance::new("iota", "", &[]).expression(), "iota");
-    }
 
     #[test]
     fn grids_stay_in_limits() {

@@ -3,11 +3,7 @@
 
 use crate::{
     Error, Result,
-    load::{
-        examine, places,
-        trust::{self, Trust},
-        with_causes,
-    },
+    load::{check, examine, places, trust::Trust, with_causes},
 };
 use std::{
     env, fs,
@@ -128,7 +124,7 @@ impl Library {
         if !names.iter().any(|name| folder.join(name).is_file()) {
             return Ok(false);
         }
-        let folder = trust::check(folder, trust)?;
+        let folder = check::path(folder, trust)?;
         let names = names.iter().map(|name| folder.join(name));
         let Some(own) = names.into_iter().find(|path| path.is_file()) else { return Ok(false) };
         let others = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());

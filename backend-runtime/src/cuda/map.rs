@@ -2,9 +2,9 @@
 
 use super::{
     Cuda, Operand,
-    array::Raw,
-    copy::mover,
-    kernel::{Argument, Grid, Instance, Program},
+    array::RawArray,
+    kernel::{Argument, Grid},
+    program::{Instance, Program, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Error, Result, shape};
@@ -23,7 +23,7 @@ const PARAMS: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
     /// An array.
-    Array(&'a Raw),
+    Array(&'a RawArray),
     /// One value for all elements.
     Value(DType, Bytes),
 }
@@ -106,7 +106,7 @@ pub(crate) fn map(
     params: &[f64],
     inputs: &[Input],
     dtype: DType,
-) -> Result<Raw> {
+) -> Result<RawArray> {
     let shape = shape::broadcast_all(op, inputs.iter().map(Input::shape))?;
     // most calls: arrays of one shape, in C order
     let plain = |input: &Input| match input {
@@ -138,11 +138,11 @@ fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     order_of(shape.len(), full)
 }
 
-fn is_without_repetition(x: &Raw) -> bool {
+fn is_without_repetition(x: &RawArray) -> bool {
     x.shape.iter().zip(&x.strides).all(|(&len, &stride)| len == 1 || stride != 0)
 }
 
-fn order_of(ndim: usize, of: Option<&Raw>) -> Vec<usize> {
+fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ndim).collect();
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
         // an axis of length 1 has any stride: it stays where it is, outermost among equals
@@ -162,7 +162,7 @@ pub(crate) fn map_into(
     program: &Program,
     params: &[f64],
     inputs: &[Input],
-    out: &Raw,
+    out: &RawArray,
 ) -> Result<()> {
     b.check(op, out)?;
     let order = order_of(out.shape.len(), Some(out));
@@ -210,7 +210,7 @@ fn functor(op: &'static str, params: &[f64]) -> Result<[f64; PARAMS]> {
 }
 
 /// Dtypes of the result and the inputs.
-fn dtypes(out: &Raw, operands: &[(KernelInput, DType)]) -> Vec<DType> {
+fn dtypes(out: &RawArray, operands: &[(KernelInput, DType)]) -> Vec<DType> {
     std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
 }
 
@@ -221,7 +221,7 @@ fn flat(
     program: &Program,
     params: &[f64],
     operands: &[(KernelInput, DType)],
-    out: &Raw,
+    out: &RawArray,
     n: usize,
 ) -> Result<()> {
     if n == 0 {
@@ -251,7 +251,7 @@ fn strided(
     program: &Program,
     params: &[f64],
     operands: &[(KernelInput, DType)],
-    out: &Raw,
+    out: &RawArray,
     merged: &Merged,
 ) -> Result<()> {
     if merged.n() == 0 {

@@ -1,47 +1,12 @@
-//! Device memory: allocations, and the lists of freed ones that are used again.
-//!
-//! Everything of a device runs on one stream, so memory that is freed may be handed out at once: what still reads it
-//! runs before what will write it.
+//! Device memory: allocations, which are given back when nobody uses them any more.
 
-use super::{device::Device, error::Checked};
+use super::{device::Device, error::Checked, pool::size_class};
 use crate::{Error, Result};
 use cudarc::driver::{result, sys};
-use std::{
-    collections::HashMap,
-    env, fmt,
-    sync::{
-        Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
-/// Freed memory of a device, by size.
-#[derive(Debug)]
-pub(super) struct Pool {
-    free: Mutex<HashMap<usize, Vec<sys::CUdeviceptr>>>,
-    caching: AtomicBool,
-}
-
-impl Pool {
-    pub(super) fn new() -> Pool {
-        let off = env::var_os("BACKENDS_CUDA_CACHE").is_some_and(|value| value == "0");
-        Pool { free: Mutex::default(), caching: AtomicBool::new(!off) }
-    }
-
-    fn lists(&self) -> MutexGuard<'_, HashMap<usize, Vec<sys::CUdeviceptr>>> {
-        self.free.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
+use std::{fmt, sync::Arc};
 
 /// Bytes of the smallest atomic operation.
 const WORD: usize = 4;
-
-/// The size that is allocated for `bytes`: eight sizes between powers of two, so that at most an eighth is unused and
-/// a freed block fits many requests.
-fn size_class(bytes: usize) -> usize {
-    let step = (bytes.next_power_of_two() / 16).max(512);
-    bytes.div_ceil(step) * step
-}
 
 /// A block of device memory, given back when dropped.
 pub(crate) struct Allocation {
@@ -86,7 +51,7 @@ impl Device {
         if bytes > isize::MAX as usize {
             return Err(Error::Memory { op, bytes });
         }
-        let caching = self.pool.caching.load(Ordering::Relaxed);
+        let caching = self.pool.is_caching();
         // exact sizes let tools see an access beyond the end; but atomic operations on 1 or 2 bytes are on their word
         let size = if caching && bytes > 0 { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
         let pointer = match bytes {
@@ -120,7 +85,7 @@ impl Device {
 
     /// Takes back memory whose last use is on the stream already.
     fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
-        if self.pool.caching.load(Ordering::Relaxed) {
+        if self.pool.is_caching() {
             self.pool.lists().entry(size).or_default().push(pointer);
         } else {
             self.driver_free(pointer);
@@ -148,24 +113,7 @@ impl Device {
 
     /// Whether freed memory is kept for reuse.
     pub(crate) fn set_caching(&self, on: bool) -> Result<()> {
-        self.pool.caching.store(on, Ordering::Relaxed);
+        self.pool.set_caching(on);
         if on { Ok(()) } else { self.release_cached("caching") }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size_class;
-
-    #[test]
-    fn sizes_are_rounded_by_at_most_an_eighth() {
-        assert_eq!(size_class(1), 512);
-        assert_eq!(size_class(512), 512);
-        assert_eq!(size_class(513), 1024);
-        for bytes in [9_000, 100_000, 1 << 20, (1 << 20) + 1, 3 << 30, (1 << 40) - 5] {
-            let size = size_class(bytes);
-            assert!(size >= bytes && (size - bytes) * 8 <= bytes, "{bytes} -> {size}");
-            assert_eq!(size_class(size), size);
-        }
     }
 }

@@ -2,18 +2,18 @@
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
-    check::Listed,
-    kernel::{Argument, Grid, Instance, Program, Source},
+    array::RawArray,
+    kernel::{Argument, Grid},
     map::Bytes,
+    program::{Instance, KernelList, Program, ProgramSource},
     sort,
 };
 use crate::{DType, Element, Error, Float, Integer, Kind, Numeric, Real, Result};
 
-static PROGRAM: Program = Program { name: "random", source: Source::File(include_str!("kernels/random.cuh")) };
+static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
 /// The kernels, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |kind: fn(Kind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
     let real = || of(|kind| kind == Kind::Real);
     let integer = of(|kind| matches!(kind, Kind::Signed | Kind::Unsigned));
@@ -92,7 +92,7 @@ fn reals<T: Float>(
 fn make(
     b: &Cuda,
     op: &'static str,
-    out: &Raw,
+    out: &RawArray,
     n: usize,
     per_block: usize,
     kernel: Instance,

@@ -2,9 +2,10 @@
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
+    array::RawArray,
     copy::{contiguous, copy_into, fill},
-    kernel::{Argument, Grid, Instance, Program, Source},
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::{Divisor, MOST},
 };
 use crate::{Axes, DType, Element, Error, PadMode, Result, shape};
@@ -17,7 +18,7 @@ pub fn reshape<T: Element>(b: &Cuda, x: &CudaArray<T>, to: &[isize]) -> Result<C
 }
 
 /// `to` has as many elements as `x`.
-pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &Raw, to: &[usize]) -> Result<Raw> {
+pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -> Result<RawArray> {
     b.check(op, x)?;
     shape::count(op, to, x.dtype.size())?;
     if let Some(strides) = strides_as(x, to) {
@@ -28,7 +29,7 @@ pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &Raw, to: &[usize]) -> Res
 }
 
 /// The strides with which the memory of `x` reads as `to` in C order, if there are any.
-fn strides_as(x: &Raw, to: &[usize]) -> Option<Vec<isize>> {
+fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
         return Some(shape::c_strides(to));
     }
@@ -138,8 +139,8 @@ fn joined(
     dtype: DType,
     shape: &[usize],
     axis: usize,
-    parts: impl Iterator<Item = Raw>,
-) -> Result<Raw> {
+    parts: impl Iterator<Item = RawArray>,
+) -> Result<RawArray> {
     let out = b.uninit_raw(op, dtype, shape)?;
     let mut at = 0;
     for part in parts {
@@ -162,7 +163,12 @@ pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<
 pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Vec<CudaArray<T>>> {
     let axis = shape::axis("unstack", axis, x.raw.shape.len())?;
     let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
-    Ok((0..x.raw.shape[axis]).map(slice).collect())
+    let n = x.raw.shape[axis];
+    let mut slices = Vec::new();
+    let bytes = n.saturating_mul(size_of::<CudaArray<T>>());
+    slices.try_reserve_exact(n).map_err(|_| Error::Memory { op: "unstack", bytes })?;
+    slices.extend((0..n).map(slice));
+    Ok(slices)
 }
 
 /// The array repeated along each axis.
@@ -196,7 +202,7 @@ pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isiz
 }
 
 /// Fills `out`, read as `target`, with `x` broadcast to that.
-fn repeated(b: &Cuda, op: &'static str, x: &Raw, target: &[usize], out: Raw) -> Result<Raw> {
+fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
     copy_into(b, op, x, &out.view(target.to_vec(), shape::c_strides(target), 0))?;
     Ok(out)
 }
@@ -215,7 +221,7 @@ pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes)
 }
 
 /// By `shifts[k]`, in 0..length, along axis k.
-fn rolled(b: &Cuda, op: &'static str, x: Raw, shifts: &[usize]) -> Result<Raw> {
+fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
     let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
     let mut x = x;
     // each axis has a part before and one behind the seam: a copy for each of their combinations, of a few axes at a time
@@ -252,7 +258,7 @@ pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<C
 /// The order of elements reversed along axes, as a view.
 pub fn flip<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
     let axes = axis.resolve("flip", x.raw.shape.len())?;
-    let flipped = |x: Raw, axis: usize| {
+    let flipped = |x: RawArray, axis: usize| {
         let len = x.shape[axis];
         x.sliced(axis, len.saturating_sub(1), len, -1)
     };
@@ -282,11 +288,11 @@ pub fn pad<T: Element>(
     Ok(CudaArray::of(out))
 }
 
-static BORDERED: Program = Program { name: "shape", source: Source::File(include_str!("kernels/shape.cuh")) };
+static BORDERED: Program = Program { name: "shape", source: ProgramSource::File(include_str!("kernels/shape.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: super::check::Listed = (&BORDERED, || {
-    let of = |index| super::copy::MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
+pub(super) const KERNELS: KernelList = (&BORDERED, || {
+    let of = |index| MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
     ["u32", "u64"].into_iter().flat_map(of).collect()
 });
 
@@ -308,7 +314,7 @@ struct Border {
 unsafe impl Argument for Border {}
 
 /// Fills `out` with `x` and a border that repeats it.
-fn bordered(b: &Cuda, op: &'static str, x: &Raw, widths: &[usize], mode: PadMode, out: &Raw) -> Result<()> {
+fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: PadMode, out: &RawArray) -> Result<()> {
     let ndim = x.shape.len();
     if ndim > MOST {
         return Err(Error::shape(op, &x.shape, format!("more than {MOST} axes")));
@@ -342,7 +348,7 @@ fn bordered(b: &Cuda, op: &'static str, x: &Raw, widths: &[usize], mode: PadMode
         border.lengths[place] = x.shape[axis] as u64;
         border.strides[place] = x.strides[axis] as i64;
     }
-    let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[super::copy::mover(x.dtype)]);
+    let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[mover(x.dtype)]);
     let kernel = b.kernel(op, &BORDERED, instance)?;
     // SAFETY: the arguments are `bordered`'s; every index it makes is one of `x`'s, and `out` has `n` elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }

@@ -2,19 +2,19 @@
 
 use super::{
     Cuda, CudaArray,
-    check::Listed,
-    kernel::{Argument, Grid, Instance, Program, Source},
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, Program, ProgramSource},
     walk::Merged,
 };
 use crate::{DType, Error, Precision, Result};
 
 static PROGRAM: Program = Program {
     name: "special",
-    source: Source::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
+    source: ProgramSource::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
 };
 
 /// The kernels, listed for the check.
-pub(super) const KERNELS: Listed =
+pub(super) const KERNELS: KernelList =
     (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 
 /// The kernel's `Points`.

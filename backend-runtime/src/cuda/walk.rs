@@ -1,6 +1,6 @@
 //! How several operands are gone over in one order: axes merged where they can be, and what a kernel needs to know of it.
 
-use super::{array::Raw, kernel::Argument};
+use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};
 
 /// Most axes that a kernel goes over, after merging.
@@ -18,7 +18,7 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// The operands have one shape; the first one's axes are in the order to go.
-    pub(crate) fn new(operands: &[&Raw]) -> Merged {
+    pub(crate) fn new(operands: &[&RawArray]) -> Merged {
         let shape = operands.first().map_or(&[][..], |operand| &operand.shape);
         let mut merged = Merged {
             shape: Vec::with_capacity(shape.len()),
@@ -26,7 +26,7 @@ impl Merged {
             n: shape.iter().product(),
         };
         for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len != 1) {
-            let continues = |outer: &Vec<isize>, operand: &Raw| {
+            let continues = |outer: &Vec<isize>, operand: &RawArray| {
                 outer.last().is_some_and(|&stride| stride == operand.strides[axis].wrapping_mul(len as isize))
             };
             if merged.strides.iter().zip(operands).all(|(outer, operand)| continues(outer, operand)) {

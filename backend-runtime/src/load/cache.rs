@@ -2,7 +2,7 @@
 //!
 //! What is in it is run, so the folder is one that only this user can write. Where there is no such folder nothing is kept.
 
-use super::trust::{self, Trust};
+use super::{check, trust::Trust};
 use std::{
     env,
     fs::{self, File, OpenOptions},
@@ -40,9 +40,9 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
     let there = folder.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
     let missing = folder.strip_prefix(there).unwrap_or(Path::new(""));
     if missing.as_os_str().is_empty() {
-        return trust::check(&folder, Trust::Found);
+        return check::path(&folder, Trust::Found);
     }
-    let start = trust::check_way(there, Trust::Found)?;
+    let start = check::way(there, Trust::Found)?;
     let mut made = start;
     for part in missing {
         made.push(part);
@@ -52,7 +52,7 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
             _ => {}
         }
     }
-    trust::check(&made, Trust::Found)
+    check::path(&made, Trust::Found)
 }
 
 /// Makes a folder that only this user can use.
@@ -88,8 +88,8 @@ impl Private {
     /// In the folder of temporary files.
     pub fn new() -> Result<Private, String> {
         let temporary = env::temp_dir();
-        let parent = trust::check_way(&temporary, Trust::Found)
-            .map_err(|why| format!("no folder for temporary files: {why}"))?;
+        let parent =
+            check::way(&temporary, Trust::Found).map_err(|why| format!("no folder for temporary files: {why}"))?;
         Private::new_in(&parent)
     }
 
@@ -120,7 +120,7 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let mut file = options.open(path).ok()?;
-    trust::check_open(&file).ok()?;
+    check::open_file(&file).ok()?;
     let mut content = Vec::new();
     file.read_to_end(&mut content).ok()?;
     Some(content)

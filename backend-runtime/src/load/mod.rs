@@ -1,13 +1,16 @@
 //! What is read from disk to be run: where it is looked for, who may have written it, and whether it is whole.
 //!
 //! The Torch and Cuda backends load libraries and compiled code at run time. The rules for all of that are here, once;
-//! `docs/security.md` says them to users. [`places`] knows the folders to look in, [`trust`] refuses what others may have
-//! written, [`elf`] what is damaged, [`cache`] keeps what was compiled, and [`open`] loads a library.
+//! `docs/security.md` says them to users. [`places`] knows the folders to look in, [`check`] refuses what others may have
+//! written, [`elf`] what is damaged, [`cache`] keeps what was compiled, and [`examine`] is asked before a library is loaded.
 
 pub mod cache;
+pub mod check;
 pub mod elf;
 pub mod places;
 pub mod trust;
+#[cfg(unix)]
+mod walk;
 
 use std::path::{Path, PathBuf};
 use trust::Trust;
@@ -19,7 +22,7 @@ use trust::Trust;
 pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<PathBuf, String> {
     let (mut checked, mut waiting) = (Vec::new(), vec![library.to_path_buf()]);
     while let Some(next) = waiting.pop() {
-        let path = trust::check(&next, trust)?;
+        let path = check::path(&next, trust)?;
         if checked.contains(&path) {
             continue;
         }

@@ -1,200 +1,145 @@
-//! Memory for results, and loops over it on several threads: what every other file of this backend builds on.
+//! Memory for results: elements of a dtype that is known only at run time.
 //!
-//! A large result is mostly the price of its page faults, so every buffer comes from [`vec()`], which asks for huge pages.
+//! A large result is mostly the price of its page faults, so every buffer asks for huge pages.
 
-use super::{NdArray, copy};
-use crate::{Element, Error, Result, shape, threads};
-use ndarray::{Array, IxDyn};
-use rayon::prelude::*;
-use std::{borrow::Cow, mem::MaybeUninit, ops::Range, time::Instant};
+use super::raw::View;
+use crate::{DType, Element, Error, Result};
+use std::alloc::{self, Layout};
 
-/// Elements per task of loops that do little per element: below twice this many, one thread is faster.
-pub const CHEAP: usize = 1 << 16;
-
-/// Elements per task of loops that take many instructions per element: `exp`, sorting, random numbers.
-pub const COSTLY: usize = 1 << 12;
-
-/// An empty vector with room for exactly `n` elements.
-pub fn vec<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
-    let mut v: Vec<T> = Vec::new();
-    if v.try_reserve_exact(n).is_err() {
-        return Err(no_memory(op, n.saturating_mul(size_of::<T>())));
-    }
-    advise(v.as_mut_ptr().cast(), n * size_of::<T>());
-    Ok(v)
-}
-
-/// `n` elements written by `fill`.
-///
-/// # Safety
-/// `fill` writes every element.
-#[inline]
-pub unsafe fn filled<T: Element>(
-    op: &'static str,
-    n: usize,
-    fill: impl FnOnce(&mut [MaybeUninit<T>]),
-) -> Result<Vec<T>> {
-    let mut v = vec(op, n)?;
-    fill(&mut v.spare_capacity_mut()[..n]);
-    // SAFETY: the capacity is at least `n`, and the caller's `fill` wrote them all.
-    unsafe { v.set_len(n) };
-    Ok(v)
-}
-
-/// An array of this shape in C order, written by `fill`.
-///
-/// # Safety
-/// `fill` writes every element.
-#[inline]
-pub unsafe fn build<T: Element>(
-    op: &'static str,
-    shape: &[usize],
-    fill: impl FnOnce(&mut [MaybeUninit<T>]),
-) -> Result<NdArray<T>> {
-    let n = shape::count(op, shape, size_of::<T>())?;
-    // SAFETY: the caller promises what `filled` asks for; the vector has as many elements as the shape.
-    unsafe {
-        let v = filled(op, n, fill)?;
-        Ok(Array::from_shape_vec_unchecked(IxDyn(shape), v).into_shared())
-    }
-}
-
-/// An array of this shape, in C order, of a vector's elements.
-pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
-    if shape::count(op, shape, size_of::<T>())? != v.len() {
-        return Err(Error::shape(op, shape, format!("is not the shape of {} elements", v.len())));
-    }
-    // SAFETY: the shape has as many elements as the vector, and they fit `isize`.
-    Ok(unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared())
-}
-
-/// `n` zero elements, from pages that the system zeroes when they are first used.
-pub fn zeroed<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
-    let refused = || no_memory(op, n.saturating_mul(size_of::<T>()));
-    let layout = std::alloc::Layout::array::<T>(n).map_err(|_| refused())?;
-    if n == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: the layout is not empty, and is that of a vector of `n` elements. Zero bytes are a value of every dtype.
-    unsafe {
-        let start = std::alloc::alloc_zeroed(layout);
-        if start.is_null() {
-            return Err(refused());
-        }
-        advise(start, layout.size());
-        Ok(Vec::from_raw_parts(start.cast(), n, n))
-    }
-}
-
-/// The elements in C order: borrowed where that is how they lie in memory, else copied.
-#[inline]
-pub fn packed<'a, T: Element>(op: &'static str, x: &'a NdArray<T>) -> Result<Cow<'a, [T]>> {
-    match x.as_slice() {
-        Some(slice) => Ok(Cow::Borrowed(slice)),
-        None => Ok(Cow::Owned(copy::to_vec(op, x.view())?)),
-    }
-}
-
-/// Runs `f` on parts of `0..n`, on several threads where there are two times `grain` or more.
-#[inline]
-pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
-    if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
-}
-
-/// As [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
-#[inline]
-pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
-    if n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
-}
-
-/// Writes parts of `out` on several threads: `f` gets the first index of a part, and the part. A part begins at a
-/// multiple of `unit` elements (a row), and has about `grain` elements or more.
-#[inline]
-pub fn chunks<T: Send>(out: &mut [T], unit: usize, grain: usize, f: impl Fn(usize, &mut [T]) + Sync) {
-    let (n, unit) = (out.len(), unit.max(1));
-    if n == 0 {
-        return;
-    }
-    let shared = Shared::new(out);
-    parallel(n.div_ceil(unit), (grain / unit).max(1), |r| {
-        let part = r.start * unit..(r.end * unit).min(n);
-        // SAFETY: parts of different tasks do not overlap, and all lie in `out`.
-        f(part.start, unsafe { shared.part(part.clone()) });
-    });
-}
-
-/// A slice that several threads write to, each its own elements.
-#[derive(Clone, Copy)]
-pub struct Shared<T> {
-    start: *mut T,
+/// Memory for some elements of a dtype, as a vector of them has it.
+#[derive(Debug)]
+pub struct Buffer {
+    start: *mut u8,
     len: usize,
+    dtype: DType,
 }
 
-// SAFETY: it only hands out what its unsafe methods' callers promise to be disjoint.
-unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: it owns its elements, all of which may be sent and shared.
+unsafe impl Send for Buffer {}
 // SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}
+unsafe impl Sync for Buffer {}
 
-impl<T> Shared<T> {
-    /// The slice, to be written in parts. It must not be used before the last part is gone.
-    pub fn new(out: &mut [T]) -> Shared<T> {
-        Shared { start: out.as_mut_ptr(), len: out.len() }
+impl Buffer {
+    /// Room for `n` elements, which have to be written before they are read.
+    #[inline(always)]
+    pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
+        let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
+            return Err(no_memory(op, n.saturating_mul(dtype.size())));
+        };
+        if bytes == 0 {
+            return Ok(Buffer { start: std::ptr::without_provenance_mut(dtype.align()), len: 0, dtype });
+        }
+        // SAFETY: the layout has a size, not above that of an allocation, and a dtype's alignment is a power of two.
+        let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
+        Buffer::of(op, start, n, dtype)
     }
 
-    /// A part of the slice.
+    /// `n` zeros, from pages that the system zeroes when they are first used.
+    pub fn zeroed(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
+        let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize && b > 0) else {
+            return Buffer::new(op, n, dtype);
+        };
+        // SAFETY: as above.
+        let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
+        Buffer::of(op, start, n, dtype)
+    }
+
+    #[inline]
+    fn of(op: &'static str, start: *mut u8, n: usize, dtype: DType) -> Result<Buffer> {
+        let bytes = n * dtype.size();
+        if start.is_null() {
+            return Err(no_memory(op, bytes));
+        }
+        if bytes >= HUGE {
+            advise_huge(start, bytes);
+        }
+        Ok(Buffer { start, len: n, dtype })
+    }
+
+    /// The elements of a vector.
+    pub fn from_vec<T: Element>(v: Vec<T>) -> Buffer {
+        let mut v =
+            std::mem::ManuallyDrop::new(if v.capacity() == v.len() { v } else { v.into_boxed_slice().into_vec() });
+        Buffer { start: v.as_mut_ptr().cast(), len: v.len(), dtype: T::DTYPE }
+    }
+
+    /// The elements as a vector.
+    ///
+    /// # Panics
+    /// If `T` is another dtype: the caller is wrong.
     ///
     /// # Safety
-    /// The slice that this was made from is alive, and no other part in use at the same time overlaps this one.
-    #[allow(clippy::mut_from_ref)] // that is the point: the caller keeps parts apart
-    pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
-        assert!(range.start <= range.end && range.end <= self.len, "a part lies in its slice");
-        // SAFETY: in bounds by the check above; alive and disjoint as the caller promises.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start) }
+    /// Every element has been written.
+    #[inline]
+    pub unsafe fn into_vec<T: Element>(self) -> Vec<T> {
+        assert_eq!(self.dtype, T::DTYPE, "elements keep their dtype");
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: the memory was allocated with the layout of `len` elements of this type, by the allocator of vectors.
+        unsafe { Vec::from_raw_parts(this.start.cast(), this.len, this.len) }
     }
 
-    /// Where the slice begins, for loops that write no whole parts of it.
-    pub fn as_ptr(&self) -> *mut T {
+    /// The first element.
+    #[inline]
+    pub fn start(&self) -> *mut u8 {
         self.start
     }
-}
 
-/// How many elements [`parallel_timed`] times.
-const PROBE: usize = 1 << 12;
-
-/// Handing a task to another thread takes about 5 microseconds; a task should take several times that.
-const TASK_NANOSECONDS: u128 = 20_000;
-
-#[inline(never)]
-fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
-    let probed = PROBE.div_ceil(unit).min(n);
-    let start = Instant::now();
-    f(0..probed);
-    let nanoseconds = start.elapsed().as_nanos().max(1);
-    // no task is larger than a cheap one, whatever a coarse clock says
-    let most = (CHEAP / unit).max(1);
-    let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds).unwrap_or(most).clamp(1, most);
-    if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
-}
-
-/// Takes a `dyn` closure so that the thread pool's code is compiled once, not once per op and dtype.
-#[inline(never)]
-fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
-    let threads = threads::count();
-    if threads == 1 {
-        return f(range);
+    /// How many elements there are.
+    #[allow(clippy::len_without_is_empty)] // nobody asks
+    pub fn len(&self) -> usize {
+        self.len
     }
-    let n = range.end - range.start;
-    // a few tasks per thread, so that a thread that is slowed down does not hold up the rest
-    let size = n.div_ceil(threads * 4).max(grain);
-    (0..n.div_ceil(size)).into_par_iter().for_each(|i| {
-        let start = range.start + i * size;
-        f(start..range.end.min(start + size));
-    });
+
+    /// What they are.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The same bytes as elements of another dtype.
+    ///
+    /// # Panics
+    /// If their sizes or alignments differ.
+    ///
+    /// # Safety
+    /// The bytes are values of the other dtype: a bool is 0 or 1.
+    pub unsafe fn with_dtype(mut self, dtype: DType) -> Buffer {
+        assert!(self.dtype.size() == dtype.size() && self.dtype.align() == dtype.align(), "the bytes of one element");
+        self.dtype = dtype;
+        self
+    }
+
+    /// As a view along one axis, given by its length and stride 1.
+    pub fn view<'a>(&'a self, shape: &'a [usize; 1]) -> View<'a> {
+        assert!(shape[0] <= self.len, "a view lies in its buffer");
+        View { start: self.start, dtype: self.dtype, shape, strides: &[1] }
+    }
+
+    /// Keeps the first `n` elements. Memory is given back where that is another size.
+    pub fn truncate(&mut self, op: &'static str, n: usize) -> Result<()> {
+        if n < self.len {
+            let shorter = Buffer::new(op, n, self.dtype)?;
+            // SAFETY: both have `n` elements or more, and are different memory.
+            unsafe { std::ptr::copy_nonoverlapping(self.start, shorter.start, n * self.dtype.size()) };
+            *self = shorter;
+        }
+        Ok(())
+    }
 }
 
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let bytes = self.len * self.dtype.size();
+        if bytes > 0 {
+            // SAFETY: the layout is the one that the memory was allocated with.
+            unsafe { alloc::dealloc(self.start, Layout::from_size_align_unchecked(bytes, self.dtype.align())) };
+        }
+    }
+}
+
+/// The error of an allocation that was refused.
 #[cold]
 #[inline(never)]
-fn no_memory(op: &'static str, bytes: usize) -> Error {
+pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::Memory { op, bytes }
 }
 
@@ -202,14 +147,8 @@ fn no_memory(op: &'static str, bytes: usize) -> Error {
 const HUGE: usize = 1 << 20;
 
 /// Asks the system to back a new buffer with huge pages. Only advice: a refusal changes nothing.
-#[inline]
-fn advise(start: *mut u8, bytes: usize) {
-    if bytes >= HUGE {
-        advise_huge(start, bytes);
-    }
-}
-
 #[cfg(all(target_os = "linux", not(miri)))]
+#[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {
     const PAGE: usize = 4096;
     let skipped = start.align_offset(PAGE);
@@ -222,74 +161,82 @@ fn advise_huge(start: *mut u8, bytes: usize) {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise_huge(_: *mut u8, _: usize) {}
 
+/// An empty vector with room for exactly `n` elements.
+pub fn vec<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
+    let mut v: Vec<T> = Vec::new();
+    if v.try_reserve_exact(n).is_err() {
+        return Err(no_memory(op, n.saturating_mul(size_of::<T>())));
+    }
+    if n * size_of::<T>() >= HUGE {
+        advise_huge(v.as_mut_ptr().cast(), n * size_of::<T>());
+    }
+    Ok(v)
+}
+
+/// `n` zeros, whose type is named.
+pub fn zeros<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
+    // SAFETY: zero bytes are a value of every dtype.
+    Ok(unsafe { Buffer::zeroed(op, n, T::DTYPE)?.into_vec() })
+}
+
+/// `n` times the same value.
+pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>> {
+    let mut v = vec(op, n)?;
+    v.resize(n, value);
+    Ok(v)
+}
+
+/// Refuses to go on where a library is about to allocate up to `bytes` bytes by itself: libraries end the process where
+/// memory is refused to them. The memory is asked for and given back at once.
+pub fn room(op: &'static str, bytes: usize) -> Result<()> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::ArrayD;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn sizes_that_no_memory_holds_are_errors() {
-        let memory = |r: Result<NdArray<f64>>| matches!(r, Err(Error::Memory { op: "zeros", .. }));
-        assert!(vec::<f64>("zeros", usize::MAX).is_err());
-        assert!(vec::<f64>("zeros", (isize::MAX / 8) as usize).is_err());
-        assert!(zeroed::<f64>("zeros", usize::MAX).is_err());
-        assert!(zeroed::<f64>("zeros", (isize::MAX / 8) as usize).is_err());
-        // SAFETY: the closure is not reached.
-        assert!(memory(unsafe { build("zeros", &[usize::MAX, 2], |_| unreachable!()) }));
-        // SAFETY: the closure is not reached.
-        assert!(memory(unsafe { build("zeros", &[0, usize::MAX, 2], |_| unreachable!()) }));
-        assert!(array("reshape", &[3], std::vec![1, 2]).is_err());
-        assert_eq!(array("reshape", &[2, 1], std::vec![1, 2]).unwrap().shape(), [2, 1]);
+        for n in [usize::MAX, (isize::MAX / 8) as usize, usize::MAX / 8] {
+            assert!(vec::<f64>("zeros", n).is_err());
+            assert!(matches!(Buffer::new("zeros", n, DType::Float64), Err(Error::Memory { op: "zeros", .. })));
+            assert!(matches!(Buffer::zeroed("zeros", n, DType::Float64), Err(Error::Memory { op: "zeros", .. })));
+        }
     }
 
     #[test]
     fn large_buffers_hold_what_is_written() {
         let n = (HUGE / 8) * 3 + 5;
-        assert!(zeroed::<f64>("zeros", n).unwrap().iter().all(|&x| x == 0.0));
-        // SAFETY: the closure writes every element.
-        let a: NdArray<u64> =
-            unsafe { build("arange", &[n], |out| out.iter_mut().enumerate().for_each(|(i, o)| _ = o.write(i as u64))) }
-                .unwrap();
-        assert!(a.iter().enumerate().all(|(i, &x)| x == i as u64));
-        assert_eq!(zeroed::<bool>("zeros", 0).unwrap(), []);
-    }
-
-    #[test]
-    fn every_index_runs_once_on_any_number_of_threads() {
-        for (n, grain) in [(0, 1), (1, 1), (7, 2), (1000, 1), (1000, 333), (100_000, CHEAP), (10, 0)] {
-            let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
-            let hit = |r: Range<usize>| r.for_each(|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
-            parallel(n, grain, hit);
-            parallel_timed(n, grain % 7, hit);
-            assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 2), "{n} {grain}");
+        assert!(zeros::<f64>("zeros", n).unwrap().iter().all(|&x| x == 0.0));
+        let mut buffer = Buffer::new("arange", n, DType::UInt64).unwrap();
+        // SAFETY: every element is written before it is read.
+        unsafe {
+            (0..n).for_each(|i| *buffer.start().cast::<u64>().add(i) = i as u64);
+            buffer.truncate("arange", n - 2).unwrap();
+            assert!(buffer.into_vec::<u64>().into_iter().eq(0..n as u64 - 2));
         }
+        assert_eq!(zeros::<bool>("zeros", 0).unwrap(), []);
     }
 
     #[test]
-    fn nothing_is_no_part() {
-        chunks(&mut [0_u8; 0], 1, 1, |_, _| panic!("there is nothing to write"));
-    }
-
-    #[test]
-    fn chunks_begin_at_rows_and_cover_the_slice() {
-        for (n, unit, grain) in [(0, 3, 1), (10, 3, 1), (1000, 7, 10), (1000, 1, 5000), (5, 0, 0)] {
-            let mut out = std::vec![0; n];
-            chunks(&mut out, unit, grain, |start, part| {
-                assert_eq!(start % unit.max(1), 0);
-                part.iter_mut().enumerate().for_each(|(i, o)| *o += start + i + 1);
-            });
-            assert!(out.iter().enumerate().all(|(i, &o)| o == i + 1));
+    fn vectors_become_buffers_and_come_back() {
+        for capacity in [3, 10] {
+            let mut v = Vec::with_capacity(capacity);
+            v.extend([1.5, -2.0, 3.0]);
+            let buffer = Buffer::from_vec(v);
+            assert_eq!((buffer.len(), buffer.dtype()), (3, DType::Float64));
+            // SAFETY: the elements are those of the vector.
+            assert_eq!(unsafe { buffer.into_vec::<f64>() }, [1.5, -2.0, 3.0]);
         }
+        // SAFETY: there is no element.
+        assert_eq!(unsafe { Buffer::from_vec(Vec::<f32>::new()).into_vec::<f32>() }, []);
     }
 
     #[test]
-    fn packing_copies_only_odd_layouts() {
-        let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>()).unwrap().into_shared();
-        assert!(matches!(packed("sum", &a).unwrap(), Cow::Borrowed(_)));
-        let t = a.t().to_shared();
-        let view = a.clone().reversed_axes();
-        assert_eq!(packed("sum", &view).unwrap()[..], [0, 3, 1, 4, 2, 5]);
-        assert_eq!(t, view);
+    #[should_panic(expected = "elements keep their dtype")]
+    fn another_dtype_is_refused() {
+        // SAFETY: the elements are those of the vector.
+        drop(unsafe { Buffer::from_vec(vec![1.0]).into_vec::<i64>() });
     }
 }

@@ -1,97 +1,352 @@
-//! Slices from one dtype to another, on the way into a computation and out of it.
+//! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
 
-use super::buffer;
-use crate::{DType, Element, Result, bf16, element::same, f16};
+use super::{buffer, simd::versions};
+use crate::{Complex, DType, Element, Kind, Real, Result, bf16, f16};
 use half::slice::HalfFloatSliceExt;
-use multiversion::multiversion;
-use std::any::TypeId;
 
 /// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
-pub const fn is_half<T: Element>() -> bool {
-    matches!(T::DTYPE, DType::Float16 | DType::BFloat16)
+pub const fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::Float16 | DType::BFloat16)
 }
 
-/// Converts a slice.
-pub fn convert<T: Element, A: Element>(from: &[T], to: &mut [A]) {
-    if let Some(ready) = same::<T, A>(from) {
-        to[..from.len()].copy_from_slice(ready);
-    } else if let Some(from) = same::<T, f16>(from)
-        && let Some(to) = same_mut::<A, f32>(to)
-    {
-        from.convert_to_f32_slice(&mut to[..from.len()]);
-    } else if let Some(from) = same::<T, bf16>(from)
-        && let Some(to) = same_mut::<A, f32>(to)
-    {
-        from.convert_to_f32_slice(&mut to[..from.len()]);
-    } else {
-        convert_each(from, to, T::cast);
+/// The dtype that a 16-bit float is computed in; others are computed in themselves.
+pub const fn computed_in(dtype: DType) -> DType {
+    if is_half(dtype) { DType::Float32 } else { dtype }
+}
+
+/// The dtype of a sum: see [`Element::Sum`].
+pub const fn sum_dtype(dtype: DType) -> DType {
+    match dtype.kind() {
+        Kind::Bool | Kind::Signed => DType::Int64,
+        Kind::Unsigned => DType::UInt64,
+        Kind::Real | Kind::Complex => dtype,
     }
 }
 
-/// Converts a slice back, to a dtype of no more precision.
-pub fn narrow<A: Element, T: Element>(from: &[A], to: &mut [T]) {
-    if let Some(ready) = same::<A, T>(from) {
-        to[..from.len()].copy_from_slice(ready);
-        return;
-    }
-    if let Some(from) = same::<A, f32>(from) {
-        if let Some(to) = same_mut::<T, f16>(to) {
-            return to[..from.len()].convert_from_f32_slice(from);
-        }
-        if let Some(to) = same_mut::<T, bf16>(to) {
-            return to[..from.len()].convert_from_f32_slice(from);
-        }
-    }
-    convert_each(from, to, A::cast);
-}
+/// Converts `n` elements from one address to another. Both slices are apart.
+pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 
-/// As [`same`], of a slice to write to.
-pub fn same_mut<T: Element, U: Element>(x: &mut [T]) -> Option<&mut [U]> {
-    (TypeId::of::<T>() == TypeId::of::<U>()).then(|| {
-        // SAFETY: equal type ids mean the same type, so the cast changes nothing.
-        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+/// How elements of one dtype become those of another: to the dtype of a sum, between precisions, from real to complex.
+/// `None` where they are the same.
+///
+/// # Panics
+/// Of other pairs of dtypes.
+pub fn conversion(from: DType, to: DType) -> Option<Convert> {
+    use DType::*;
+    Some(match (from, to) {
+        (from, to) if from as usize == to as usize => return None,
+        (Bool, Int64) => each::<bool, i64>,
+        (Int8, Int64) => each::<i8, i64>,
+        (Int16, Int64) => each::<i16, i64>,
+        (Int32, Int64) => each::<i32, i64>,
+        (UInt8, UInt64) => each::<u8, u64>,
+        (UInt16, UInt64) => each::<u16, u64>,
+        (UInt32, UInt64) => each::<u32, u64>,
+        (Float16, Float32) => widen::<f16>,
+        (BFloat16, Float32) => widen::<bf16>,
+        (Float32, Float16) => shorten::<f16>,
+        (Float32, BFloat16) => shorten::<bf16>,
+        (Float16, Complex64) => each::<f16, Complex<f32>>,
+        (BFloat16, Complex64) => each::<bf16, Complex<f32>>,
+        (Float32, Complex64) => each::<f32, Complex<f32>>,
+        (Float64, Complex128) => each::<f64, Complex<f64>>,
+        _ => unreachable!("no computation converts {from} to {to}"),
     })
 }
 
-/// Converts a slice, element by element.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub fn convert_each<T: Element, A: Element>(from: &[T], to: &mut [A], f: impl Fn(T) -> A) {
-    for (t, &x) in to.iter_mut().zip(from) {
-        *t = f(x);
+/// Converts `n` elements, or copies them where they stay what they are.
+///
+/// # Safety
+/// `from` and `to` are `n` elements of these dtypes, apart from each other.
+pub unsafe fn convert(from_dtype: DType, to_dtype: DType, from: *const u8, to: *mut u8, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match conversion(from_dtype, to_dtype) {
+            Some(f) => f(from, to, n),
+            None => std::ptr::copy_nonoverlapping(from, to, n * from_dtype.size()),
+        }
     }
 }
 
-/// A vector of another dtype.
-pub fn converted<T: Element, A: Element>(op: &'static str, from: Vec<T>) -> Result<Vec<A>> {
-    if TypeId::of::<T>() == TypeId::of::<A>() {
-        let mut from = std::mem::ManuallyDrop::new(from);
-        // SAFETY: both are one type, and the vector that owned the memory is not dropped.
-        return Ok(unsafe { Vec::from_raw_parts(from.as_mut_ptr().cast(), from.len(), from.capacity()) });
+versions! {
+    unsafe fn each[T: Element, U: Element][T, U](from: *const u8, to: *mut u8, n: usize) {
+        let (from, to) = (from.cast::<T>(), to.cast::<U>());
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *to.add(i) = (*from.add(i)).cast() };
+        }
     }
-    let mut to = buffer::zeroed(op, from.len())?;
-    narrow(&from, &mut to);
-    Ok(to)
+}
+
+/// A slice of 16-bit floats in `f32`.
+unsafe fn widen<T>(from: *const u8, to: *mut u8, n: usize)
+where
+    [T]: HalfFloatSliceExt,
+{
+    // SAFETY: `n` of both.
+    unsafe {
+        std::slice::from_raw_parts(from.cast::<T>(), n)
+            .convert_to_f32_slice(std::slice::from_raw_parts_mut(to.cast(), n));
+    }
+}
+
+/// A slice of `f32` as 16-bit floats.
+unsafe fn shorten<T>(from: *const u8, to: *mut u8, n: usize)
+where
+    [T]: HalfFloatSliceExt,
+{
+    // SAFETY: `n` of both.
+    unsafe {
+        std::slice::from_raw_parts_mut(to.cast::<T>(), n)
+            .convert_from_f32_slice(std::slice::from_raw_parts(from.cast(), n));
+    }
+}
+
+/// Writes for each of `n` elements a byte: 1 where it is not zero (NaN is not), else 0.
+pub fn nonzero_bytes(dtype: DType) -> Convert {
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => nonzero_integers::<u8>,
+        Int16 | UInt16 => nonzero_integers::<u16>,
+        Int32 | UInt32 => nonzero_integers::<u32>,
+        Int64 | UInt64 => nonzero_integers::<u64>,
+        Float16 | BFloat16 => nonzero_floats::<u16>,
+        Float32 => nonzero_floats::<u32>,
+        Float64 => nonzero_floats::<u64>,
+        Complex64 => nonzero_pairs::<u32>,
+        Complex128 => nonzero_pairs::<u64>,
+    }
+}
+
+/// Unsigned integers: what elements are as bits.
+trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
+    /// Without the highest bit, which is the sign of a float.
+    fn unsigned(self) -> Self;
+}
+
+macro_rules! bits {
+    ($($t:ty)*) => {$(
+        impl Bits for $t {
+            #[inline(always)]
+            fn unsigned(self) -> $t {
+                self << 1
+            }
+        }
+    )*};
+}
+bits!(u8 u16 u32 u64);
+
+versions! {
+    unsafe fn nonzero_integers[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *to.add(i) = (*from.cast::<U>().add(i) != U::default()) as u8 };
+        }
+    }
+
+    unsafe fn nonzero_floats[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *to.add(i) = ((*from.cast::<U>().add(i)).unsigned() != U::default()) as u8 };
+        }
+    }
+
+    unsafe fn nonzero_pairs[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: `n` of both; a complex number is two floats.
+            unsafe {
+                let [re, im] = *from.cast::<[U; 2]>().add(i);
+                *to.add(i) = (re.unsigned() | im.unsigned() != U::default()) as u8;
+            }
+        }
+    }
+}
+
+/// One element of any dtype.
+#[derive(Clone, Copy)]
+pub struct Value([u128; 1]);
+
+impl Value {
+    /// Zero.
+    pub const ZERO: Value = Value([0]);
+
+    /// What `from_f64` of the dtype gives.
+    pub fn from_f64(dtype: DType, x: f64) -> Value {
+        let mut value = Value::ZERO;
+        let to = value.0.as_mut_ptr().cast::<u8>();
+        use DType::*;
+        // SAFETY: there is room for an element of any dtype.
+        unsafe {
+            match dtype {
+                Bool => *to.cast() = bool::from_f64(x),
+                Int8 => *to.cast() = i8::from_f64(x),
+                Int16 => *to.cast() = i16::from_f64(x),
+                Int32 => *to.cast() = i32::from_f64(x),
+                Int64 => *to.cast() = i64::from_f64(x),
+                UInt8 => *to.cast() = u8::from_f64(x),
+                UInt16 => *to.cast() = u16::from_f64(x),
+                UInt32 => *to.cast() = u32::from_f64(x),
+                UInt64 => *to.cast() = u64::from_f64(x),
+                Float16 => *to.cast() = <f16 as Element>::from_f64(x),
+                BFloat16 => *to.cast() = <bf16 as Element>::from_f64(x),
+                Float32 => *to.cast() = x as f32,
+                Float64 => *to.cast() = x,
+                Complex64 => *to.cast() = Complex::<f32>::from_f64(x),
+                Complex128 => *to.cast() = Complex::<f64>::from_f64(x),
+            }
+        }
+        value
+    }
+
+    /// An element.
+    ///
+    /// # Safety
+    /// `x` points to an element of the dtype.
+    pub unsafe fn read(dtype: DType, x: *const u8) -> Value {
+        let mut value = Value::ZERO;
+        // SAFETY: the caller's promise; there is room for an element of any dtype.
+        unsafe { std::ptr::copy_nonoverlapping(x, value.0.as_mut_ptr().cast(), dtype.size()) };
+        value
+    }
+
+    /// An element whose type is named.
+    pub fn of<T: Element>(x: T) -> Value {
+        // SAFETY: it is an element of its dtype.
+        unsafe { Value::read(T::DTYPE, std::ptr::from_ref(&x).cast()) }
+    }
+
+    /// Where it is.
+    pub fn start(&self) -> *const u8 {
+        self.0.as_ptr().cast()
+    }
+
+    /// Where it is, to be written.
+    pub fn start_mut(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+
+    /// Writes it `n` times.
+    ///
+    /// # Safety
+    /// The value is one of the dtype; `to` has room for `n`.
+    pub unsafe fn fill(&self, dtype: DType, to: *mut u8, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { super::copy::fill(dtype, self.start(), to, n) };
+    }
+}
+
+/// Real elements as `f64`, exactly.
+///
+/// # Safety
+/// `x` points to `n` elements of the dtype, which is that of a real float.
+pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<f64>> {
+    unsafe fn all<T: Real>(x: *const u8, out: &mut Vec<f64>, n: usize) {
+        // SAFETY: the caller's promise.
+        out.extend((0..n).map(|i| unsafe { (*x.cast::<T>().add(i)).to_f64() }));
+    }
+    let mut out = buffer::vec(op, n)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::Float16 => all::<f16>(x, &mut out, n),
+            DType::BFloat16 => all::<bf16>(x, &mut out, n),
+            DType::Float32 => all::<f32>(x, &mut out, n),
+            _ => all::<f64>(x, &mut out, n),
+        }
+    }
+    Ok(out)
+}
+
+/// Writes the values of `f64` numbers, rounded to nearest, as real elements.
+///
+/// # Safety
+/// `to` has room for as many elements of the dtype, which is that of a real float.
+pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mut u8) {
+    for (i, x) in x.enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let to = to.add(i * dtype.size());
+            match dtype {
+                DType::Float16 => *to.cast() = f16::of(x),
+                DType::BFloat16 => *to.cast() = bf16::of(x),
+                DType::Float32 => *to.cast() = f32::of(x),
+                _ => *to.cast() = x,
+            }
+        }
+    }
+}
+
+/// Whether both address the same bytes of an element.
+///
+/// # Safety
+/// Both point to an element of the dtype.
+#[cfg(test)]
+pub unsafe fn same_bits(dtype: DType, x: *const u8, y: *const u8) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { super::copy::by_bits!(dtype, U => *x.cast::<U>() == *y.cast::<U>()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn converted<T: Element, U: Element>(x: &[T]) -> Vec<U> {
+        let mut to = vec![U::default(); x.len()];
+        // SAFETY: as many elements of both dtypes.
+        unsafe { convert(T::DTYPE, U::DTYPE, x.as_ptr().cast(), to.as_mut_ptr().cast(), x.len()) };
+        to
+    }
+
     #[test]
     fn halves_convert_exactly() {
         let x: Vec<f16> = (0..1000).map(|i| f16::from_bits(i * 31)).collect();
-        let mut y = vec![0_f32; 1000];
-        convert(&x, &mut y);
+        let y: Vec<f32> = converted(&x);
         assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
         let x: Vec<bf16> = (0..1000).map(|i| bf16::from_bits(i * 31)).collect();
-        convert(&x, &mut y);
+        let y: Vec<f32> = converted(&x);
         assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32() == *b || b.is_nan()));
-        let mut back = vec![bf16::ZERO; 1000];
-        narrow(&y, &mut back);
+        let back: Vec<bf16> = converted(&y);
         assert!(x.iter().zip(&back).all(|(a, b)| a == b || a.is_nan() && b.is_nan()));
-        let half: Vec<f16> = converted("sum", y.clone()).unwrap();
+        let half: Vec<f16> = converted(&y);
         assert!(y.iter().zip(&half).all(|(a, b)| f16::from_f32(*a) == *b || a.is_nan()));
-        assert_eq!(converted::<i32, i64>("sum", vec![1, -2]).unwrap(), [1, -2]);
-        assert_eq!(converted::<i32, i32>("sum", vec![1, -2]).unwrap(), [1, -2]);
+        assert_eq!(converted::<i32, i64>(&[1, -2]), [1, -2]);
+        assert_eq!(converted::<i32, i32>(&[1, -2]), [1, -2]);
+        assert_eq!(converted::<f64, Complex<f64>>(&[2.5]), [Complex::new(2.5, 0.0)]);
+    }
+
+    #[test]
+    fn what_is_not_zero() {
+        fn bytes<T: Element>(x: &[T]) -> Vec<u8> {
+            let mut to = vec![9; x.len()];
+            // SAFETY: as many elements of the dtype as bytes.
+            unsafe { nonzero_bytes(T::DTYPE)(x.as_ptr().cast(), to.as_mut_ptr(), x.len()) };
+            assert!(x.iter().zip(&to).all(|(x, &byte)| x.truth() as u8 == byte));
+            to
+        }
+        assert_eq!(bytes(&[0.0, -0.0, f64::NAN, 5e-324]), [0, 0, 1, 1]);
+        assert_eq!(bytes(&[0.0, -0.0, f32::NAN, -1.0]), [0, 0, 1, 1]);
+        assert_eq!(bytes(&[f16::NEG_ZERO, f16::NAN]), [0, 1]);
+        assert_eq!(bytes(&[Complex::new(-0.0, 0.0), Complex::new(0.0, f32::NAN)]), [0, 1]);
+        assert_eq!(bytes(&[Complex::new(0.0, -0.0), Complex::new(1e-300, 0.0)]), [0, 1]);
+        assert_eq!((bytes(&[0_i8, -128]), bytes(&[256_u16, 0])), (vec![0, 1], vec![1, 0]));
+        assert_eq!((bytes(&[1_u32 << 31]), bytes(&[i64::MIN, 0])), (vec![1], vec![1, 0]));
+        assert_eq!(bytes(&[false, true]), [0, 1]);
+    }
+
+    #[test]
+    fn values_of_every_dtype() {
+        for dtype in DType::ALL {
+            let done: crate::Result<()> = crate::dispatch!(dtype, T => {
+                // the last is rounded once: by way of `f32` it would be 1 in 16 bits
+                for x in [0.0, 1.0, -2.5, 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)] {
+                    let (value, expected) = (Value::from_f64(dtype, x), Value::of(<T as Element>::from_f64(x)));
+                    // SAFETY: both have this dtype.
+                    assert!(unsafe { same_bits(dtype, value.start(), expected.start()) }, "{dtype} {x}");
+                }
+                assert_eq!(sum_dtype(dtype), <T as Element>::Sum::DTYPE);
+                Ok(())
+            });
+            done.unwrap();
+        }
     }
 }

@@ -2,41 +2,167 @@
 //!
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
-use super::buffer;
+use super::{
+    NdArray,
+    buffer::Buffer,
+    parallel::{self},
+    raw::{RawArray, View, typed},
+};
 use crate::{DType, Element, Result};
 use ndarray::{ArrayView, IxDyn};
 use std::mem::MaybeUninit;
 
-/// The elements of a view, in C order.
-pub fn to_vec<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<Vec<T>> {
-    if let Some(slice) = x.as_slice() {
-        // SAFETY: the copy writes as many elements as the vector has.
-        return unsafe { buffer::filled(op, slice.len(), |out| slices(slice, out)) };
-    }
-    let strides = crate::shape::c_strides(x.shape());
-    // SAFETY: with the strides of its own shape in C order, a view fills the whole vector.
-    unsafe { buffer::filled(op, x.len(), |out| place(out, 0, &strides, x)) }
+/// A copy of any ndarray, in C order.
+pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
+    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+    crate::shape::count(op, view.shape, view.dtype.size())?;
+    let elements = to_buffer(op, view)?;
+    // SAFETY: the copy writes every element.
+    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
 }
 
-/// Copies a slice to one of the same length, on several threads where that pays.
-pub fn slices<T: Element>(from: &[T], to: &mut [MaybeUninit<T>]) {
-    assert_eq!(from.len(), to.len(), "both slices have one length");
-    buffer::chunks(to, 1, buffer::CHEAP, |start, part| {
-        part.write_copy_of_slice(&from[start..start + part.len()]);
-    });
+/// Elements in C order: where they lie, or copied.
+pub enum Packed<'a> {
+    /// They lie in C order.
+    Borrowed(View<'a>),
+    /// They did not.
+    Owned(Buffer),
+}
+
+impl Packed<'_> {
+    /// The first element.
+    pub fn start(&self) -> *const u8 {
+        match self {
+            Packed::Borrowed(x) => x.start,
+            Packed::Owned(x) => x.start(),
+        }
+    }
+}
+
+impl Packed<'_> {
+    /// The elements, with their type.
+    ///
+    /// # Safety
+    /// There are `n` of this type.
+    pub unsafe fn slice<T: Element>(&self, n: usize) -> &[T] {
+        // SAFETY: the caller's promise; of no elements the address does not matter, but it has to be aligned.
+        if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start().cast(), n) } }
+    }
+}
+
+/// The elements of a view in C order: borrowed where that is how they lie in memory, else copied.
+pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
+    if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
+}
+
+/// The same elements in memory of their own: in the same memory order where they lie without gaps.
+pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    if x.is_c_order() {
+        return to_raw(op, x);
+    }
+    // an array without gaps is one in C order, of its axes in another order
+    let mut order: Vec<usize> = (0..x.shape.len()).collect();
+    order.sort_by_key(|&k| std::cmp::Reverse(x.strides[k]));
+    let shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
+    let strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
+    let in_memory = View { shape: &shape, strides: &strides, ..x };
+    if !in_memory.is_c_order() {
+        return to_raw(op, x);
+    }
+    let mut back = order.clone();
+    order.iter().enumerate().for_each(|(place, &k)| back[k] = place);
+    Ok(to_raw(op, in_memory)?.permuted(&back))
+}
+
+/// The elements of a view in C order, as an array.
+pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, x.shape.to_vec(), to_buffer(op, x)?) }
+}
+
+/// The elements of a view in C order.
+pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
+    let n = crate::shape::count(op, x.shape, x.dtype.size())?;
+    let buffer = Buffer::new(op, n, x.dtype)?;
+    if x.is_c_order() {
+        let (size, ends) = (x.dtype.size(), Ends { from: x.start, to: buffer.start() });
+        parallel::parallel(n, parallel::CHEAP, |range| {
+            let ends = &ends;
+            // SAFETY: a part of both, which are apart.
+            unsafe {
+                let (from, to) = (ends.from.add(range.start * size), ends.to.add(range.start * size));
+                std::ptr::copy_nonoverlapping(from, to, range.len() * size);
+            }
+        });
+        return Ok(buffer);
+    }
+    let strides = crate::shape::c_strides(x.shape);
+    let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
+    // SAFETY: with the strides of its own shape in C order, a view fills the whole buffer.
+    unsafe { bits(x.dtype, axes, x.start, buffer.start()) };
+    Ok(buffer)
+}
+
+/// Runs an expression with `U` a type of the size and alignment of a dtype, for which every bit pattern is a value: what
+/// only moves elements is compiled once per size.
+macro_rules! by_bits {
+    ($dtype:expr, $u:ident => $e:expr) => {
+        match $dtype {
+            $crate::DType::Bool | $crate::DType::Int8 | $crate::DType::UInt8 => {
+                type $u = u8;
+                $e
+            }
+            $crate::DType::Int16 | $crate::DType::UInt16 | $crate::DType::Float16 | $crate::DType::BFloat16 => {
+                type $u = u16;
+                $e
+            }
+            $crate::DType::Int32 | $crate::DType::UInt32 | $crate::DType::Float32 => {
+                type $u = u32;
+                $e
+            }
+            $crate::DType::Int64 | $crate::DType::UInt64 | $crate::DType::Float64 => {
+                type $u = u64;
+                $e
+            }
+            $crate::DType::Complex64 => {
+                type $u = [u32; 2];
+                $e
+            }
+            $crate::DType::Complex128 => {
+                type $u = [u64; 2];
+                $e
+            }
+        }
+    };
+}
+pub(crate) use by_bits;
+
+/// Writes one element `n` times.
+///
+/// # Safety
+/// `from` is an element of the dtype, `to` has room for `n`.
+pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
+    unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
+        // SAFETY: the caller's promise; the type has the size and the alignment of the dtype.
+        unsafe {
+            std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>()))
+        };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
 /// Writes a view into a part of `out`: its first element to index `start`, the next ones along axis k `strides[k]` apart.
 ///
 /// # Panics
-/// If an element would land outside `out`: the caller's arithmetic is wrong.
-pub fn place<T: Element>(out: &mut [MaybeUninit<T>], start: usize, strides: &[isize], x: ArrayView<'_, T, IxDyn>) {
-    assert_eq!(x.ndim(), strides.len(), "one stride per axis");
-    if x.is_empty() {
+/// If an element would land outside `out`, or has another dtype: the caller's arithmetic is wrong.
+pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
+    assert!(x.shape.len() == strides.len() && x.dtype == out.dtype(), "one stride per axis, and the same dtype");
+    if x.len() == 0 {
         return;
     }
     let reach = |sign: isize| -> Option<isize> {
-        x.shape()
+        x.shape
             .iter()
             .zip(strides)
             .filter(|&(_, s)| s.signum() == sign)
@@ -44,10 +170,10 @@ pub fn place<T: Element>(out: &mut [MaybeUninit<T>], start: usize, strides: &[is
     };
     let inside = matches!((reach(-1), reach(1)), (Some(low), Some(high)) if low >= 0 && high < out.len() as isize);
     assert!(inside, "the part lies in the result");
-    let axes = x.shape().iter().zip(x.strides()).zip(strides);
+    let axes = x.shape.iter().zip(x.strides).zip(strides);
     let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
     // SAFETY: the view's elements are its own, and `out` has room for each, as just checked.
-    unsafe { bits(T::DTYPE, axes, x.as_ptr().cast(), out.as_mut_ptr().add(start).cast()) }
+    unsafe { bits(x.dtype, axes, x.start, out.start().add(start * x.dtype.size())) }
 }
 
 /// One axis of a copy: its length, and the distance in elements from one index to the next on both sides.
@@ -67,18 +193,8 @@ pub struct Axis {
 /// Both pointers are those of elements of `dtype`, at the index 0 of every axis; all elements that the axes reach lie in
 /// allocations that may be read and written, and no two elements of the target are one.
 pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
-    use DType::*;
     // SAFETY: the types have the size and the alignment of the dtype; every bit pattern is one of theirs.
-    unsafe {
-        match dtype {
-            Bool | Int8 | UInt8 => strided::<u8>(axes, from.cast(), to.cast()),
-            Int16 | UInt16 | Float16 | BFloat16 => strided::<u16>(axes, from.cast(), to.cast()),
-            Int32 | UInt32 | Float32 => strided::<u32>(axes, from.cast(), to.cast()),
-            Int64 | UInt64 | Float64 => strided::<u64>(axes, from.cast(), to.cast()),
-            Complex64 => strided::<[u32; 2]>(axes, from.cast(), to.cast()),
-            Complex128 => strided::<[u64; 2]>(axes, from.cast(), to.cast()),
-        }
-    }
+    unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
 /// The whole copy, on several threads where that pays.
@@ -100,7 +216,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     let Axis { len, from: from_step, to: to_step } = axes[longest];
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
     let ends = Ends { from, to };
-    buffer::parallel(len, (buffer::CHEAP / rest).max(1), |range| {
+    parallel::parallel(len, (parallel::CHEAP / rest).max(1), |range| {
         let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
         let mut part = axes.clone();
         part[longest].len = range.len();
@@ -110,13 +226,15 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
 }
 
 /// The two pointers of a copy, for several threads.
-struct Ends<U> {
-    from: *const U,
-    to: *mut U,
+pub struct Ends<U> {
+    /// Where elements are read.
+    pub from: *const U,
+    /// Where they are written.
+    pub to: *mut U,
 }
 
 // SAFETY: the tasks of a copy read shared elements and write different ones.
-unsafe impl<U: Bits> Sync for Ends<U> {}
+unsafe impl<U: Send + Sync> Sync for Ends<U> {}
 
 impl<U> Ends<U> {
     /// Both pointers moved by offsets inside their allocations.
@@ -331,8 +449,14 @@ unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8;
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
-    use ndarray::{Array, ArrayD, ArrayViewD, Slice};
+    use super::{
+        super::{
+            NdArray,
+            raw::{typed, view},
+        },
+        *,
+    };
+    use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice};
 
     /// A few random decisions: enough for layouts, and the same in every run.
     pub struct Dice(pub u64);
@@ -372,8 +496,10 @@ pub(super) mod tests {
     }
 
     fn check<T: Element>(x: ArrayViewD<'_, T>) {
-        let expected: Vec<T> = x.iter().copied().collect();
-        assert_eq!(to_vec("copy", x.view()).unwrap(), expected, "{:?} {:?}", x.shape(), x.strides());
+        let raw = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+        let copied: NdArray<T> = typed(to_raw("copy", raw)).unwrap();
+        assert!(copied.is_standard_layout());
+        assert_eq!(copied, x, "{:?} {:?}", x.shape(), x.strides());
     }
 
     #[test]
@@ -390,6 +516,17 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn packing_copies_only_odd_layouts() {
+        let a = ArrayD::from_shape_vec(IxDyn(&[2, 3]), (0..6).collect::<Vec<i32>>()).unwrap().into_shared();
+        assert!(matches!(pack("sum", view(&a)).unwrap(), Packed::Borrowed(_)));
+        let t = a.clone().reversed_axes();
+        let packed = pack("sum", view(&t)).unwrap();
+        assert!(matches!(packed, Packed::Owned(_)));
+        // SAFETY: six elements of this dtype.
+        assert_eq!(unsafe { packed.slice::<i32>(6) }, [0, 3, 1, 4, 2, 5]);
+    }
+
+    #[test]
     fn large_transposes_and_repeats_on_several_threads() {
         let a = ArrayD::from_shape_fn(IxDyn(&[517, 3, 259]), |i| (i[0] * 1000 + i[1] * 300 + i[2]) as f32);
         for order in [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2], [2, 0, 1], [1, 2, 0]] {
@@ -402,11 +539,12 @@ pub(super) mod tests {
     #[test]
     fn placing_leaves_the_rest_alone() {
         let x = ArrayD::from_shape_vec(IxDyn(&[2, 3]), vec![1, 2, 3, 4, 5, 6]).unwrap();
+        let x = x.into_shared();
         let placed = |start, strides: &[isize]| -> Vec<i32> {
-            let mut out = vec![MaybeUninit::new(0); 14];
-            place(&mut out, start, strides, x.view());
-            // SAFETY: every element was written above.
-            out.into_iter().map(|o| unsafe { o.assume_init() }).collect()
+            let mut out = Buffer::zeroed("test", 14, DType::Int32).unwrap();
+            place(&mut out, start, strides, view(&x));
+            // SAFETY: zeros, or what was placed.
+            unsafe { out.into_vec() }
         };
         assert_eq!(placed(1, &[6, 2]), [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]);
         assert_eq!(placed(13, &[-1, -4]), [0, 0, 0, 0, 6, 3, 0, 0, 5, 2, 0, 0, 4, 1]);
@@ -415,7 +553,7 @@ pub(super) mod tests {
     #[test]
     #[should_panic(expected = "the part lies in the result")]
     fn placing_outside_is_refused() {
-        let x = ArrayD::from_elem(IxDyn(&[2, 3]), 1_u8);
-        place(&mut [MaybeUninit::new(0); 5], 0, &[3, 1], x.view());
+        let x = ArrayD::from_elem(IxDyn(&[2, 3]), 1_u8).into_shared();
+        place(&mut Buffer::zeroed("test", 5, DType::UInt8).unwrap(), 0, &[3, 1], view(&x));
     }
 }

@@ -2,16 +2,19 @@
 
 use super::{
     NdArray, Numpyish, Operand,
-    buffer::{self, CHEAP},
-    copy,
-    elementwise::{self, dense, like},
+    buffer::Buffer,
+    convert::Value,
+    copy::{self, Ends, by_bits},
+    elementwise,
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, all_typed, typed, view},
 };
 use crate::{
-    Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, shape,
+    Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result,
+    bf16, f16, shape,
     steps::{Steps, steps},
 };
-use ndarray::{ArrayView, IxDyn};
-use std::{marker::PhantomData, mem::MaybeUninit};
+use std::marker::PhantomData;
 
 /// An array of the host's is one of this backend's.
 #[inline]
@@ -21,8 +24,12 @@ pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> 
 
 /// Elements from raw bytes, at any alignment.
 pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<NdArray<T>> {
+    typed(from_bytes(T::DTYPE, bytes, count, offset))
+}
+
+fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     const OP: &str = "frombuffer";
-    let size = size_of::<T>();
+    let size = dtype.size();
     let Some(rest) = bytes.get(offset..) else {
         return Err(Error::argument(OP, format!("offset {offset} is beyond the {} bytes", bytes.len())));
     };
@@ -40,192 +47,263 @@ pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, 
         Some(n) => n,
     };
     let rest = &rest[..n * size];
-    if T::DTYPE == DType::Bool && rest.iter().any(|&byte| byte > 1) {
+    if dtype == DType::Bool && rest.iter().any(|&byte| byte > 1) {
         return Err(Error::argument(OP, "a bool is a byte of 0 or 1"));
     }
+    let out = Buffer::new(OP, n, dtype)?;
     // SAFETY: the copy writes every byte of every element, and all bytes are values of the dtype: any bytes are one of
     // a number, and those of a bool have just been checked.
     unsafe {
-        buffer::build(OP, &[n], |out: &mut [MaybeUninit<T>]| {
-            std::ptr::copy_nonoverlapping(rest.as_ptr(), out.as_mut_ptr().cast(), rest.len());
-        })
+        std::ptr::copy_nonoverlapping(rest.as_ptr(), out.start(), rest.len());
+        RawArray::new(OP, vec![n], out)
     }
 }
 
 /// Zeros, from pages that are zeroed when they are first used.
 pub fn zeros<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
-    zeros_of("zeros", shape)
+    typed(zeros_of("zeros", T::DTYPE, shape))
 }
 
 /// Ones.
 pub fn ones<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
-    filled("ones", shape, T::from_i64(1))
+    typed(filled("ones", T::DTYPE, shape, Value::from_f64(T::DTYPE, 1.0)))
 }
 
 /// Elements of no promised value. They are zeros: reading memory that nobody wrote is undefined.
 pub fn empty<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
-    zeros_of("empty", shape)
+    typed(zeros_of("empty", T::DTYPE, shape))
 }
 
 /// One value everywhere.
 pub fn full<T: Element>(_: &Numpyish, shape: &[usize], value: T) -> Result<NdArray<T>> {
-    filled("full", shape, value)
+    typed(filled("full", T::DTYPE, shape, Value::of(value)))
 }
 
 /// [`zeros`] in the shape of `x`.
 pub fn zeros_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    zeros_of("zeros_like", x.shape())
+    typed(zeros_of("zeros_like", T::DTYPE, x.shape()))
 }
 
 /// [`ones`] in the shape of `x`.
 pub fn ones_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    filled("ones_like", x.shape(), T::from_i64(1))
+    typed(filled("ones_like", T::DTYPE, x.shape(), Value::from_f64(T::DTYPE, 1.0)))
 }
 
 /// [`empty`] in the shape of `x`.
 pub fn empty_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    zeros_of("empty_like", x.shape())
+    typed(zeros_of("empty_like", T::DTYPE, x.shape()))
 }
 
 /// [`full`] in the shape of `x`.
 pub fn full_like<T: Element>(_: &Numpyish, x: &NdArray<T>, value: T) -> Result<NdArray<T>> {
-    filled("full_like", x.shape(), value)
+    typed(filled("full_like", T::DTYPE, x.shape(), Value::of(value)))
 }
 
-fn zeros_of<T: Element>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
-    let n = shape::count(op, shape, size_of::<T>())?;
-    buffer::array(op, shape, buffer::zeroed(op, n)?)
+fn zeros_of(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
+    let n = shape::count(op, shape, dtype.size())?;
+    // SAFETY: zero bytes are a value of every dtype.
+    unsafe { RawArray::new(op, shape.to_vec(), Buffer::zeroed(op, n, dtype)?) }
 }
 
-fn filled<T: Element>(op: &'static str, shape: &[usize], value: T) -> Result<NdArray<T>> {
-    by_index(op, shape, |_, part| part.fill(MaybeUninit::new(value)))
+fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Result<RawArray> {
+    // SAFETY: the value is one of the dtype.
+    by_index(op, dtype, shape, &|_, part, n| unsafe { value.fill(dtype, part, n) })
 }
 
-/// An array of which `fill` writes parts, given the index of the first element of each.
-fn by_index<T: Element>(
+/// An array of which `write` writes parts, given the index of the first element of each, its address and its length.
+fn by_index(
     op: &'static str,
+    dtype: DType,
     shape: &[usize],
-    fill: impl Fn(usize, &mut [MaybeUninit<T>]) + Sync,
-) -> Result<NdArray<T>> {
-    // SAFETY: the parts cover the array, and every `fill` of this file writes all of its part.
-    unsafe { buffer::build(op, shape, |out| buffer::chunks(out, 1, CHEAP, fill)) }
+    write: &(dyn Fn(usize, *mut u8, usize) + Sync),
+) -> Result<RawArray> {
+    let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
+    parallel::parallel(out.len(), CHEAP, |range| {
+        if !range.is_empty() {
+            // SAFETY: a part of the buffer.
+            write(range.start, unsafe { out.start().add(range.start * dtype.size()) }, range.len());
+        }
+    });
+    // SAFETY: the parts cover the array, and every function of this file writes all of its part.
+    unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
 /// Evenly spaced values, `step` apart.
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
+    let counted = steps("arange", start, stop, step)?;
+    typed(counting(T::DTYPE, counted, Value::of(start), Value::of(step)))
+}
+
+fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<RawArray> {
     const OP: &str = "arange";
-    let Steps { n, from, by } = steps(OP, start, stop, step)?;
-    by_index(OP, &[n], |first, part| {
-        if T::DTYPE.kind() < Kind::Real {
-            counted(part, first, |i| start.plus(step.times(T::from_i64(i))));
-        } else if T::DTYPE == DType::Float64 {
-            counted(part, first, |i| T::from_f64(from + i as f64 * by));
-        } else {
-            let (from, by) = (from as f32, by as f32);
-            counted(part, first, |i| T::from_f64(f64::from(from + i as f32 * by)));
-        }
-        if first == 0
-            && let Some(o) = part.first_mut()
-        {
-            o.write(start); // an infinite step times 0 is none
+    let Steps { n, from, by } = steps;
+    let single = (from as f32, by as f32);
+    use DType::*;
+    by_index(OP, dtype, &[n], &|first, part, n| {
+        // SAFETY: a part of `n` elements of the dtype, which is that of both values.
+        unsafe {
+            match dtype {
+                // signed and unsigned integers count in the same steps, bit by bit
+                Bool | Int8 | UInt8 => count_integers::<u8>(part, first, n, &start, &step),
+                Int16 | UInt16 => count_integers::<u16>(part, first, n, &start, &step),
+                Int32 | UInt32 => count_integers::<u32>(part, first, n, &start, &step),
+                Int64 | UInt64 => count_integers::<u64>(part, first, n, &start, &step),
+                Float16 => write::<f16>(part, first, n, |i| {
+                    <f16 as Element>::from_f64((single.0 + i as f32 * single.1).into())
+                }),
+                BFloat16 => write::<bf16>(part, first, n, |i| {
+                    <bf16 as Element>::from_f64((single.0 + i as f32 * single.1).into())
+                }),
+                Float32 => write::<f32>(part, first, n, |i| single.0 + i as f32 * single.1),
+                _ => write::<f64>(part, first, n, |i| from + i as f64 * by),
+            }
+            if first == 0 {
+                start.fill(dtype, part, 1); // an infinite step times 0 is none
+            }
         }
     })
 }
 
-/// Writes the values of the indices from `first` on.
-#[inline]
-fn counted<T>(part: &mut [MaybeUninit<T>], first: usize, value: impl Fn(i64) -> T) {
-    for (o, i) in part.iter_mut().zip(first as i64..) {
-        o.write(value(i));
+unsafe fn count_integers<T: Integer>(part: *mut u8, first: usize, n: usize, start: &Value, step: &Value) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (start, step) = (*start.start().cast::<T>(), *step.start().cast::<T>());
+        write(part, first, n, |i| start.plus(step.times(T::from_i64(i))));
+    }
+}
+
+/// Writes the values of `n` indices from `first` on.
+#[inline(always)]
+unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) -> T) {
+    for i in 0..n {
+        // SAFETY: the caller's promise: room for `n` elements.
+        unsafe { part.cast::<T>().add(i).write(value((first + i) as i64)) };
     }
 }
 
 /// `num` evenly spaced values from start to stop.
 pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint: bool) -> Result<NdArray<T>> {
-    let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
-    let [from, to] = [start, stop].map(|x| x.cast::<Complex<f64>>());
+    let last = endpoint.then(|| Value::of(stop));
+    typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
+}
+
+/// `last` is the last element, if it is one of them.
+fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
+    let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
     let distance = to - from;
     let step = distance / intervals;
     // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
-    by_index("linspace", &[num], |first, part| {
-        if T::DTYPE.kind() == Kind::Complex {
-            counted(part, first, |i| T::from_complex(factor * (i as f64 / divisor) + from));
-        } else {
-            counted(part, first, |i| T::from_f64(factor.re * (i as f64 / divisor) + from.re));
-        }
-        if endpoint
-            && num > 1
-            && first + part.len() == num
-            && let Some(last) = part.last_mut()
-        {
-            last.write(stop);
+    by_index("linspace", dtype, &[num], &|first, part, n| {
+        // copies of this function's own: what is written cannot change them
+        let (factor, divisor, from) = (factor, divisor, from);
+        let real = move |i: i64| factor.re * (i as f64 / divisor) + from.re;
+        let complex = move |i: i64| factor * (i as f64 / divisor) + from;
+        // SAFETY: a part of `n` elements of the dtype.
+        unsafe {
+            match dtype {
+                DType::Float16 => write(part, first, n, |i| <f16 as Element>::from_f64(real(i))),
+                DType::BFloat16 => write(part, first, n, |i| <bf16 as Element>::from_f64(real(i))),
+                DType::Float32 => write(part, first, n, |i| real(i) as f32),
+                DType::Float64 => write(part, first, n, real),
+                DType::Complex64 => write(part, first, n, |i| Complex::<f32>::from_complex(complex(i))),
+                _ => write(part, first, n, complex),
+            }
+            if let Some(last) = last.filter(|_| num > 1 && first + n == num) {
+                last.fill(dtype, part.add((n - 1) * dtype.size()), 1);
+            }
         }
     })
 }
 
 /// Ones on diagonal `k`.
 pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<NdArray<T>> {
-    let n_cols = n_cols.unwrap_or(n_rows);
-    let n = shape::count("eye", &[n_rows, n_cols], size_of::<T>())?;
-    let mut v = buffer::zeroed("eye", n)?;
+    typed(diagonal(T::DTYPE, n_rows, n_cols.unwrap_or(n_rows), k))
+}
+
+fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawArray> {
+    const OP: &str = "eye";
+    let out = Buffer::zeroed(OP, shape::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
     let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
     let length = n_rows.saturating_sub(down).min(n_cols.saturating_sub(right));
-    for i in 0..length {
-        v[(down + i) * n_cols + right + i] = T::from_i64(1);
+    if length > 0 {
+        let one = Value::from_f64(dtype, 1.0);
+        // SAFETY: the elements of a diagonal lie in the array.
+        unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
     }
-    buffer::array("eye", &[n_rows, n_cols], v)
+    // SAFETY: zeros, and what was placed.
+    unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
+}
+
+/// Writes a value to `n` elements, `step` apart, from `first` on.
+///
+/// # Safety
+/// They are elements of the buffer, of the size of the type.
+unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, step: usize, n: usize) {
+    for i in 0..n {
+        // SAFETY: the caller's promise.
+        unsafe { *out.start().cast::<U>().add(first + i * step) = *value.start().cast::<U>() };
+    }
 }
 
 /// Coordinate grids. Arrays of other ranks are flattened, as NumPy does.
 pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
+    all_typed(grids(&T::numpyish_views(xs), indexing))
+}
+
+fn grids(xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
     const OP: &str = "meshgrid";
     // the axis of the result along which array `i` runs
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].len()).collect();
-    shape::count(OP, &lengths, size_of::<T>())?;
-    let grid = |(i, x): (usize, &&NdArray<T>)| {
-        let values = buffer::packed(OP, x)?;
-        let mut own = vec![1; xs.len()];
-        own[axis(i)] = values.len();
-        let refused = || Error::shape(OP, x.shape(), "is no coordinate");
-        let line = ArrayView::from_shape(IxDyn(&own), &values).map_err(|_| refused())?;
-        let v = copy::to_vec(OP, line.broadcast(IxDyn(&lengths)).ok_or_else(refused)?)?;
-        buffer::array(OP, &lengths, v)
+    shape::count(OP, &lengths, xs.first().map_or(1, |x| x.dtype.size()))?;
+    let grid = |(i, x): (usize, &View<'_>)| {
+        let values = copy::pack(OP, *x)?;
+        let mut strides = vec![0; xs.len()];
+        strides[axis(i)] = 1;
+        copy::to_raw(OP, View { start: values.start(), dtype: x.dtype, shape: &lengths, strides: &strides })
     };
     xs.iter().enumerate().map(grid).collect()
 }
 
 /// The lower triangle.
 pub fn tril<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
-    triangle("tril", x, |row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n))
+    typed(triangle("tril", view(x), &|row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n)))
 }
 
 /// The upper triangle.
 pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
-    triangle("triu", x, |row, n| (0, row.saturating_add(k).clamp(0, n)))
+    typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
 }
 
 /// The array with zeros in a part of every row of its matrices: `zeros` is given the row and the number of columns.
-fn triangle<T: Element>(
+fn triangle(
     op: &'static str,
-    x: &NdArray<T>,
-    zeros: impl Fn(isize, isize) -> (isize, isize) + Sync,
-) -> Result<NdArray<T>> {
-    let &[.., rows, columns] = x.shape() else {
-        return Err(Error::shape(op, x.shape(), "two axes are needed"));
+    x: View<'_>,
+    zeros: &(dyn Fn(isize, isize) -> (isize, isize) + Sync),
+) -> Result<RawArray> {
+    let &[.., rows, columns] = x.shape else {
+        return Err(Error::shape(op, x.shape, "two axes are needed"));
     };
-    let mut v = copy::to_vec(op, x.view())?;
-    buffer::chunks(&mut v, columns, CHEAP, |start, part| {
-        for (i, row) in part.chunks_mut(columns.max(1)).enumerate() {
-            let (from, to) = zeros(((start / columns + i) % rows) as isize, columns as isize);
-            row[from as usize..to as usize].fill(T::default());
-        }
-    });
-    buffer::array(op, x.shape(), v)
+    let size = x.dtype.size();
+    let out = copy::to_buffer(op, x)?;
+    if out.len() > 0 {
+        let ends = Ends { from: x.start, to: out.start() };
+        parallel::parallel(out.len() / columns, (CHEAP / columns).max(1), |range| {
+            let ends = &ends;
+            for i in range {
+                let (from, to) = zeros((i % rows) as isize, columns as isize);
+                let (from, to) = (from as usize, to as usize);
+                // SAFETY: a part of a row; zero bytes are a value of every dtype.
+                unsafe { ends.to.add((i * columns + from) * size).write_bytes(0, to.saturating_sub(from) * size) };
+            }
+        });
+    }
+    // SAFETY: a copy, and zeros.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
 /// The array in another dtype. One that has it already is shared, which copies nothing until either is written to.
@@ -248,7 +326,7 @@ impl<U: Element, T: Element> Each<1, T> for Cast<U> {
     }
 }
 
-impl<U> EachSource for Cast<U> {
+impl<U: Element> EachSource for Cast<U> {
     const NAME: &'static str = "astype";
     const CUDA: &'static str = "cast(x)";
     const INPUTS: &'static [&'static str] = &["x"];
@@ -257,10 +335,7 @@ impl<U> EachSource for Cast<U> {
 
 /// The same elements in memory of their own.
 pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    match dense(x) {
-        Some(s) => like("copy", x, s.len(), |range, out| _ = out.write_copy_of_slice(&s[range])),
-        None => buffer::array("copy", x.shape(), copy::to_vec("copy", x.view())?),
-    }
+    typed(copy::duplicate("copy", view(x)))
 }
 
 #[cfg(test)]

@@ -1,17 +1,13 @@
-//! The loops of `each` rows: one op struct over arrays and scalars.
-//!
-//! An op and a dtype get three loops at most, over slices and scalars, each compiled for the instruction sets of `simd`;
-//! every layout other than the plain ones goes through [`walk`], which hands out slices and scalars too.
+//! The ops of `each` rows, over arrays and scalars. What is done to them is in [`kernel`](super::kernel); here a dtype is
+//! named.
 
 use super::{
     NdArray, Numpyish, Operand,
-    buffer::{self, Shared},
-    walk::{self, Input, Part, STEP, Source},
+    kernel::kernel,
+    raw::{Typed, view_operand},
 };
-use crate::{Each, EachSource, Element, Kind, Result, scalar::is_far};
-use multiversion::multiversion;
-use ndarray::{Array, IxDyn, ShapeBuilder};
-use std::{hint::assert_unchecked, mem::MaybeUninit, ops::Range};
+use crate::{Each, EachSource, Element, Result};
+use std::ptr;
 
 /// One op over an operand.
 #[inline]
@@ -19,13 +15,8 @@ pub fn each1<T: Element, F>(_: &Numpyish, f: &F, x: Operand<'_, T>) -> Result<Nd
 where
     F: Each<1, T> + EachSource + Sync,
 {
-    if let Operand::Array(x) = x
-        && let Some(s) = dense(x)
-    {
-        return like(F::NAME, x, s.len(), |range, out| loop1(f, &s[range], out));
-    }
-    // SAFETY: the loop writes every element.
-    unsafe { walk::walk(F::NAME, &[source(&x)], &|parts, out| run1(f, parts[0].input(), out)) }
+    // SAFETY: the kernel is that of the op over one operand of this dtype.
+    unsafe { F::Out::numpyish_run(kernel::<1, T, F>(), ptr::from_ref(f).cast(), &[view_operand(&x)]) }
 }
 
 /// One op over two operands, broadcast to one shape.
@@ -34,27 +25,9 @@ pub fn each2<T: Element, F>(_: &Numpyish, f: &F, x1: Operand<'_, T>, x2: Operand
 where
     F: Each<2, T> + EachSource + Sync,
 {
-    match (&x1, &x2) {
-        (Operand::Array(x), Operand::Array(y)) => {
-            if let Some((s, t)) = same_layout(x, y) {
-                return like(F::NAME, x, s.len(), |r, out| loop2(f, &s[r.clone()], &t[r], out));
-            }
-        }
-        (Operand::Array(x), Operand::Scalar(t)) => {
-            if let Some(s) = dense(x) {
-                return like(F::NAME, x, s.len(), |r, out| loop2_right(f, &s[r], *t, out));
-            }
-        }
-        (Operand::Scalar(s), Operand::Array(y)) => {
-            if let Some(t) = dense(y) {
-                return like(F::NAME, y, t.len(), |r, out| loop2_left(f, *s, &t[r], out));
-            }
-        }
-        (Operand::Scalar(_), Operand::Scalar(_)) => {}
-    }
-    let sources = [source(&x1), source(&x2)];
-    // SAFETY: the loops write every element.
-    unsafe { walk::walk(F::NAME, &sources, &|parts, out| run2(f, parts[0].input(), parts[1].input(), out)) }
+    let operands = [view_operand(&x1), view_operand(&x2)];
+    // SAFETY: the kernel is that of the op over two operands of this dtype.
+    unsafe { F::Out::numpyish_run(kernel::<2, T, F>(), ptr::from_ref(f).cast(), &operands) }
 }
 
 /// One op over three operands, broadcast to one shape.
@@ -69,168 +42,17 @@ pub fn each3<T: Element, F>(
 where
     F: Each<3, T> + EachSource + Sync,
 {
-    // the usual case of `clip`
-    if let (Operand::Array(x), &Operand::Scalar(b), &Operand::Scalar(c)) = (&x1, &x2, &x3)
-        && let Some(s) = dense(x)
-    {
-        return like(F::NAME, x, s.len(), |r, out| loop3_right(f, &s[r], b, c, out));
-    }
-    let sources = [source(&x1), source(&x2), source(&x3)];
-    // SAFETY: the loops write every element.
-    unsafe { walk::walk(F::NAME, &sources, &|parts, out| run3(f, parts, out)) }
-}
-
-pub(super) fn source<'a, T: Element>(x: &'a Operand<'_, T>) -> Source<'a> {
-    match x {
-        Operand::Array(x) => Source::array(x),
-        Operand::Scalar(x) => Source::scalar(x),
-    }
-}
-
-/// The elements as they lie in memory, where that is without gaps and forward along every axis.
-#[inline]
-pub(super) fn dense<T: Element>(x: &NdArray<T>) -> Option<&[T]> {
-    x.as_slice().or_else(|| if x.strides().iter().all(|&s| s >= 0) { x.as_slice_memory_order() } else { None })
-}
-
-/// The elements of two arrays as they lie in memory, where that is the same way.
-#[inline]
-fn same_layout<'a, T: Element>(x: &'a NdArray<T>, y: &'a NdArray<T>) -> Option<(&'a [T], &'a [T])> {
-    if x.shape() != y.shape() {
-        return None;
-    }
-    match (x.as_slice(), y.as_slice()) {
-        (Some(s), Some(t)) => Some((s, t)),
-        (None, None) if x.strides() == y.strides() => dense(x).zip(dense(y)),
-        _ => None,
-    }
-}
-
-/// An array in the layout of `x`, which is dense: `write` gets ranges of memory.
-#[inline]
-pub(super) fn like<T: Element, U: Element>(
-    op: &'static str,
-    x: &NdArray<T>,
-    n: usize,
-    write: impl Fn(Range<usize>, &mut [MaybeUninit<U>]) + Sync,
-) -> Result<NdArray<U>> {
-    // SAFETY: the ranges cover all elements and do not overlap, and every loop of this file writes all it is given.
-    // The vector has as many elements as `x`, whose shape and strides are those of dense memory.
-    unsafe {
-        let v = buffer::filled(op, n, |out| {
-            let out = Shared::new(out);
-            buffer::parallel_timed(n, 1, |range| write(range.clone(), out.part(range)));
-        })?;
-        let array = if x.is_standard_layout() {
-            Array::from_shape_vec_unchecked(x.raw_dim(), v)
-        } else {
-            let strides: Vec<usize> = x.strides().iter().map(|&s| s as usize).collect();
-            Array::from_shape_vec_unchecked(x.raw_dim().strides(IxDyn(&strides)), v)
-        };
-        Ok(array.into_shared())
-    }
-}
-
-#[inline(never)]
-fn run1<T: Element, F: Each<1, T> + EachSource>(f: &F, x: Input<'_, T>, out: &mut [MaybeUninit<F::Out>]) {
-    match x {
-        Input::Slice(x) => loop1(f, x, out),
-        Input::Scalar(x) => out.fill(MaybeUninit::new(f.apply([x]))),
-    }
-}
-
-#[inline(never)]
-fn run2<T: Element, F: Each<2, T>>(f: &F, x: Input<'_, T>, y: Input<'_, T>, out: &mut [MaybeUninit<F::Out>]) {
-    match (x, y) {
-        (Input::Slice(x), Input::Slice(y)) => loop2(f, x, y, out),
-        (Input::Slice(x), Input::Scalar(y)) => loop2_right(f, x, y, out),
-        (Input::Scalar(x), Input::Slice(y)) => loop2_left(f, x, y, out),
-        (Input::Scalar(x), Input::Scalar(y)) => out.fill(MaybeUninit::new(f.apply([x, y]))),
-    }
-}
-
-/// Scalars among three operands are written out, a few at a time: one loop serves all mixtures.
-#[inline(never)]
-fn run3<T: Element, F: Each<3, T>>(f: &F, parts: &[Part<'_>], out: &mut [MaybeUninit<F::Out>]) {
-    let [x, y, z] = [parts[0].input::<T>(), parts[1].input(), parts[2].input()];
-    let (xs, ys, zs) = (x.spread(), y.spread(), z.spread());
-    for (i, out) in out.chunks_mut(STEP).enumerate() {
-        let range = i * STEP..i * STEP + out.len();
-        loop3(f, x.slice(&xs, range.clone()), y.slice(&ys, range.clone()), z.slice(&zs, range), out);
-    }
-}
-
-// The loops. They are functions, not closures: `apply` is inlined into each version that `multiversion` makes of them,
-// and compiled there for its instruction set.
-
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop1<T: Element, F: Each<1, T> + EachSource>(f: &F, x: &[T], out: &mut [MaybeUninit<F::Out>]) {
-    /// Elements that are looked at together: they stay in the nearest cache.
-    const BLOCK: usize = 512;
-    if !(if T::DTYPE.kind() == Kind::Complex { F::TURNS_COMPLEX } else { F::TURNS }) {
-        return plain1(f, x, out);
-    }
-    for (out, x) in out.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
-        if x.iter().fold(false, |far, &x| far | is_far(x)) {
-            plain1(f, x, out);
-            continue;
-        }
-        for (o, &x) in out.iter_mut().zip(x) {
-            // SAFETY: no element of the block is far.
-            unsafe { assert_unchecked(!is_far(x)) };
-            o.write(f.apply([x]));
-        }
-    }
-}
-
-#[inline(always)]
-fn plain1<T: Element, F: Each<1, T>>(f: &F, x: &[T], out: &mut [MaybeUninit<F::Out>]) {
-    for (o, &x) in out.iter_mut().zip(x) {
-        o.write(f.apply([x]));
-    }
-}
-
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop2<T: Element, F: Each<2, T>>(f: &F, x: &[T], y: &[T], out: &mut [MaybeUninit<F::Out>]) {
-    for ((o, &x), &y) in out.iter_mut().zip(x).zip(y) {
-        o.write(f.apply([x, y]));
-    }
-}
-
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop2_right<T: Element, F: Each<2, T>>(f: &F, x: &[T], y: T, out: &mut [MaybeUninit<F::Out>]) {
-    for (o, &x) in out.iter_mut().zip(x) {
-        o.write(f.apply([x, y]));
-    }
-}
-
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop2_left<T: Element, F: Each<2, T>>(f: &F, x: T, y: &[T], out: &mut [MaybeUninit<F::Out>]) {
-    for (o, &y) in out.iter_mut().zip(y) {
-        o.write(f.apply([x, y]));
-    }
-}
-
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop3<T: Element, F: Each<3, T>>(f: &F, x: &[T], y: &[T], z: &[T], out: &mut [MaybeUninit<F::Out>]) {
-    for (((o, &x), &y), &z) in out.iter_mut().zip(x).zip(y).zip(z) {
-        o.write(f.apply([x, y, z]));
-    }
-}
-
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn loop3_right<T: Element, F: Each<3, T>>(f: &F, x: &[T], y: T, z: T, out: &mut [MaybeUninit<F::Out>]) {
-    for (o, &x) in out.iter_mut().zip(x) {
-        o.write(f.apply([x, y, z]));
-    }
+    let operands = [view_operand(&x1), view_operand(&x2), view_operand(&x3)];
+    // SAFETY: the kernel is that of the op over three operands of this dtype.
+    unsafe { F::Out::numpyish_run(kernel::<3, T, F>(), ptr::from_ref(f).cast(), &operands) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::copy::tests::Dice;
+    use super::super::{buffer, copy::tests::Dice, raw::array, simd};
     use super::*;
     use crate::Error;
-    use ndarray::ArcArray;
+    use ndarray::{ArcArray, IxDyn};
 
     macro_rules! source {
         ($name:ident, $text:literal) => {
@@ -328,6 +150,57 @@ mod tests {
         }
     }
 
+    /// `sin(x)`, whose source says so.
+    struct Sine;
+    impl EachSource for Sine {
+        const NAME: &'static str = "sine";
+        const CUDA: &'static str = "op_sin(x)";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &[];
+    }
+    impl<T: crate::Float> Each<1, T> for Sine {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x]: [T; 1]) -> T {
+            x.sin()
+        }
+    }
+
+    /// Blocks with far arguments and blocks without take other loops; every instruction set gives the same bits.
+    #[test]
+    fn far_and_near_arguments_in_one_array() {
+        let x: Vec<f64> = (0..3000).map(|i| if i % 700 == 3 { 1e300 / i as f64 } else { i as f64 * 0.37 }).collect();
+        let x = array("test", &[3000], x).unwrap();
+        let single = x.mapv(|v| v as f32 * 0.5).into_shared();
+        let mut results = Vec::new();
+        simd::with_each(|_| {
+            let y = each1(&B, &Sine, Operand::Array(&x)).unwrap();
+            assert!(y.iter().zip(&x).all(|(y, x)| (y - x.sin()).abs() <= 2e-16));
+            let bits: Vec<u64> = y.iter().map(|y| y.to_bits()).collect();
+            let single = each1(&B, &Sine, Operand::Array(&single)).unwrap();
+            let whole = each1(&B, &Sine, Operand::Scalar(1e22)).unwrap();
+            assert_eq!(whole.first().map(|v: &f64| (v - 1e22_f64.sin()).abs() < 1e-15), Some(true));
+            results.push((bits, single.iter().map(|y| y.to_bits()).collect::<Vec<u32>>()));
+        });
+        assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    /// Three operands, of which each may be a scalar.
+    #[test]
+    fn every_mixture_of_scalars() {
+        let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();
+        let y = x.mapv(|v| v % 7).into_shared();
+        for mixture in 0..8 {
+            let pick = |bit: i32, all| if mixture >> bit & 1 == 1 { Operand::Scalar(5) } else { Operand::Array(all) };
+            let got = each3(&B, &Three, pick(0, &x), pick(1, &y), pick(2, &x)).unwrap();
+            let value = |bit: i32, all: &NdArray<i32>, i: usize| if mixture >> bit & 1 == 1 { 5 } else { all[i] };
+            assert_eq!(got.len(), if mixture == 7 { 1 } else { 600 });
+            for (i, &v) in got.iter().enumerate() {
+                assert_eq!(v, value(0, &x, i) - value(1, &y, i) * value(2, &x, i), "{mixture}");
+            }
+        }
+    }
+
     #[test]
     fn long_rows_of_a_transposed_operand() {
         let n = 5000;
@@ -364,7 +237,7 @@ mod tests {
     #[test]
     fn results_larger_than_memory_are_refused() {
         let n = 1 << 26;
-        let col = NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeroed("zeros", n).unwrap()).unwrap();
+        let col = NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeros("zeros", n).unwrap()).unwrap();
         let row = col.clone().reversed_axes();
         let cube = col.clone().insert_axis(ndarray::Axis(2));
         let huge = each2(&B, &Less, Operand::Array(&col), Operand::Array(&row));

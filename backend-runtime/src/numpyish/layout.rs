@@ -1,10 +1,12 @@
 //! Arrays of any layout: where their elements lie, and lanes along one axis as contiguous slices.
 
 use super::{
-    NdArray,
-    buffer::{self, Shared},
+    buffer::Buffer,
+    copy::by_bits,
+    parallel::{self},
+    raw::{RawArray, View},
 };
-use crate::{Element, Error, Result, shape};
+use crate::{DType, Error, Result, shape};
 use std::sync::OnceLock;
 
 /// One axis of an array: its length, and the distance of neighbours in elements.
@@ -17,8 +19,8 @@ pub struct Dim {
 }
 
 /// The axes of an array.
-pub fn dims<T: Element>(x: &NdArray<T>) -> Vec<Dim> {
-    x.shape().iter().zip(x.strides()).map(|(&len, &stride)| Dim { len, stride }).collect()
+pub fn dims(x: View<'_>) -> Vec<Dim> {
+    x.shape.iter().zip(x.strides).map(|(&len, &stride)| Dim { len, stride }).collect()
 }
 
 /// How many elements axes span.
@@ -72,111 +74,139 @@ impl Iterator for Offsets<'_> {
 /// powers of two.
 const GROUP: usize = 8;
 
-/// The array whose lanes along `axis`, of `out_len` elements each, `f` writes from those of `x`.
-///
-/// `f` gets what `state` made for its thread, a lane of `x`, and the lane of the result, which holds zeros. `grain` is the
-/// number of elements worth a task.
-pub fn map_lanes<T: Element, U: Element, S>(
-    op: &'static str,
-    x: &NdArray<T>,
-    axis: usize,
-    out_len: usize,
-    grain: usize,
-    state: impl Fn() -> Result<S> + Sync,
-    f: impl Fn(&mut S, &[T], &mut [U]) -> Result<()> + Sync,
-) -> Result<NdArray<U>> {
-    let mut others = dims(x);
-    let lane = others.remove(axis);
-    let mut shape = x.shape().to_vec();
-    shape[axis] = out_len;
-    let mut out = buffer::zeroed::<U>(op, shape::count(op, &shape, size_of::<U>())?)?;
-    if out.is_empty() {
-        return buffer::array(op, &shape, out);
-    }
-    let lanes = size(&others);
-    let inner: usize = shape[axis + 1..].iter().product();
-    let target = Shared::new(&mut out);
-    let source = Source { start: x.as_ptr(), lane };
-    in_groups(lanes, lane.len.max(out_len), grain, |range| {
-        let mut state = state()?;
-        let mut input = scratch::<T>(op, if source.direct() { 0 } else { GROUP * lane.len })?;
-        let mut output = scratch::<U>(op, if inner == 1 { 0 } else { GROUP * out_len })?;
-        let mut offsets = Offsets::at(&others, range.start * GROUP);
-        for group in range {
-            let first = group * GROUP;
-            let many = GROUP.min(lanes - first);
-            let mut at = [0; GROUP];
-            at[..many].iter_mut().zip(&mut offsets).for_each(|(a, o)| *a = o);
-            // SAFETY: the offsets are of lanes of `x`.
-            unsafe { source.gather(&at[..many], &mut input) };
-            for k in 0..many {
-                // SAFETY: as above.
-                let from = unsafe { source.lane(at[k], k, &input) };
-                if inner == 1 {
-                    // SAFETY: every lane is written by one task only.
-                    f(&mut state, from, unsafe { target.part((first + k) * out_len..(first + k + 1) * out_len) })?;
-                } else {
-                    let to = &mut output[k * out_len..][..out_len];
-                    to.fill(U::default());
-                    f(&mut state, from, to)?;
-                }
-            }
-            if inner != 1 {
-                let starts = std::array::from_fn(|k| lane_start(first + k, out_len, inner));
-                // SAFETY: the starts are those of lanes of the result, each in one task only.
-                unsafe { scatter(&output, out_len, &starts, many, inner, target.as_ptr()) };
-            }
-        }
-        Ok(())
-    })?;
-    buffer::array(op, &shape, out)
+/// What is done to a lane: it is given the address of a lane to read, and that of one to write.
+pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
+
+/// Makes the function for the lanes of one task, with the memory that it works in.
+pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
+
+/// What comes of mapping lanes.
+pub struct Lanes {
+    /// Their elements.
+    pub dtype: DType,
+    /// Their length.
+    pub len: usize,
 }
 
-/// Runs `f` on every lane along `axis` of a buffer in C order, in place.
-pub fn lanes_in_place<T: Element, S>(
+/// The array whose lanes along `axis` a function writes from those of `x`; a lane of the result holds zeros before. `grain`
+/// is the number of elements worth a task.
+///
+/// # Safety
+/// The function reads no more than the elements of a lane of `x`, and writes no more than those of `out`.
+pub unsafe fn map_lanes<'f>(
     op: &'static str,
-    x: &mut [T],
+    x: View<'_>,
+    axis: usize,
+    out: Lanes,
+    grain: usize,
+    new: &'f NewLaneFn<'f>,
+) -> Result<RawArray> {
+    let mut others = dims(x);
+    let lane = others.remove(axis);
+    let mut shape = x.shape.to_vec();
+    shape[axis] = out.len;
+    let result = Buffer::zeroed(op, shape::count(op, &shape, out.dtype.size())?, out.dtype)?;
+    if result.len() > 0 {
+        let lanes = size(&others);
+        let inner: usize = shape[axis + 1..].iter().product();
+        let source = Source { start: x.start, dtype: x.dtype, lane };
+        let (target, out_size) = (Target(result.start()), out.dtype.size());
+        in_groups(lanes, lane.len.max(out.len), grain, &|range| {
+            let target = &target;
+            let mut f = new()?;
+            let input = Buffer::new(op, if source.direct() { 0 } else { GROUP * lane.len }, x.dtype)?;
+            let output = Buffer::new(op, if inner == 1 { 0 } else { GROUP * out.len }, out.dtype)?;
+            let mut offsets = Offsets::at(&others, range.start * GROUP);
+            for group in range {
+                let first = group * GROUP;
+                let many = GROUP.min(lanes - first);
+                let mut at = [0; GROUP];
+                at[..many].iter_mut().zip(&mut offsets).for_each(|(a, o)| *a = o);
+                // SAFETY: the offsets are of lanes of `x`; every lane of the result is written by one task only.
+                unsafe {
+                    source.gather(&at[..many], input.start());
+                    for (k, &at) in at[..many].iter().enumerate() {
+                        let from = source.lane(at, k, input.start());
+                        if inner == 1 {
+                            f(from, target.0.add((first + k) * out.len * out_size))?;
+                        } else {
+                            let to = output.start().add(k * out.len * out_size);
+                            to.write_bytes(0, out.len * out_size);
+                            f(from, to)?;
+                        }
+                    }
+                    if inner != 1 {
+                        let starts = std::array::from_fn(|k| lane_start(first + k, out.len, inner));
+                        scatter(out.dtype, output.start(), out.len, &starts, many, inner, target.0);
+                    }
+                }
+            }
+            Ok(())
+        })?;
+    }
+    // SAFETY: zeros, or what the function wrote.
+    unsafe { RawArray::new(op, shape, result) }
+}
+
+/// Runs a function on every lane along `axis` of an array in C order, in place: both addresses it gets are the lane's.
+///
+/// # Safety
+/// `x` points to the elements of an array of this shape, which nobody else uses; the function touches no more than a lane.
+pub unsafe fn lanes_in_place<'f>(
+    op: &'static str,
+    x: *mut u8,
+    dtype: DType,
     shape: &[usize],
     axis: usize,
     grain: usize,
-    state: impl Fn() -> Result<S> + Sync,
-    f: impl Fn(&mut S, &mut [T]) -> Result<()> + Sync,
+    new: &'f NewLaneFn<'f>,
 ) -> Result<()> {
     let len = shape[axis];
-    if x.is_empty() {
+    let n: usize = shape.iter().product();
+    if n == 0 {
         return Ok(());
     }
-    let lanes = x.len() / len;
+    let lanes = n / len;
     let inner: usize = shape[axis + 1..].iter().product();
+    let source = Source { start: x, dtype, lane: Dim { len, stride: inner as isize } };
     // lanes of one element lie one after the other too
     let contiguous = inner == 1 || len == 1;
-    let target = Shared::new(x);
-    let source = Source { start: target.as_ptr().cast_const(), lane: Dim { len, stride: inner as isize } };
-    in_groups(lanes, len, grain, |range| {
-        let mut state = state()?;
-        let mut buffer = scratch::<T>(op, if contiguous { 0 } else { GROUP * len })?;
+    let (target, bytes) = (Target(x), len * dtype.size());
+    in_groups(lanes, len, grain, &|range| {
+        let target = &target;
+        let mut f = new()?;
+        let buffer = Buffer::new(op, if contiguous { 0 } else { GROUP * len }, dtype)?;
         for group in range {
             let first = group * GROUP;
             let many = GROUP.min(lanes - first);
-            if contiguous {
-                for k in first..first + many {
-                    // SAFETY: every lane belongs to one task only.
-                    f(&mut state, unsafe { target.part(k * len..(k + 1) * len) })?;
-                }
-                continue;
-            }
-            let starts: [usize; GROUP] = std::array::from_fn(|k| lane_start(first + k, len, inner));
-            let at = starts.map(|s| s as isize);
-            // SAFETY: the starts are those of lanes of the buffer, each in one task only.
+            // SAFETY: every lane belongs to one task only.
             unsafe {
-                source.gather(&at[..many], &mut buffer);
-                buffer.chunks_exact_mut(len).take(many).try_for_each(|lane| f(&mut state, lane))?;
-                scatter(&buffer, len, &starts, many, inner, target.as_ptr());
+                if contiguous {
+                    for k in first..first + many {
+                        let lane = target.0.add(k * bytes);
+                        f(lane, lane)?;
+                    }
+                    continue;
+                }
+                let starts: [usize; GROUP] = std::array::from_fn(|k| lane_start(first + k, len, inner));
+                let at = starts.map(|s| s as isize);
+                source.gather(&at[..many], buffer.start());
+                for k in 0..many {
+                    let lane = buffer.start().add(k * bytes);
+                    f(lane, lane)?;
+                }
+                scatter(dtype, buffer.start(), len, &starts, many, inner, target.0);
             }
         }
         Ok(())
     })
 }
+
+/// Where the tasks of a map write.
+struct Target(*mut u8);
+
+// SAFETY: each task writes lanes of its own.
+unsafe impl Sync for Target {}
 
 /// Where lane `k` begins in an array in C order, whose axes after that of the lanes have `inner` elements.
 fn lane_start(k: usize, len: usize, inner: usize) -> usize {
@@ -188,10 +218,10 @@ fn in_groups(
     lanes: usize,
     len: usize,
     grain: usize,
-    f: impl Fn(std::ops::Range<usize>) -> Result<()> + Sync,
+    f: &(dyn Fn(std::ops::Range<usize>) -> Result<()> + Sync),
 ) -> Result<()> {
     let failed: OnceLock<Error> = OnceLock::new();
-    buffer::parallel(lanes.div_ceil(GROUP), grain / (GROUP * len.max(1)), |range| {
+    parallel::parallel(lanes.div_ceil(GROUP), grain / (GROUP * len.max(1)), |range| {
         if let Err(e) = f(range) {
             failed.get_or_init(|| e);
         }
@@ -199,22 +229,17 @@ fn in_groups(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-fn scratch<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
-    let mut v = buffer::vec(op, n)?;
-    v.resize(n, T::default());
-    Ok(v)
-}
-
 /// Lanes to read: those of stride 1 where they lie, others from a copy.
-struct Source<T> {
-    start: *const T,
+struct Source {
+    start: *const u8,
+    dtype: DType,
     lane: Dim,
 }
 
 // SAFETY: it only reads, and what it reads may be shared.
-unsafe impl<T: Sync> Sync for Source<T> {}
+unsafe impl Sync for Source {}
 
-impl<T: Element> Source<T> {
+impl Source {
     fn direct(&self) -> bool {
         self.lane.stride == 1 || self.lane.len <= 1
     }
@@ -223,31 +248,29 @@ impl<T: Element> Source<T> {
     ///
     /// # Safety
     /// The offsets are of lanes, which nobody writes; `to` has room for them.
-    unsafe fn gather(&self, at: &[isize], to: &mut [T]) {
-        if self.direct() {
-            return;
-        }
-        let Dim { len, stride } = self.lane;
-        assert!(at.len() * len <= to.len(), "the lanes fit the buffer");
-        for i in 0..len {
-            for (k, &start) in at.iter().enumerate() {
-                // SAFETY: `i` is an index of the lane, and the target is in bounds by the assertion.
-                unsafe { *to.get_unchecked_mut(k * len + i) = *self.start.offset(start + i as isize * stride) };
+    unsafe fn gather(&self, at: &[isize], to: *mut u8) {
+        unsafe fn each<U: Copy>(from: *const u8, lane: Dim, at: &[isize], to: *mut u8) {
+            let (from, to) = (from.cast::<U>(), to.cast::<U>());
+            for i in 0..lane.len {
+                for (k, &start) in at.iter().enumerate() {
+                    // SAFETY: `i` is an index of the lane; the target has room for all lanes.
+                    unsafe { *to.add(k * lane.len + i) = *from.offset(start + i as isize * lane.stride) };
+                }
             }
+        }
+        if !self.direct() {
+            // SAFETY: the caller's promise.
+            unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
         }
     }
 
     /// Lane number `k` of those gathered, which begins at this offset.
-    ///
-    /// # Safety
-    /// As for [`Source::gather`].
-    unsafe fn lane<'a>(&'a self, at: isize, k: usize, gathered: &'a [T]) -> &'a [T] {
-        let len = self.lane.len;
+    fn lane(&self, at: isize, k: usize, gathered: *const u8) -> *const u8 {
+        let size = self.dtype.size();
         if self.direct() {
-            // SAFETY: a lane of stride 1 is a slice; one without elements is not looked at.
-            unsafe { std::slice::from_raw_parts(self.start.wrapping_offset(at), len) }
+            self.start.wrapping_offset(at * size as isize)
         } else {
-            &gathered[k * len..][..len]
+            gathered.wrapping_add(k * self.lane.len * size)
         }
     }
 }
@@ -255,21 +278,39 @@ impl<T: Element> Source<T> {
 /// Writes lanes that lie one after the other to where they begin, with this stride.
 ///
 /// # Safety
-/// The lanes lie in what `to` points to, and nobody else uses them.
-unsafe fn scatter<T: Element>(from: &[T], len: usize, starts: &[usize; GROUP], many: usize, stride: usize, to: *mut T) {
-    assert!(many * len <= from.len() && many <= GROUP, "the lanes are in the buffer");
-    for i in 0..len {
-        for (k, &start) in starts[..many].iter().enumerate() {
-            // SAFETY: the source is in bounds by the assertion, the target as the caller promises.
-            unsafe { *to.add(start + i * stride) = *from.get_unchecked(k * len + i) };
+/// `from` has as many lanes; they lie in what `to` points to, and nobody else uses them.
+unsafe fn scatter(
+    dtype: DType,
+    from: *const u8,
+    len: usize,
+    starts: &[usize; GROUP],
+    many: usize,
+    stride: usize,
+    to: *mut u8,
+) {
+    unsafe fn each<U: Copy>(from: *const u8, len: usize, starts: &[usize], stride: usize, to: *mut u8) {
+        let (from, to) = (from.cast::<U>(), to.cast::<U>());
+        for i in 0..len {
+            for (k, &start) in starts.iter().enumerate() {
+                // SAFETY: an element of a lane on both sides.
+                unsafe { *to.add(start + i * stride) = *from.add(k * len + i) };
+            }
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { by_bits!(dtype, U => each::<U>(from, len, &starts[..many], stride, to)) }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
-    use crate::Complex;
+    use super::{
+        super::{
+            NdArray,
+            raw::{typed, view},
+        },
+        *,
+    };
+    use crate::{Complex, Element};
     use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
     /// The same elements in C order, transposed, every second of a larger array, reversed, and broadcast from one row.
@@ -318,12 +359,18 @@ pub(super) mod tests {
             let x = counting::<f64>(shape);
             for a in layouts(&x) {
                 for (axis, &len) in shape.iter().enumerate() {
-                    let doubled = |_: &mut (), from: &[f64], to: &mut [f64]| {
-                        assert!(to.iter().all(|&t| t == 0.0));
-                        to.iter_mut().zip(from.iter().rev().chain(&[-1.0])).for_each(|(t, f)| *t = f * 2.0);
-                        Ok(())
+                    let doubled = || -> Result<LaneFn<'_>> {
+                        Ok(Box::new(|from, to| {
+                            let (from, to) = lane::<f64>(from, len, to, len + 1);
+                            assert!(to.iter().all(|&t| t == 0.0));
+                            to.iter_mut().zip(from.iter().rev().chain(&[-1.0])).for_each(|(t, f)| *t = f * 2.0);
+                            Ok(())
+                        }))
                     };
-                    let y = map_lanes("test", &a, axis, len + 1, 16, || Ok(()), doubled).unwrap();
+                    let out = Lanes { dtype: DType::Float64, len: len + 1 };
+                    // SAFETY: the lanes have these lengths.
+                    let y = unsafe { map_lanes("test", view(&a), axis, out, 16, &doubled) };
+                    let y: NdArray<f64> = typed(y).unwrap();
                     for (from, to) in x.lanes(Axis(axis)).into_iter().zip(y.lanes(Axis(axis))) {
                         let expected: Vec<f64> = from.iter().rev().chain(&[-1.0]).map(|f| f * 2.0).collect();
                         assert_eq!(to.to_vec(), expected);
@@ -335,25 +382,25 @@ pub(super) mod tests {
 
     #[test]
     fn lanes_in_place_of_any_axis() {
-        let shape = [5, 12, 7];
+        for shape in [[5, 12, 7], [1, 3, 2], [2, 1, 9]] {
+            each_axis_in_place(shape);
+        }
+    }
+
+    fn each_axis_in_place(shape: [usize; 3]) {
         for axis in 0..3 {
             let mut x = counting::<i32>(&shape);
             let mut expected = x.clone();
             expected.invert_axis(Axis(axis));
-            let flat = x.as_slice_mut().unwrap();
-            lanes_in_place(
-                "test",
-                flat,
-                &shape,
-                axis,
-                1,
-                || Ok(()),
-                |_, lane| {
-                    lane.reverse();
+            let len = shape[axis];
+            let reverse = || -> Result<LaneFn<'_>> {
+                Ok(Box::new(|from, to| {
+                    lane::<i32>(from, 0, to, len).1.reverse();
                     Ok(())
-                },
-            )
-            .unwrap();
+                }))
+            };
+            // SAFETY: the array is in C order, and its lanes have this length.
+            unsafe { lanes_in_place("test", x.as_mut_ptr().cast(), DType::Int32, &shape, axis, 1, &reverse) }.unwrap();
             assert_eq!(x, expected);
         }
     }
@@ -361,12 +408,32 @@ pub(super) mod tests {
     #[test]
     fn empty_lanes_and_no_lanes() {
         let none = counting::<f32>(&[0, 3]).into_shared();
-        let pad = |_: &mut (), from: &[f32], to: &mut [f32]| {
-            to.fill(from.len() as f32 + 1.0);
-            Ok(())
+        let padded = |axis: usize| -> NdArray<f32> {
+            let from_len = none.shape()[axis];
+            let new = || -> Result<LaneFn<'_>> {
+                Ok(Box::new(|from, to| {
+                    let (from, to) = lane::<f32>(from, from_len, to, 2);
+                    to.fill(from.len() as f32 + 1.0);
+                    Ok(())
+                }))
+            };
+            // SAFETY: the lanes have these lengths.
+            typed(unsafe { map_lanes("test", view(&none), axis, Lanes { dtype: DType::Float32, len: 2 }, 1, &new) })
+                .unwrap()
         };
-        assert_eq!(map_lanes("test", &none, 0, 2, 1, || Ok(()), pad).unwrap(), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
-        assert_eq!(map_lanes("test", &none, 1, 2, 1, || Ok(()), pad).unwrap().shape(), [0, 2]);
-        lanes_in_place::<f32, _>("test", &mut [], &[0, 3], 0, 1, || Ok(()), |_, _| unreachable!()).unwrap();
+        assert_eq!(padded(0), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
+        assert_eq!(padded(1).shape(), [0, 2]);
+        let never = || unreachable!();
+        let nothing = std::ptr::null_mut();
+        // SAFETY: there is no element.
+        unsafe { lanes_in_place("test", nothing, DType::Float32, &[0, 3], 0, 1, &never) }.unwrap();
+    }
+
+    /// Both lanes as slices.
+    fn lane<'a, T>(from: *const u8, from_len: usize, to: *mut u8, to_len: usize) -> (&'a [T], &'a mut [T]) {
+        // SAFETY: the tests say lengths that are those of the lanes.
+        unsafe {
+            (std::slice::from_raw_parts(from.cast(), from_len), std::slice::from_raw_parts_mut(to.cast(), to_len))
+        }
     }
 }

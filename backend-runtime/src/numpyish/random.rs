@@ -2,129 +2,202 @@
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
-    convert::convert_each,
+    buffer::Buffer,
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, typed},
+    simd::versions,
     sort,
 };
 use crate::{
-    DType, Element, Error, Float, Integer, Kind, Numeric, Precision, Real, Result,
+    DType, Error, Float, Integer, Kind, Precision, Real, Result, bf16, f16,
     random::{BoxMuller, below, bits, philox_many, unit_f32, unit_f64},
     shape,
 };
-use multiversion::multiversion;
 
 /// Uniform random numbers in [low, high).
 pub fn uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
-    if T::Real::DTYPE == DType::Float64 {
-        uniform_in::<T, f64>(b, shape, low, high)
-    } else {
-        uniform_in::<T, f32>(b, shape, low, high)
-    }
+    typed(match T::DTYPE.to_real() {
+        DType::Float16 => uniform_in::<f16, f32>(b, T::DTYPE, shape, low, high),
+        DType::BFloat16 => uniform_in::<bf16, f32>(b, T::DTYPE, shape, low, high),
+        DType::Float32 => uniform_in::<f32, f32>(b, T::DTYPE, shape, low, high),
+        _ => uniform_in::<f64, f64>(b, T::DTYPE, shape, low, high),
+    })
 }
 
-fn uniform_in<T: Float, R: Generator>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
+/// Of reals `T`, or complex numbers of these, made in `R`.
+fn uniform_in<T: Real, R: Generator>(
+    b: &Numpyish,
+    dtype: DType,
+    shape: &[usize],
+    low: f64,
+    high: f64,
+) -> Result<RawArray> {
     let op = "random_uniform";
     let start = R::of(low);
     let length = R::of(high) - start;
-    let (from, to) = (T::Real::of(low), T::Real::of(high));
+    let (from, to) = (T::of(low), T::of(high));
     if !(length.is_finite() && from.is_finite() && to.is_finite()) {
-        return Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {}", T::DTYPE)));
+        return Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {dtype}")));
     }
     // what rounding carries to `high`
     let below = if from == to { to } else { to.nextafter(from) };
-    make::<T, R>(b, op, shape, R::uniform, |u| {
-        let x: T::Real = (start + length * u).cast();
-        if x == to { below } else { x }
-    })
+    // SAFETY: the loop writes as many numbers as it is given room for.
+    make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
 }
 
 /// Normally distributed random numbers.
 pub fn normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
-    if T::Real::DTYPE == DType::Float64 {
-        normal_in::<T, f64>(b, shape, mean, std)
-    } else {
-        normal_in::<T, f32>(b, shape, mean, std)
-    }
+    typed(match T::DTYPE.to_real() {
+        DType::Float16 => normal_in::<f16, f32>(b, T::DTYPE, shape, mean, std),
+        DType::BFloat16 => normal_in::<bf16, f32>(b, T::DTYPE, shape, mean, std),
+        DType::Float32 => normal_in::<f32, f32>(b, T::DTYPE, shape, mean, std),
+        _ => normal_in::<f64, f64>(b, T::DTYPE, shape, mean, std),
+    })
 }
 
-fn normal_in<T: Float, R: Generator>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
+fn normal_in<T: Real, R: Generator>(
+    b: &Numpyish,
+    dtype: DType,
+    shape: &[usize],
+    mean: f64,
+    std: f64,
+) -> Result<RawArray> {
     let op = "random_normal";
     if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
         return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is not negative")));
     }
     let (mean, std) = (R::of(mean), R::of(std));
-    make::<T, R>(b, op, shape, R::normal, |z| (mean + std * z).cast())
+    // SAFETY: the loop writes as many numbers as it is given room for.
+    make::<T, R>(b, op, dtype, shape, R::normal, |made, out| unsafe { shift(made, out, mean, std) })
+}
+
+versions! {
+    /// From [0, 1) to a range; what rounds to its end becomes what is below it.
+    unsafe fn scale[T: Real, R: Precision][T, R](made: &[R], out: *mut T, start: R, length: R, end: T, below: T) {
+        for (i, &u) in made.iter().enumerate() {
+            let x: T = (start + length * u).cast();
+            // SAFETY: there is room for as many as were made.
+            unsafe { *out.add(i) = if x == end { below } else { x } };
+        }
+    }
+
+    /// From the standard normal distribution to one with this mean and deviation.
+    unsafe fn shift[T: Real, R: Precision][T, R](made: &[R], out: *mut T, mean: R, std: R) {
+        for (i, &z) in made.iter().enumerate() {
+            // SAFETY: there is room for as many as were made.
+            unsafe { *out.add(i) = (mean + std * z).cast() };
+        }
+    }
 }
 
 /// Uniform random integers in `low .. high`.
 pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
-    let op = "random_integers";
     if low >= high {
-        return Err(Error::argument(op, format!("low is {low}, high is {high}; low has to be less")));
+        let why = format!("low is {low}, high is {high}; low has to be less");
+        return Err(Error::argument("random_integers", why));
     }
-    // differences and sums modulo 2^64 are right for signed dtypes too
-    let first = low.cast::<u64>();
-    let range = high.cast::<u64>().wrapping_sub(first);
-    let mut out = buffer::zeroed::<T>(op, shape::count(op, shape, size_of::<T>())?)?;
-    fill(b, &mut out, 2, |key, block, part| {
+    typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
+}
+
+/// Differences and sums modulo 2^64 are right for signed dtypes too.
+fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64) -> Result<RawArray> {
+    let op = "random_integers";
+    let range = high.wrapping_sub(low);
+    let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
+    fill(b, &out, out.len(), 2, |key, block, out, n| {
         let mut words = [0; PART];
-        random_bits(key, block, &mut words[..part.len()]);
-        part.iter_mut().zip(words).for_each(|(o, w)| *o = T::from_u64(first.wrapping_add(below(range, w))));
+        random_bits(key, block, &mut words[..n]);
+        for (i, &word) in words[..n].iter().enumerate() {
+            let x = low.wrapping_add(below(range, word));
+            // SAFETY: there is room for `n` elements; the low bits are those of the dtype, with and without a sign.
+            unsafe {
+                match dtype.size() {
+                    1 => *out.add(i) = x as u8,
+                    2 => *out.cast::<u16>().add(i) = x as u16,
+                    4 => *out.cast::<u32>().add(i) = x as u32,
+                    _ => *out.cast::<u64>().add(i) = x,
+                }
+            }
+        }
     });
-    buffer::array(op, shape, out)
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
 /// A random order of 0 .. n - 1: that of random keys.
 pub fn permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
+    typed(permutation_of(b, T::DTYPE, T::MAX.cast(), n))
+}
+
+fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<RawArray> {
     let op = "random_permutation";
-    if n > 0 && (n - 1) as u64 > T::MAX.cast::<u64>() {
-        return Err(Error::argument(op, format!("{n} numbers do not fit {}", T::DTYPE)));
+    if n > 0 && (n - 1) as u64 > largest {
+        return Err(Error::argument(op, format!("{n} numbers do not fit {dtype}")));
     }
-    let mut keys = buffer::zeroed::<u64>(op, shape::count(op, &[n], size_of::<u64>())?)?;
-    fill(b, &mut keys, 2, random_bits);
-    let order = sort::argsort(b, &buffer::array(op, &[n], keys)?, 0, false)?;
-    let mut out = buffer::vec(op, n)?;
-    out.extend(order.iter().map(|&i| T::from_i64(i)));
-    buffer::array(op, &[n], out)
+    let keys = Buffer::new(op, shape::count(op, &[n], size_of::<u64>())?, DType::UInt64)?;
+    fill(b, &keys, n, 2, |key, block, out, n| {
+        // SAFETY: there is room for `n` words.
+        random_bits(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
+    });
+    let keys = View { start: keys.start(), dtype: DType::UInt64, shape: &[n], strides: &[1] };
+    let order = sort::order(keys, 0, false).map_err(|e| e.within(op))?;
+    let out = Buffer::new(op, n, dtype)?;
+    let strides = order.strides();
+    for (i, &x) in order.view(&strides).as_slice::<i64>().iter().enumerate() {
+        // SAFETY: there is room for `n` elements, and the number fits one.
+        unsafe {
+            match dtype.size() {
+                1 => *out.start().add(i) = x as u8,
+                2 => *out.start().cast::<u16>().add(i) = x as u16,
+                4 => *out.start().cast::<u32>().add(i) = x as u32,
+                _ => *out.start().cast::<i64>().add(i) = x,
+            }
+        }
+    }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, vec![n], out) }
 }
 
 /// Elements that are made at once: they stay in the first-level cache.
 const PART: usize = 1024;
 
-/// Fills `out` from as many blocks as it takes. `f` gets the key, the first block of a part, and the part, of `PART`
-/// elements or less.
-fn fill<V: Send>(b: &Numpyish, out: &mut [V], per_block: usize, f: impl Fn(u64, u64, &mut [V]) + Sync) {
-    let (key, first) = b.stream().take(out.len().div_ceil(per_block) as u64);
-    buffer::chunks(out, PART, COSTLY, |start, out| {
-        for (k, part) in out.chunks_mut(PART).enumerate() {
-            f(key, first.wrapping_add(((start + k * PART) / per_block) as u64), part);
+/// Fills a buffer, of `n` numbers, from as many blocks as it takes. `f` gets the key, the first block of a part, the address
+/// of the part, and its length: [`PART`] numbers or less.
+fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, u64, *mut u8, usize) + Sync) {
+    let (key, first) = b.stream().take(n.div_ceil(per_block) as u64);
+    if n == 0 {
+        return;
+    }
+    let size = out.len() * out.dtype().size() / n;
+    parallel::parallel(n.div_ceil(PART), (COSTLY / PART).max(1), |parts| {
+        for part in parts {
+            let start = part * PART;
+            // SAFETY: a part of the buffer, of one task.
+            let to = unsafe { out.start().add(start * size) };
+            f(key, first.wrapping_add((start / per_block) as u64), to, PART.min(n - start));
         }
     });
 }
 
-/// An array of numbers made in `R`, each of which `last` turns into an element, or a part of a complex one.
-fn make<T: Float, R: Generator>(
+/// An array of real numbers, or of complex numbers that are two each, made in `R`; `last` makes elements of them.
+fn make<T: Real, R: Generator>(
     b: &Numpyish,
     op: &'static str,
+    dtype: DType,
     shape: &[usize],
     numbers: fn(u64, u64, &mut [R]),
-    last: impl Fn(R) -> T::Real + Sync,
-) -> Result<NdArray<T>> {
-    let mut out = buffer::zeroed::<T>(op, shape::count(op, shape, size_of::<T>())?)?;
-    fill(b, reals(&mut out), R::PER_BLOCK, |key, block, part| {
+    last: impl Fn(&[R], *mut T) + Sync,
+) -> Result<RawArray> {
+    let out = Buffer::new(op, shape::count(op, shape, dtype.size())?, dtype)?;
+    let parts = if dtype.kind() == Kind::Complex { 2 } else { 1 };
+    assert_eq!(dtype.size(), parts * size_of::<T>());
+    fill(b, &out, parts * out.len(), R::PER_BLOCK, |key, block, to, n| {
         let mut made = [R::ZERO; PART];
-        numbers(key, block, &mut made[..part.len()]);
-        convert_each(&made[..part.len()], part, &last);
+        numbers(key, block, &mut made[..n]);
+        last(&made[..n], to.cast());
     });
-    buffer::array(op, shape, out)
-}
-
-/// The real numbers that elements consist of: themselves, or their two parts.
-fn reals<T: Float>(x: &mut [T]) -> &mut [T::Real] {
-    let parts = if T::DTYPE.kind() == Kind::Complex { 2 } else { 1 };
-    assert_eq!(size_of::<T>(), parts * size_of::<T::Real>());
-    // SAFETY: a complex number is its two parts, one after the other; any other float is its own real dtype.
-    unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len() * parts) }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
 /// `f32` and `f64`: what random numbers are made in. Both functions fill a slice from a block on.
@@ -141,23 +214,37 @@ const SIDE_BY_SIDE: usize = 8;
 
 /// A loop over groups of blocks: `$from` makes the numbers of block `i` of a group of its words `w`.
 macro_rules! from_blocks {
-    ($name:ident: $t:ty, $per:literal, |$w:ident, $i:ident| $from:expr) => {
-        #[multiversion(targets("x86_64+avx2+fma"))]
+    ($name:ident $loop:ident: $t:ty, $per:literal, |$w:ident, $i:ident| $from:expr) => {
         fn $name(key: u64, block: u64, out: &mut [$t]) {
-            let mut group = [<$t>::default(); $per * SIDE_BY_SIDE];
-            for (k, part) in out.chunks_mut(group.len()).enumerate() {
-                let $w = philox_many::<SIDE_BY_SIDE>(key, block.wrapping_add((k * SIDE_BY_SIDE) as u64));
-                for $i in 0..SIDE_BY_SIDE {
-                    group[$per * $i..$per * ($i + 1)].copy_from_slice(&$from);
+            // SAFETY: the loop has no conditions.
+            unsafe { $loop(key, block, out) }
+        }
+
+        versions! {
+            unsafe fn $loop[][](key: u64, block: u64, out: &mut [$t]) {
+                let mut group = [<$t>::default(); $per * SIDE_BY_SIDE];
+                for (k, part) in out.chunks_mut(group.len()).enumerate() {
+                    let $w = philox_many::<SIDE_BY_SIDE>(key, block.wrapping_add((k * SIDE_BY_SIDE) as u64));
+                    for $i in 0..SIDE_BY_SIDE {
+                        group[$per * $i..$per * ($i + 1)].copy_from_slice(&$from);
+                    }
+                    part.copy_from_slice(&group[..part.len()]);
                 }
-                part.copy_from_slice(&group[..part.len()]);
             }
         }
     };
 }
-from_blocks!(random_bits: u64, 2, |w, i| [bits([w[0][i], w[1][i], w[2][i], w[3][i]], 0), bits([w[0][i], w[1][i], w[2][i], w[3][i]], 1)]);
-from_blocks!(uniform_f64: f64, 2, |w, i| [unit_f64(w[0][i], w[1][i]), unit_f64(w[2][i], w[3][i])]);
-from_blocks!(uniform_f32: f32, 4, |w, i| [unit_f32(w[0][i]), unit_f32(w[1][i]), unit_f32(w[2][i]), unit_f32(w[3][i])]);
+from_blocks!(random_bits random_bits_loop: u64, 2, |w, i| {
+    let words = [w[0][i], w[1][i], w[2][i], w[3][i]];
+    [bits(words, 0), bits(words, 1)]
+});
+from_blocks!(uniform_f64 uniform_f64_loop: f64, 2, |w, i| [unit_f64(w[0][i], w[1][i]), unit_f64(w[2][i], w[3][i])]);
+from_blocks!(uniform_f32 uniform_f32_loop: f32, 4, |w, i| [
+    unit_f32(w[0][i]),
+    unit_f32(w[1][i]),
+    unit_f32(w[2][i]),
+    unit_f32(w[3][i])
+]);
 
 /// Turns pairs of uniform numbers into pairs of normal ones.
 fn normal_pairs<R: BoxMuller>(x: &mut [R]) {
@@ -167,18 +254,34 @@ fn normal_pairs<R: BoxMuller>(x: &mut [R]) {
     let mut cosine = [R::ZERO; PART / 2];
     let pairs = x.as_chunks_mut::<2>().0;
     pairs.iter().zip(&mut radius).zip(&mut angle).for_each(|((p, r), a)| [*r, *a] = *p);
-    map(&mut radius[..n], R::radius);
     cosine[..n].copy_from_slice(&angle[..n]);
-    map(&mut cosine[..n], R::cosine);
-    map(&mut angle[..n], R::sine);
+    // SAFETY: the loops have no conditions.
+    unsafe {
+        radii(&mut radius[..n]);
+        cosines(&mut cosine[..n]);
+        sines(&mut angle[..n]);
+    }
     let sine = angle;
     pairs.iter_mut().zip(&radius).zip(&cosine).zip(&sine).for_each(|(((p, &r), &c), &s)| *p = [r * c, r * s]);
 }
 
-#[multiversion(targets("x86_64+avx2+fma"))]
-fn map<R: Precision>(x: &mut [R], f: impl Fn(R) -> R) {
-    for x in x {
-        *x = f(*x);
+versions! {
+    unsafe fn radii[R: BoxMuller][R](x: &mut [R]) {
+        for x in x {
+            *x = R::radius(*x);
+        }
+    }
+
+    unsafe fn cosines[R: BoxMuller][R](x: &mut [R]) {
+        for x in x {
+            *x = R::cosine(*x);
+        }
+    }
+
+    unsafe fn sines[R: BoxMuller][R](x: &mut [R]) {
+        for x in x {
+            *x = R::sine(*x);
+        }
     }
 }
 

@@ -1,251 +1,283 @@
 //! Reordering, joining, splitting, repeating. What only changes how memory is read is a view of the same memory.
 
-use super::{NdArray, Numpyish, buffer, copy};
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::Value,
+    copy,
+    raw::{Change, RawArray, Step, View, changed_by, typed, view},
+    region::Region,
+};
 use crate::{Axes, Element, Error, PadMode, Result, shape};
-use ndarray::{ArrayView, Axis, IxDyn, Slice};
-use std::mem::MaybeUninit;
-
-/// An array written by `fill`, in C order.
-///
-/// # Safety
-/// `fill` writes every element.
-unsafe fn written<T: Element>(
-    op: &'static str,
-    shape: &[usize],
-    fill: impl FnOnce(&mut [MaybeUninit<T>], &[isize]),
-) -> Result<NdArray<T>> {
-    let strides = shape::c_strides(shape);
-    // SAFETY: as the caller promises.
-    unsafe { buffer::build(op, shape, |out| fill(out, &strides)) }
-}
 
 /// The elements, in C order, in another shape: a view where memory allows it.
 pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result<NdArray<T>> {
-    reshaped("reshape", x, &shape::infer("reshape", x.shape(), to)?)
+    let to = shape::infer("reshape", x.shape(), to)?;
+    changed_by(x, reshaped("reshape", view(x), to))
 }
 
-fn reshaped<T: Element>(op: &'static str, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
-    shape::count(op, to, size_of::<T>())?;
-    if x.is_standard_layout()
-        && let Ok(view) = x.clone().into_shape_with_order(IxDyn(to))
-    {
-        return Ok(view);
+fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
+    shape::count(op, &to, x.dtype.size())?;
+    if x.is_c_order() {
+        return Ok(Change::One(Step::Reshape(to)));
     }
-    buffer::array(op, to, copy::to_vec(op, x.view())?)
+    // SAFETY: every element has been written.
+    Ok(Change::Copy(unsafe { RawArray::new(op, to, copy::to_buffer(op, x)?)? }))
 }
 
 /// The elements, in C order, along one axis.
 pub fn flatten<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    reshaped("flatten", x, &[x.len()])
+    changed_by(x, reshaped("flatten", view(x), vec![x.len()]))
 }
 
 /// The axes in another order.
 pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
+    changed_by(x, permuted(x.shape(), axes))
+}
+
+fn permuted(shape: &[usize], axes: Axes) -> Result<Change> {
     const OP: &str = "permute_dims";
-    let axes = axes.resolve(OP, x.ndim())?;
-    if axes.len() != x.ndim() {
-        return Err(Error::shape(OP, x.shape(), format!("{axes:?} does not name every axis")));
+    let axes = axes.resolve(OP, shape.len())?;
+    if axes.len() != shape.len() {
+        return Err(Error::shape(OP, shape, format!("{axes:?} does not name every axis")));
     }
-    Ok(x.clone().permuted_axes(axes))
+    Ok(Change::One(Step::Permute(axes)))
 }
 
 /// The axes in reverse order.
 pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    Ok(x.clone().reversed_axes())
+    changed_by(x, Ok(Change::One(Step::Reverse)))
 }
 
 /// The last two axes swapped.
 pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    let n = x.ndim();
+    changed_by(x, matrix_transposed(x.shape()))
+}
+
+fn matrix_transposed(shape: &[usize]) -> Result<Change> {
+    let n = shape.len();
     if n < 2 {
-        return Err(Error::shape("matrix_transpose", x.shape(), "a matrix has two axes"));
+        return Err(Error::shape("matrix_transpose", shape, "a matrix has two axes"));
     }
-    let mut view = x.clone();
-    view.swap_axes(n - 2, n - 1);
-    Ok(view)
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(n - 2, n - 1);
+    Ok(Change::One(Step::Permute(order)))
 }
 
 /// Axes moved to other places; the rest keep their order.
 pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
     let order = shape::moved("moveaxis", source, destination, x.ndim())?;
-    Ok(x.clone().permuted_axes(order))
+    changed_by(x, Ok(Change::One(Step::Permute(order))))
 }
 
 /// New axes of length 1.
 pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    let axes = shape::new_axes("expand_dims", axis, x.ndim())?;
-    Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    changed_by(x, expanded(x.ndim(), axis))
+}
+
+fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
+    Ok(Change::View(shape::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert).collect()))
 }
 
 /// Without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    let axes = shape::single_axes("squeeze", axis, x.shape())?;
-    Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.index_axis_move(Axis(axis), 0)))
+    changed_by(x, squeezed(x.shape(), axis))
+}
+
+fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
+    let axes = shape::single_axes("squeeze", axis, shape)?;
+    Ok(Change::View(axes.into_iter().rev().map(|axis| Step::Index(axis, 0)).collect()))
 }
 
 /// Repeated along new and length-1 axes, as a view.
 pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
-    const OP: &str = "broadcast_to";
-    shape::check_broadcast_to(OP, x.shape(), to)?;
-    widened(OP, x, to)
+    changed_by(x, broadcast(view(x), to))
 }
 
-/// A view with axes of stride 0. Writing to it would be a copy first: its memory is shared.
-fn widened<T: Element>(op: &'static str, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
-    shape::count(op, to, size_of::<T>())?;
-    let view = x.broadcast(IxDyn(to)).ok_or_else(|| Error::shapes(op, x.shape(), to))?;
-    if view.shape() == x.shape() {
-        return Ok(x.clone());
-    }
-    // ndarray has no shared array with axes of stride 0: the repeated elements are written out
-    buffer::array(op, to, copy::to_vec(op, view)?)
+fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
+    const OP: &str = "broadcast_to";
+    shape::check_broadcast_to(OP, x.shape, to)?;
+    if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
+}
+
+/// Repeated along new and length-1 axes. ndarray has no shared array with axes of stride 0: the elements are written out.
+fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
+    shape::count(op, to, x.dtype.size())?;
+    copy::to_raw(op, Region::of(x).broadcast(op, to)?.view())
 }
 
 /// All arrays broadcast to one shape.
 pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
     const OP: &str = "broadcast_arrays";
     let to = shape::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
-    xs.iter().map(|x| widened(OP, x, &to)).collect()
+    // an array that has the shape already is shared
+    let each = |x: &&NdArray<T>| if x.shape() == to { Ok((*x).clone()) } else { typed(widened(OP, view(x), &to)) };
+    xs.iter().map(each).collect()
 }
 
 /// Arrays joined along one axis.
 pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
-    const OP: &str = "concat";
-    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
-    let (axis, shape) = shape::joined(OP, &shapes, axis)?;
-    joined(OP, &shape, axis, xs.iter().map(|x| x.view()))
+    typed(concatenated(&T::numpyish_views(xs), axis))
 }
 
-fn joined<'a, T: Element>(
-    op: &'static str,
-    shape: &[usize],
-    axis: usize,
-    parts: impl Iterator<Item = ArrayView<'a, T, IxDyn>>,
-) -> Result<NdArray<T>> {
-    // SAFETY: along the axis the parts fill the result without a gap; their other axes have its lengths.
-    unsafe {
-        written(op, shape, |out, strides| {
-            let mut at = 0;
-            for part in parts {
-                let len = part.len_of(Axis(axis));
-                copy::place(out, at * strides[axis] as usize, strides, part);
-                at += len;
-            }
-        })
+fn concatenated(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
+    const OP: &str = "concat";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
+    let (axis, shape) = shape::joined(OP, &shapes, axis)?;
+    joined(OP, shape, axis, xs)
+}
+
+/// Parts one after the other along an axis.
+fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
+    let (mut out, strides) = room(op, &shape, parts[0])?;
+    let mut at = 0;
+    for part in parts {
+        copy::place(&mut out, at * strides[axis] as usize, &strides, *part);
+        at += part.shape[axis];
     }
+    // SAFETY: along the axis the parts fill the result without a gap; their other axes have its lengths.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Room for an array of the dtype of `x`, and the distances along its axes.
+fn room(op: &'static str, shape: &[usize], x: View<'_>) -> Result<(Buffer, Vec<isize>)> {
+    let n = shape::count(op, shape, x.dtype.size())?;
+    Ok((Buffer::new(op, n, x.dtype)?, shape::c_strides(shape)))
 }
 
 /// Arrays of one shape joined along a new axis.
 pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
+    typed(stacked(&T::numpyish_views(xs), axis))
+}
+
+fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     const OP: &str = "stack";
-    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
     let (axis, shape) = shape::stacked(OP, &shapes, axis)?;
-    joined(OP, &shape, axis, xs.iter().map(|x| x.view().insert_axis(Axis(axis))))
+    let parts: Vec<Region> = xs.iter().map(|&x| Region::of(x).with_axis(axis)).collect();
+    let parts: Vec<View<'_>> = parts.iter().map(Region::view).collect();
+    joined(OP, shape, axis, &parts)
 }
 
 /// The slices along one axis, as views.
 pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
     let axis = shape::axis("unstack", axis, x.ndim())?;
-    let mut parts = buffer::vec("unstack", x.shape()[axis])?;
-    parts.extend((0..x.shape()[axis]).map(|i| x.clone().index_axis_move(Axis(axis), i)));
-    Ok(parts)
+    T::numpyish_unstacked("unstack", x, axis)
 }
 
 /// The array repeated along each axis.
 pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> Result<NdArray<T>> {
+    typed(tiled(view(x), repetitions))
+}
+
+fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
     const OP: &str = "tile";
-    let n = x.ndim().max(repetitions.len());
+    let n = x.shape.len().max(repetitions.len());
     let front = |list: &[usize]| [vec![1; n - list.len()], list.to_vec()].concat();
-    let (lengths, times) = (front(x.shape()), front(repetitions));
+    let (lengths, times) = (front(x.shape), front(repetitions));
     let shape = shape::products(OP, &lengths, &times)?;
     // an axis of `times` times `length` elements is two: one repeats, one runs
     let pairs: Vec<usize> = times.iter().zip(&lengths).flat_map(|(&t, &l)| [t, l]).collect();
-    let mut view = (0..x.ndim()).rev().fold(x.view(), |view, axis| view.insert_axis(Axis(axis)));
-    for _ in 2 * x.ndim()..2 * n {
-        view = view.insert_axis(Axis(0));
+    let mut region = (0..x.shape.len()).rev().fold(Region::of(x), |region, axis| region.with_axis(axis));
+    for _ in 2 * x.shape.len()..2 * n {
+        region = region.with_axis(0);
     }
-    repeated(OP, view, &pairs, &shape)
+    repeated(OP, region, &pairs, shape)
 }
 
 /// Every element repeated along one axis.
 pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: isize) -> Result<NdArray<T>> {
-    const OP: &str = "repeat";
-    let axis = shape::axis(OP, axis, x.ndim())?;
-    let mut times = vec![1; x.ndim()];
-    times[axis] = repeats;
-    let shape = shape::products(OP, x.shape(), &times)?;
-    let mut pairs = x.shape().to_vec();
-    pairs.insert(axis + 1, repeats);
-    repeated(OP, x.view().insert_axis(Axis(axis + 1)), &pairs, &shape)
+    typed(repeated_along(view(x), repeats, axis))
 }
 
-/// A view broadcast to `target`, and read as `shape`.
-fn repeated<T: Element>(
-    op: &'static str,
-    x: ArrayView<'_, T, IxDyn>,
-    target: &[usize],
-    shape: &[usize],
-) -> Result<NdArray<T>> {
-    shape::count(op, shape, size_of::<T>())?;
-    let view = x.broadcast(IxDyn(target)).ok_or_else(|| Error::shapes(op, x.shape(), target))?;
-    buffer::array(op, shape, copy::to_vec(op, view)?)
+fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> {
+    const OP: &str = "repeat";
+    let axis = shape::axis(OP, axis, x.shape.len())?;
+    let mut times = vec![1; x.shape.len()];
+    times[axis] = repeats;
+    let shape = shape::products(OP, x.shape, &times)?;
+    let mut pairs = x.shape.to_vec();
+    pairs.insert(axis + 1, repeats);
+    repeated(OP, Region::of(x).with_axis(axis + 1), &pairs, shape)
+}
+
+/// A region broadcast to `target`, and read as `shape`.
+fn repeated(op: &'static str, x: Region, target: &[usize], shape: Vec<usize>) -> Result<RawArray> {
+    let dtype = x.view().dtype;
+    if shape::count(op, &shape, dtype.size())? == 0 {
+        return RawArray::empty(op, shape, dtype);
+    }
+    let elements = copy::to_buffer(op, x.broadcast(op, target)?.view())?;
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, elements) }
 }
 
 /// Elements shifted along axes, round the end.
 pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
-    const OP: &str = "roll";
-    if axis == Axes::All && x.ndim() != 1 {
-        // without axes the elements are shifted as one row, as NumPy does
-        let row = rolled(OP, &reshaped(OP, x, &[x.len()])?, &shape::shifts(OP, shift, Axes::All, &[x.len()])?)?;
-        return reshaped(OP, &row, x.shape());
-    }
-    rolled(OP, x, &shape::shifts(OP, shift, axis, x.shape())?)
+    changed_by(x, rolled(view(x), shift, axis))
 }
 
-/// By `shifts[k]`, in 0..length, along axis k.
-fn rolled<T: Element>(op: &'static str, x: &NdArray<T>, shifts: &[usize]) -> Result<NdArray<T>> {
-    if x.is_empty() || shifts.iter().all(|&s| s == 0) {
-        return Ok(x.clone());
+fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
+    const OP: &str = "roll";
+    if axis == Axes::All && x.shape.len() != 1 {
+        // without axes the elements are shifted as one row, as NumPy does
+        let row = [x.len()];
+        let shifts = shape::shifts(OP, shift, Axes::All, &row)?;
+        shape::count(OP, &row, x.dtype.size())?;
+        let elements = copy::pack(OP, x)?;
+        let flat = View { start: elements.start(), dtype: x.dtype, shape: &row, strides: &[1] };
+        return match shifted(OP, flat, &shifts, x.shape)? {
+            Change::Copy(array) => Ok(Change::Copy(array)),
+            _ => reshaped(OP, x, x.shape.to_vec()),
+        };
     }
-    let moved: Vec<usize> = (0..x.ndim()).filter(|&k| shifts[k] > 0).collect();
+    shifted(OP, x, &shape::shifts(OP, shift, axis, x.shape)?, x.shape)
+}
+
+/// By `shifts[k]`, in 0..length, along axis k; the result is read in a shape of as many elements.
+fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
+    if x.len() == 0 || shifts.iter().all(|&s| s == 0) {
+        return Ok(Change::View(Vec::new()));
+    }
+    let moved: Vec<usize> = (0..x.shape.len()).filter(|&k| shifts[k] > 0).collect();
+    let (mut out, strides) = room(op, x.shape, x)?;
+    for corner in 0..1_usize << moved.len() {
+        let mut part = Region::of(x);
+        let mut start = 0;
+        for (bit, &axis) in moved.iter().enumerate() {
+            let (len, shift) = (x.shape[axis], shifts[axis]);
+            let seam = len - shift;
+            let (first, end) = if corner >> bit & 1 == 0 { (0, seam) } else { (seam, len) };
+            part = part.sliced(axis, first, end - first, 1);
+            start += (first + shift) % len * strides[axis] as usize;
+        }
+        copy::place(&mut out, start, &strides, part.view());
+    }
     // SAFETY: along each axis the two parts, behind and before the seam, fill the result; so do their combinations.
-    unsafe {
-        written(op, x.shape(), |out, strides| {
-            for corner in 0..1_usize << moved.len() {
-                let mut part = x.view();
-                let mut start = 0;
-                for (bit, &axis) in moved.iter().enumerate() {
-                    let (len, shift) = (x.shape()[axis], shifts[axis]);
-                    let seam = (len - shift) as isize;
-                    let range = if corner >> bit & 1 == 0 { (0, seam) } else { (seam, len as isize) };
-                    part.slice_axis_inplace(Axis(axis), Slice::new(range.0, Some(range.1), 1));
-                    start += (range.0 as usize + shift) % len * strides[axis] as usize;
-                }
-                copy::place(out, start, strides, part);
-            }
-        })
-    }
+    Ok(Change::Copy(unsafe { RawArray::new(op, shape.to_vec(), out)? }))
 }
 
 /// The zero frequency moved to the middle of the axes.
 pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    const OP: &str = "fftshift";
-    rolled(OP, x, &shape::halves(OP, axes, x.shape(), |n| n / 2)?)
+    changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
 }
 
 /// Inverse of fftshift.
 pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    const OP: &str = "ifftshift";
-    rolled(OP, x, &shape::halves(OP, axes, x.shape(), |n| n.div_ceil(2))?)
+    changed_by(x, centred("ifftshift", view(x), axes, |n| n.div_ceil(2)))
+}
+
+fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) -> Result<Change> {
+    shifted(op, x, &shape::halves(op, axes, x.shape, half)?, x.shape)
 }
 
 /// The order of elements reversed along axes, as a view.
 pub fn flip<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    let mut view = x.clone();
-    for axis in axis.resolve("flip", x.ndim())? {
-        view.invert_axis(Axis(axis));
-    }
-    Ok(view)
+    changed_by(x, flipped(x.ndim(), axis))
+}
+
+fn flipped(ndim: usize, axis: Axes) -> Result<Change> {
+    Ok(Change::View(axis.resolve("flip", ndim)?.into_iter().map(Step::Invert).collect()))
 }
 
 /// The array with a border.
@@ -256,57 +288,52 @@ pub fn pad<T: Element>(
     mode: PadMode,
     value: f64,
 ) -> Result<NdArray<T>> {
+    typed(padded(view(x), widths, mode, value))
+}
+
+fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
     const OP: &str = "pad";
-    let shape = shape::padded(OP, x.shape(), widths)?;
+    let shape = shape::padded(OP, x.shape, widths)?;
+    let n = shape::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
-        return bordered(OP, x, &shape, widths, T::from_f64(value));
+        return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
     }
-    let mut axes = Vec::with_capacity(x.ndim());
-    for (&len, width) in x.shape().iter().zip(widths.chunks_exact(2)) {
+    shape::check_borders(OP, x.shape, widths, mode)?;
+    if n == 0 {
+        return RawArray::empty(OP, shape, x.dtype);
+    }
+    let mut axes = Vec::with_capacity(x.shape.len());
+    for (&len, width) in x.shape.iter().zip(widths.chunks_exact(2)) {
         axes.push(match width {
             [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
-            _ => runs(&shape::pad_sources(OP, len, width[0], width[1], mode)?),
+            _ => runs(OP, &shape::pad_sources(OP, len, width[0], width[1], mode)?)?,
         });
     }
+    let (mut out, strides) = room(OP, &shape, x)?;
+    combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
     // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
-    unsafe {
-        written(OP, &shape, |out, strides| {
-            if !out.is_empty() {
-                combinations(&axes, |cell| place_runs(out, strides, x, cell));
-            }
-        })
-    }
+    unsafe { RawArray::new(OP, shape, out) }
 }
 
 /// [`pad`] with one value: slabs before and after every axis, then the array.
-fn bordered<T: Element>(
-    op: &'static str,
-    x: &NdArray<T>,
-    shape: &[usize],
-    widths: &[usize],
-    value: T,
-) -> Result<NdArray<T>> {
-    let value = ndarray::aview0(&value).into_dyn();
-    // SAFETY: what is before or behind the array along some axis is in the slab of the first such axis, and the rest is
-    // the array.
-    unsafe {
-        written(op, shape, |out, strides| {
-            // the part of the result that the slabs of the axes so far leave
-            let (mut lengths, mut start) = (shape.to_vec(), 0);
-            for (axis, width) in widths.chunks_exact(2).enumerate() {
-                let (len, stride) = (x.shape()[axis], strides[axis] as usize);
-                for (skipped, width) in [(0, width[0]), (width[0] + len, width[1])] {
-                    lengths[axis] = width;
-                    if let Some(slab) = value.broadcast(IxDyn(&lengths)) {
-                        copy::place(out, start + skipped * stride, strides, slab);
-                    }
-                }
-                lengths[axis] = len;
-                start += width[0] * stride;
-            }
-            copy::place(out, start, strides, x.view());
-        })
+fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
+    let value = Region::scalar(x.dtype, value.start());
+    let (mut out, strides) = room(op, &shape, x)?;
+    // the part of the result that the slabs of the axes so far leave
+    let (mut lengths, mut start) = (shape.clone(), 0);
+    for (axis, width) in widths.chunks_exact(2).enumerate() {
+        let (len, stride) = (x.shape[axis], strides[axis] as usize);
+        for (skipped, width) in [(0, width[0]), (width[0] + len, width[1])] {
+            lengths[axis] = width;
+            copy::place(&mut out, start + skipped * stride, &strides, value.broadcast(op, &lengths)?.view());
+        }
+        lengths[axis] = len;
+        start += width[0] * stride;
     }
+    copy::place(&mut out, start, &strides, x);
+    // SAFETY: what is before or behind the array along some axis is in the slab of the first such axis, and the rest is the
+    // array.
+    unsafe { RawArray::new(op, shape, out) }
 }
 
 /// Neighbours along an axis of a result that are neighbours in its source: forward, backward, or one element repeated.
@@ -319,7 +346,7 @@ struct Run {
 }
 
 /// The runs of a list of indices.
-fn runs(sources: &[usize]) -> Vec<Run> {
+fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
         if let Some(run) = runs.last_mut() {
@@ -329,9 +356,10 @@ fn runs(sources: &[usize]) -> Vec<Run> {
                 continue;
             }
         }
+        runs.try_reserve(1).map_err(|_| Error::Memory { op, bytes: size_of_val(&runs[..]) })?;
         runs.push(Run { to, from, len: 1, step: 1 });
     }
-    runs
+    Ok(runs)
 }
 
 /// Calls `f` with every combination of one run per axis.
@@ -349,33 +377,32 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
 }
 
 /// Places the part of the array that one run of every axis reads.
-fn place_runs<T: Element>(out: &mut [MaybeUninit<T>], strides: &[isize], x: &NdArray<T>, cell: &[Run]) {
-    let mut part = x.view();
+fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
+    let mut part = Region::of(x);
     let mut start = 0;
     for (axis, run) in cell.iter().enumerate() {
-        let last = (run.from as isize + (run.len as isize - 1) * run.step) as usize;
-        let range = (run.from.min(last) as isize, run.from.max(last) as isize + 1);
-        let step = if run.step < 0 { -1 } else { 1 };
-        part.slice_axis_inplace(Axis(axis), Slice::new(range.0, Some(range.1), step));
+        // a run of step 0 repeats one element
+        let read = if run.step == 0 { run.len.min(1) } else { run.len };
+        part = part.sliced(axis, run.from, read, if run.step == 0 { 1 } else { run.step });
         start += run.to * strides[axis] as usize;
     }
     let lengths: Vec<usize> = cell.iter().map(|run| run.len).collect();
-    let part = part.broadcast(IxDyn(&lengths)).expect("a run has its length, or repeats one element");
-    copy::place(out, start, strides, part);
+    let part = part.broadcast("pad", &lengths).expect("a run has its length, or repeats one element");
+    copy::place(out, start, strides, part.view());
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::copy::tests::Dice;
+    use super::super::{copy::tests::Dice, raw::array};
     use super::*;
     use crate::Arrays;
-    use ndarray::Dimension;
+    use ndarray::{Axis, Dimension};
 
     const B: Numpyish = Numpyish::new();
 
     fn counting(shape: &[usize]) -> NdArray<i32> {
         let n = shape.iter().product::<usize>() as i32;
-        buffer::array("test", shape, (0..n).collect()).unwrap()
+        array("test", shape, (0..n).collect()).unwrap()
     }
 
     fn list(x: &NdArray<i32>) -> Vec<i32> {
@@ -433,7 +460,7 @@ mod tests {
         assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
         assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(), counting(&[1, 3]));
         assert!(unstack(&B, &none, 0).unwrap().is_empty());
-        let wide = buffer::array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
+        let wide = array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
         assert!(matches!(unstack(&B, &wide, 0), Err(Error::Memory { op: "unstack", .. })));
         assert_eq!(reshape(&B, &wide, &[0, -1]).map(|_| ()).unwrap_err().op(), Some("reshape"));
     }

@@ -2,9 +2,12 @@
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
+    buffer::Buffer,
+    copy,
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, typed, view},
 };
-use crate::{Error, Precision, Result, shape};
+use crate::{DType, Error, Precision, Result, shape};
 
 /// Linear interpolation of the points (xp, fp), xp increasing, at x; `left` and `right` beyond the ends.
 ///
@@ -17,24 +20,44 @@ pub fn interp<T: Precision>(
     left: Option<f64>,
     right: Option<f64>,
 ) -> Result<NdArray<T>> {
+    let (x, xp, fp) = (view(x), view(xp), view(fp));
+    typed(match T::DTYPE {
+        DType::Float32 => interpolated::<f32>(x, xp, fp, left, right),
+        _ => interpolated::<f64>(x, xp, fp, left, right),
+    })
+}
+
+fn interpolated<T: Precision>(
+    x: View<'_>,
+    xp: View<'_>,
+    fp: View<'_>,
+    left: Option<f64>,
+    right: Option<f64>,
+) -> Result<RawArray> {
     let op = "interp";
-    if xp.ndim() != 1 || xp.shape() != fp.shape() {
-        return Err(Error::shapes(op, xp.shape(), fp.shape()));
+    if xp.shape.len() != 1 || xp.shape != fp.shape {
+        return Err(Error::shapes(op, xp.shape, fp.shape));
     }
-    let (at, values) = (buffer::packed(op, xp)?, buffer::packed(op, fp)?);
+    let n = xp.len();
+    let (at, values, from) = (copy::pack(op, xp)?, copy::pack(op, fp)?, copy::pack(op, x)?);
+    // SAFETY: packed elements of this dtype, as many as each array has.
+    let (at, values, from) = unsafe { (at.slice::<T>(n), values.slice::<T>(n), from.slice::<T>(x.len())) };
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
-        return Err(Error::shape(op, xp.shape(), "has no point to interpolate"));
+        return Err(Error::shape(op, xp.shape, "has no point to interpolate"));
     };
     let left = left.unwrap_or(first.to_f64());
     let right = right.unwrap_or(last.to_f64());
-    let from = buffer::packed(op, x)?;
-    let mut out = buffer::zeroed::<T>(op, shape::count(op, x.shape(), size_of::<T>())?)?;
-    buffer::chunks(&mut out, 1, COSTLY, |start, part| {
-        for (o, x) in part.iter_mut().zip(&from[start..]) {
-            *o = T::of(at_point(x.to_f64(), &at, &values, left, right));
+    let out = Buffer::new(op, shape::count(op, x.shape, size_of::<T>())?, T::DTYPE)?;
+    let ends = copy::Ends { from: from.as_ptr(), to: out.start().cast::<T>() };
+    parallel::parallel(out.len(), COSTLY, |range| {
+        let ends = &ends;
+        for i in range {
+            // SAFETY: an index of both; tasks write different elements.
+            unsafe { *ends.to.add(i) = T::of(at_point((*ends.from.add(i)).to_f64(), at, values, left, right)) };
         }
     });
-    buffer::array(op, x.shape(), out)
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
 fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> f64 {

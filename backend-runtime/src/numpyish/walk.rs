@@ -5,118 +5,37 @@
 //! here is compiled more than once.
 
 use super::{
-    NdArray,
-    buffer::{self, Shared},
+    buffer::Buffer,
     copy::{self, Axis},
+    parallel::{self},
+    raw::{RawArray, View},
 };
-use crate::{DType, Element, Result, shape};
-use ndarray::IxDyn;
-use std::{marker::PhantomData, mem::MaybeUninit, ops::Range};
+use crate::{DType, Result, shape};
+use std::{mem::MaybeUninit, ops::Range};
 
-/// An operand of a walk: an array or a scalar of any dtype.
-#[derive(Clone)]
-pub struct Source<'a> {
-    start: *const u8,
-    dtype: DType,
-    shape: &'a [usize],
-    strides: Vec<isize>,
+/// The distance of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
+fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
+    let new = ndim - operand.shape.len();
+    let own = operand.shape.iter().zip(operand.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
+    std::iter::repeat_n(0, new).chain(own).collect()
 }
 
-// SAFETY: it stands for a shared borrow of elements, which are `Sync`.
-unsafe impl Sync for Source<'_> {}
-
-impl<'a> Source<'a> {
-    /// An array.
-    pub fn array<T: Element>(x: &'a NdArray<T>) -> Source<'a> {
-        Source { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides().to_vec() }
-    }
-
-    /// A scalar.
-    pub fn scalar<T: Element>(x: &'a T) -> Source<'a> {
-        Source { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: Vec::new() }
-    }
-
-    /// The distance along every axis of a result of `ndim` axes: 0 where the operand is repeated.
-    fn repeated(&self, ndim: usize) -> Vec<isize> {
-        let new = ndim - self.shape.len();
-        let own = self.shape.iter().zip(&self.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
-        std::iter::repeat_n(0, new).chain(own).collect()
-    }
-}
-
-/// What an operand is in one box.
+/// An operand in one row of a box: one element per element of the result, or one for all.
 #[derive(Clone, Copy)]
-pub enum Input<'a, T> {
-    /// One element per element of the result.
-    Slice(&'a [T]),
-    /// One element for all.
-    Scalar(T),
+pub struct Part {
+    /// The first element.
+    pub start: *const u8,
+    /// Whether it is one for all.
+    pub scalar: bool,
 }
 
-/// How many elements loops that know only slices take at a time: see [`Input::spread`].
-pub const STEP: usize = 256;
-
-impl<'a, T: Element> Input<'a, T> {
-    /// A part of it.
-    #[inline]
-    pub fn part(self, range: Range<usize>) -> Input<'a, T> {
-        match self {
-            Input::Slice(x) => Input::Slice(&x[range]),
-            scalar => scalar,
-        }
-    }
-
-    /// Copies of a scalar, for [`Input::slice`].
-    #[inline]
-    pub fn spread(self) -> [T; STEP] {
-        match self {
-            Input::Slice(_) => [T::default(); STEP],
-            Input::Scalar(x) => [x; STEP],
-        }
-    }
-
-    /// A part as a slice, of at most [`STEP`] elements.
-    #[inline]
-    pub fn slice<'s>(&'s self, spread: &'s [T; STEP], range: Range<usize>) -> &'s [T] {
-        match self {
-            Input::Slice(x) => &x[range],
-            Input::Scalar(_) => &spread[..range.len()],
-        }
-    }
-}
-
-/// An operand in one box, before its dtype is named.
-#[derive(Clone, Copy)]
-pub struct Part<'a> {
-    start: *const u8,
-    dtype: DType,
-    len: usize,
-    scalar: bool,
-    of: PhantomData<&'a u8>,
-}
-
-impl<'a> Part<'a> {
+impl Part {
     /// No elements: what a walk begins with.
-    const NONE: Part<'a> =
-        Part { start: std::ptr::dangling(), dtype: DType::Bool, len: 0, scalar: false, of: PhantomData };
-
-    /// The operand's elements.
-    ///
-    /// # Panics
-    /// If `T` is not the dtype of the source.
-    #[inline]
-    pub fn input<T: Element>(&self) -> Input<'a, T> {
-        assert_eq!(T::DTYPE, self.dtype, "a source is read as what it is");
-        let start: *const T = self.start.cast();
-        // SAFETY: the walk points it to `len` elements, or to one, of this dtype, which live as long as the walk.
-        unsafe {
-            if self.scalar { Input::Scalar(*start) } else { Input::Slice(std::slice::from_raw_parts(start, self.len)) }
-        }
-    }
+    const NONE: Part = Part { start: std::ptr::dangling(), scalar: false };
 }
 
-/// Computes the part of a result in one box, of the operands in that box.
-pub type Run<'r, U> = dyn Fn(&[Part<'_>], &mut [MaybeUninit<U>]) + Sync + 'r;
+/// Computes `n` elements of a result at an address, from the operands there.
+pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 
 /// How many operands a walk takes.
 const MOST: usize = 3;
@@ -133,25 +52,25 @@ const SEGMENT: usize = 1 << 14;
 /// Rows of a box across which an operand lies: enough to use the whole of a cache line.
 const TALL: usize = 32;
 
-/// The result of `run` over boxes of the broadcast operands: it gets the operands in the box, and where the result goes.
-/// The layout of the result follows that of the operands, as NumPy's does.
+/// The result of `run` over boxes of the broadcast operands. The layout of the result follows that of the operands, as
+/// NumPy's does.
 ///
 /// # Safety
-/// `run` writes every element of the slice it is given.
-pub unsafe fn walk<U: Element>(op: &'static str, sources: &[Source<'_>], run: &Run<'_, U>) -> Result<NdArray<U>> {
-    let plan = Plan::new(op, sources)?;
+/// `run` writes all elements it is given the address of, which are of the dtype `out`.
+pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Run<'_>) -> Result<RawArray> {
+    let plan = Plan::new(op, operands)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
+    let n = shape::count(op, &shape, out.size())?;
+    let buffer = Buffer::new(op, n, out)?;
+    if n > 0 {
+        plan.boxes(operands, &|parts, range| {
+            // SAFETY: the range lies in the result.
+            let to = unsafe { buffer.start().add(range.start * out.size()) };
+            run(parts, to, range.len());
+        });
+    }
     // SAFETY: the boxes cover the result, and `run` writes each.
-    let array = unsafe {
-        buffer::build(op, &shape, |out: &mut [MaybeUninit<U>]| {
-            if out.is_empty() {
-                return;
-            }
-            let out = Shared::new(out);
-            plan.boxes(sources, &|parts, range| run(parts, out.part(range)));
-        })
-    }?;
-    Ok(if plan.order.is_sorted() { array } else { array.permuted_axes(IxDyn(&inverse(&plan.order))) })
+    Ok(unsafe { RawArray::new(op, shape, buffer)? }.permuted(&inverse(&plan.order)))
 }
 
 /// The permutation that undoes `order`.
@@ -196,30 +115,30 @@ struct Boxes {
 }
 
 impl Plan {
-    fn new(op: &'static str, sources: &[Source<'_>]) -> Result<Plan> {
-        let shape = match sources {
+    fn new(op: &'static str, operands: &[View<'_>]) -> Result<Plan> {
+        let shape = match operands {
             [a, b] => shape::broadcast(op, a.shape, b.shape)?,
-            _ => shape::broadcast_all(op, sources.iter().map(|s| s.shape))?,
+            _ => shape::broadcast_all(op, operands.iter().map(|s| s.shape))?,
         };
         // all sums and products below are of indices and lengths inside this size
         shape::count(op, &shape, 1)?;
-        let full: Vec<Vec<isize>> = sources.iter().map(|s| s.repeated(shape.len())).collect();
+        let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
         let order = memory_order(&shape, &full);
         let (dims, strides) = joined(&shape, &order, &full);
-        let widest = sources.iter().map(|s| s.dtype.size()).max().unwrap_or(1);
+        let widest = operands.iter().map(|o| o.dtype.size()).max().unwrap_or(1);
         let boxes = Boxes::new(&dims, &strides, SCRATCH / widest);
         let modes = strides.iter().map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..])).collect();
         Ok(Plan { shape, order, dims, strides, boxes, modes })
     }
 
     /// Calls `run` for every row of every box, on several threads where that pays.
-    fn boxes(&self, sources: &[Source<'_>], run: &(dyn Fn(&[Part<'_>], Range<usize>) + Sync)) {
+    fn boxes(&self, operands: &[View<'_>], run: &(dyn Fn(&[Part], Range<usize>) + Sync)) {
         let Boxes { axis, step, tall } = self.boxes;
         let rest: usize = self.dims[axis + 1..].iter().product();
         let segments = self.dims[axis].div_ceil(step);
         let outer = Outer::new(self);
         let height = tall.map_or(1, |(_, height)| height);
-        buffer::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
+        parallel::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
             let mut scratch = [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
             let mut at = Position::new(&outer, range.start / segments);
             for i in range {
@@ -229,15 +148,15 @@ impl Plan {
                 let rows = tall.map_or(1, |(k, height)| height.min(self.dims[k] - at.index[k] * height));
                 let mut parts = [Part::NONE; MOST];
                 let mut next_row = [0; MOST];
-                for (k, scratch) in scratch.iter_mut().enumerate().take(sources.len()) {
+                for (k, scratch) in scratch.iter_mut().enumerate().take(operands.len()) {
                     let offset = at.offsets[k] + first as isize * self.strides[k][axis];
                     // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
-                    (parts[k], next_row[k]) = unsafe { self.part(&sources[k], k, offset, n, rows, scratch) };
+                    (parts[k], next_row[k]) = unsafe { self.part(&operands[k], k, offset, n, rows, scratch) };
                 }
                 let begin = at.offsets[MOST] as usize + first * rest;
                 let row_length = outer.row_length(self);
                 for row in 0..rows {
-                    run(&parts[..sources.len()], begin + row * row_length..begin + row * row_length + n);
+                    run(&parts[..operands.len()], begin + row * row_length..begin + row * row_length + n);
                     // the last move may leave the operand, which is not read after it
                     parts.iter_mut().zip(next_row).for_each(|(p, bytes)| p.start = p.start.wrapping_offset(bytes));
                 }
@@ -250,19 +169,19 @@ impl Plan {
     ///
     /// # Safety
     /// The offset is that of an index of the walk, and the box lies in the result.
-    unsafe fn part<'a>(
+    unsafe fn part(
         &self,
-        source: &Source<'a>,
+        operand: &View<'_>,
         k: usize,
         offset: isize,
         n: usize,
         rows: usize,
-        scratch: &'a mut [MaybeUninit<[u64; 2]>],
-    ) -> (Part<'a>, isize) {
-        let size = source.dtype.size() as isize;
+        scratch: &mut [MaybeUninit<[u64; 2]>],
+    ) -> (Part, isize) {
+        let size = operand.dtype.size() as isize;
         // SAFETY: as the caller promises.
-        let start = unsafe { source.start.offset(offset * size) };
-        let part = Part { start, dtype: source.dtype, len: n, scalar: self.modes[k] == Mode::One, of: PhantomData };
+        let start = unsafe { operand.at(offset) };
+        let part = Part { start, scalar: self.modes[k] == Mode::One };
         let strides = &self.strides[k];
         let row_stride = self.boxes.tall.map_or(0, |(axis, _)| strides[axis]);
         if self.modes[k] != Mode::Pack {
@@ -278,7 +197,7 @@ impl Plan {
         }
         let packed: *mut u8 = scratch.as_mut_ptr().cast();
         // SAFETY: the box's elements may be read; the buffer has room for them, as just checked.
-        unsafe { copy::bits(source.dtype, axes, start, packed) };
+        unsafe { copy::bits(operand.dtype, axes, start, packed) };
         (Part { start: packed, ..part }, n as isize * size)
     }
 }

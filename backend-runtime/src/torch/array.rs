@@ -1,16 +1,14 @@
 //! Arrays of the backend: libtorch tensors with their dtype as a type.
 
 use super::{
-    Torch,
-    call::On,
     ffi::{code, load, shim, status},
-    tensor::Tensor,
+    tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
-use crate::{DType, Element, Error, HostArray, Result, shape};
+use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::copy::copied, shape};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 
-/// An array of [`Torch`]: a reference on a libtorch tensor of dtype `T`. Cloning shares the tensor.
+/// An array of [`Torch`](super::Torch): a reference on a libtorch tensor of dtype `T`. Cloning shares the tensor.
 #[repr(transparent)]
 pub struct TorchArray<T> {
     tensor: Tensor,
@@ -49,7 +47,7 @@ impl<T: Element> TorchArray<T> {
     /// The elements where they are, without a copy: of an array on the host, whatever its strides.
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
-            let found = super::device_name(self.tensor.device());
+            let found = device_name(self.tensor.device());
             return Err(Error::Device { op: "view", expected: "cpu".into(), found });
         }
         let shape = self.shape();
@@ -76,7 +74,7 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
                 "{:?}, dtype={}, device={}",
                 host as HostArray<T>,
                 T::DTYPE,
-                super::device_name(self.tensor.device())
+                device_name(self.tensor.device())
             ),
             Err(e) => write!(f, "{:?} of {}: {e}", self.shape(), T::DTYPE),
         }
@@ -119,12 +117,8 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;
-    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) {
-        HostArray::from_shape_vec(x.shape(), x.iter().copied().collect())
-            .map_err(|e| Error::shape(OP, x.shape(), e.to_string()))?
-    } else {
-        x
-    };
+    shape::count(OP, x.shape(), size_of::<T>())?;
+    let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) { copied(OP, x.view())? } else { x };
     let lengths: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();
     let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));
@@ -158,18 +152,23 @@ unsafe extern "C" fn drop_owner<T: Element>(owner: *mut c_void) {
     drop(unsafe { Box::from_raw(owner.cast::<HostArray<T>>()) });
 }
 
-impl On<'_> {
-    /// The array, if the tensor has this dtype.
-    #[inline]
-    pub fn array<T: Element>(self, tensor: Tensor) -> Result<TorchArray<T>> {
-        TorchArray::new(self.op, tensor)
+impl<'a, T: Element> From<&'a TorchArray<T>> for Arg<'a> {
+    fn from(x: &'a TorchArray<T>) -> Self {
+        Arg::Tensor(x.tensor())
     }
 }
 
-impl Torch {
-    /// This op of the table, on this backend.
-    #[inline(always)]
-    pub(super) fn on(&self, op: &'static str) -> On<'_> {
-        On { backend: self, op }
+impl<'a, T: Element> From<&'a [&'a TorchArray<T>]> for Arg<'a> {
+    fn from(xs: &'a [&'a TorchArray<T>]) -> Self {
+        Arg::Tensors(Tensors::of(xs.iter().map(|x| Some(x.tensor()))))
+    }
+}
+
+impl<'a, B: Arrays<Array<T> = TorchArray<T>>, T: Element> From<Operand<'a, B, T>> for Arg<'a> {
+    fn from(x: Operand<'a, B, T>) -> Self {
+        match x {
+            Operand::Array(x) => Arg::Tensor(x.tensor()),
+            Operand::Scalar(x) => Arg::Number(Number::of(x)),
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, Results, Schema},
+    call::{OpContext, Results, Schema},
     schema,
+    strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Tensor},
-    via::{Detour, Via},
 };
 use crate::{Element, Error, Result, shape};
 
@@ -14,12 +14,12 @@ use crate::{Element, Error, Result, shape};
 pub struct Aten {
     op: &'static str,
     schema: Schema,
-    via: Via,
+    via: DtypeStrategy,
 }
 
 impl Aten {
-    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor", Via::Parts)`.
-    pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: Via) -> Aten {
+    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor", DtypeStrategy::Parts)`.
+    pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: DtypeStrategy) -> Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
 
@@ -42,7 +42,7 @@ pub trait FromTensors: Sized {
 
 /// Undoes the detour that the arguments of a call took.
 pub struct Back<'b> {
-    on: On<'b>,
+    on: OpContext<'b>,
     detour: Detour,
 }
 

@@ -5,7 +5,8 @@ use crate::{
     Result,
     load::{
         cache::{self, Private},
-        trust::{self, Trust},
+        check,
+        trust::Trust,
     },
 };
 use std::{
@@ -42,7 +43,7 @@ impl Built {
 /// It is done by itself at first use; calling it before moves the wait to a set-up step. Where there is no folder to keep
 /// it in that is an error here; at first use it is compiled for that run alone, and stderr says so.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
-    let torch = trust::check(libtorch, Trust::Named)
+    let torch = check::path(libtorch, Trust::Named)
         .map_err(|why| unavailable(format!("{} cannot be used: {why}", libtorch.display())))?;
     let built = shim(&torch)?;
     match built.unkept {

@@ -1,12 +1,13 @@
 //! Calls of libtorch's ops by name.
 
 use super::{
-    Torch,
+    array::TorchArray,
+    backend::Torch,
     ffi::{Value, load, shim, status, tag},
     schema,
     tensor::{Arg, Tensor},
 };
-use crate::{Arrays, Error, Result, threads};
+use crate::{Arrays, Element, Error, Result, threads};
 use std::{
     ffi::{CString, c_void},
     fmt,
@@ -161,14 +162,14 @@ impl Drop for Results {
 
 /// One op of the table, running on one backend: what its errors name, and where its tensors live.
 #[derive(Clone, Copy)]
-pub struct On<'b> {
+pub struct OpContext<'b> {
     /// The backend.
     pub backend: &'b Torch,
     /// The row's name.
     pub op: &'static str,
 }
 
-impl On<'_> {
+impl OpContext<'_> {
     /// Calls libtorch's op; arguments left out at the end take its defaults.
     pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
         threads::refuse_forked(Torch::NAME)?;
@@ -220,21 +221,35 @@ impl On<'_> {
         }
     }
 
-    /// As [`On::results`], of an op that returns one tensor.
+    /// As [`OpContext::results`], of an op that returns one tensor.
     #[inline]
     pub fn call(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Tensor> {
         self.results(schema, args)?.tensor()
     }
 
-    /// As [`On::results`], of an op that returns two tensors.
+    /// As [`OpContext::results`], of an op that returns two tensors.
     pub fn pair(self, schema: &Schema, args: &[Arg<'_>]) -> Result<(Tensor, Tensor)> {
         let mut results = self.results(schema, args)?;
         Ok((results.tensor()?, results.tensor()?))
     }
 
-    /// As [`On::results`], of an op that returns a list of tensors.
+    /// As [`OpContext::results`], of an op that returns a list of tensors.
     pub fn list(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Vec<Tensor>> {
         self.results(schema, args)?.list()
+    }
+
+    /// The array, if the tensor has this dtype.
+    #[inline]
+    pub fn array<T: Element>(self, tensor: Tensor) -> Result<TorchArray<T>> {
+        TorchArray::new(self.op, tensor)
+    }
+}
+
+impl Torch {
+    /// This op of the table, on this backend.
+    #[inline(always)]
+    pub(super) fn on(&self, op: &'static str) -> OpContext<'_> {
+        OpContext { backend: self, op }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
     tensor::{Arg, Number, Tensor},
     with::computed_in,
@@ -13,12 +13,12 @@ use crate::{
 
 /// An array from one of the host: without a copy on the CPU.
 pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> {
-    b.from_ndarray(x)
+    b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
 
 /// A 1-D array from raw bytes in native byte order.
 pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<TorchArray<T>> {
-    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?)
+    b.from_ndarray(numpyish::create::frombuffer(b.host(), buffer, count, offset)?).map_err(|e| e.within("frombuffer"))
 }
 
 fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {
@@ -187,7 +187,7 @@ pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<To
 }
 
 /// From one dtype to another by the rules of `astype`.
-pub fn convert(on: On<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor> {
+pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor> {
     match (from.kind(), to.kind()) {
         _ if from == to => Ok(x.clone()),
         // libtorch warns of the part that goes
@@ -200,7 +200,7 @@ pub fn convert(on: On<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor>
 }
 
 /// float64 to integers: truncated toward 0, limited to the dtype, 0 of NaN. C leaves the last two open.
-fn saturate(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
+fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     let zero = Number::of(0_f64);
     let nan = on.call(&ops::ISNAN, args![x])?;
     let x = on.select(&nan, zero, x)?;
@@ -230,7 +230,7 @@ fn saturate(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
 
 /// Reals and complex numbers to another precision, rounded once. libtorch goes from float64 to 16 bits by way of float32,
 /// which would round twice: there the step between is rounded to odd, which keeps what decides the second rounding.
-pub fn narrow(on: On<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
+pub fn narrow(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if !x.is(DType::Float64) || computed_in(to) == to {
         return on.cast(x, to);
     }

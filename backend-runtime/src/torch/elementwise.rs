@@ -2,10 +2,10 @@
 
 use super::{
     Operand, Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::{DtypeStrategy, join_parts},
     tensor::{Number, Tensor},
-    via::{Via, join_parts},
     with::is_wide_unsigned,
 };
 use crate::{DType, Float, Integer, Kind, Numeric, Ordered, Real, RealNumeric, Result};
@@ -17,8 +17,8 @@ const ZERO: i64 = 0;
 pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("floor_divide");
     if T::DTYPE.kind() == Kind::Real {
-        let [x, y] = on.operands(Via::Float32, [x1, x2])?;
-        return on.leave(Via::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
+        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+        return on.leave(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
     }
     let (x, y) = integers(on, x1, x2)?;
     from_integers(on, quotient::<T>(on, &x, &y)?)
@@ -28,14 +28,15 @@ pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'
 pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("remainder");
     if T::DTYPE.kind() == Kind::Real {
-        let [x, y] = on.operands(Via::Float32, [x1, x2])?;
+        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
         let rest = fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
         let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
         let moved = on.select(&other_sign, &on.call(&ops::ADD, args![&rest, &y])?, &rest)?;
-        return on.leave(Via::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
+        return on
+            .leave(DtypeStrategy::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
     }
     let (x, y) = integers(on, x1, x2)?;
     let product = on.call(&ops::MUL, args![&quotient::<T>(on, &x, &y)?, &y])?;
@@ -47,7 +48,7 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
 
 /// C's remainder. On the CPU libtorch has NaN where the quotient overflows: multiples of the divisor, which leave the same,
 /// go first; they are infinite, and leave x, where the quotient is small enough without them.
-fn fmod(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let step = |x: &Tensor, y: &Tensor| on.call(&ops::FMOD, args![x, y]);
     if on.backend.index() >= 0 {
         return step(x, y);
@@ -62,8 +63,8 @@ fn fmod(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
 }
 
 /// Integer operands in a dtype that libtorch divides: uint16 and uint32 as int64, uint64 as the bits of int64.
-fn integers<T: RealNumeric>(on: On<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
-    let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+fn integers<T: RealNumeric>(on: OpContext<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
+    let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
     match T::DTYPE {
         DType::UInt64 => Ok((
             on.call(&ops::VIEW_DTYPE, args![&x, DType::Int64])?,
@@ -75,7 +76,7 @@ fn integers<T: RealNumeric>(on: On<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) 
 }
 
 /// Back from the dtype that [`integers`] gave, keeping the low bits.
-fn from_integers<T: RealNumeric>(on: On<'_>, x: Tensor) -> Result<TorchArray<T>> {
+fn from_integers<T: RealNumeric>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
     on.array(match T::DTYPE {
         DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
         other => on.cast(&x, other)?,
@@ -84,7 +85,7 @@ fn from_integers<T: RealNumeric>(on: On<'_>, x: Tensor) -> Result<TorchArray<T>>
 
 /// The integer quotient of what [`integers`] gave. The divisors that a processor traps at, 0 and -1 of the smallest
 /// number, are kept from it.
-fn quotient<T: RealNumeric>(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let zero = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
     let one = on.call(&ops::ONES_LIKE, args![y])?;
     let q = match T::DTYPE {
@@ -103,7 +104,7 @@ fn quotient<T: RealNumeric>(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor
 }
 
 /// x / y of uint64 in the bits of int64, y not 0.
-fn unsigned_quotient(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn unsigned_quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let at_least = |x: &Tensor, y: &Tensor| {
         let [x, y] = [flip_first(on, x)?, flip_first(on, y)?];
         on.cast(&on.call(&ops::GE, args![&x, &y])?, DType::Int64)
@@ -120,12 +121,12 @@ fn unsigned_quotient(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
 }
 
 /// uint64 in the bits of int64, so that int64's order is theirs.
-fn flip_first(on: On<'_>, x: &Tensor) -> Result<Tensor> {
+fn flip_first(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::BITWISE_XOR, args![x, Number::of(i64::MIN)])
 }
 
 /// Half of a uint64 in the bits of int64.
-fn half(on: On<'_>, x: &Tensor) -> Result<Tensor> {
+fn half(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let shifted = on.call(&ops::SHIFT_RIGHT, args![x, Number::of(1_i64)])?;
     on.call(&ops::BITWISE_AND, args![&shifted, Number::of(i64::MAX)])
 }
@@ -135,26 +136,26 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
     let on = b.on("pow");
     match T::DTYPE {
         DType::UInt64 => {
-            let [x, y] = on.operands(Via::Wrap, [x1, x2])?;
+            let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
             // the exponent as twice a half that fits int64, and a bit
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
-            on.leave(Via::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
+            on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
         }
         DType::UInt16 | DType::UInt32 => {
-            let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+            let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.array(on.cast(&power, T::DTYPE)?)
         }
         // libtorch's complex power loses digits, of which complex128 has some to spare
         DType::Complex64 => {
-            let [x, y] = on.operands(Via::Direct, [x1, x2])?;
+            let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
             on.array(on.cast(&on.call(&ops::POW, args![&x, &y])?, T::DTYPE)?)
         }
         _ => {
-            let [x, y] = on.operands(Via::Float32, [x1, x2])?;
-            on.leave(Via::Float32, on.call(&ops::POW, args![&x, &y])?)
+            let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+            on.leave(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
         }
     }
 }
@@ -167,16 +168,16 @@ pub fn clip<T: Ordered>(
     high: Operand<'_, T>,
 ) -> Result<TorchArray<T>> {
     let on = b.on("clip");
-    let [x, low, high] = on.operands(Via::Order, [x, low, high])?;
+    let [x, low, high] = on.operands(DtypeStrategy::Order, [x, low, high])?;
     let raised = on.call(&ops::MAXIMUM, args![&x, &low])?;
-    on.leave(Via::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
+    on.leave(DtypeStrategy::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
 }
 
 /// Shifted left; 0 where the shift is the width or more, or negative.
 pub fn shift_left<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_left_shift");
-    let [x, by] = on.operands(Via::Wrap, [x1, x2])?;
-    on.leave(Via::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
+    let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
@@ -206,7 +207,7 @@ pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Mag
 pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("sign");
     on.array(match T::DTYPE.kind() {
-        _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.truth(x)?, T::DTYPE)?,
+        _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.is_nonzero(x)?, T::DTYPE)?,
         Kind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
         Kind::Complex => complex_sign(on, x.tensor())?,
         _ => on.call(&ops::SGN, args![x])?,
@@ -214,7 +215,7 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
 }
 
 /// NumPy's sign of complex numbers: an infinite part points along its axis, two of them nowhere.
-fn complex_sign(on: On<'_>, x: &Tensor) -> Result<Tensor> {
+fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let parts = on.call(&ops::VIEW_AS_REAL, args![x])?;
     let radius = on.call(&ops::UNSQUEEZE, args![&on.call(&ops::ABS, args![x])?, -1_i64])?;
     let quotient = on.call(&ops::DIV, args![&parts, &radius])?;
@@ -232,7 +233,9 @@ fn complex_sign(on: On<'_>, x: &Tensor) -> Result<Tensor> {
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("round");
     match T::DTYPE.kind() {
-        Kind::Real | Kind::Complex => on.leave(Via::Parts, on.call(&ops::ROUND, args![&on.enter(Via::Parts, x)?])?),
+        Kind::Real | Kind::Complex => {
+            on.leave(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter(DtypeStrategy::Parts, x)?])?)
+        }
         _ => Ok(x.clone()),
     }
 }
@@ -250,7 +253,7 @@ pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Ma
 }
 
 /// Part 0 or 1 of the elements.
-fn part(on: On<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
+fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
     match (dtype.kind(), index) {
         (Kind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
         (_, 0) => Ok(x.clone()),
@@ -277,7 +280,7 @@ pub fn angle<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Rea
 /// Complex numbers from their parts.
 pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Result<TorchArray<T::Complex>> {
     let on = b.on("complex");
-    let [re, im] = on.operands(Via::Float32, [re, im])?;
+    let [re, im] = on.operands(DtypeStrategy::Float32, [re, im])?;
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 

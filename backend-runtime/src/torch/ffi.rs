@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     DType, Error, Result,
-    load::{cache, examine, trust, with_causes},
+    load::{cache, check, examine, with_causes},
     threads,
 };
 use std::{
@@ -164,7 +164,7 @@ fn open(place: &Place) -> Result<Shim> {
             .map_err(|e| locate::unavailable(format!("{} does not load: {}", path.display(), with_causes(&e))))
     };
     let examine = |path: &Path| {
-        let path = trust::check(path, place.trust).map_err(locate::unavailable)?;
+        let path = check::path(path, place.trust).map_err(locate::unavailable)?;
         examine(&path, &locate::neighbours(&path), place.trust).map_err(locate::unavailable)
     };
     let cpu = dlopen(&examine(&locate::library(&place.torch, "torch_cpu"))?, RTLD_GLOBAL)?;

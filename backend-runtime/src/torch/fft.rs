@@ -2,11 +2,11 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     create::narrow,
     ops,
+    strategy::DtypeStrategy,
     tensor::{Number, Tensor},
-    via::Via,
 };
 use crate::{Axes, Complex, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Numeric, Real, Result, shape};
 
@@ -51,8 +51,8 @@ fn result_shape(op: &'static str, shape: &[usize], half: Half, points: &[(usize,
 }
 
 /// The array in a dtype that libtorch transforms.
-fn input<T: Float>(on: On<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    on.enter(Via::Float32, x)
+fn input<T: Float>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
+    on.enter(DtypeStrategy::Float32, x)
 }
 
 macro_rules! along_one_axis {
@@ -147,10 +147,10 @@ over_several_axes! {
 
 /// The integers over `n * d`.
 fn frequencies<T: Real>(
-    on: On<'_>,
+    on: OpContext<'_>,
     n: usize,
     d: f64,
-    integers: impl Fn(On<'_>) -> Result<Tensor>,
+    integers: impl Fn(OpContext<'_>) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
     let step = shape::frequency_step(on.op, n, d)?;
     shape::count(on.op, &[n], size_of::<f64>())?;

@@ -2,10 +2,10 @@
 
 use super::{
     Operand, Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::DtypeStrategy,
     tensor::{Arg, Number, Tensor},
-    via::Via,
 };
 use crate::{Element, Error, Kind, Numeric, Result, Slice, shape, shape::Span};
 
@@ -18,7 +18,7 @@ pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Re
 }
 
 /// The view of these spans with all axes forward, and which axes of it run backwards.
-fn forward_part(on: On<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
+fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
     let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = x.offset();
     let empty = spans.iter().any(|s| s.len == 0);
@@ -51,9 +51,9 @@ pub fn setitem<T: Element>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("setitem");
     let spans = shape::spans(on.op, slices, x.shape())?;
-    let copy = on.call(&ops::CLONE, args![&on.enter(Via::Wrap, x)?])?;
+    let copy = on.call(&ops::CLONE, args![&on.enter(DtypeStrategy::Wrap, x)?])?;
     let (part, backwards) = forward_part(on, &copy, &spans)?;
-    let [values] = on.operands(Via::Wrap, [values])?;
+    let [values] = on.operands(DtypeStrategy::Wrap, [values])?;
     // leading axes of length 1 may be more than the part has
     let extra = values.ndim().saturating_sub(part.ndim());
     if values.shape()[..extra].iter().any(|&d| d != 1) {
@@ -64,11 +64,11 @@ pub fn setitem<T: Element>(
     let values = on.call(&ops::EXPAND, args![&values, part.shape()])?;
     let values = on.reverse(&values, &backwards)?;
     on.call(&ops::COPY_IN_PLACE, args![&part, &values])?;
-    on.leave(Via::Wrap, copy)
+    on.leave(DtypeStrategy::Wrap, copy)
 }
 
 /// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.
-fn from_zero(on: On<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
+fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
     if indices.size() == 0 {
         return Ok(indices.clone());
     }
@@ -76,8 +76,8 @@ fn from_zero(on: On<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
     let (least, most) = (on.item(&least)?, on.item(&most)?);
     let n = len as i64;
     match () {
-        _ if least < -n => Err(Error::Index { op: on.op, index: least, len }),
-        _ if most >= n => Err(Error::Index { op: on.op, index: most, len }),
+        _ if least < -n => Err(Error::Index { op: on.op, index: least.into(), len }),
+        _ if most >= n => Err(Error::Index { op: on.op, index: most.into(), len }),
         _ if least >= 0 => Ok(indices.clone()),
         _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
     }
@@ -117,13 +117,13 @@ pub fn take_along_axis<T: Element>(
     shape::count(on.op, &with(&common, count), size_of::<T>())?;
     let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
     let indices = on.call(&ops::EXPAND, args![&indices, &with(&common, count)])?;
-    let x = on.call(&ops::EXPAND, args![&on.enter(Via::Wrap, x)?, &with(&common, x.shape()[axis])])?;
-    on.leave(Via::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
+    let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &with(&common, x.shape()[axis])])?;
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
 /// The axis and the indices from 0 of a scatter, whose values have the shape of x with the number of indices.
 fn places<T: Element>(
-    on: On<'_>,
+    on: OpContext<'_>,
     x: &TorchArray<T>,
     indices: &TorchArray<i64>,
     values: &TorchArray<T>,
@@ -152,7 +152,7 @@ pub fn scatter_add<T: Numeric>(
     let on = b.on("scatter_add");
     let (axis, indices) = places(on, x, indices, values, axis)?;
     // 16-bit floats add up in float32, complex numbers by parts
-    let via = if T::DTYPE.kind() == Kind::Real { Via::Float32 } else { Via::Parts };
+    let via = if T::DTYPE.kind() == Kind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
     let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
     on.leave(via, sum)
 }
@@ -175,11 +175,11 @@ pub fn scatter<T: Element>(
     let none = on.full(&[len], -1_i64)?;
     let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
     let hit = on.call(&ops::GE, args![&last, Number::of(0_i64)])?;
-    let (x, values) = (on.enter(Via::Wrap, x)?, on.enter(Via::Wrap, values)?);
+    let (x, values) = (on.enter(DtypeStrategy::Wrap, x)?, on.enter(DtypeStrategy::Wrap, values)?);
     let replacements = on.pick(&values, axis, &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?)?;
     let mut along = vec![1; x.ndim()];
     along[axis] = len;
-    on.leave(Via::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
+    on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
 /// The elements, in C order, where the mask is true.
@@ -188,7 +188,7 @@ pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<
     if x.shape() != mask.shape() {
         return Err(Error::shapes(on.op, x.shape(), mask.shape()));
     }
-    on.leave(Via::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(Via::Wrap, x)?, mask])?)
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(DtypeStrategy::Wrap, x)?, mask])?)
 }
 
 /// Indices of the true elements, one array per axis.
@@ -197,12 +197,12 @@ pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArra
     if x.shape().is_empty() {
         return Ok(Vec::new());
     }
-    let rows = on.call(&ops::NONZERO, args![&on.truth(x)?])?;
+    let rows = on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?;
     on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
 }
 
 /// Indices of the true elements, one row each.
 pub fn argwhere<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<i64>> {
     let on = b.on("argwhere");
-    on.array(on.call(&ops::NONZERO, args![&on.truth(x)?])?)
+    on.array(on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?)
 }

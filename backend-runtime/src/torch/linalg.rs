@@ -2,10 +2,10 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::DtypeStrategy,
     tensor::{Number, Tensor},
-    via::Via,
 };
 use crate::{DType, Error, Kind, Numeric, Result, shape};
 
@@ -13,10 +13,10 @@ use crate::{DType, Error, Kind, Numeric, Result, shape};
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("matmul");
     check(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
-    let (x, y) = (on.enter(Via::Wrap, x1)?, on.enter(Via::Wrap, x2)?);
+    let (x, y) = (on.enter(DtypeStrategy::Wrap, x1)?, on.enter(DtypeStrategy::Wrap, x2)?);
     let exact = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
     let product = if exact && b.index() >= 0 { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
-    on.leave(Via::Wrap, product)
+    on.leave(DtypeStrategy::Wrap, product)
 }
 
 /// Refuses shapes that have no product.
@@ -44,7 +44,7 @@ const LIMB: i64 = 16;
 const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 
 /// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.
-fn by_limbs(on: On<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let code = x.code();
     let dtype = DType::ALL.into_iter().find(|d| super::ffi::code(*d) == code).unwrap_or(DType::Int64);
     let bits = 8 * dtype.size() as i64;

@@ -2,10 +2,7 @@
 
 use crate::{
     Error, Result,
-    load::{
-        places,
-        trust::{self, Trust},
-    },
+    load::{check, places, trust::Trust},
 };
 use std::{
     env, fs,
@@ -87,9 +84,9 @@ fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) 
 fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, String> {
     let folders = [folder.to_path_buf(), folder.join("torch")];
     let Some(torch) = folders.into_iter().find(|f| library(f, "torch_cpu").is_file()) else { return Ok(None) };
-    let torch = trust::check(&torch, trust)?;
-    trust::check(&library(&torch, "torch_cpu"), trust)?;
-    trust::check(&torch.join("lib"), trust)?;
+    let torch = check::path(&torch, trust)?;
+    check::path(&library(&torch, "torch_cpu"), trust)?;
+    check::path(&torch.join("lib"), trust)?;
     Ok(Some(Place { torch, trust }))
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     create::convert,
     ops,
     tensor::{Number, Tensor},
@@ -16,7 +16,7 @@ const WORD: i64 = 0xFFFF_FFFF;
 /// Uniform in [low, high).
 pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::uniform(b.host(), shape, low, high)?);
+        return b.from_ndarray(random::uniform(b.host(), shape, low, high)?).map_err(|e| e.within("random_uniform"));
     }
     // of no elements, it only checks the arguments
     random::uniform::<T>(b.host(), &[0], low, high)?;
@@ -26,7 +26,7 @@ pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Res
 /// Normally distributed.
 pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::normal(b.host(), shape, mean, std)?);
+        return b.from_ndarray(random::normal(b.host(), shape, mean, std)?).map_err(|e| e.within("random_normal"));
     }
     random::normal::<T>(b.host(), &[0], mean, std)?;
     normal_on_device(b.on("random_normal"), shape, mean, std)
@@ -35,7 +35,7 @@ pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Resu
 /// Uniform integers in [low, high).
 pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::integers(b.host(), shape, low, high)?);
+        return b.from_ndarray(random::integers(b.host(), shape, low, high)?).map_err(|e| e.within("random_integers"));
     }
     random::integers(b.host(), &[0], low, high)?;
     integers_on_device(b.on("random_integers"), shape, low, high)
@@ -44,7 +44,7 @@ pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Resu
 /// A random order of 0 .. n - 1.
 pub fn permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::permutation(b.host(), n)?);
+        return b.from_ndarray(random::permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
     }
     let on = b.on("random_permutation");
     let largest: u64 = T::MAX.cast();
@@ -63,7 +63,7 @@ struct Words {
 }
 
 impl Words {
-    fn of(on: On<'_>, n: usize, each: usize) -> Result<Words> {
+    fn of(on: OpContext<'_>, n: usize, each: usize) -> Result<Words> {
         const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
         const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
         shape::count(on.op, &[n], size_of::<[i64; 8]>())?;
@@ -92,13 +92,13 @@ impl Words {
     }
 
     /// Two words as 64 bits, the even one first: two of a block.
-    fn bits(&self, on: On<'_>) -> Result<Tensor> {
+    fn bits(&self, on: OpContext<'_>) -> Result<Tensor> {
         let high = on.call(&ops::SHIFT_LEFT, args![&self.even, Number::of(32_i64)])?;
         on.call(&ops::BITWISE_OR, args![&high, &self.odd])
     }
 
     /// float64 in [0, 1) of the 53 high bits of two words: two of a block.
-    fn units64(&self, on: On<'_>) -> Result<Tensor> {
+    fn units64(&self, on: OpContext<'_>) -> Result<Tensor> {
         let shifted = on.call(&ops::SHIFT_RIGHT, args![&self.bits(on)?, Number::of(11_i64)])?;
         let bits = on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << 53) - 1)])?;
         on.call(&ops::MUL, args![&on.cast(&bits, DType::Float64)?, Number::of(2_f64.powi(-53))])
@@ -106,24 +106,24 @@ impl Words {
 }
 
 /// float32 in [0, 1) of the 24 high bits of each word.
-fn units32(on: On<'_>, words: &Tensor) -> Result<Tensor> {
+fn units32(on: OpContext<'_>, words: &Tensor) -> Result<Tensor> {
     let bits = on.call(&ops::SHIFT_RIGHT, args![words, Number::of(8_i64)])?;
     on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
 }
 
 /// Elements in order from members of shape (.., blocks): the first `n`.
-fn in_order(on: On<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
+fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
     let by_block = on.call(&ops::MOVEDIM, args![members, -1_i64, 0_i64])?;
     on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)
 }
 
 /// How many reals an array of this dtype takes, after a check of its size.
-fn reals<T: Float>(on: On<'_>, shape: &[usize]) -> Result<usize> {
+fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
     Ok(shape::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
 }
 
 /// The array of reals in order, two of them for each complex number.
-fn from_reals<T: Float>(on: On<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
+fn from_reals<T: Float>(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
     if T::DTYPE.kind() != Kind::Complex {
         return on.array(on.reshape(reals, shape)?);
     }
@@ -131,7 +131,7 @@ fn from_reals<T: Float>(on: On<'_>, reals: &Tensor, shape: &[usize]) -> Result<T
     on.array(on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])?)
 }
 
-fn uniform_on_device<T: Float>(on: On<'_>, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
+fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
     let n = reals::<T>(on, shape)?;
     let scaled = |units: &Tensor, low: Number, distance: Number| {
         on.call(&ops::ADD, args![&on.call(&ops::MUL, args![units, distance])?, low])
@@ -153,7 +153,7 @@ fn uniform_on_device<T: Float>(on: On<'_>, shape: &[usize], low: f64, high: f64)
     from_reals(on, &on.select(&beyond, Number::of(below), &values)?, shape)
 }
 
-fn normal_on_device<T: Float>(on: On<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
+fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     let n = reals::<T>(on, shape)?;
     // Box and Muller's formula: 1 - u is in (0, 1], its logarithm is finite
     let pair = |u: &Tensor, v: &Tensor, one: Number, minus_two: Number, turn: Number, axis: i64| {
@@ -183,7 +183,7 @@ fn normal_on_device<T: Float>(on: On<'_>, shape: &[usize], mean: f64, std: f64) 
     from_reals(on, &on.cast(&values, <T::Real as Element>::DTYPE)?, shape)
 }
 
-fn integers_on_device<T: Integer>(on: On<'_>, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
+fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
     let n = shape::count(on.op, shape, size_of::<T>())?;
     let (low, high): (i64, i64) = (low.cast(), high.cast());
     let distance = high.wrapping_sub(low);
@@ -202,7 +202,7 @@ fn integers_on_device<T: Integer>(on: On<'_>, shape: &[usize], low: T, high: T) 
     on.array(convert(on, &on.reshape(&values, shape)?, DType::Int64, T::DTYPE)?)
 }
 
-fn permutation_on_device<T: Integer>(on: On<'_>, n: usize) -> Result<TorchArray<T>> {
+fn permutation_on_device<T: Integer>(on: OpContext<'_>, n: usize) -> Result<TorchArray<T>> {
     let keys = in_order(on, &Words::of(on, n, 2)?.bits(on)?, n)?;
     // the keys are unsigned
     let keys = on.call(&ops::BITWISE_XOR, args![&keys, Number::of(i64::MIN)])?;
@@ -222,7 +222,7 @@ mod tests {
     fn both<T: Element>(
         b: &Torch,
         cpu: impl Fn(&Torch) -> Result<TorchArray<T>>,
-        gpu: impl Fn(On<'_>) -> Result<TorchArray<T>>,
+        gpu: impl Fn(OpContext<'_>) -> Result<TorchArray<T>>,
     ) -> (HostArray<T>, HostArray<T>) {
         let run = |f: &dyn Fn(&Torch) -> Result<TorchArray<T>>| {
             let b = b.clone().seeded(0x1234_5678_9ABC_DEF0);

@@ -2,30 +2,30 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, Schema, args},
+    call::{OpContext, Schema, args},
     ops,
+    strategy::DtypeStrategy,
     tensor::{Number, Tensor},
-    via::Via,
     with::computed_in,
 };
 use crate::{Axes, DType, Element, Error, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, shape};
 
 /// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
-struct Over {
+struct ReductionAxes {
     x: Tensor,
     axes: Vec<usize>,
     keepdims: bool,
 }
 
-impl Over {
-    fn new(on: On<'_>, x: Tensor, axis: Axes, keepdims: bool) -> Result<Over> {
+impl ReductionAxes {
+    fn new(on: OpContext<'_>, x: Tensor, axis: Axes, keepdims: bool) -> Result<ReductionAxes> {
         let axes = axis.resolve(on.op, x.ndim())?;
         if !axes.is_empty() {
-            return Ok(Over { x, axes, keepdims });
+            return Ok(ReductionAxes { x, axes, keepdims });
         }
         // over no axis: each element alone, along an axis of its own
         let ndim = x.ndim();
-        Ok(Over { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
+        Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
 
     /// How many elements each result comes from.
@@ -34,12 +34,12 @@ impl Over {
     }
 
     /// An op that takes axes and `keepdims`.
-    fn call(&self, on: On<'_>, schema: &Schema) -> Result<Tensor> {
+    fn call(&self, on: OpContext<'_>, schema: &Schema) -> Result<Tensor> {
         on.call(schema, args![&self.x, &self.axes, self.keepdims])
     }
 
     /// The elements of each result along one last axis, and the shape of the result.
-    fn flat(&self, on: On<'_>) -> Result<(Tensor, Vec<usize>)> {
+    fn flat(&self, on: OpContext<'_>) -> Result<(Tensor, Vec<usize>)> {
         let shape = self.x.shape();
         let kept: Vec<usize> = (0..shape.len()).filter(|a| !self.axes.contains(a)).collect();
         let order: Vec<usize> = kept.iter().chain(&self.axes).copied().collect();
@@ -50,7 +50,7 @@ impl Over {
     }
 
     /// Refuses to reduce no elements.
-    fn not_of_none(&self, on: On<'_>) -> Result<()> {
+    fn require_nonempty(&self, on: OpContext<'_>) -> Result<()> {
         if self.count() > 0 {
             Ok(())
         } else {
@@ -60,9 +60,9 @@ impl Over {
 }
 
 /// The array in the dtype of its sums; unsigned sums run in the bits of int64, which wrap alike.
-fn to_sum<T: Element>(on: On<'_>, x: &TorchArray<T>) -> Result<Tensor> {
+fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     match T::DTYPE {
-        DType::UInt64 => on.enter(Via::Wrap, x),
+        DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
         dtype => match dtype.kind() {
             Kind::Real | Kind::Complex => on.cast(x.tensor(), computed_in(dtype)),
             _ => on.cast(x.tensor(), DType::Int64),
@@ -71,7 +71,7 @@ fn to_sum<T: Element>(on: On<'_>, x: &TorchArray<T>) -> Result<Tensor> {
 }
 
 /// A sum of [`to_sum`]'s elements as an array.
-fn from_sum<T: Element>(on: On<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
+fn from_sum<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
     on.array(match T::Sum::DTYPE {
         DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
         other => on.cast(&x, other)?,
@@ -81,14 +81,14 @@ fn from_sum<T: Element>(on: On<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
 /// Sum; integers and bool in 64 bits.
 pub fn sum<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
     let on = b.on("sum");
-    let over = Over::new(on, to_sum(on, x)?, axis, keepdims)?;
+    let over = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?;
     from_sum::<T>(on, over.call(on, &ops::SUM)?)
 }
 
 /// Product; integers and bool in 64 bits.
 pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
     let on = b.on("prod");
-    let (flat, shape) = Over::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
+    let (flat, shape) = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
     let product = on.call(&ops::PROD, args![&flat, -1_i64])?;
     from_sum::<T>(on, on.reshape(&product, &shape)?)
 }
@@ -96,20 +96,20 @@ pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool
 /// Arithmetic mean.
 pub fn mean<T: Float>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     let on = b.on("mean");
-    let over = Over::new(on, on.enter(Via::Float32, x)?, axis, keepdims)?;
-    on.leave(Via::Float32, over.call(on, &ops::MEAN)?)
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+    on.leave(DtypeStrategy::Float32, over.call(on, &ops::MEAN)?)
 }
 
 fn extreme<T: Ordered>(
-    on: On<'_>,
+    on: OpContext<'_>,
     schema: &Schema,
     x: &TorchArray<T>,
     axis: Axes,
     keepdims: bool,
 ) -> Result<TorchArray<T>> {
-    let over = Over::new(on, on.enter(Via::Order, x)?, axis, keepdims)?;
-    over.not_of_none(on)?;
-    on.leave(Via::Order, over.call(on, schema)?)
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Order, x)?, axis, keepdims)?;
+    over.require_nonempty(on)?;
+    on.leave(DtypeStrategy::Order, over.call(on, schema)?)
 }
 
 /// The largest element; NaN where there is one.
@@ -125,30 +125,30 @@ pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool)
 /// Whether any element is true.
 pub fn any<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
     let on = b.on("any");
-    on.array(Over::new(on, on.truth(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
+    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
 }
 
 /// Whether every element is true.
 pub fn all<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
     let on = b.on("all");
-    on.array(Over::new(on, on.truth(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
+    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
 }
 
 /// How many elements are true.
 pub fn count_nonzero<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<i64>> {
     let on = b.on("count_nonzero");
-    on.array(Over::new(on, on.truth(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
+    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
 }
 
 fn spread<T: Float>(
-    on: On<'_>,
+    on: OpContext<'_>,
     schema: &Schema,
     x: &TorchArray<T>,
     axis: Axes,
     correction: f64,
     keepdims: bool,
 ) -> Result<TorchArray<T::Real>> {
-    let over = Over::new(on, on.enter(Via::Float32, x)?, axis, keepdims)?;
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
     let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
     on.array(on.cast(&result, T::Real::DTYPE)?)
 }
@@ -176,7 +176,7 @@ pub fn std<T: Float>(
 }
 
 fn index_of<T: Ordered>(
-    on: On<'_>,
+    on: OpContext<'_>,
     schema: &Schema,
     x: &TorchArray<T>,
     axis: isize,
@@ -186,7 +186,7 @@ fn index_of<T: Ordered>(
     if x.shape()[axis] == 0 {
         return Err(Error::shape(on.op, x.shape(), "has no element to choose along this axis"));
     }
-    let x = on.enter(Via::Order, x)?;
+    let x = on.enter(DtypeStrategy::Order, x)?;
     let x = if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
     on.array(on.call(schema, args![&x, axis, keepdims])?)
 }
@@ -202,7 +202,7 @@ pub fn argmin<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: b
 }
 
 fn scan<T: Element>(
-    on: On<'_>,
+    on: OpContext<'_>,
     schema: &Schema,
     x: &TorchArray<T>,
     axis: isize,
@@ -244,12 +244,16 @@ pub fn cumulative_prod<T: Element>(
 pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> Result<TorchArray<T>> {
     let on = b.on("diff");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
-    let mut d = on.enter(Via::Parts, x)?;
-    for _ in 0..n.min(x.shape()[axis]) {
+    let (left, times) = shape::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return on.array(on.full(&left, T::ZERO)?);
+    }
+    let mut d = on.enter(DtypeStrategy::Parts, x)?;
+    for _ in 0..times {
         let left = d.shape()[axis] - 1;
         d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }
-    on.leave(Via::Parts, d)
+    on.leave(DtypeStrategy::Parts, d)
 }
 
 /// Quantiles over axes, with the axes of `q` first.
@@ -264,7 +268,7 @@ pub fn quantile<T: Real>(
     let on = b.on("quantile");
     check_quantiles(on, q)?;
     let dtype = computed_in(T::DTYPE);
-    let over = Over::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
+    let over = ReductionAxes::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
     let (n, (lanes, reduced)) = (over.count(), over.flat(on)?);
     let shape = [q.shape(), &reduced].concat();
     if shape::count(on.op, &shape, size_of::<T>())? == 0 {
@@ -284,7 +288,7 @@ pub fn quantile<T: Real>(
 }
 
 /// Refuses quantiles outside [0, 1].
-fn check_quantiles<T: Real>(on: On<'_>, q: &TorchArray<T>) -> Result<()> {
+fn check_quantiles<T: Real>(on: OpContext<'_>, q: &TorchArray<T>) -> Result<()> {
     let half = Number::of(0.5_f32);
     let distance =
         on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
@@ -297,13 +301,13 @@ fn check_quantiles<T: Real>(on: On<'_>, q: &TorchArray<T>) -> Result<()> {
 }
 
 /// Where the quantiles lie among `n` sorted elements, rounded as NumPy rounds it: in the dtype, where that has all indices.
-fn places(on: On<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
+fn places(on: OpContext<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
     let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
     if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
 }
 
 /// What lies at these places of the sorted last axis.
-fn between(on: On<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
+fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
     let axis = sorted.ndim() - 1;
     let at = |places: &Tensor| on.pick(sorted, axis, &on.cast(places, DType::Int64)?);
     let (floor, ceil) = (on.call(&ops::FLOOR, args![places])?, on.call(&ops::CEIL, args![places])?);

@@ -2,10 +2,10 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::DtypeStrategy,
     tensor::{Number, Tensor},
-    via::Via,
 };
 use crate::{Axes, Element, Error, PadMode, Result, shape};
 
@@ -113,7 +113,7 @@ pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<
 }
 
 /// The shape of the first array, or an error where there is none.
-fn first_shape<'a, T: Element>(on: On<'_>, xs: &[&'a TorchArray<T>]) -> Result<&'a [usize]> {
+fn first_shape<'a, T: Element>(on: OpContext<'_>, xs: &[&'a TorchArray<T>]) -> Result<&'a [usize]> {
     xs.first().map(|x| x.shape()).ok_or_else(|| Error::argument(on.op, "needs an array or more"))
 }
 
@@ -152,6 +152,10 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = shape::axis(on.op, axis, x.shape().len())?;
+    // libtorch makes every slice before it says how many there are
+    let n = x.shape()[axis];
+    let bytes = n.saturating_mul(size_of::<TorchArray<T>>());
+    Vec::<TorchArray<T>>::new().try_reserve_exact(n).map_err(|_| Error::Memory { op: on.op, bytes })?;
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
 
@@ -205,7 +209,7 @@ pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axe
 }
 
 /// Rolls by shifts of any size.
-fn rotate(on: On<'_>, x: &Tensor, shifts: &[i128], axes: &[usize]) -> Result<Tensor> {
+fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[i128], axes: &[usize]) -> Result<Tensor> {
     let (mut small, mut moved) = (Vec::new(), Vec::new());
     for (&shift, &axis) in shifts.iter().zip(axes) {
         let len = x.shape()[axis].max(1) as i128;
@@ -235,7 +239,12 @@ pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result
     shift_by(b.on("ifftshift"), x, axes, |n| n - n / 2)
 }
 
-fn shift_by<T: Element>(on: On<'_>, x: &TorchArray<T>, axes: Axes, shift: fn(usize) -> usize) -> Result<TorchArray<T>> {
+fn shift_by<T: Element>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    axes: Axes,
+    shift: fn(usize) -> usize,
+) -> Result<TorchArray<T>> {
     let axes = axes.resolve(on.op, x.shape().len())?;
     let shifts: Vec<i128> = axes.iter().map(|&a| shift(x.shape()[a]) as i128).collect();
     on.array(rotate(on, x.tensor(), &shifts, &axes)?)
@@ -251,30 +260,24 @@ pub fn pad<T: Element>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("pad");
     let lengths = x.shape();
-    if widths.len() != 2 * lengths.len() {
-        return Err(Error::argument(
-            on.op,
-            format!("{} widths are no pairs for the {} axes", widths.len(), lengths.len()),
-        ));
-    }
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
-    let padded: Vec<usize> =
-        lengths.iter().zip(&pairs).map(|(&d, w)| d.saturating_add(w.0).saturating_add(w.1)).collect();
-    shape::count(on.op, &padded, size_of::<T>())?;
+    let padded = shape::padded(on.op, lengths, widths)?;
+    let n = shape::count(on.op, &padded, size_of::<T>())?;
+    shape::check_borders(on.op, lengths, widths, mode)?;
+    if n == 0 {
+        return on.array(on.full(&padded, T::default())?);
+    }
     if mode == PadMode::Constant {
         // libtorch begins with the last axis
         let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
-        let bits = on.enter(Via::Wrap, x)?;
-        let value = Via::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
-        return on.leave(Via::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
+        let bits = on.enter(DtypeStrategy::Wrap, x)?;
+        let value = DtypeStrategy::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
+        return on.leave(DtypeStrategy::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
     }
     let mut result = x.tensor().clone();
     for (axis, &(before, after)) in pairs.iter().enumerate() {
         if before == 0 && after == 0 {
             continue;
-        }
-        if lengths[axis] == 0 {
-            return Err(Error::shape(on.op, lengths, format!("axis {axis} has no element to pad with")));
         }
         let sources = border(on, lengths[axis] as i64, before as i64, padded[axis], mode)?;
         result = on.pick(&result, axis, &sources)?;
@@ -283,7 +286,7 @@ pub fn pad<T: Element>(
 }
 
 /// Which of `n` elements is at each place of the padded axis.
-fn border(on: On<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
+fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
     let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
     let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);
     // the way back of a period that runs there and back: `last - i` where i is beyond the end

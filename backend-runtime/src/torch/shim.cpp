@@ -12,6 +12,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
@@ -81,9 +82,16 @@ int failed() {
   return FAILED;
 }
 
+// libtorch's warnings are for people who call it; here the caller is a row, which says in its documentation what it does.
+struct Silent : c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+
 template <typename F>
 int guarded(F&& body) {
   try {
+    static Silent silent;
+    c10::WarningUtils::WarningHandlerGuard quiet(&silent);
     // no graph is recorded, and the dispatcher skips the layers that would
     c10::InferenceMode inference;
     body();

@@ -2,28 +2,38 @@
 
 use super::{
     Torch, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::{DtypeStrategy, signed},
     tensor::{Number, Tensor},
-    via::{Via, signed},
 };
 use crate::{DType, Error, Kind, Ordered, Result, Side, shape};
 
 /// The elements as libtorch sorts them.
-fn sortable<T: Ordered>(on: On<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    let x = on.enter(Via::Order, x)?;
+fn sortable<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
+    let x = on.enter(DtypeStrategy::Order, x)?;
     if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
 }
 
 /// Back from what [`sortable`] gave.
-fn from_sortable<T: Ordered>(on: On<'_>, x: Tensor) -> Result<TorchArray<T>> {
-    if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(Via::Order, x) }
+fn from_sortable<T: Ordered>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
+    if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
 }
 
 /// Sorted elements and their indices, stable, NaN last.
-fn ordered<T: Ordered>(on: On<'_>, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<(Tensor, Tensor)> {
+fn ordered<T: Ordered>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    axis: isize,
+    descending: bool,
+) -> Result<(Tensor, Tensor)> {
     let axis = shape::axis(on.op, axis, x.shape().len())?;
     let x = sortable(on, x)?;
+    if x.size() == 0 {
+        // libtorch goes over all lanes, however many there are of no elements
+        let indices = on.full(x.shape(), 0_i64)?;
+        return Ok((x, indices));
+    }
     // libtorch has NaN first where it sorts downwards; negated floats go upwards
     let negated = descending && T::DTYPE.kind() == Kind::Real;
     let keys = if negated { on.call(&ops::NEG, args![&x])? } else { x };
@@ -59,7 +69,7 @@ pub fn searchsorted<T: Ordered>(
 }
 
 /// Contiguous integers in the order of the elements, all NaN last and equal: libtorch's search takes NaN as the smallest.
-fn keys<T: Ordered>(on: On<'_>, x: &TorchArray<T>) -> Result<Tensor> {
+fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     if T::DTYPE.kind() != Kind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
@@ -88,7 +98,7 @@ struct Distinct {
 }
 
 impl Distinct {
-    fn of<T: Ordered>(on: On<'_>, x: &TorchArray<T>) -> Result<Distinct> {
+    fn of<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Distinct> {
         let flat = on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)?;
         let (sorted, order) = ordered::<T>(on, &flat, 0, false)?;
         let n = sorted.size();
@@ -105,11 +115,11 @@ impl Distinct {
         Ok(Distinct { sorted, order, is_first, firsts })
     }
 
-    fn values<T: Ordered>(&self, on: On<'_>) -> Result<TorchArray<T>> {
+    fn values<T: Ordered>(&self, on: OpContext<'_>) -> Result<TorchArray<T>> {
         from_sortable(on, on.pick(&self.sorted, 0, &self.firsts)?)
     }
 
-    fn counts(&self, on: On<'_>) -> Result<TorchArray<i64>> {
+    fn counts(&self, on: OpContext<'_>) -> Result<TorchArray<i64>> {
         let ends =
             on.call(&ops::CAT, args![&[self.firsts.clone(), on.full(&[1], self.sorted.size() as i64)?][..], 0_i64])?;
         let n = self.firsts.size();
@@ -117,7 +127,7 @@ impl Distinct {
     }
 
     /// For each element of the array, in its shape, the index of its value.
-    fn inverse(&self, on: On<'_>, shape: &[usize]) -> Result<TorchArray<i64>> {
+    fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<TorchArray<i64>> {
         let rank = on.call(&ops::CUMSUM, args![&self.is_first, 0_i64])?;
         let rank = on.call(&ops::SUB, args![&rank, Number::of(1_i64)])?;
         // each place is written once, as the order is a permutation
@@ -127,7 +137,7 @@ impl Distinct {
     }
 
     /// Where the first of each value is in the flattened array.
-    fn indices(&self, on: On<'_>) -> Result<TorchArray<i64>> {
+    fn indices(&self, on: OpContext<'_>) -> Result<TorchArray<i64>> {
         on.array(on.pick(&self.order, 0, &self.firsts)?)
     }
 }

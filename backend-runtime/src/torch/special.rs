@@ -27,7 +27,7 @@ pub fn interp<T: Precision>(
     if n == 0 {
         return Err(Error::shape(on.op, xp.shape(), "no points to interpolate"));
     }
-    let after = sort::searchsorted(b, xp, x, Side::Right)?;
+    let after = sort::searchsorted(b, xp, x, Side::Right).map_err(|e| e.within(on.op))?;
     let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
     let (x, xp, fp) = (wide(x)?, wide(xp)?, wide(fp)?);
     let end = |given: Option<f64>, at: usize| match given {

@@ -1,10 +1,7 @@
 //! A reference on a libtorch tensor, whatever its dtype, and the arguments of libtorch's ops.
 
-use super::{
-    array::TorchArray,
-    ffi::{self, Impl, Value, shim, tag},
-};
-use crate::{Arrays, Axes, DType, Element, Operand, Result};
+use super::ffi::{self, Impl, Value, shim, tag};
+use crate::{Axes, DType, Element, Result};
 use std::{borrow::Cow, ffi::c_void, fmt, marker::PhantomData, ptr::NonNull};
 
 /// A reference on a tensor. Cloning shares the tensor.
@@ -118,6 +115,11 @@ impl fmt::Debug for Tensor {
     }
 }
 
+/// The name of a device: `"cpu"`, `"cuda:0"`.
+pub(super) fn device_name(index: i32) -> String {
+    if index < 0 { "cpu".into() } else { format!("cuda:{index}") }
+}
+
 /// One element, as bytes, on its way to become a tensor of 0 dimensions or a libtorch `Scalar`, as the op wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Number {
@@ -221,30 +223,9 @@ impl<'a> From<&'a Tensor> for Arg<'a> {
     }
 }
 
-impl<'a, T: Element> From<&'a TorchArray<T>> for Arg<'a> {
-    fn from(x: &'a TorchArray<T>) -> Self {
-        Arg::Tensor(x.tensor())
-    }
-}
-
-impl<'a, T: Element> From<&'a [&'a TorchArray<T>]> for Arg<'a> {
-    fn from(xs: &'a [&'a TorchArray<T>]) -> Self {
-        Arg::Tensors(Tensors::of(xs.iter().map(|x| Some(x.tensor()))))
-    }
-}
-
 impl<'a> From<&'a [Tensor]> for Arg<'a> {
     fn from(xs: &'a [Tensor]) -> Self {
         Arg::Tensors(Tensors::of(xs.iter().map(Some)))
-    }
-}
-
-impl<'a, B: Arrays<Array<T> = TorchArray<T>>, T: Element> From<Operand<'a, B, T>> for Arg<'a> {
-    fn from(x: Operand<'a, B, T>) -> Self {
-        match x {
-            Operand::Array(x) => Arg::Tensor(x.tensor()),
-            Operand::Scalar(x) => Arg::Number(Number::of(x)),
-        }
     }
 }
 

@@ -2,26 +2,30 @@
 
 use super::{
     Operand, TorchArray,
-    call::{On, args},
+    call::{OpContext, args},
     ops,
+    strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Number, Tensor},
-    via::{Detour, Via},
 };
 use crate::{DType, Element, Error, Result, shape};
 
-impl On<'_> {
+impl OpContext<'_> {
     /// The array as the detour has it.
-    pub fn enter<T: Element>(self, via: Via, x: &TorchArray<T>) -> Result<Tensor> {
+    pub fn enter<T: Element>(self, via: DtypeStrategy, x: &TorchArray<T>) -> Result<Tensor> {
         via.detour(T::DTYPE).enter(self, x.tensor())
     }
 
-    /// The result of an op that ran on what [`On::enter`] gave.
-    pub fn leave<T: Element>(self, via: Via, x: Tensor) -> Result<TorchArray<T>> {
+    /// The result of an op that ran on what [`OpContext::enter`] gave.
+    pub fn leave<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
         self.array(via.detour(T::DTYPE).leave(self, x)?)
     }
 
     /// Operands that fit each other, as tensors of this device, each as the detour has it.
-    pub fn operands<T: Element, const N: usize>(self, via: Via, xs: [Operand<'_, T>; N]) -> Result<[Tensor; N]> {
+    pub fn operands<T: Element, const N: usize>(
+        self,
+        via: DtypeStrategy,
+        xs: [Operand<'_, T>; N],
+    ) -> Result<[Tensor; N]> {
         let shapes = xs.iter().map(|x| if let Operand::Array(x) = x { x.shape() } else { &[] });
         shape::broadcast_all(self.op, shapes)?;
         let mut tensors = Vec::with_capacity(N);
@@ -48,7 +52,7 @@ impl On<'_> {
     /// A new tensor of one value.
     pub fn full<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
         shape::count(self.op, shape, size_of::<T>())?;
-        let (detour, value) = (Via::Wrap.detour(T::DTYPE), Number::of(value));
+        let (detour, value) = (DtypeStrategy::Wrap.detour(T::DTYPE), Number::of(value));
         let (value, dtype) = (detour.enter_number(value), detour.carrier(T::DTYPE));
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
@@ -92,7 +96,7 @@ impl On<'_> {
     /// Moves elements of any dtype with an op that lacks most unsigned integers.
     pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
-        let detour = unsigned.map_or(Detour::None, |d| Via::Wrap.detour(d));
+        let detour = unsigned.map_or(Detour::None, |d| DtypeStrategy::Wrap.detour(d));
         detour.leave(self, run(&detour.enter(self, x)?)?)
     }
 
@@ -106,8 +110,8 @@ impl On<'_> {
     }
 
     /// Whether a tensor of the row's dtype `T` is not 0, as bool.
-    pub fn truth<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
-        self.cast(&self.enter(Via::Wrap, x)?, DType::Bool)
+    pub fn is_nonzero<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
+        self.cast(&self.enter(DtypeStrategy::Wrap, x)?, DType::Bool)
     }
 }
 

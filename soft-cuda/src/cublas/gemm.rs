@@ -1,14 +1,13 @@
-//! Products of column-major matrices in device memory, by the CPU backend's `matmul`.
+//! Products of column-major matrices in device memory: sums of products as the definition has them, in double precision. It
+//! shares no code with the backends, so that they can disagree.
 
 use crate::{
     fault::{Access, Fault},
     memory::{Hint, Memory},
     stored::{Computed, Stored, aligned},
 };
-use backend_runtime::{
-    Complex, Numeric, bf16, f16,
-    numpyish::{NdArray, Numpyish, linalg},
-};
+use half::{bf16, f16};
+use num_complex::Complex;
 use std::{ffi::c_void, fmt};
 
 /// What is stored, and what is computed in.
@@ -161,23 +160,24 @@ impl Gemm {
 
     fn run_in<T: Stored>(&self, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
         let Gemm { m, n, k, .. } = *self;
-        let (alpha, beta) = (T::In::narrowed(scalars.alpha), T::In::narrowed(scalars.beta));
+        let (alpha, beta) = (T::In::of(scalars.alpha), T::In::of(scalars.beta));
+        let zero = T::In::of(Complex::ZERO);
         self.check_results(T::SIZE)?;
         let mut hint = Hint::default();
         for batch in 0..self.batches {
-            // column-major matrices are their transposes in C order, so that is what is computed: C^T = B^T A^T
-            let a = transposed::<T>(&self.a, batch, m, k, memory)?;
-            let b = transposed::<T>(&self.b, batch, k, n, memory)?;
-            let product = linalg::matmul(&Numpyish::new(), &b, &a).map_err(|error| Fault::Failed(error.to_string()))?;
-            let mut terms = product.iter();
-            for column in 0..n {
-                let address = self.c.column(T::SIZE, batch, column);
+            // lines of k terms: the rows of the left factor, the columns of the right one
+            let a = lines::<T>(&self.a, batch, m, k, Line::Row, memory)?;
+            let b = lines::<T>(&self.b, batch, k, n, Line::Column, memory)?;
+            for column in 0..n as usize {
+                let right = &b[column * k as usize..][..k as usize];
+                let address = self.c.column(T::SIZE, batch, column as i64);
                 let bytes = memory.write(&mut hint, address, m as usize * T::SIZE)?;
-                for (bytes, &term) in bytes.chunks_exact_mut(T::SIZE).zip(&mut terms) {
-                    let scaled = alpha.times(term);
+                for (row, bytes) in bytes.chunks_exact_mut(T::SIZE).enumerate() {
+                    let left = &a[row * k as usize..][..k as usize];
+                    let product = left.iter().zip(right).fold(zero, |sum, (&x, &y)| sum + x * y);
+                    let scaled = alpha * product;
                     // what is multiplied with 0 need not be a number
-                    let sum = if beta == T::In::ZERO { scaled } else { scaled.plus(beta.times(T::get(bytes))) };
-                    T::put(sum, bytes);
+                    T::put(if beta == zero { scaled } else { scaled + beta * T::get(bytes) }, bytes);
                 }
             }
         }
@@ -197,29 +197,39 @@ impl Gemm {
     }
 }
 
-/// The transpose of the rows x columns operand of a batch.
-fn transposed<T: Stored>(
+/// What lies together in memory after a matrix was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Row,
+    Column,
+}
+
+/// The rows x columns operand of a batch as it is meant, line after line.
+fn lines<T: Stored>(
     x: &Operand,
     batch: i64,
     rows: i64,
     columns: i64,
+    line: Line,
     memory: &Memory,
-) -> Result<NdArray<T::In>, Fault> {
+) -> Result<Vec<T::In>, Fault> {
     aligned(Access::Read, x.address, T::SIZE)?;
-    let (rows, columns) = x.stored(rows, columns);
-    let mut elements = Vec::with_capacity((rows * columns) as usize);
+    let (stored_rows, stored_columns) = x.stored(rows, columns);
+    let mut stored = Vec::with_capacity((stored_rows * stored_columns) as usize);
     let mut hint = Hint::default();
-    for column in 0..columns {
-        let bytes = memory.read(&mut hint, x.column(T::SIZE, batch, column), rows as usize * T::SIZE)?;
-        elements.extend(bytes.chunks_exact(T::SIZE).map(T::get));
+    for column in 0..stored_columns {
+        let bytes = memory.read(&mut hint, x.column(T::SIZE, batch, column), stored_rows as usize * T::SIZE)?;
+        stored.extend(bytes.chunks_exact(T::SIZE).map(T::get));
     }
     if x.operation == Operation::Conjugate {
-        elements.iter_mut().for_each(|x| *x = x.conjugate());
+        stored.iter_mut().for_each(|x| *x = T::In::of(x.complex().conj()));
     }
-    let array = NdArray::from_shape_vec(vec![columns as usize, rows as usize], elements);
-    let array = array.map_err(|error| Fault::Failed(error.to_string()))?;
-    // what is stored as a transpose is the transpose of what is meant already
-    Ok(if x.operation == Operation::None { array } else { array.reversed_axes() })
+    // columns of what is stored are rows of what is meant, if it is stored as a transpose
+    if (line == Line::Column) == (x.operation == Operation::None) {
+        return Ok(stored);
+    }
+    let (height, width) = (stored_rows as usize, stored_columns as usize);
+    Ok((0..height).flat_map(|row| (0..width).map(move |column| row + column * height)).map(|at| stored[at]).collect())
 }
 
 #[cfg(test)]
@@ -235,7 +245,7 @@ mod tests {
     fn at<V: Computed>(x: &[V], operand: &Operand, batch: i64, row: i64, column: i64) -> V {
         let (stored_row, stored_column) = operand.stored(row, column);
         let x = x[(batch * operand.stride + stored_row + stored_column * operand.leading) as usize];
-        if operand.operation == Operation::Conjugate { x.conjugate() } else { x }
+        if operand.operation == Operation::Conjugate { V::of(x.complex().conj()) } else { x }
     }
 
     /// Every combination of operations, with gaps after columns and between batches.
@@ -258,14 +268,14 @@ mod tests {
             assert!(gemm.is_valid());
             gemm.run(kind, scalars, &mut memory).unwrap();
             let mut expected = z.clone();
-            let (alpha, beta) = (T::In::narrowed(scalars.alpha), T::In::narrowed(scalars.beta));
+            let (alpha, beta) = (T::In::of(scalars.alpha), T::In::of(scalars.beta));
             for batch in 0..batches {
                 for row in 0..m {
                     for column in 0..n {
-                        let term = |l| at(&x, &gemm.a, batch, row, l).times(at(&y, &gemm.b, batch, l, column));
-                        let sum = (0..k).map(term).fold(T::In::ZERO, |sum, term| sum.plus(term));
+                        let term = |l| at(&x, &gemm.a, batch, row, l) * at(&y, &gemm.b, batch, l, column);
+                        let sum = (0..k).map(term).fold(T::In::of(Complex::ZERO), |sum, term| sum + term);
                         let place = &mut expected[(batch * 21 + row + column * 4) as usize];
-                        *place = alpha.times(sum).plus(beta.times(*place));
+                        *place = alpha * sum + beta * *place;
                     }
                 }
             }
@@ -276,20 +286,16 @@ mod tests {
 
     #[test]
     fn products_are_those_of_the_definition() {
-        let small = |i: usize| (i * 7 % 11) as f32 - 5.0;
+        let small = |i: usize| (i * 7 % 11) as f64 - 5.0;
         let complex = |i: usize| Complex::new(small(i), small(i + 1));
         compare::<f32>(Kind::Float32, small, real(1.0, 0.0));
         compare::<f32>(Kind::Float32, small, real(2.0, -1.0));
         compare::<f16>(Kind::Float16, small, real(1.0, 1.0));
         compare::<bf16>(Kind::BFloat16, small, real(1.0, 0.0));
-        compare::<f64>(Kind::Float64, |i| f64::from(small(i)), real(3.0, 2.0));
+        compare::<f64>(Kind::Float64, small, real(3.0, 2.0));
         let scalars = Scalars { alpha: Complex::new(1.0, 2.0), beta: Complex::new(0.0, -1.0) };
         compare::<Complex<f32>>(Kind::Complex64, complex, scalars);
-        compare::<Complex<f64>>(
-            Kind::Complex128,
-            |i| Complex::new(complex(i).re.into(), complex(i).im.into()),
-            scalars,
-        );
+        compare::<Complex<f64>>(Kind::Complex128, complex, scalars);
     }
 
     fn square(a: u64, b: u64, c: u64) -> Gemm {
@@ -301,7 +307,7 @@ mod tests {
     fn what_is_in_the_result_before_is_nothing_where_it_is_multiplied_with_0() {
         let mut memory = Memory::new(0, 1 << 20);
         let one = upload::<f32>(&mut memory, &[1.0, 0.0, 0.0, 1.0]);
-        let c = upload::<f32>(&mut memory, &[f32::NAN; 4]);
+        let c = upload::<f32>(&mut memory, &[f64::NAN; 4]);
         square(one, one, c).run(Kind::Float32, real(1.0, 0.0), &mut memory).unwrap();
         assert_eq!(download::<f32>(&memory, c, 4), [1.0, 0.0, 0.0, 1.0]);
         let none = Gemm { k: 0, ..square(one, one, c) };

@@ -1,14 +1,12 @@
-//! Transforms of data in device memory that lies as cuFFT's advanced layout says, by the CPU backend's transforms.
+//! Transforms of data in device memory that lies as cuFFT's advanced layout says.
 
+use super::transform;
 use crate::{
     fault::{Access, Fault},
     memory::{Hint, Memory, POISON},
-    stored::{Stored, aligned},
+    stored::{Computed, Stored, aligned},
 };
-use backend_runtime::{
-    Axes, Complex, Norm,
-    numpyish::{NdArray, Numpyish, fft},
-};
+use num_complex::Complex;
 
 /// What becomes of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,11 +111,6 @@ impl Side {
         let one = |batch: i64| all.iter().map(move |&at| batch * self.distance + at * self.stride);
         (0..batches).flat_map(one).collect()
     }
-
-    /// The shape of an array of all batches.
-    fn shape(&self, batches: i64) -> Vec<usize> {
-        std::iter::once(batches).chain(self.of.iter().copied()).map(|len| len as usize).collect()
-    }
 }
 
 /// A plan that is made.
@@ -156,28 +149,13 @@ impl Layout {
         aligned(Access::Read, from, self.kind.complex_bytes())?;
         aligned(Access::Write, to, self.kind.complex_bytes())?;
         self.spoil_work(work, memory)?;
-        let axes = || Axes::from((1..=self.lengths.len() as isize).collect::<Vec<_>>());
-        let points = || self.lengths.iter().map(|&n| n as usize).collect::<Vec<_>>().into();
-        let cpu = &Numpyish::new();
-        // nothing is scaled, in either direction
-        macro_rules! transform {
-            ($from:ty => $to:ty, $f:ident, $points:expr, $norm:ident) => {
-                self.apply::<$from, $to>(from, to, memory, |x| fft::$f(cpu, x, $points, axes(), Norm::$norm))
-            };
-        }
-        match (self.kind, direction) {
-            (Kind::Complex64, Direction::Forward) => {
-                transform!(Complex<f32> => Complex<f32>, fftn, None, Backward)
-            }
-            (Kind::Complex64, Direction::Inverse) => transform!(Complex<f32> => Complex<f32>, ifftn, None, Forward),
-            (Kind::Complex128, Direction::Forward) => {
-                transform!(Complex<f64> => Complex<f64>, fftn, None, Backward)
-            }
-            (Kind::Complex128, Direction::Inverse) => transform!(Complex<f64> => Complex<f64>, ifftn, None, Forward),
-            (Kind::ToHalf32, _) => transform!(f32 => Complex<f32>, rfftn, None, Backward),
-            (Kind::ToHalf64, _) => transform!(f64 => Complex<f64>, rfftn, None, Backward),
-            (Kind::FromHalf32, _) => transform!(Complex<f32> => f32, irfftn, Some(points()), Forward),
-            (Kind::FromHalf64, _) => transform!(Complex<f64> => f64, irfftn, Some(points()), Forward),
+        match self.kind {
+            Kind::Complex64 => self.apply::<Complex<f32>, Complex<f32>>(direction, from, to, memory),
+            Kind::Complex128 => self.apply::<Complex<f64>, Complex<f64>>(direction, from, to, memory),
+            Kind::ToHalf32 => self.apply::<f32, Complex<f32>>(Direction::Forward, from, to, memory),
+            Kind::ToHalf64 => self.apply::<f64, Complex<f64>>(Direction::Forward, from, to, memory),
+            Kind::FromHalf32 => self.apply::<Complex<f32>, f32>(Direction::Inverse, from, to, memory),
+            Kind::FromHalf64 => self.apply::<Complex<f64>, f64>(Direction::Inverse, from, to, memory),
         }?;
         // results that lie in the work area are seen, as data that lies there is above
         self.spoil_work(work, memory)
@@ -192,19 +170,19 @@ impl Layout {
 
     fn apply<I: Stored, O: Stored>(
         &self,
+        direction: Direction,
         from: u64,
         to: u64,
         memory: &mut Memory,
-        transform: impl FnOnce(&NdArray<I::In>) -> backend_runtime::Result<NdArray<O::In>>,
     ) -> Result<(), Fault> {
-        let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
         let place = |base: u64, offset: i64, size: usize| base.wrapping_add_signed(offset.wrapping_mul(size as i64));
         let (read, mut written) = (self.from.offsets(self.batches), self.to.offsets(self.batches));
         let mut hint = Hint::default();
-        let elements = read.iter().map(|&at| Ok(I::get(memory.read(&mut hint, place(from, at, I::SIZE), I::SIZE)?)));
-        let elements = elements.collect::<Result<Vec<_>, Fault>>()?;
-        let x = NdArray::from_shape_vec(self.from.shape(self.batches), elements).map_err(|error| failed(&error))?;
-        let out = transform(&x).map_err(|error| failed(&error))?;
+        let elements = read
+            .iter()
+            .map(|&at| Ok(I::get(memory.read(&mut hint, place(from, at, I::SIZE), I::SIZE)?).complex()))
+            .collect::<Result<Vec<_>, Fault>>()?;
+        let out = self.transformed(direction, elements);
         if matches!(self.kind, Kind::FromHalf32 | Kind::FromHalf64) {
             for &at in &read {
                 memory.write(&mut hint, place(from, at, I::SIZE), I::SIZE)?.fill(POISON);
@@ -212,7 +190,7 @@ impl Layout {
         }
         let mut hint = Hint::default();
         for (&at, &value) in written.iter().zip(&out) {
-            O::put(value, memory.write(&mut hint, place(to, at, O::SIZE), O::SIZE)?);
+            O::put(O::In::of(value), memory.write(&mut hint, place(to, at, O::SIZE), O::SIZE)?);
         }
         written.sort_unstable();
         if written.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -220,6 +198,34 @@ impl Layout {
         }
         Ok(())
     }
+
+    /// The transforms of all batches; neither direction is scaled.
+    fn transformed(&self, direction: Direction, mut x: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
+        let sign = if direction == Direction::Forward { -1.0 } else { 1.0 };
+        let shape = |lengths: &[i64]| {
+            std::iter::once(self.batches).chain(lengths.iter().copied()).map(|n| n as usize).collect()
+        };
+        let (before, whole): (Vec<usize>, Vec<usize>) = (shape(&self.from.of), shape(&self.lengths));
+        let last = whole.len() - 1;
+        // the axes before the last one, whose negative frequencies may be missing
+        (1..last).for_each(|axis| transform::along(&mut x, &before, axis, sign));
+        if before != whole {
+            x = x.chunks_exact(before[last]).flat_map(|half| with_negative_frequencies(half, whole[last])).collect();
+        }
+        transform::along(&mut x, &whole, last, sign);
+        let kept = self.to.of.last().map_or(0, |&kept| kept as usize);
+        x.chunks_exact(whole[last]).flat_map(|line| &line[..kept]).copied().collect()
+    }
+}
+
+/// The spectrum of `n` real numbers from its non-negative frequencies. Those that are their own negative are real.
+fn with_negative_frequencies(half: &[Complex<f64>], n: usize) -> Vec<Complex<f64>> {
+    let frequency = |k: usize| {
+        let (at, is_negative) = if k < half.len() { (k, false) } else { (n - k, true) };
+        let value = if (2 * at).is_multiple_of(n) { half[at].re.into() } else { half[at] };
+        if is_negative { value.conj() } else { value }
+    };
+    (0..n).map(frequency).collect()
 }
 
 #[cfg(test)]
@@ -277,14 +283,14 @@ mod tests {
     #[test]
     fn real_transforms_go_there_and_back() {
         let mut memory = Memory::new(0, 1 << 20);
-        let x: Vec<f32> = (0..20).map(|i| number(i).re as f32).collect();
+        let x: Vec<f64> = (0..20).map(|i| f64::from(number(i).re as f32)).collect();
         let from = upload::<f32>(&mut memory, &x);
         let half = memory.allocate(8 * 2 * 2 * 3).unwrap();
         let back = memory.allocate(4 * 20).unwrap();
         let plan = layout(Kind::ToHalf32, &[2, 5], 2);
         let work = memory.allocate(plan.work().unwrap() as u64).unwrap();
         plan.run(Direction::Forward, from, half, work, &mut memory).unwrap();
-        let sum: f32 = x[..10].iter().sum();
+        let sum: f64 = x[..10].iter().sum();
         let first = download::<Complex<f32>>(&memory, half, 1)[0];
         assert!((first - sum).norm() < 1e-5, "{first} {sum}");
         layout(Kind::FromHalf32, &[2, 5], 2).run(Direction::Inverse, half, back, work, &mut memory).unwrap();

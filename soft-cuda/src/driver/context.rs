@@ -1,8 +1,8 @@
 //! Contexts: one of each device, its primary one.
 
 use super::{
-    edge::{call, call_in_context, current, put, set_current},
-    error::{Code, Result},
+    edge::{call, call_in_context, current, set_current},
+    error::{Code, Result, put},
 };
 use std::ffi::{c_int, c_void};
 

@@ -3,8 +3,8 @@
 use super::{
     edge::call_in_context,
     error::{Code, Result},
-    queue::Work,
     state::Driver,
+    work::Work,
 };
 use crate::memory::Hint;
 use std::ffi::c_void;

@@ -1,8 +1,8 @@
 //! Devices and what they can.
 
 use super::{
-    edge::{call, code, lock, put},
-    error::{Code, Result},
+    edge::{call, code, lock},
+    error::{Code, Result, put},
     state::{Device, Driver},
 };
 use std::ffi::{c_char, c_int, c_void};

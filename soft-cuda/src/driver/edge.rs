@@ -1,11 +1,6 @@
 //! Between the exported functions and the driver.
 
-use super::{
-    config::Config,
-    counts,
-    error::{Code, Result},
-    state::Driver,
-};
+use super::{config::Config, error::Result, state::Driver};
 use crate::exec::Order;
 use std::{
     cell::Cell,
@@ -24,7 +19,7 @@ static DRIVER: LazyLock<Mutex<Driver>> = LazyLock::new(|| {
         eprintln!("soft-cuda: SOFT_CUDA_ORDER=random:{seed}");
     }
     if config.counts.is_some() || config.leaks {
-        counts::at_exit();
+        report_at_exit();
     }
     Mutex::new(Driver::new(config))
 });
@@ -39,9 +34,16 @@ pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The driver, if nobody has it.
-pub(super) fn try_lock() -> Option<MutexGuard<'static, Driver>> {
-    DRIVER.try_lock().ok()
+/// Lets the report be made when the process ends.
+fn report_at_exit() {
+    extern "C" fn report() {
+        // a thread that is still at work has the lock: what it has counted so far is nothing to rely on
+        if let Ok(driver) = DRIVER.try_lock() {
+            driver.report();
+        }
+    }
+    // SAFETY: the function is one of this library and takes nothing.
+    unsafe { libc::atexit(report) };
 }
 
 /// The context that is current on this thread; 0 for none.
@@ -72,17 +74,4 @@ pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) 
         driver.check(device)?;
         f(driver, device)
     })
-}
-
-/// Writes a result to where the caller wants it.
-///
-/// # Safety
-/// `at` is null or a place for a `V`.
-pub(crate) unsafe fn put<V>(at: *mut V, value: V) -> Result<()> {
-    if at.is_null() {
-        return Err(Code::INVALID_VALUE);
-    }
-    // SAFETY: the caller's promise.
-    unsafe { at.write(value) };
-    Ok(())
 }

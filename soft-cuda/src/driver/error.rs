@@ -1,6 +1,5 @@
-//! The driver's error codes.
+//! The driver's error codes, and how results are given to callers.
 
-use super::edge::put;
 use std::ffi::{CStr, c_char};
 
 /// An error code of the driver, a `CUresult`.
@@ -9,6 +8,19 @@ pub struct Code(pub u32);
 
 /// What a function of the driver gives.
 pub type Result<T, E = Code> = std::result::Result<T, E>;
+
+/// Writes a result to where the caller wants it.
+///
+/// # Safety
+/// `at` is null or a place for a `V`.
+pub(crate) unsafe fn put<V>(at: *mut V, value: V) -> Result<()> {
+    if at.is_null() {
+        return Err(Code::INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { at.write(value) };
+    Ok(())
+}
 
 macro_rules! codes {
     ($($name:ident = $number:literal, $text:literal;)*) => {

@@ -1,33 +1,16 @@
 //! Events: places in streams that can be waited for.
 
 use super::{
-    edge::{call_in_context, put},
-    error::{Code, Result},
-    queue::{Mark, Waited, Work},
+    edge::call_in_context,
+    error::{Code, Result, put},
+    handles::Event,
     state::Driver,
+    work::Work,
 };
 use std::{ffi::c_void, time::Instant};
 
 /// The event keeps no time.
 const DISABLE_TIMING: u32 = 2;
-
-/// An event.
-#[derive(Debug)]
-pub(super) struct Event {
-    pub(super) device: usize,
-    timed: bool,
-    /// Where it was recorded last.
-    mark: Option<Mark>,
-    /// When the stream came to it.
-    pub(super) happened: Option<Instant>,
-}
-
-impl Event {
-    /// What a stream that waits for it waits for.
-    pub(super) fn waited(&self) -> Option<Waited> {
-        self.mark.map(Waited)
-    }
-}
 
 impl Driver {
     /// A new event. Flag 1: waiting sleeps; flag 2: it keeps no time.

@@ -4,8 +4,8 @@ use super::{
     device::{MOST_BLOCK, MOST_GRID, MOST_THREADS},
     edge::call_in_context,
     error::{Code, Result},
-    queue::Work,
     state::Driver,
+    work::Work,
 };
 use crate::exec::Launch;
 use std::ffi::c_void;

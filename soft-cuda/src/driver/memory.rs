@@ -1,36 +1,12 @@
 //! Allocations.
 
 use super::{
-    edge::{call, call_in_context, put},
-    error::{Code, Result},
-    queue::Work,
-    state::{Driver, Lifetime},
+    edge::{call, call_in_context},
+    error::{Code, Result, put},
+    state::{Device, Driver, Failing, Lifetime},
+    work::Work,
 };
 use std::ffi::{c_int, c_void};
-
-/// Which allocations are to fail.
-#[derive(Debug, Default)]
-pub(super) struct Failing {
-    /// How many there are before.
-    after: u64,
-    /// How many fail.
-    count: u64,
-}
-
-impl Failing {
-    /// Whether the next one fails.
-    fn take(&mut self) -> bool {
-        if self.count == 0 {
-            return false;
-        }
-        if self.after > 0 {
-            self.after -= 1;
-            return false;
-        }
-        self.count -= 1;
-        true
-    }
-}
 
 impl Driver {
     /// New memory on a device. What is queued runs first where the device is full.
@@ -95,7 +71,7 @@ impl Driver {
 
     /// The device that has all of `bytes` bytes at `address`, which no call so far has freed.
     pub(crate) fn holder(&self, address: u64, bytes: usize) -> Result<usize> {
-        let has = |device: &super::state::Device| {
+        let has = |device: &Device| {
             let (start, size) = device.memory.allocation(address)?;
             let inside = bytes as u64 <= size - (address - start);
             (inside && device.allocated.get(&start) != Some(&Lifetime::Freeing)).then_some(())

@@ -3,6 +3,9 @@
 //! Every exported function is a thin edge over a method of [`Driver`], which is safe and is what the tests call. One lock
 //! is around it all. Work on streams is kept in queues and run as late as the order of streams allows (`queue`), so that
 //! what was not waited for has not happened.
+//!
+//! Types are below what uses them: `error`, `config`, `counts`, `work` (streams and what is put on them), `handles`, then
+//! `state` (the driver), `edge` (the driver of this process), and above these a file for each kind of function.
 
 pub mod config;
 pub mod context;
@@ -12,16 +15,20 @@ pub mod device;
 mod edge;
 pub mod error;
 pub mod event;
+mod handles;
 pub mod launch;
 pub mod memory;
 pub mod module;
-pub(crate) mod queue;
+mod queue;
+pub mod report;
 mod state;
 pub mod stream;
+mod work;
 
-pub(crate) use edge::{current, lock, put};
-pub(crate) use queue::Work;
+pub(crate) use edge::{current, lock};
+pub(crate) use error::put;
 pub use state::Driver;
+pub(crate) use work::Work;
 
 #[cfg(test)]
 mod tests;

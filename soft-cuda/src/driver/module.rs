@@ -2,40 +2,16 @@
 
 use super::{
     device::{MOST_SHARED, MOST_THREADS, SHARED},
-    edge::{call_in_context, put},
-    error::{Code, Result},
+    edge::call_in_context,
+    error::{Code, Result, put},
+    handles::{Function, Loaded},
     state::Driver,
 };
-use crate::ptx::{KernelInfo, Module};
+use crate::ptx::Module;
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     sync::Arc,
 };
-
-/// A module on a device.
-#[derive(Debug)]
-pub(super) struct Loaded {
-    pub(super) device: usize,
-    module: Arc<Module>,
-}
-
-/// A kernel of a module.
-#[derive(Clone, Debug)]
-pub(super) struct Function {
-    pub(super) device: usize,
-    /// Handle of the module.
-    loaded: u64,
-    pub(super) module: Arc<Module>,
-    pub(super) kernel: usize,
-    /// Bytes of dynamic shared memory that a launch may ask for.
-    pub(super) most_shared: u32,
-}
-
-impl Function {
-    pub(super) fn info(&self) -> &KernelInfo {
-        self.module.kernel_info(self.kernel)
-    }
-}
 
 /// Attributes of a function: numbers of `CUfunction_attribute`.
 const MAX_THREADS: u32 = 0;

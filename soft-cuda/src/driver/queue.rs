@@ -1,114 +1,18 @@
-//! Streams as queues of work, which runs as late as the order of streams allows: when someone waits for it.
+//! Running the work on streams, as late as their order allows: when someone waits for it.
 
 use super::{
     error::Result,
     state::{Driver, Lifetime},
+    work::{Entry, Mark, Stream, StreamKind, Waited, Work},
 };
-use crate::{
-    exec::{self, Launch},
-    fault::Fault,
-    memory::{Hint, Memory},
-    ptx::Module,
-};
-use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc, time::Instant};
+use crate::{exec, fault::Fault, memory::Hint};
+use std::{borrow::Cow, time::Instant};
 
 /// A stream that holds more work than this runs the oldest.
 const MOST_WORK: usize = 4096;
 
 /// Beyond this many bytes of host memory in queued copies the oldest run.
 const MOST_STAGED: usize = 256 << 20;
-
-/// Work on a device's memory.
-pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
-
-/// How a stream is ordered against the default stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// It is the default stream.
-    Default,
-    /// It waits for the default stream, and the default stream for it.
-    Blocking,
-    /// Not at all.
-    NonBlocking,
-}
-
-/// A stream.
-#[derive(Debug)]
-pub(super) struct Stream {
-    pub(super) device: usize,
-    pub(super) kind: Kind,
-    /// Whether its handle is gone: it lives on until its work is done.
-    pub(super) destroyed: bool,
-    queue: VecDeque<Entry>,
-}
-
-impl Stream {
-    pub(super) fn new(device: usize, kind: Kind) -> Stream {
-        Stream { device, kind, destroyed: false, queue: VecDeque::new() }
-    }
-
-    fn front(&self) -> Option<u64> {
-        self.queue.front().map(|entry| entry.order)
-    }
-}
-
-/// A place in a stream: all that was put on it up to and with this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
-    stream: u64,
-    order: u64,
-}
-
-/// Work, and what it is called in messages.
-#[derive(Debug)]
-struct Entry {
-    /// Grows from call to call over all streams.
-    order: u64,
-    what: Cow<'static, str>,
-    work: Work,
-    /// Bytes of host memory it holds.
-    staged: usize,
-}
-
-/// What can be put on a stream.
-pub(crate) enum Work {
-    /// Work on the memory of one device.
-    On(usize, Job),
-    /// A launch on a device of a kernel of a module.
-    Launch(usize, Arc<Module>, usize, Launch),
-    /// A copy between (device, address) and (device, address).
-    Copy {
-        /// Where from.
-        from: (usize, u64),
-        /// Where to.
-        to: (usize, u64),
-        /// How much.
-        bytes: usize,
-    },
-    /// The end of an allocation of a device.
-    Free(usize, u64),
-    /// An event happens.
-    Record(u64),
-    /// Nothing, but not before this.
-    Wait(Option<Waited>),
-}
-
-/// What is waited for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waited(pub(super) Mark);
-
-impl fmt::Debug for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Work::On(..) => "On",
-            Work::Launch(..) => "Launch",
-            Work::Copy { .. } => "Copy",
-            Work::Free(..) => "Free",
-            Work::Record(_) => "Record",
-            Work::Wait(_) => "Wait",
-        })
-    }
-}
 
 impl Driver {
     /// Puts work on a stream; the name is for messages. `staged` is how many bytes of host memory the work holds.
@@ -191,9 +95,9 @@ impl Driver {
         }
         let before = first.order - 1;
         let other = match state.kind {
-            Kind::Default => Kind::Blocking,
-            Kind::Blocking => Kind::Default,
-            Kind::NonBlocking => return None,
+            StreamKind::Default => StreamKind::Blocking,
+            StreamKind::Blocking => StreamKind::Default,
+            StreamKind::NonBlocking => return None,
         };
         let others = self.streams.iter().filter(|(_, s)| s.device == state.device && s.kind == other);
         others.map(|(&stream, _)| Mark { stream, order: before }).find(|&mark| self.pending(mark))

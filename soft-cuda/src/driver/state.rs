@@ -4,10 +4,8 @@ use super::{
     config::Config,
     counts::Counts,
     error::{Code, Result},
-    event::Event,
-    memory::Failing,
-    module::{Function, Loaded},
-    queue::{Kind, Stream},
+    handles::{Event, Function, Loaded},
+    work::{Stream, StreamKind},
 };
 use crate::{exec::Order, fault::Fault, memory::Memory};
 use std::collections::BTreeMap;
@@ -63,6 +61,30 @@ pub(super) enum Lifetime {
     Live,
     /// It is free as soon as a stream comes to it; no call made since may use it.
     Freeing,
+}
+
+/// Which allocations are to fail.
+#[derive(Debug, Default)]
+pub(super) struct Failing {
+    /// How many there are before.
+    pub(super) after: u64,
+    /// How many fail.
+    pub(super) count: u64,
+}
+
+impl Failing {
+    /// Whether the next one fails.
+    pub(super) fn take(&mut self) -> bool {
+        if self.count == 0 {
+            return false;
+        }
+        if self.after > 0 {
+            self.after -= 1;
+            return false;
+        }
+        self.count -= 1;
+        true
+    }
 }
 
 impl Driver {
@@ -142,7 +164,7 @@ impl Driver {
     pub fn retain(&mut self, device: usize) -> Result<u64> {
         let state = self.devices.get_mut(device).ok_or(Code::INVALID_DEVICE)?;
         if state.retained == 0 {
-            self.streams.insert(state.default_stream, Stream::new(device, Kind::Default));
+            self.streams.insert(state.default_stream, Stream::new(device, StreamKind::Default));
         }
         state.retained += 1;
         Ok(state.context)

@@ -1,10 +1,10 @@
 //! Streams: made, waited for, destroyed.
 
 use super::{
-    edge::{call_in_context, put},
-    error::{Code, Result},
-    queue::{Kind, Stream, Work},
+    edge::call_in_context,
+    error::{Code, Result, put},
     state::Driver,
+    work::{Stream, StreamKind, Work},
 };
 use std::ffi::c_void;
 
@@ -15,8 +15,8 @@ impl Driver {
     /// A new stream. Flag 1: not ordered against the default stream.
     pub fn stream_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         let kind = match flags {
-            0 => Kind::Blocking,
-            NON_BLOCKING => Kind::NonBlocking,
+            0 => StreamKind::Blocking,
+            NON_BLOCKING => StreamKind::NonBlocking,
             _ => return Err(Code::INVALID_VALUE),
         };
         let handle = self.handle();
@@ -31,7 +31,7 @@ impl Driver {
             // the default stream of each thread
             2 => Err(Code::NOT_SUPPORTED),
             _ => match self.streams.get(&handle) {
-                Some(stream) if !stream.destroyed && stream.kind != Kind::Default => {
+                Some(stream) if !stream.destroyed && stream.kind != StreamKind::Default => {
                     self.check(stream.device)?;
                     Ok(handle)
                 }

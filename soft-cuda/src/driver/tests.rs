@@ -4,7 +4,7 @@ use super::{
     Driver,
     config::Config,
     error::{Code, Result},
-    queue::Work,
+    work::Work,
 };
 use crate::fault::Fault;
 

@@ -3,14 +3,14 @@
 use super::layout::{Layout, Side};
 use crate::{
     DType, Result,
-    cuda::{Cuda, array::Raw, device::Device, error::Checked, library::Library},
+    cuda::{Cuda, array::RawArray, device::Device, error::Checked, library::Library},
 };
 use cudarc::cufft::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a transform makes of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TransformKind {
     /// Complex to complex, exponent `-2 pi i jk / n`.
     Forward,
     /// Complex to complex, exponent `+2 pi i jk / n`.
@@ -43,7 +43,14 @@ const MOST: usize = 64;
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
 /// Transforms `from` into `to`, which lies apart from it. Both lie as the layout says.
-pub(super) fn run(b: &Cuda, op: &'static str, kind: Kind, layout: Layout, from: &Raw, to: &Raw) -> Result<()> {
+pub(super) fn run(
+    b: &Cuda,
+    op: &'static str,
+    kind: TransformKind,
+    layout: Layout,
+    from: &RawArray,
+    to: &RawArray,
+) -> Result<()> {
     Library::Cufft.load()?;
     let double = matches!(to.dtype, DType::Float64 | DType::Complex128);
     let key = Key { kind: cufft_type(kind, double), layout };
@@ -72,15 +79,15 @@ pub(super) fn run(b: &Cuda, op: &'static str, kind: Kind, layout: Layout, from: 
     }
 }
 
-fn cufft_type(kind: Kind, double: bool) -> sys::cufftType {
+fn cufft_type(kind: TransformKind, double: bool) -> sys::cufftType {
     use sys::cufftType::*;
     match (kind, double) {
-        (Kind::Forward | Kind::Inverse, false) => CUFFT_C2C,
-        (Kind::Forward | Kind::Inverse, true) => CUFFT_Z2Z,
-        (Kind::ToHalf, false) => CUFFT_R2C,
-        (Kind::ToHalf, true) => CUFFT_D2Z,
-        (Kind::FromHalf, false) => CUFFT_C2R,
-        (Kind::FromHalf, true) => CUFFT_Z2D,
+        (TransformKind::Forward | TransformKind::Inverse, false) => CUFFT_C2C,
+        (TransformKind::Forward | TransformKind::Inverse, true) => CUFFT_Z2Z,
+        (TransformKind::ToHalf, false) => CUFFT_R2C,
+        (TransformKind::ToHalf, true) => CUFFT_D2Z,
+        (TransformKind::FromHalf, false) => CUFFT_C2R,
+        (TransformKind::FromHalf, true) => CUFFT_Z2D,
     }
 }
 
@@ -130,19 +137,23 @@ impl Plan {
 
 /// # Safety
 /// The pointers are to memory of the device that the plan's layout stays within.
-unsafe fn execute(plan: sys::cufftHandle, kind: Kind, double: bool, from: u64, to: u64) -> sys::cufftResult {
+unsafe fn execute(plan: sys::cufftHandle, kind: TransformKind, double: bool, from: u64, to: u64) -> sys::cufftResult {
     const FORWARD: i32 = -1;
     const INVERSE: i32 = 1;
-    let direction = if kind == Kind::Forward { FORWARD } else { INVERSE };
+    let direction = if kind == TransformKind::Forward { FORWARD } else { INVERSE };
     // SAFETY: as the caller promises; the element types are those of the plan.
     unsafe {
         match (kind, double) {
-            (Kind::Forward | Kind::Inverse, false) => sys::cufftExecC2C(plan, from as _, to as _, direction),
-            (Kind::Forward | Kind::Inverse, true) => sys::cufftExecZ2Z(plan, from as _, to as _, direction),
-            (Kind::ToHalf, false) => sys::cufftExecR2C(plan, from as _, to as _),
-            (Kind::ToHalf, true) => sys::cufftExecD2Z(plan, from as _, to as _),
-            (Kind::FromHalf, false) => sys::cufftExecC2R(plan, from as _, to as _),
-            (Kind::FromHalf, true) => sys::cufftExecZ2D(plan, from as _, to as _),
+            (TransformKind::Forward | TransformKind::Inverse, false) => {
+                sys::cufftExecC2C(plan, from as _, to as _, direction)
+            }
+            (TransformKind::Forward | TransformKind::Inverse, true) => {
+                sys::cufftExecZ2Z(plan, from as _, to as _, direction)
+            }
+            (TransformKind::ToHalf, false) => sys::cufftExecR2C(plan, from as _, to as _),
+            (TransformKind::ToHalf, true) => sys::cufftExecD2Z(plan, from as _, to as _),
+            (TransformKind::FromHalf, false) => sys::cufftExecC2R(plan, from as _, to as _),
+            (TransformKind::FromHalf, true) => sys::cufftExecZ2D(plan, from as _, to as _),
         }
     }
 }

@@ -5,24 +5,24 @@ mod layout;
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
-    check::Listed,
+    array::RawArray,
     copy::copy_into,
-    kernel::{Grid, Instance, Program, Source},
+    kernel::Grid,
+    program::{Instance, KernelList, Program, ProgramSource},
 };
 use crate::{
     Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
     numpyish::fft::{Direction, axes_and_lengths, no_axis, of_half, points},
     shape,
 };
-use cufft::Kind;
+use cufft::TransformKind;
 use layout::{Layout, Strided};
 use std::cmp::Reverse;
 
-static PROGRAM: Program = Program { name: "fft", source: Source::File(include_str!("../kernels/fft.cuh")) };
+static PROGRAM: Program = Program { name: "fft", source: ProgramSource::File(include_str!("../kernels/fft.cuh")) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: Listed = (&PROGRAM, || {
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let complex = [DType::Complex64, DType::Complex128];
     let reals = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
     let scaled = [DType::Float32, DType::Float64].into_iter().chain(complex);
@@ -52,7 +52,7 @@ struct Transform {
 impl Transform {
     /// The array transformed along axes, each with its number of points; the last is that of real numbers. `x` stays as
     /// it is.
-    fn run(&self, b: &Cuda, x: &Raw, axes: &[(usize, usize)]) -> Result<Raw> {
+    fn run(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         b.check(self.op, x)?;
         let Some((&last, others)) = axes.split_last() else {
             return match self.shape {
@@ -92,25 +92,25 @@ impl Transform {
         if self.double { DType::Float64 } else { DType::Float32 }
     }
 
-    fn as_complex(&self, b: &Cuda, x: &Raw) -> Result<Raw> {
+    fn as_complex(&self, b: &Cuda, x: &RawArray) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, self.real().to_complex(), &x.shape)?;
         copy_into(b, self.op, x, &out)?;
         Ok(out)
     }
 
-    fn complex(&self, b: &Cuda, x: Raw, axes: &[(usize, usize)]) -> Result<Raw> {
+    fn complex(&self, b: &Cuda, x: RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Shape::Complex, axes))
     }
 
     /// One call of the library. The result is dense, in an order of axes that the library can write.
-    fn step(&self, b: &Cuda, x: &Raw, shape: Shape, axes: &[(usize, usize)]) -> Result<Raw> {
+    fn step(&self, b: &Cuda, x: &RawArray, shape: Shape, axes: &[(usize, usize)]) -> Result<RawArray> {
         let (op, inverse) = (self.op, self.direction == Direction::Inverse);
         let complex = self.real().to_complex();
         let (kind, from, to) = match shape {
-            Shape::Complex if inverse => (Kind::Inverse, complex, complex),
-            Shape::Complex => (Kind::Forward, complex, complex),
-            Shape::ToHalf => (Kind::ToHalf, self.real(), complex),
-            Shape::FromHalf => (Kind::FromHalf, complex, self.real()),
+            Shape::Complex if inverse => (TransformKind::Inverse, complex, complex),
+            Shape::Complex => (TransformKind::Forward, complex, complex),
+            Shape::ToHalf => (TransformKind::ToHalf, self.real(), complex),
+            Shape::FromHalf => (TransformKind::FromHalf, complex, self.real()),
         };
         let mut lengths = [x.shape.clone(), x.shape.clone()];
         for &(axis, n) in axes {
@@ -128,7 +128,7 @@ impl Transform {
             return Ok(out);
         }
         let (indices, points): (Vec<usize>, Vec<usize>) = axes.iter().copied().unzip();
-        let layout = |x: &Raw, out: &Raw| Layout::of(&indices, &points, strided(x), strided(out));
+        let layout = |x: &RawArray, out: &RawArray| Layout::of(&indices, &points, strided(x), strided(out));
         let turned = out.view(after.clone(), moved_strides(&after, &indices), out.offset);
         // longer lanes are cut
         let part = (0..x.shape.len()).fold(x.clone(), |x, axis| {
@@ -156,7 +156,7 @@ impl Transform {
     }
 
     /// A copy with the transformed axes last in memory; shorter lanes are filled up with zeros.
-    fn gathered(&self, b: &Cuda, part: &Raw, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<Raw> {
+    fn gathered(&self, b: &Cuda, part: &RawArray, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<RawArray> {
         let lanes = b.uninit_raw(self.op, dtype, shape)?;
         if part.shape != shape {
             b.set_bytes(self.op, &lanes, 0)?;
@@ -168,7 +168,7 @@ impl Transform {
     }
 }
 
-fn strided(x: &Raw) -> Strided<'_> {
+fn strided(x: &RawArray) -> Strided<'_> {
     Strided { shape: &x.shape, strides: &x.strides }
 }
 
@@ -181,7 +181,7 @@ fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
     strides
 }
 
-fn scaled(b: &Cuda, op: &'static str, x: &Raw, by: f64, conj: bool) -> Result<()> {
+fn scaled(b: &Cuda, op: &'static str, x: &RawArray, by: f64, conj: bool) -> Result<()> {
     let n = x.size() as u64;
     if n == 0 {
         return Ok(());
@@ -191,7 +191,7 @@ fn scaled(b: &Cuda, op: &'static str, x: &Raw, by: f64, conj: bool) -> Result<()
     unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &by, &u32::from(conj)]) }
 }
 
-fn hermitian(b: &Cuda, op: &'static str, x: &Raw, m: usize, points: usize, conj: bool) -> Result<()> {
+fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, m: usize, points: usize, conj: bool) -> Result<()> {
     let n = x.size() as u64;
     if n == 0 {
         return Ok(());

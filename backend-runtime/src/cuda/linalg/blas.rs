@@ -1,12 +1,12 @@
 //! Products by cuBLAS.
 
 use super::{
-    OP, Operands,
     gemm::{Batches, Call},
+    operands::{OP, Operands},
 };
 use crate::{
     DType, Error, Result,
-    cuda::{Cuda, array::Raw, device::Device, error::Checked, library::Library, walk::Merged},
+    cuda::{Cuda, array::RawArray, device::Device, error::Checked, library::Library, walk::Merged},
 };
 use cudarc::cublas::sys;
 use std::{
@@ -22,7 +22,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let batches = Batches { shape: merged.shape(), strides: [0, 1, 2].map(|k| merged.strides(k)) };
     let call = batches.call(operands.matrices(), operands.rows, operands.inner, operands.columns);
     let call = call.ok_or_else(|| Error::shapes(OP, &operands.left.shape, &operands.right.shape))?;
-    let at = |x: &Raw, offset: isize| x.pointer().wrapping_add_signed((offset * x.dtype.size() as isize) as i64);
+    let at = |x: &RawArray, offset: isize| x.pointer().wrapping_add_signed((offset * x.dtype.size() as isize) as i64);
     with_handle(b, |handle| {
         for [left, right, out] in batches.offsets() {
             let (left, right) = (at(&operands.left, left), at(&operands.right, right));

@@ -1,14 +1,17 @@
 //! Products of integers, modulo 2^bits.
 
-use super::{OP, Operands, gemm::Matrix};
+use super::{
+    gemm::Matrix,
+    operands::{OP, Operands},
+};
 use crate::{
     DType, Kind, Result,
     cuda::{
         Cuda,
-        array::Raw,
-        check::Listed,
+        array::RawArray,
         copy::copy_into,
-        kernel::{Argument, Grid, Instance, Program, Source},
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, Program, ProgramSource},
         reduce,
         walk::Merged,
     },
@@ -16,11 +19,11 @@ use crate::{
 
 static PROGRAM: Program = Program {
     name: "product",
-    source: Source::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
+    source: ProgramSource::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
 };
 
 /// The kernels, listed for the check.
-pub(crate) const KERNELS: Listed = (&PROGRAM, || {
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let integer = |dtype: &DType| matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);
     DType::ALL.into_iter().filter(integer).map(instance).collect()
@@ -63,7 +66,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     // part, batch, row and column.
     unsafe { b.launch(OP, kernel, grid, &arguments)? };
     if parts > 1 {
-        let total: Raw = reduce::sum_of_first_axis(b, OP, &sums)?;
+        let total: RawArray = reduce::sum_of_first_axis(b, OP, &sums)?;
         copy_into(b, OP, &total, &operands.out)?;
     }
     Ok(())

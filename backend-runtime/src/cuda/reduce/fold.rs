@@ -2,10 +2,7 @@
 
 use crate::{
     DType, Kind,
-    cuda::{
-        check::Listed,
-        kernel::{Instance, Program, Source},
-    },
+    cuda::program::{Instance, KernelList, Program, ProgramSource},
 };
 
 /// Bytes of the largest accumulator.
@@ -110,7 +107,7 @@ pub(crate) fn wide(dtype: DType) -> DType {
 /// The kernels of folds over axes.
 pub(super) static REDUCE: Program = Program {
     name: "reduce",
-    source: Source::File(concat!(
+    source: ProgramSource::File(concat!(
         include_str!("../kernels/locate.cuh"),
         include_str!("../kernels/fold.cuh"),
         include_str!("../kernels/reduce.cuh")
@@ -118,7 +115,7 @@ pub(super) static REDUCE: Program = Program {
 };
 
 /// They, listed for the check.
-pub(crate) const FOLDS: Listed = (&REDUCE, || {
+pub(crate) const FOLDS: KernelList = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {
         for dtype in DType::ALL.into_iter().filter(|&dtype| fold.is_for(dtype)) {

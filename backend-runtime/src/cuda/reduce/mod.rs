@@ -10,7 +10,7 @@ pub use quantile::quantile;
 pub(super) use scan::{DIFFS, SCANS, running_count};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
-use super::{Cuda, CudaArray, array::Raw};
+use super::{Cuda, CudaArray, array::RawArray};
 use crate::{Axes, Element, Error, Float, Ordered, Result, shape};
 use fold::Fold;
 use plan::Plan;
@@ -112,7 +112,7 @@ fn along_axis<T: Element, U: Element>(
 }
 
 /// `fold` of `x` over axes.
-fn reduced(b: &Cuda, op: &'static str, x: &Raw, axes: &[usize], keepdims: bool, fold: Fold) -> Result<Raw> {
+fn reduced(b: &Cuda, op: &'static str, x: &RawArray, axes: &[usize], keepdims: bool, fold: Fold) -> Result<RawArray> {
     b.check(op, x)?;
     let plan = Plan::new(op, x, axes);
     if fold.needs_elements() && plan.inputs() == 0 && plan.outputs() > 0 {
@@ -123,7 +123,7 @@ fn reduced(b: &Cuda, op: &'static str, x: &Raw, axes: &[usize], keepdims: bool, 
 }
 
 /// The sum over axis 0, integers in 64 bits.
-pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &Raw) -> Result<Raw> {
+pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     reduced(b, op, x, &[0], false, Fold::Sum)
 }
 

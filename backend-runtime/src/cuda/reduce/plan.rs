@@ -5,8 +5,9 @@ use crate::{
     Result,
     cuda::{
         Cuda,
-        array::Raw,
-        kernel::{Argument, Grid, Instance},
+        array::RawArray,
+        kernel::{Argument, Grid},
+        program::Instance,
         walk::Merged,
     },
     shape,
@@ -16,7 +17,7 @@ use std::cmp::Reverse;
 /// A fold of one array over some axes.
 pub(crate) struct Plan {
     op: &'static str,
-    x: Raw,
+    x: RawArray,
     axes: Vec<usize>,
     /// The axes that stay, from the one with the largest stride on: the order of the results in memory.
     kept: Vec<usize>,
@@ -26,7 +27,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// `axes` are different axes of `x`.
-    pub(crate) fn new(op: &'static str, x: &Raw, axes: &[usize]) -> Plan {
+    pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
         let in_memory = |mut axes: Vec<usize>| {
             axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
             axes
@@ -51,7 +52,7 @@ impl Plan {
     }
 
     /// The results in the order of the plan; `given` has one value for each. `over` is what the fold divides by.
-    pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&Raw>, over: f64) -> Result<Raw> {
+    pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
         let op = self.op;
         let (x, results) = (&self.x, self.outputs());
         let out = b.uninit_raw(op, fold.result(x.dtype), &[results])?;
@@ -67,7 +68,7 @@ impl Plan {
         let kernel = b.kernel(op, &REDUCE, instance("reduce"))?;
         let grid = Grid { blocks: [split.blocks, split.parts, 1], threads: Grid::THREADS, shared: 0 };
         let (from, to) = (x.pointer(), out.pointer());
-        let (parts, given) = (parts.as_ref().map_or(0, Raw::pointer), given.map_or(0, Raw::pointer));
+        let (parts, given) = (parts.as_ref().map_or(0, RawArray::pointer), given.map_or(0, RawArray::pointer));
         let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
         let kernel_split = split.argument(over);
         // SAFETY: the arguments are `reduce`'s. Both walks stay within `x`; there is a result, and a given value where
@@ -102,7 +103,7 @@ impl Plan {
     }
 
     /// Results in the order of the plan as an array of the shape that is left.
-    pub(crate) fn shaped(&self, values: Raw, keepdims: bool) -> Raw {
+    pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = shape::c_strides(&in_memory);
         let mut strides = vec![0; self.x.shape.len()];

@@ -4,9 +4,10 @@ use crate::{
     Axes, DType, Error, Interpolation, Real, Result,
     cuda::{
         Cuda, CudaArray,
-        array::Raw,
+        array::RawArray,
         copy::contiguous,
-        kernel::{Argument, Grid, Instance},
+        kernel::{Argument, Grid},
+        program::Instance,
         sort::{PROGRAM, Rows, Wanted},
     },
     shape,
@@ -58,7 +59,7 @@ pub fn quantile<T: Real>(
 }
 
 /// Refuses a `q` that is no part of 1. One flag comes to the host.
-fn check_range(b: &Cuda, q: &Raw) -> Result<()> {
+fn check_range(b: &Cuda, q: &RawArray) -> Result<()> {
     if q.size() == 0 {
         return Ok(());
     }

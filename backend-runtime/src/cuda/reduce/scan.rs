@@ -5,11 +5,11 @@ use crate::{
     DType, Element, Kind, Numeric, Result,
     cuda::{
         Cuda, CudaArray,
-        array::Raw,
-        check::Listed,
+        array::RawArray,
         copy::fill,
-        kernel::{Argument, Grid, Instance, Program, Source},
+        kernel::{Argument, Grid},
         map::{Input, instances, map},
+        program::{Instance, KernelList, Program, ProgramSource},
         walk::Merged,
     },
     shape,
@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 
 static PROGRAM: Program = Program {
     name: "scan",
-    source: Source::File(concat!(
+    source: ProgramSource::File(concat!(
         include_str!("../kernels/locate.cuh"),
         include_str!("../kernels/fold.cuh"),
         include_str!("../kernels/scan.cuh")
@@ -26,7 +26,7 @@ static PROGRAM: Program = Program {
 };
 
 /// The kernels of running folds, listed for the check.
-pub(crate) const SCANS: Listed = (&PROGRAM, || {
+pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     let of = |fold: Fold| {
         DType::ALL.into_iter().flat_map(move |dtype| {
             ["scan_rows", "scan_columns", "scan_chunks"].map(|name| Instance::new(name, fold.name(), &[dtype]))
@@ -39,7 +39,7 @@ pub(crate) const SCANS: Listed = (&PROGRAM, || {
 static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
 /// Its kernels, listed for the check.
-pub(crate) const DIFFS: Listed = (&DIFF, || {
+pub(crate) const DIFFS: KernelList = (&DIFF, || {
     let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Bool);
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });
@@ -71,12 +71,12 @@ fn running<T: Element>(
     axis: isize,
     include_initial: bool,
     fold: Fold,
-    of_none: T::Sum,
+    identity: T::Sum,
 ) -> Result<CudaArray<T::Sum>> {
     let axis = shape::axis(op, axis, x.raw.shape.len())?;
     let out = result(b, op, &x.raw, axis, include_initial, T::Sum::DTYPE)?;
     if x.raw.shape[axis] == 0 {
-        fill(b, op, of_none, &out)?;
+        fill(b, op, identity, &out)?;
     } else {
         scan(b, op, &x.raw, &out, axis, include_initial, fold)?;
     }
@@ -84,14 +84,21 @@ fn running<T: Element>(
 }
 
 /// How many of the elements of a 1-D array up to each one, itself included, are true.
-pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &Raw) -> Result<Raw> {
+pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Result<RawArray> {
     let out = b.uninit_raw(op, DType::Int64, &mask.shape)?;
     scan(b, op, mask, &out, 0, false, Fold::Sum)?;
     Ok(out)
 }
 
 /// An array for the result, laid out as `x` is.
-fn result(b: &Cuda, op: &'static str, x: &Raw, axis: usize, include_initial: bool, dtype: DType) -> Result<Raw> {
+fn result(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    axis: usize,
+    include_initial: bool,
+    dtype: DType,
+) -> Result<RawArray> {
     b.check(op, x)?;
     let mut shape = x.shape.clone();
     shape[axis] = shape[axis].saturating_add(include_initial as usize);
@@ -104,15 +111,23 @@ fn result(b: &Cuda, op: &'static str, x: &Raw, axis: usize, include_initial: boo
 }
 
 /// Axes from the one with the largest stride on.
-fn in_memory(x: &Raw, mut axes: Vec<usize>) -> Vec<usize> {
+fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
     axes
 }
 
 /// Writes the running fold of `x`, which is not empty along the axis, into `out`.
-fn scan(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, axis: usize, initial: bool, fold: Fold) -> Result<()> {
+fn scan(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    out: &RawArray,
+    axis: usize,
+    initial: bool,
+    fold: Fold,
+) -> Result<()> {
     let axes = in_memory(x, (0..x.shape.len()).filter(|&a| a != axis).collect());
-    let lanes_of = |x: &Raw| {
+    let lanes_of = |x: &RawArray| {
         let shape = axes.iter().map(|&a| x.shape[a]).collect();
         x.view(shape, axes.iter().map(|&a| x.strides[a]).collect(), x.offset)
     };
@@ -141,7 +156,7 @@ fn scan(b: &Cuda, op: &'static str, x: &Raw, out: &Raw, axis: usize, initial: bo
         1 => None,
         several => Some(b.scratch(op, lanes.n() * several, ACCUMULATOR)?),
     };
-    let places = chunks.as_ref().map_or(0, Raw::pointer);
+    let places = chunks.as_ref().map_or(0, RawArray::pointer);
     if split.chunks > 1 {
         let sum = b.kernel(op, &PROGRAM, instance("scan_chunks"))?;
         let grid = Grid { blocks: [lanes.n().min(i32::MAX as usize) as u32, 1, 1], ..Grid::over(0) };
@@ -204,8 +219,12 @@ pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Re
     let op = "diff";
     b.check(op, &x.raw)?;
     let axis = shape::axis(op, axis, x.raw.shape.len())?;
+    let (left, times) = shape::differences(&x.raw.shape, axis, n);
+    if left.contains(&0) {
+        return b.uninit(op, &left);
+    }
     let mut current = x.raw.clone();
-    for _ in 0..n.min(x.raw.shape[axis]) {
+    for _ in 0..times {
         let len = current.shape[axis] - 1;
         let (after, before) = (current.sliced(axis, 1, len, 1), current.sliced(axis, 0, len, 1));
         current = map(b, op, &DIFF, &[], &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;

@@ -8,8 +8,9 @@ pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
     Cuda, CudaArray,
-    array::Raw,
-    kernel::{Argument, Grid, Instance},
+    array::RawArray,
+    kernel::{Argument, Grid},
+    program::Instance,
     walk::Merged,
 };
 use crate::{DType, Error, Kind, Ordered, Result, Side, shape};
@@ -29,7 +30,7 @@ pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: 
 }
 
 /// The indices that sort a 1-D array, in some integer dtype that has them.
-pub(super) fn order_of(b: &Cuda, op: &'static str, x: &Raw, dtype: DType) -> Result<Raw> {
+pub(super) fn order_of(b: &Cuda, op: &'static str, x: &RawArray, dtype: DType) -> Result<RawArray> {
     let rows = Rows::sorted(b, op, x, x.shape[0], false, Wanted::Order)?;
     let order = rows.order_as(b, dtype)?;
     Ok(order.view(vec![order.size()], vec![1], 0))
@@ -39,12 +40,12 @@ pub(super) fn order_of(b: &Cuda, op: &'static str, x: &Raw, dtype: DType) -> Res
 fn along(
     b: &Cuda,
     op: &'static str,
-    x: &Raw,
+    x: &RawArray,
     axis: isize,
     descending: bool,
     wanted: Wanted,
-    result: impl FnOnce(&Rows) -> Result<Raw>,
-) -> Result<Raw> {
+    result: impl FnOnce(&Rows) -> Result<RawArray>,
+) -> Result<RawArray> {
     let ndim = x.shape.len();
     let axis = shape::axis(op, axis, ndim)?;
     let order: Vec<usize> = (0..ndim).filter(|&a| a != axis).chain([axis]).collect();

@@ -4,10 +4,10 @@ use crate::{
     DType, Error, Kind, Result,
     cuda::{
         Cuda,
-        array::Raw,
-        check::Listed,
-        copy::{MOVERS, copy_into, moved, mover},
-        kernel::{Argument, Grid, Instance, Program, Source},
+        array::RawArray,
+        copy::{copy_into, moved},
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
         walk::{Merged, Walk},
     },
 };
@@ -15,7 +15,7 @@ use crate::{
 /// The kernels of sorting, and of what sorted keys are used for.
 pub(crate) static PROGRAM: Program = Program {
     name: "sort",
-    source: Source::File(concat!(
+    source: ProgramSource::File(concat!(
         include_str!("../kernels/locate.cuh"),
         include_str!("../kernels/keys.cuh"),
         include_str!("../kernels/sort.cuh")
@@ -23,7 +23,7 @@ pub(crate) static PROGRAM: Program = Program {
 };
 
 /// They, listed for the check.
-pub(crate) const KERNELS: Listed = (&PROGRAM, || {
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
     let mut all = vec![Instance::new("sum_tiles", "", &[])];
@@ -70,14 +70,14 @@ const DIGIT_BITS: usize = 8;
 pub(crate) struct Rows {
     op: &'static str,
     /// The elements, rows in C order.
-    x: Raw,
+    x: RawArray,
     walk: Walk<1>,
     rows: usize,
     length: usize,
     descending: bool,
-    keys: Raw,
+    keys: RawArray,
     /// For each key, the place of its element in the row.
-    order: Option<Raw>,
+    order: Option<RawArray>,
 }
 
 /// What is sorted.
@@ -94,7 +94,7 @@ impl Rows {
     pub(crate) fn sorted(
         b: &Cuda,
         op: &'static str,
-        x: &Raw,
+        x: &RawArray,
         length: usize,
         descending: bool,
         wanted: Wanted,
@@ -130,13 +130,13 @@ impl Rows {
     }
 
     /// The sorted keys, (rows, length).
-    pub(crate) fn keys(&self) -> &Raw {
+    pub(crate) fn keys(&self) -> &RawArray {
         &self.keys
     }
 
     /// Where the place of each element is; 0 if it was not asked for.
     pub(crate) fn order_pointer(&self) -> u64 {
-        self.order.as_ref().map_or(0, Raw::pointer)
+        self.order.as_ref().map_or(0, RawArray::pointer)
     }
 
     fn key_kernel(&self, name: &'static str) -> Instance {
@@ -179,7 +179,7 @@ impl Rows {
         for pass in 0..self.x.dtype.size() {
             let shift = (pass * DIGIT_BITS) as u32;
             let (keys, order) = (self.keys.pointer(), self.order_pointer());
-            let (to, order_to) = (spare_keys.pointer(), spare_order.as_ref().map_or(0, Raw::pointer));
+            let (to, order_to) = (spare_keys.pointer(), spare_order.as_ref().map_or(0, RawArray::pointer));
             let all = grid(self.rows * tiles);
             // SAFETY: the arguments are those of the kernels. There is a count for each row, digit and tile, and a
             // total for each row and digit; keys and places go from one pair of arrays to the other.
@@ -197,7 +197,7 @@ impl Rows {
     }
 
     /// The elements in their order, (rows, length).
-    pub(crate) fn values(&self, b: &Cuda) -> Result<Raw> {
+    pub(crate) fn values(&self, b: &Cuda) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, self.x.dtype, &[self.rows, self.length])?;
         let n = out.size();
         if n == 0 {
@@ -222,7 +222,7 @@ impl Rows {
     }
 
     /// The places of the elements in their rows, in another integer dtype, (rows, length).
-    pub(crate) fn order_as(&self, b: &Cuda, dtype: DType) -> Result<Raw> {
+    pub(crate) fn order_as(&self, b: &Cuda, dtype: DType) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, dtype, &[self.rows, self.length])?;
         if let Some(order) = &self.order {
             copy_into(b, self.op, order, &out)?;

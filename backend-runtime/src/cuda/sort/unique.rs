@@ -5,9 +5,10 @@ use crate::{
     DType, Ordered, Result,
     cuda::{
         Cuda, CudaArray,
-        array::Raw,
-        compact::Chosen,
-        kernel::{Argument, Grid, Instance},
+        array::RawArray,
+        compact::MaskIndices,
+        kernel::{Argument, Grid},
+        program::Instance,
         reduce,
     },
 };
@@ -48,12 +49,12 @@ struct Distinct {
     op: &'static str,
     n: usize,
     rows: Rows,
-    begins: Raw,
-    firsts: Chosen,
+    begins: RawArray,
+    firsts: MaskIndices,
 }
 
 impl Distinct {
-    fn of(b: &Cuda, op: &'static str, x: &Raw) -> Result<Distinct> {
+    fn of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<Distinct> {
         let n = x.size();
         let rows = Rows::sorted(b, op, x, n, false, Wanted::Order)?;
         let begins = b.uninit_raw(op, DType::Bool, &[n])?;
@@ -64,23 +65,23 @@ impl Distinct {
             n,
             &[&rows.keys().pointer(), &begins.pointer(), &(n as u64)],
         )?;
-        let firsts = Chosen::of(b, op, &begins)?;
+        let firsts = MaskIndices::of(b, op, &begins)?;
         Ok(Distinct { op, n, rows, begins, firsts })
     }
 
     /// The first element of each value.
-    fn values(&self, b: &Cuda) -> Result<Raw> {
+    fn values(&self, b: &Cuda) -> Result<RawArray> {
         let values = self.rows.values(b)?;
         self.firsts.elements(b, &flat(&values))
     }
 
     /// Where the first element of each value was.
-    fn firsts(&self, b: &Cuda) -> Result<Raw> {
+    fn firsts(&self, b: &Cuda) -> Result<RawArray> {
         let order = self.rows.order_as(b, DType::Int64)?;
         self.firsts.elements(b, &flat(&order))
     }
 
-    fn counts(&self, b: &Cuda) -> Result<Raw> {
+    fn counts(&self, b: &Cuda) -> Result<RawArray> {
         let starts = flat(&self.firsts.places(b, false)?);
         let out = b.uninit_raw(self.op, DType::Int64, &starts.shape)?;
         let runs = out.size();
@@ -89,7 +90,7 @@ impl Distinct {
         Ok(out)
     }
 
-    fn inverse(&self, b: &Cuda, shape: &[usize]) -> Result<Raw> {
+    fn inverse(&self, b: &Cuda, shape: &[usize]) -> Result<RawArray> {
         let number = reduce::running_count(b, self.op, &self.begins)?;
         let out = b.uninit_raw(self.op, DType::Int64, shape)?;
         let order = self.rows.order_pointer();
@@ -110,6 +111,6 @@ fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&
 }
 
 /// The elements of a contiguous array as one axis.
-fn flat(x: &Raw) -> Raw {
+fn flat(x: &RawArray) -> RawArray {
     x.view(vec![x.size()], vec![1], x.offset)
 }

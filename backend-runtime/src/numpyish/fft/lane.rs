@@ -1,10 +1,10 @@
 //! Transforms of one lane, with plans that are made once per length.
 
-use crate::{Complex, Norm, Precision};
+use crate::{Complex, Norm, Precision, Result, numpyish::buffer};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
@@ -61,7 +61,27 @@ const MOST: usize = 256;
 pub struct Plans<R: FftNum> {
     complex: FftPlanner<R>,
     real: RealFftPlanner<R>,
-    lengths: HashSet<usize>,
+    /// Which transforms of a length have a plan: a bit for each of [`Which`].
+    lengths: HashMap<usize, u8>,
+}
+
+/// The transforms of one length.
+#[derive(Clone, Copy)]
+enum Which {
+    Forward = 1,
+    Inverse = 2,
+    RealToHalf = 4,
+    HalfToReal = 8,
+}
+
+/// Bytes that a planner allocates at most, at one time, to make a plan for `n` points.
+///
+/// rustfft has tables of n numbers for each step of a transform. The most has a prime length, by Bluestein's algorithm: a
+/// transform of 2n - 1 points or more, up to 4n, with its own tables, two tables of its length, and scratch memory. By
+/// measurement of all lengths up to 4000 and some up to 3 million, in both precisions and for each instruction set of its
+/// planners, these are 15 n complex numbers and 16 KiB; `tests/memory.rs` measures some of them again.
+pub fn plan_bytes<R>(n: usize) -> usize {
+    n.saturating_mul(20 * 2 * size_of::<R>()).saturating_add(1 << 16)
 }
 
 impl<R: FftNum> Plans<R> {
@@ -69,49 +89,66 @@ impl<R: FftNum> Plans<R> {
         Plans { complex: FftPlanner::new(), real: RealFftPlanner::new(), lengths: Default::default() }
     }
 
-    fn of_length(&mut self, n: usize) -> &mut Plans<R> {
-        if self.lengths.len() >= MOST && !self.lengths.contains(&n) {
+    /// The planners, which have a plan of this kind or room to make one.
+    fn of_length(&mut self, op: &'static str, n: usize, which: Which) -> Result<&mut Plans<R>> {
+        let known = self.lengths.get(&n).copied().unwrap_or(0);
+        if known & which as u8 != 0 {
+            return Ok(self);
+        }
+        if self.lengths.len() >= MOST && known == 0 {
             *self = Plans::new();
         }
-        self.lengths.insert(n);
-        self
+        // the planner itself would end the process where it gets no memory
+        buffer::room(op, plan_bytes::<R>(n))?;
+        *self.lengths.entry(n).or_default() |= which as u8;
+        Ok(self)
     }
 }
 
-fn with_plans<R: Engine, V>(n: usize, f: impl FnOnce(&mut Plans<R>) -> V) -> V {
+fn with_plans<R: Engine, V>(op: &'static str, n: usize, which: Which, f: impl FnOnce(&mut Plans<R>) -> V) -> Result<V> {
     // a planner that panicked has at most lost the plan it was making
-    f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(n))
+    Ok(f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(op, n, which)?))
 }
 
 /// The plan of complex transforms of `n` points.
-pub fn complex<R: Engine>(n: usize, direction: Direction) -> Arc<dyn Fft<R>> {
-    let direction = match direction {
-        Direction::Forward => FftDirection::Forward,
-        Direction::Inverse => FftDirection::Inverse,
+pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> Result<Arc<dyn Fft<R>>> {
+    let (which, direction) = match direction {
+        Direction::Forward => (Which::Forward, FftDirection::Forward),
+        Direction::Inverse => (Which::Inverse, FftDirection::Inverse),
     };
-    with_plans(n, |p| p.complex.plan_fft(n, direction))
+    with_plans(op, n, which, |p| p.complex.plan_fft(n, direction))
 }
 
 /// The plan of transforms from `n` real points to their non-negative frequencies, exponent -2 pi i jk / n.
-pub fn real_to_half<R: Engine>(n: usize) -> Arc<dyn RealToComplex<R>> {
-    with_plans(n, |p| p.real.plan_fft_forward(n))
+pub fn real_to_half<R: Engine>(op: &'static str, n: usize) -> Result<Arc<dyn RealToComplex<R>>> {
+    with_plans(op, n, Which::RealToHalf, |p| p.real.plan_fft_forward(n))
 }
 
 /// The plan of transforms from non-negative frequencies to `n` real points, exponent +2 pi i jk / n.
-pub fn half_to_real<R: Engine>(n: usize) -> Arc<dyn ComplexToReal<R>> {
-    with_plans(n, |p| p.real.plan_fft_inverse(n))
+pub fn half_to_real<R: Engine>(op: &'static str, n: usize) -> Result<Arc<dyn ComplexToReal<R>>> {
+    with_plans(op, n, Which::HalfToReal, |p| p.real.plan_fft_inverse(n))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn planners_start_again_after_many_lengths() {
         let mut plans = Plans::<f32>::new();
-        (1..=MOST).for_each(|n| _ = plans.of_length(n));
-        assert_eq!(plans.of_length(5).lengths.len(), MOST);
-        assert_eq!(plans.of_length(MOST + 1).lengths.len(), 1);
+        let mut after = |n, which| plans.of_length("fft", n, which).unwrap().lengths.len();
+        (1..=MOST).for_each(|n| _ = after(n, Which::Forward));
+        assert_eq!(after(5, Which::RealToHalf), MOST);
+        assert_eq!(after(MOST + 1, Which::Forward), 1);
+    }
+
+    #[test]
+    fn lengths_over_any_memory_have_no_plan() {
+        for n in [1 << 46, isize::MAX as usize, usize::MAX] {
+            assert!(matches!(complex::<f64>("fft", n, Direction::Forward), Err(Error::Memory { op: "fft", .. })));
+            assert!(matches!(real_to_half::<f32>("rfft", n), Err(Error::Memory { op: "rfft", .. })));
+        }
     }
 
     #[test]

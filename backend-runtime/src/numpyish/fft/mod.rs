@@ -3,30 +3,26 @@
 mod lane;
 mod passes;
 
-use super::{NdArray, Numpyish, buffer};
-use crate::{Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result, shape};
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::reals_from_f64,
+    raw::{RawArray, View, typed, view},
+};
+use crate::{Axes, ComplexFloat, DType, Error, Float, Lengths, Norm, Real, Result, shape};
 pub(crate) use lane::Direction;
 use lane::Engine;
+pub use lane::plan_bytes;
 use passes::Pass;
-use std::any::Any;
 
-/// Calls `$f::<T, R>`, R being the precision of T's transforms, and gives the result the type it has.
+/// Calls `$f::<R>`, R being the precision of the transforms of a dtype.
 macro_rules! in_precision {
-    ($t:ty, $f:ident($($argument:expr),*)) => {
-        match <$t as Float>::Complex::DTYPE {
-            DType::Complex64 => Ok(retyped($f::<$t, f32>($($argument),*)?)),
-            _ => Ok(retyped($f::<$t, f64>($($argument),*)?)),
+    ($x:ident, $f:ident($($argument:expr),*)) => {
+        match $x.dtype {
+            DType::Float64 | DType::Complex128 => $f::<f64>($($argument),*),
+            _ => $f::<f32>($($argument),*),
         }
     };
-}
-
-/// An array with its element type named; both are one type.
-fn retyped<A: Element, B: Element>(x: NdArray<A>) -> NdArray<B> {
-    let mut slot = Some(x);
-    (&mut slot as &mut dyn Any)
-        .downcast_mut::<Option<NdArray<B>>>()
-        .and_then(Option::take)
-        .expect("a dtype is its own complex or real dtype")
 }
 
 /// The public functions of one axis, which differ in their bound, their result and what they call.
@@ -40,7 +36,8 @@ macro_rules! one_axis {
             axis: isize,
             norm: Norm,
         ) -> Result<NdArray<T::$result>> {
-            in_precision!(T, $f(stringify!($op), x, n, axis, norm, Direction::$direction))
+            let x = view(x);
+            typed(in_precision!(x, $f(stringify!($op), x, n, axis, norm, Direction::$direction)))
         }
     )*};
 }
@@ -71,7 +68,8 @@ macro_rules! many_axes {
             axes: Axes,
             norm: Norm,
         ) -> Result<NdArray<T::$result>> {
-            in_precision!(T, $f(stringify!($op), x, s, axes, norm, Direction::$direction))
+            let x = view(x);
+            typed(in_precision!(x, $f(stringify!($op), x, s, axes, norm, Direction::$direction)))
         }
     )*};
 }
@@ -87,94 +85,91 @@ many_axes! {
     irfftn<T: ComplexFloat> -> Real = real_many, Inverse;
 }
 
-fn complex_one<T: Element, R: Engine>(
+fn complex_one<R: Engine>(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     n: Option<usize>,
     axis: isize,
     norm: Norm,
     direction: Direction,
-) -> Result<NdArray<R::Complex>> {
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let n = points(op, x.shape(), n, x.shape()[axis])?;
-    Pass { op, axis, n, direction, norm }.complex::<T, R>(x)
+) -> Result<RawArray> {
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    let n = points(op, x.shape, n, x.shape[axis])?;
+    Pass { op, axis, n, direction, norm }.complex::<R>(x)
 }
 
-fn half_one<T: Element, R: Engine>(
+fn half_one<R: Engine>(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     n: Option<usize>,
     axis: isize,
     norm: Norm,
     direction: Direction,
-) -> Result<NdArray<R::Complex>> {
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let n = points(op, x.shape(), n, x.shape()[axis])?;
-    Pass { op, axis, n, direction, norm }.real_to_half::<T, R>(x)
+) -> Result<RawArray> {
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    let n = points(op, x.shape, n, x.shape[axis])?;
+    Pass { op, axis, n, direction, norm }.real_to_half::<R>(x)
 }
 
-fn real_one<T: Element, R: Engine>(
+fn real_one<R: Engine>(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     n: Option<usize>,
     axis: isize,
     norm: Norm,
     direction: Direction,
-) -> Result<NdArray<R>> {
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let n = points(op, x.shape(), n, of_half(x.shape()[axis]))?;
-    Pass { op, axis, n, direction, norm }.half_to_real::<T, R>(x)
+) -> Result<RawArray> {
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    let n = points(op, x.shape, n, of_half(x.shape[axis]))?;
+    Pass { op, axis, n, direction, norm }.half_to_real::<R>(x)
 }
 
-fn complex_many<T: Element, R: Engine>(
+fn complex_many<R: Engine>(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     s: Option<Lengths>,
     axes: Axes,
     norm: Norm,
     direction: Direction,
-) -> Result<NdArray<R::Complex>> {
-    let axes = axes_and_lengths(op, x.shape(), s, axes, false)?;
+) -> Result<RawArray> {
+    let axes = axes_and_lengths(op, x.shape, s, axes, false)?;
     let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     match axes.split_last() {
-        None => passes::as_complex::<T, R>(op, x),
-        Some((last, others)) => {
-            others.iter().rev().try_fold(pass(last).complex::<T, R>(x)?, |x, p| pass(p).again::<R>(x))
-        }
+        None => passes::as_complex::<R>(op, x),
+        Some((last, others)) => others.iter().rev().try_fold(pass(last).complex::<R>(x)?, |x, p| pass(p).again::<R>(x)),
     }
 }
 
-fn half_many<T: Element, R: Engine>(
+fn half_many<R: Engine>(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     s: Option<Lengths>,
     axes: Axes,
     norm: Norm,
     direction: Direction,
-) -> Result<NdArray<R::Complex>> {
-    let axes = axes_and_lengths(op, x.shape(), s, axes, false)?;
+) -> Result<RawArray> {
+    let axes = axes_and_lengths(op, x.shape, s, axes, false)?;
     let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     let (last, others) = axes.split_last().ok_or_else(|| no_axis(op))?;
-    others.iter().rev().try_fold(pass(last).real_to_half::<T, R>(x)?, |x, p| pass(p).again::<R>(x))
+    others.iter().rev().try_fold(pass(last).real_to_half::<R>(x)?, |x, p| pass(p).again::<R>(x))
 }
 
-fn real_many<T: Element, R: Engine>(
+fn real_many<R: Engine>(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     s: Option<Lengths>,
     axes: Axes,
     norm: Norm,
     direction: Direction,
-) -> Result<NdArray<R>> {
-    let axes = axes_and_lengths(op, x.shape(), s, axes, true)?;
+) -> Result<RawArray> {
+    let axes = axes_and_lengths(op, x.shape, s, axes, true)?;
     let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
     let (last, others) = axes.split_last().ok_or_else(|| no_axis(op))?;
     match others.split_first() {
-        None => pass(last).half_to_real::<T, R>(x),
+        None => pass(last).half_to_real::<R>(x),
         Some((first, rest)) => {
-            let x: NdArray<R::Complex> =
-                rest.iter().try_fold(pass(first).complex::<T, R>(x)?, |x, p| pass(p).again::<R>(x))?;
-            pass(last).half_to_real::<R::Complex, R>(&x)
+            let x = rest.iter().try_fold(pass(first).complex::<R>(x)?, |x, p| pass(p).again::<R>(x))?;
+            pass(last).half_to_real::<R>(x.view(&x.strides()))
         }
     }
 }
@@ -228,33 +223,38 @@ pub(crate) fn axes_and_lengths(
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
 pub fn fftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
-    frequencies("fftfreq", n, n, d, |i| if i < n.div_ceil(2) { i as f64 } else { -((n - i) as f64) })
+    let cycle = |i: usize, n: usize| if i < n.div_ceil(2) { i as f64 } else { -((n - i) as f64) };
+    typed(frequencies("fftfreq", T::DTYPE, n, n, d, cycle))
 }
 
 /// Sample frequencies of [`rfft`], in cycles per unit of the spacing `d`.
 pub fn rfftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
-    frequencies("rfftfreq", n, n / 2 + 1, d, |i| i as f64)
+    typed(frequencies("rfftfreq", T::DTYPE, n, n / 2 + 1, d, |i, _| i as f64))
 }
 
-fn frequencies<T: Real>(
+/// `cycle` gives how often a frequency fits `n` samples.
+fn frequencies(
     op: &'static str,
+    dtype: DType,
     n: usize,
     count: usize,
     d: f64,
-    cycle: impl Fn(usize) -> f64,
-) -> Result<NdArray<T>> {
+    cycle: fn(usize, usize) -> f64,
+) -> Result<RawArray> {
     let step = shape::frequency_step(op, n, d)?;
-    shape::count(op, &[count], size_of::<T>())?;
-    let mut out = buffer::vec(op, count)?;
-    out.extend((0..count).map(|i| T::of(cycle(i) * step)));
-    buffer::array(op, &[count], out)
+    let out = Buffer::new(op, shape::count(op, &[count], dtype.size())?, dtype)?;
+    // SAFETY: there is room for as many elements, all of which are written.
+    unsafe {
+        reals_from_f64(dtype, (0..count).map(|i| cycle(i, n) * step), out.start());
+        RawArray::new(op, vec![count], out)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Complex, bf16, f16,
+        Complex, Element, bf16, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, Axis, IxDyn, arr1};
@@ -451,7 +451,7 @@ mod tests {
         assert!(matches!(hfft(&B, &z(&[1]), None, 0, norm), Err(Error::Shape { op: "hfft", .. })));
         assert!(matches!(rfftn(&B, &x(&[2]), None, Axes::list([]), norm), Err(Error::Argument { op: "rfftn", .. })));
         assert!(matches!(irfftn(&B, &z(&[]), None, Axes::All, norm), Err(Error::Argument { op: "irfftn", .. })));
-        assert!(matches!(fftn(&B, &x(&[2, 2]), None, Axes::from([0, -2]), norm), Err(Error::Axis { .. })));
+        assert!(matches!(fftn(&B, &x(&[2, 2]), None, Axes::from([0, -2]), norm), Err(Error::RepeatedAxis { .. })));
         assert!(fftn(&B, &x(&[2, 2]), Some([1, 1, 1].into()), Axes::All, norm).is_err());
         assert!(fftn(&B, &x(&[2, 2]), Some([1].into()), Axes::from([0, 1]), norm).is_err());
         assert!(fftn(&B, &x(&[2, 2]), Some(vec![1; 15].into()), Axes::All, norm).is_err());

@@ -2,14 +2,16 @@
 
 use super::{
     super::{
-        NdArray,
-        buffer::{self, COSTLY},
+        buffer::{self, Buffer},
         convert::convert,
-        layout,
+        copy,
+        layout::{self, LaneFn, Lanes},
+        parallel::COSTLY,
+        raw::{RawArray, View},
     },
     lane::{self, Direction, Engine},
 };
-use crate::{ComplexFloat, Element, Error, Float, Kind, Norm, Numeric, Result};
+use crate::{ComplexFloat, DType, Element, Error, Float, Kind, Norm, Numeric, Result};
 
 /// A transform of `n` points along an axis. Lanes that are longer are cut, shorter ones are continued by zeros.
 #[derive(Clone, Copy)]
@@ -26,109 +28,143 @@ pub struct Pass {
     pub norm: Norm,
 }
 
+/// The lane that begins at an address.
+///
+/// # Safety
+/// It has `n` elements of this type, which nobody else uses.
+unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts_mut(start.cast(), n) }
+}
+
 impl Pass {
     /// Complex results of a complex or real array.
-    pub fn complex<T: Element, R: Engine>(&self, x: &NdArray<T>) -> Result<NdArray<R::Complex>> {
-        if T::DTYPE.kind() != Kind::Complex {
-            return self.real_to_complex::<T, R>(x);
+    pub fn complex<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+        if x.dtype.kind() != Kind::Complex {
+            return self.real_lanes::<R>(x, self.n, |half, to| {
+                // half of the frequencies are computed, the others are their conjugates
+                let m = half.len();
+                to[..m].copy_from_slice(half);
+                for k in m..to.len() {
+                    to[k] = to[to.len() - k].conj();
+                }
+            });
         }
-        let state = || self.complex_state::<R>();
-        layout::map_lanes(self.op, x, self.axis, self.n, COSTLY, state, |(plan, scratch), from, to| {
-            pad(from, to);
-            plan.process_with_scratch(R::lane(to), R::lane(scratch));
-            self.scale::<R>(to);
-            Ok(())
-        })
+        let (from_len, n) = (x.shape[self.axis], self.n);
+        let new = || -> Result<LaneFn<'_>> {
+            let mut transform = self.transform::<R>()?;
+            Ok(Box::new(move |from, to| {
+                // SAFETY: lanes of these lengths.
+                unsafe {
+                    pad(x.dtype, from, from_len, R::Complex::DTYPE, to, n);
+                    transform(lane_mut(to, n));
+                }
+                Ok(())
+            }))
+        };
+        // SAFETY: the function reads a lane of `x` and writes `n` elements.
+        unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new) }
     }
 
     /// As [`Pass::complex`], of the result of another pass: in place where the length stays.
-    pub fn again<R: Engine>(&self, mut x: NdArray<R::Complex>) -> Result<NdArray<R::Complex>> {
-        let shape = x.shape().to_vec();
-        let Some(elements) = x.as_slice_mut().filter(|_| shape[self.axis] == self.n) else {
-            return self.complex::<R::Complex, R>(&x);
+    pub fn again<R: Engine>(&self, x: RawArray) -> Result<RawArray> {
+        let strides = x.strides();
+        let view = x.view(&strides);
+        if view.shape[self.axis] != self.n || !view.is_c_order() {
+            return self.complex::<R>(view);
+        }
+        let new = || -> Result<LaneFn<'_>> {
+            let mut transform = self.transform::<R>()?;
+            Ok(Box::new(move |_, lane| {
+                // SAFETY: a lane of this length.
+                transform(unsafe { lane_mut(lane, self.n) });
+                Ok(())
+            }))
         };
-        let state = || self.complex_state::<R>();
-        layout::lanes_in_place(self.op, elements, &shape, self.axis, COSTLY, state, |(plan, scratch), lane| {
-            plan.process_with_scratch(R::lane(lane), R::lane(scratch));
-            self.scale::<R>(lane);
-            Ok(())
-        })?;
+        // SAFETY: the elements are those of an array that is ours alone, in C order.
+        unsafe { layout::lanes_in_place(self.op, x.start_mut(), view.dtype, view.shape, self.axis, COSTLY, &new)? };
         Ok(x)
     }
 
-    #[allow(clippy::type_complexity)] // a plan and its scratch memory, named where they are used
-    fn complex_state<R: Engine>(&self) -> Result<(std::sync::Arc<dyn rustfft::Fft<R>>, Vec<R::Complex>)> {
-        let plan = lane::complex::<R>(self.n, self.direction);
-        let scratch = buffer::zeroed(self.op, plan.get_inplace_scratch_len())?;
-        Ok((plan, scratch))
-    }
-
-    /// All frequencies of a real array: half of them are computed, the others are their conjugates.
-    fn real_to_complex<T: Element, R: Engine>(&self, x: &NdArray<T>) -> Result<NdArray<R::Complex>> {
-        self.real_lanes::<T, R>(x, self.n, |half, to| {
-            let m = half.len();
-            to[..m].copy_from_slice(half);
-            for k in m..to.len() {
-                to[k] = to[to.len() - k].conj();
-            }
+    /// Transforms a complex lane in place.
+    fn transform<R: Engine>(&self) -> Result<impl FnMut(&mut [R::Complex])> {
+        let plan = lane::complex::<R>(self.op, self.n, self.direction)?;
+        let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_inplace_scratch_len())?;
+        let pass = *self;
+        Ok(move |lane: &mut [R::Complex]| {
+            plan.process_with_scratch(R::lane(lane), R::lane(&mut scratch));
+            pass.scale::<R>(lane);
         })
     }
 
     /// The non-negative frequencies of a real array.
-    pub fn real_to_half<T: Element, R: Engine>(&self, x: &NdArray<T>) -> Result<NdArray<R::Complex>> {
-        self.real_lanes::<T, R>(x, self.n / 2 + 1, |half, to| to.copy_from_slice(half))
+    pub fn real_to_half<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+        self.real_lanes::<R>(x, self.n / 2 + 1, |half, to| to.copy_from_slice(half))
     }
 
     /// Transforms real lanes; `finish` makes a lane of the result of its non-negative frequencies.
-    fn real_lanes<T: Element, R: Engine>(
+    fn real_lanes<R: Engine>(
         &self,
-        x: &NdArray<T>,
+        x: View<'_>,
         out_len: usize,
-        finish: impl Fn(&[R::Complex], &mut [R::Complex]) + Sync,
-    ) -> Result<NdArray<R::Complex>> {
-        let state = || {
-            let plan = lane::real_to_half::<R>(self.n);
-            let scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_scratch_len())?;
-            let real = buffer::zeroed::<R>(self.op, self.n)?;
-            let half = buffer::zeroed::<R::Complex>(self.op, self.n / 2 + 1)?;
-            Ok((plan, scratch, real, half))
+        finish: fn(&[R::Complex], &mut [R::Complex]),
+    ) -> Result<RawArray> {
+        let from_len = x.shape[self.axis];
+        let new = || -> Result<LaneFn<'_>> {
+            let plan = lane::real_to_half::<R>(self.op, self.n)?;
+            let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
+            let mut real = buffer::zeros::<R>(self.op, self.n)?;
+            let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
+            Ok(Box::new(move |from, to| {
+                // SAFETY: a lane of this length, and room for the points of the transform.
+                unsafe { pad(x.dtype, from, from_len, R::DTYPE, real.as_mut_ptr().cast(), self.n) };
+                plan.process_with_scratch(&mut real, R::lane(&mut half), R::lane(&mut scratch))
+                    .map_err(|e| self.refused(e))?;
+                if self.direction == Direction::Inverse {
+                    half.iter_mut().for_each(|v| *v = v.conj());
+                }
+                self.scale::<R>(&mut half);
+                // SAFETY: a lane of this length.
+                finish(&half, unsafe { lane_mut(to, out_len) });
+                Ok(())
+            }))
         };
-        layout::map_lanes(self.op, x, self.axis, out_len, COSTLY, state, |(plan, scratch, real, half), from, to| {
-            pad(from, real);
-            plan.process_with_scratch(real, R::lane(half), R::lane(scratch)).map_err(|e| self.refused(e))?;
-            if self.direction == Direction::Inverse {
-                half.iter_mut().for_each(|v| *v = v.conj());
-            }
-            self.scale::<R>(half);
-            finish(half, to);
-            Ok(())
-        })
+        let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
+        // SAFETY: the function reads a lane of `x` and writes `out_len` elements.
+        unsafe { layout::map_lanes(self.op, x, self.axis, out, COSTLY, &new) }
     }
 
     /// Real results of non-negative frequencies. The imaginary parts of those that stand alone are ignored.
-    pub fn half_to_real<T: Element, R: Engine>(&self, x: &NdArray<T>) -> Result<NdArray<R>> {
-        let state = || {
-            let plan = lane::half_to_real::<R>(self.n);
-            let scratch = buffer::zeroed::<R::Complex>(self.op, plan.get_scratch_len())?;
-            let half = buffer::zeroed::<R::Complex>(self.op, self.n / 2 + 1)?;
-            Ok((plan, scratch, half))
+    pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+        let from_len = x.shape[self.axis];
+        let new = || -> Result<LaneFn<'_>> {
+            let plan = lane::half_to_real::<R>(self.op, self.n)?;
+            let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
+            let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
+            Ok(Box::new(move |from, to| {
+                // SAFETY: lanes of these lengths.
+                let to: &mut [R] = unsafe {
+                    pad(x.dtype, from, from_len, R::Complex::DTYPE, half.as_mut_ptr().cast(), half.len());
+                    lane_mut(to, self.n)
+                };
+                half[0] = R::Complex::from_real(half[0].real());
+                if self.n.is_multiple_of(2) {
+                    half[self.n / 2] = R::Complex::from_real(half[self.n / 2].real());
+                }
+                if self.direction == Direction::Forward {
+                    half.iter_mut().for_each(|v| *v = v.conj());
+                }
+                plan.process_with_scratch(R::lane(&mut half), to, R::lane(&mut scratch))
+                    .map_err(|e| self.refused(e))?;
+                let factor = R::of(self.direction.scale(self.norm, self.n));
+                if factor != R::ONE {
+                    to.iter_mut().for_each(|v| *v = v.times(factor));
+                }
+                Ok(())
+            }))
         };
-        layout::map_lanes(self.op, x, self.axis, self.n, COSTLY, state, |(plan, scratch, half), from, to| {
-            pad(from, half);
-            half[0] = R::Complex::from_real(half[0].real());
-            if self.n.is_multiple_of(2) {
-                half[self.n / 2] = R::Complex::from_real(half[self.n / 2].real());
-            }
-            if self.direction == Direction::Forward {
-                half.iter_mut().for_each(|v| *v = v.conj());
-            }
-            plan.process_with_scratch(R::lane(half), to, R::lane(scratch)).map_err(|e| self.refused(e))?;
-            let factor = R::of(self.direction.scale(self.norm, self.n));
-            if factor != R::ONE {
-                to.iter_mut().for_each(|v| *v = v.times(factor));
-            }
-            Ok(())
-        })
+        // SAFETY: the function reads a lane of `x` and writes `n` elements.
+        unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::DTYPE, len: self.n }, COSTLY, &new) }
     }
 
     fn scale<R: Engine>(&self, lane: &mut [R::Complex]) {
@@ -144,17 +180,26 @@ impl Pass {
     }
 }
 
-/// The beginning of a lane, continued by zeros.
-fn pad<T: Element, A: Element>(from: &[T], to: &mut [A]) {
-    let n = from.len().min(to.len());
-    convert(&from[..n], &mut to[..n]);
-    to[n..].fill(A::default());
+/// The beginning of a lane in another dtype, continued by zeros.
+///
+/// # Safety
+/// Both lanes have these lengths, and are apart.
+unsafe fn pad(from_dtype: DType, from: *const u8, from_len: usize, dtype: DType, to: *mut u8, len: usize) {
+    let n = from_len.min(len);
+    // SAFETY: the caller's promise; zero bytes are zeros.
+    unsafe {
+        convert(from_dtype, dtype, from, to, n);
+        to.add(n * dtype.size()).write_bytes(0, (len - n) * dtype.size());
+    }
 }
 
 /// An array without any transform.
-pub fn as_complex<T: Element, R: Engine>(op: &'static str, x: &NdArray<T>) -> Result<NdArray<R::Complex>> {
-    let from = buffer::packed(op, x)?;
-    let mut out = buffer::zeroed(op, from.len())?;
-    convert(&from, &mut out);
-    buffer::array(op, x.shape(), out)
+pub fn as_complex<R: Engine>(op: &'static str, x: View<'_>) -> Result<RawArray> {
+    let from = copy::pack(op, x)?;
+    let out = Buffer::new(op, x.len(), R::Complex::DTYPE)?;
+    // SAFETY: as many elements of both dtypes, all of which are written.
+    unsafe {
+        convert(x.dtype, out.dtype(), from.start(), out.start(), out.len());
+        RawArray::new(op, x.shape.to_vec(), out)
+    }
 }

@@ -1,28 +1,35 @@
 //! Gathers and scatters along one axis, by arrays of indices.
 
-use super::widen;
 use crate::{
-    Element, Error, Numeric, Result,
+    Complex, DType, Element, Error, Numeric, Result, bf16, f16,
     numpyish::{
         NdArray, Numpyish,
-        buffer::{self, CHEAP, COSTLY, Shared},
-        copy,
+        buffer::Buffer,
+        copy::{self, Ends, by_bits},
+        parallel::{self, CHEAP, COSTLY},
+        raw::{RawArray, View, typed, view},
+        region::Region,
+        simd::versions,
     },
     shape,
 };
-use multiversion::multiversion;
-use ndarray::Axis;
-use std::{
-    mem::MaybeUninit,
-    ops::Range,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
+versions! {
+    /// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
+    unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
+        let n = len as i64;
+        let mut bad = 0;
+        for &i in indices {
+            bad |= i.wrapping_add(n) | (n - 1).wrapping_sub(i);
+        }
+        bad >= 0
+    }
+}
+
 fn inside(indices: &[i64], len: usize) -> bool {
-    let n = len as i64;
-    indices.iter().fold(0, |bad, &i| bad | i.wrapping_add(n) | (n - 1).wrapping_sub(i)) >= 0
+    // SAFETY: the loop has no conditions.
+    unsafe { all_inside(indices, len) }
 }
 
 /// An error that names the first index outside an axis.
@@ -31,7 +38,7 @@ fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
         return Ok(());
     }
     let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
-    Err(Error::Index { op, index, len })
+    Err(Error::Index { op, index: index.into(), len })
 }
 
 /// An index that lies in an axis, from its start.
@@ -47,60 +54,60 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
 
 /// Elements at indices along one axis.
 pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
+    typed(taken(view(x), view(indices), axis))
+}
+
+fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     const OP: &str = "take";
-    let axis = shape::axis(OP, axis, x.ndim())?;
-    let len = x.shape()[axis];
-    let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
-    shape::count(OP, &shape, size_of::<T>())?;
-    let indices = buffer::packed(OP, indices)?;
-    let (outer, inner) = around(x.shape(), axis);
-    let few = x.as_slice().is_none() && indices.len() < len / 2;
+    let axis = shape::axis(OP, axis, x.shape.len())?;
+    let (len, size) = (x.shape[axis], x.dtype.size());
+    let shape = [&x.shape[..axis], indices.shape, &x.shape[axis + 1..]].concat();
+    let n = shape::count(OP, &shape, size)?;
+    let packed = copy::pack(OP, indices)?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(indices.len()) };
+    let (outer, inner) = around(x.shape, axis);
+    let few = !x.is_c_order() && indices.len() < len / 2;
     if few || inner != 1 || len == 0 {
-        check(OP, &indices, len)?;
+        check(OP, indices, len)?;
     }
     if few {
-        return take_slices(OP, x, &indices, axis, &shape);
+        return take_slices(OP, x, indices, axis, shape);
     }
-    let from = buffer::packed(OP, x)?;
+    let from = copy::pack(OP, x)?;
     if inner == 1 {
         let rows = Rows { count: outer, width: indices.len(), len, inner };
-        let slab = |row: usize| &from[row * len..][..len];
-        return gather(OP, &shape, rows, slab, |_, columns| &indices[columns]);
+        let slab = |row: usize| row * len;
+        return gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|_| indices);
     }
-    // SAFETY: every row of every part is written.
-    unsafe {
-        buffer::build(OP, &shape, |out| {
-            buffer::chunks(out, inner, CHEAP, |start, part| {
-                for (row, to) in (start / inner..).zip(part.chunks_exact_mut(inner)) {
-                    let (outer, k) = (row / indices.len(), row % indices.len());
-                    to.write_copy_of_slice(&from[(outer * len + from_start(indices[k], len)) * inner..][..inner]);
-                }
-            });
-        })
-    }
+    let out = Buffer::new(OP, n, x.dtype)?;
+    let (ends, bytes) = (Ends { from: from.start(), to: out.start() }, inner * size);
+    parallel::parallel(n.checked_div(inner).unwrap_or(0), (CHEAP / inner.max(1)).max(1), |rows| {
+        let ends = &ends;
+        for row in rows {
+            let (outer, k) = (row / indices.len(), row % indices.len());
+            let from = outer * len + from_start(indices[k], len);
+            // SAFETY: a row of both; the index lies in the axis, as was checked.
+            unsafe { std::ptr::copy_nonoverlapping(ends.from.add(from * bytes), ends.to.add(row * bytes), bytes) };
+        }
+    });
+    // SAFETY: every row of the result has been written.
+    unsafe { RawArray::new(OP, shape, out) }
 }
 
 /// [`take`] of a few slices, without reading the rest.
-fn take_slices<T: Element>(
-    op: &'static str,
-    x: &NdArray<T>,
-    indices: &[i64],
-    axis: usize,
-    shape: &[usize],
-) -> Result<NdArray<T>> {
-    let mut flat = x.shape().to_vec();
+fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shape: Vec<usize>) -> Result<RawArray> {
+    let mut flat = x.shape.to_vec();
     flat[axis] = indices.len();
     let mut strides = shape::c_strides(&flat);
     let step = strides.remove(axis) as usize;
-    // SAFETY: the slices are all there is along the axis.
-    unsafe {
-        buffer::build(op, shape, |out| {
-            for (k, &index) in indices.iter().enumerate() {
-                let slice = x.view().index_axis_move(Axis(axis), from_start(index, x.shape()[axis]));
-                copy::place(out, k * step, &strides, slice);
-            }
-        })
+    let mut out = Buffer::new(op, shape::count(op, &shape, x.dtype.size())?, x.dtype)?;
+    for (k, &index) in indices.iter().enumerate() {
+        let slice = Region::of(x).at(axis, from_start(index, x.shape[axis]));
+        copy::place(&mut out, k * step, &strides, slice.view());
     }
+    // SAFETY: the slices are all there is along the axis.
+    unsafe { RawArray::new(op, shape, out) }
 }
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
@@ -110,36 +117,34 @@ pub fn take_along_axis<T: Element>(
     indices: &NdArray<i64>,
     axis: isize,
 ) -> Result<NdArray<T>> {
+    typed(taken_along(view(x), view(indices), axis))
+}
+
+fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     const OP: &str = "take_along_axis";
-    let axis = shape::axis(OP, axis, x.ndim())?;
-    let refused = |_| Error::shapes(OP, x.shape(), indices.shape());
-    if indices.ndim() != x.ndim() {
+    let axis = shape::axis(OP, axis, x.shape.len())?;
+    let refused = |_| Error::shapes(OP, x.shape, indices.shape);
+    if indices.shape.len() != x.shape.len() {
         return Err(refused(()));
     }
-    let (len, many) = (x.shape()[axis], indices.shape()[axis]);
+    let (len, many) = (x.shape[axis], indices.shape[axis]);
     let with = |shape: &[usize], length: usize| [&shape[..axis], &[length], &shape[axis + 1..]].concat();
-    let others = shape::broadcast(OP, &with(x.shape(), 1), &with(indices.shape(), 1)).map_err(|_| refused(()))?;
+    let others = shape::broadcast(OP, &with(x.shape, 1), &with(indices.shape, 1)).map_err(|_| refused(()))?;
     let (x_shape, shape) = (with(&others, len), with(&others, many));
-    shape::count(OP, &x_shape, size_of::<T>())?;
-    shape::count(OP, &shape, size_of::<T>().max(size_of::<i64>()))?;
-    let from = broadcast(OP, x, &x_shape)?;
-    let from = buffer::packed(OP, &from)?;
-    let indices = broadcast(OP, indices, &shape)?;
-    let indices = buffer::packed(OP, &indices)?;
+    shape::count(OP, &x_shape, x.dtype.size())?;
+    shape::count(OP, &shape, x.dtype.size().max(size_of::<i64>()))?;
+    let wide = Region::of(x).broadcast(OP, &x_shape)?;
+    let from = copy::pack(OP, wide.view())?;
+    let wide_indices = Region::of(indices).broadcast(OP, &shape)?;
+    let packed = copy::pack(OP, wide_indices.view())?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
     // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, len, inner };
-    let slab = |row: usize| &from[if inner == 1 { row } else { row / many } * len * inner..][..len * inner];
-    gather(OP, &shape, rows, slab, |row, columns| &indices[row * width..][columns])
-}
-
-/// The array broadcast to a shape that it fits; written out only where that changes it.
-fn broadcast<T: Element>(op: &'static str, x: &NdArray<T>, shape: &[usize]) -> Result<NdArray<T>> {
-    if x.shape() == shape {
-        return Ok(x.clone());
-    }
-    buffer::array(op, shape, copy::to_vec(op, widen(op, &x.view(), shape)?)?)
+    let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
+    gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
 }
 
 /// The rows of a gather: `width` elements each, chosen from a slab of `len` times `inner` elements.
@@ -150,63 +155,63 @@ struct Rows {
     inner: usize,
 }
 
-/// Rows of elements at indices. `indices` gives those of some columns of a row.
-fn gather<'a, T: Element>(
+/// Rows of elements at indices. `slab` says with which element the slab of a row begins, `indices` gives those of a row.
+fn gather<'a>(
     op: &'static str,
-    shape: &[usize],
-    rows: Rows,
-    slab: impl Fn(usize) -> &'a [T] + Sync,
-    indices: impl Fn(usize, Range<usize>) -> &'a [i64] + Sync,
-) -> Result<NdArray<T>> {
+    shape: Vec<usize>,
+    dtype: DType,
+    rows: &Rows,
+    from: *const u8,
+    slab: &(dyn Fn(usize) -> usize + Sync),
+    indices: &(dyn Fn(usize) -> &'a [i64] + Sync),
+) -> Result<RawArray> {
     /// Indices of one task: checked and then read again while they are in the cache.
     const COLUMNS: usize = 1 << 12;
-    let Rows { count, width, len, inner } = rows;
+    let &Rows { count, width, len, inner } = rows;
+    let size = dtype.size();
     let segments = width.div_ceil(COLUMNS);
     let outside = AtomicBool::new(false);
-    // SAFETY: every segment of every row is written, with anything where an index is outside.
-    let array = unsafe {
-        buffer::build(op, shape, |out: &mut [MaybeUninit<T>]| {
-            let out = Shared::new(out);
-            buffer::parallel(count * segments, (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)), |tasks| {
-                for task in tasks {
-                    let (row, first) = (task / segments, task % segments * COLUMNS);
-                    let columns = first..width.min(first + COLUMNS);
-                    let out = out.part(row * width + columns.start..row * width + columns.end);
-                    let indices = indices(row, columns);
-                    if inside(indices, len) {
-                        gather_row(slab(row), len, inner, first, indices, out);
-                    } else {
-                        out.fill(MaybeUninit::new(T::default()));
-                        outside.store(true, Ordering::Relaxed);
-                    }
-                }
-            });
-        })
-    }?;
+    let out = Buffer::new(op, shape::count(op, &shape, size)?, dtype)?;
+    let ends = Ends { from, to: out.start() };
+    parallel::parallel(count * segments, (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)), |tasks| {
+        let ends = &ends;
+        for task in tasks {
+            let (row, first) = (task / segments, task % segments * COLUMNS);
+            let indices = &indices(row)[first..width.min(first + COLUMNS)];
+            if !inside(indices, len) {
+                outside.store(true, Ordering::Relaxed);
+                return;
+            }
+            // SAFETY: a segment of a row of the result, and a slab of what is chosen from, in which the indices lie.
+            unsafe {
+                let to = ends.to.add((row * width + first) * size);
+                let slab = ends.from.add(slab(row) * size);
+                by_bits!(dtype, U => gather_row::<U>(slab.cast(), len, inner, first, indices, to.cast()));
+            }
+        }
+    });
     if outside.into_inner() {
-        (0..count).try_for_each(|row| check(op, indices(row, 0..width), len))?;
+        (0..count).try_for_each(|row| check(op, indices(row), len))?;
     }
-    Ok(array)
+    // SAFETY: no index was outside, so every segment of every row has been written.
+    unsafe { RawArray::new(op, shape, out) }
 }
 
 /// Elements at indices that lie in the axis, of one column each from `first` on where there are several.
-fn gather_row<T: Element>(
-    slab: &[T],
-    len: usize,
-    inner: usize,
-    first: usize,
-    indices: &[i64],
-    out: &mut [MaybeUninit<T>],
-) {
-    assert_eq!(slab.len(), len * inner, "a slab is one index of what is before the axis");
-    if inner == 1 {
-        for (o, &i) in out.iter_mut().zip(indices) {
-            // SAFETY: the index lies in the axis, which is the slab.
-            o.write(unsafe { *slab.get_unchecked(from_start(i, len)) });
-        }
-    } else {
-        for ((o, &i), column) in out.iter_mut().zip(indices).zip(first..) {
-            o.write(slab[from_start(i, len) * inner + column]);
+///
+/// # Safety
+/// The slab has `len` times `inner` elements, `out` room for an element for each index, the columns are below `inner`.
+unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: usize, indices: &[i64], out: *mut U) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if inner == 1 {
+            for (k, &i) in indices.iter().enumerate() {
+                *out.add(k) = *slab.add(from_start(i, len));
+            }
+        } else {
+            for (k, &i) in indices.iter().enumerate() {
+                *out.add(k) = *slab.add(from_start(i, len) * inner + first + k);
+            }
         }
     }
 }
@@ -219,7 +224,7 @@ pub fn scatter_add<T: Numeric>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    scattered("scatter_add", x, indices, values, axis, |to, from| *to = to.plus(from))
+    typed(scattered("scatter_add", view(x), view(indices), view(values), axis, addition(T::DTYPE)))
 }
 
 /// A copy of x in which elements at indices along one axis are replaced by values.
@@ -230,59 +235,129 @@ pub fn scatter<T: Element>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    scattered("scatter", x, indices, values, axis, |to, from| *to = from)
+    typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
+}
+
+/// How values are put to elements.
+struct Put {
+    /// A value for each index of a lane of `len` elements.
+    at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
+    /// `n` values to as many elements.
+    row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
+}
+
+/// Signed and unsigned integers have the same sums, bit by bit.
+fn addition(dtype: DType) -> Put {
+    fn of<T: Numeric>() -> Put {
+        Put { at: add_at::<T>, row: add_row::<T> }
+    }
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => of::<u8>(),
+        Int16 | UInt16 => of::<u16>(),
+        Int32 | UInt32 => of::<u32>(),
+        Int64 | UInt64 => of::<u64>(),
+        Float16 => of::<f16>(),
+        BFloat16 => of::<bf16>(),
+        Float32 => of::<f32>(),
+        Float64 => of::<f64>(),
+        Complex64 => of::<Complex<f32>>(),
+        Complex128 => of::<Complex<f64>>(),
+    }
+}
+
+fn replacement(dtype: DType) -> Put {
+    unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
+        // SAFETY: `n` elements of both.
+        unsafe { std::ptr::copy_nonoverlapping(values.cast::<U>(), to.cast::<U>(), n) };
+    }
+    unsafe fn at<U: Copy>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
+        for (k, &i) in indices.iter().enumerate() {
+            // SAFETY: an index of the lane, and a value for each.
+            unsafe { *lane.cast::<U>().add(from_start(i, len)) = *values.cast::<U>().add(k) };
+        }
+    }
+    by_bits!(dtype, U => Put { at: at::<U>, row: row::<U> })
+}
+
+unsafe fn add_at<T: Numeric>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
+    for (k, &i) in indices.iter().enumerate() {
+        // SAFETY: an index of the lane, and a value for each.
+        unsafe {
+            let to = lane.cast::<T>().add(from_start(i, len));
+            *to = (*to).plus(*values.cast::<T>().add(k));
+        }
+    }
+}
+
+versions! {
+    unsafe fn add_row[T: Numeric][T](to: *mut u8, values: *const u8, n: usize) {
+        let (to, values) = (to.cast::<T>(), values.cast::<T>());
+        for i in 0..n {
+            // SAFETY: `n` elements of both.
+            unsafe { *to.add(i) = (*to.add(i)).plus(*values.add(i)) };
+        }
+    }
 }
 
 /// In the order of the indices, so that sums do not depend on threads and the last of equal indices counts.
-fn scattered<T: Element>(
+fn scattered(
     op: &'static str,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    values: &NdArray<T>,
+    x: View<'_>,
+    indices: View<'_>,
+    values: View<'_>,
     axis: isize,
-    put: impl Fn(&mut T, T) + Sync,
-) -> Result<NdArray<T>> {
+    put: Put,
+) -> Result<RawArray> {
     /// Columns of one task, where there are many.
     const COLUMNS: usize = 1 << 9;
-    let axis = shape::axis(op, axis, x.ndim())?;
-    if indices.ndim() != 1 {
-        return Err(Error::shape(op, indices.shape(), "indices have one axis"));
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    if indices.shape.len() != 1 {
+        return Err(Error::shape(op, indices.shape, "indices have one axis"));
     }
-    let mut wanted = x.shape().to_vec();
+    let mut wanted = x.shape.to_vec();
     wanted[axis] = indices.len();
-    if values.shape() != wanted {
-        return Err(Error::shapes(op, &wanted, values.shape()));
+    if values.shape != wanted {
+        return Err(Error::shapes(op, &wanted, values.shape));
     }
-    let len = x.shape()[axis];
-    let indices = buffer::packed(op, indices)?;
-    check(op, &indices, len)?;
-    let from = buffer::packed(op, values)?;
-    let mut to = copy::to_vec(op, x.view())?;
-    let (outer, inner) = around(x.shape(), axis);
+    let (len, size) = (x.shape[axis], x.dtype.size());
+    let packed = copy::pack(op, indices)?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(indices.len()) };
+    check(op, indices, len)?;
+    let out = copy::to_buffer(op, x)?;
+    if values.len() == 0 {
+        // axes behind may be as long as they like where there is nothing to write
+        // SAFETY: the copy has all elements.
+        return unsafe { RawArray::new(op, x.shape.to_vec(), out) };
+    }
+    let from = copy::pack(op, values)?;
+    let (outer, inner) = around(x.shape, axis);
     let segments = inner.div_ceil(COLUMNS);
-    let all = Shared::new(&mut to);
+    let ends = Ends { from: from.start(), to: out.start() };
     let work = indices.len().saturating_mul(inner.min(COLUMNS));
-    buffer::parallel(outer * segments, (CHEAP / work.max(1)).max(1), |tasks| {
+    parallel::parallel(outer * segments, (CHEAP / work.max(1)).max(1), |tasks| {
+        let ends = &ends;
         for task in tasks {
             let (o, first) = (task / segments, task % segments * COLUMNS);
             let width = COLUMNS.min(inner - first);
-            if inner == 1 {
-                // SAFETY: tasks write to different indices of what is before the axis.
-                let slab = unsafe { all.part(o * len..(o + 1) * len) };
-                let from = &from[o * indices.len()..][..indices.len()];
-                indices.iter().zip(from).for_each(|(&i, &from)| put(&mut slab[from_start(i, len)], from));
-                continue;
-            }
-            for (k, &index) in indices.iter().enumerate() {
-                let at = (o * len + from_start(index, len)) * inner + first;
-                // SAFETY: columns of different tasks are different, and so are their elements.
-                let to = unsafe { all.part(at..at + width) };
-                let from = &from[(o * indices.len() + k) * inner + first..][..width];
-                to.iter_mut().zip(from).for_each(|(to, &from)| put(to, from));
+            // SAFETY: indices lie in the axis, as was checked; tasks write to different indices of what is before the axis, or
+            // to different columns.
+            unsafe {
+                if inner == 1 {
+                    (put.at)(ends.to.add(o * len * size), len, indices, ends.from.add(o * indices.len() * size));
+                    continue;
+                }
+                for (k, &index) in indices.iter().enumerate() {
+                    let to = (o * len + from_start(index, len)) * inner + first;
+                    let from = (o * indices.len() + k) * inner + first;
+                    (put.row)(ends.to.add(to * size), ends.from.add(from * size), width);
+                }
             }
         }
     });
-    buffer::array(op, x.shape(), to)
+    // SAFETY: every element is that of a copy, or was put there.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
 #[cfg(test)]
@@ -291,6 +366,8 @@ mod tests {
     use super::*;
     use crate::IntoHost;
     use crate::numpyish::copy::tests::Dice;
+    use crate::numpyish::raw::array;
+    use ndarray::Axis;
 
     const B: Numpyish = Numpyish::new();
 
@@ -299,7 +376,7 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad, len: 3 };
+            let error = Error::Index { op: "take", index: bad.into(), len: 3 };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
         assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
@@ -374,10 +451,10 @@ mod tests {
 
     #[test]
     fn huge_shapes_of_nothing_are_looked_through_at_once() {
-        let none = buffer::zeroed::<i64>("zeros", 0).unwrap();
-        let x = buffer::array("zeros", &[1 << 40, 0], none).unwrap();
+        let none = Vec::<i64>::new();
+        let x = array("zeros", &[1 << 40, 0], none).unwrap();
         assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
-        assert_eq!(scatter(&B, &x, &counting(&[0]), &buffer::array("x", &[0, 0], vec![]).unwrap(), 0).unwrap(), x);
+        assert_eq!(scatter(&B, &x, &counting(&[0]), &array("x", &[0, 0], vec![]).unwrap(), 0).unwrap(), x);
         assert!(matches!(take(&B, &x, &counting(&[1]), 1), Err(Error::Index { len: 0, .. })));
     }
 }

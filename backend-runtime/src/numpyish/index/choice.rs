@@ -1,14 +1,16 @@
 //! One of two elements, by a condition.
 
 use crate::{
-    Element, Result,
+    DType, Element, Result,
     numpyish::{
-        NdArray, Numpyish, Operand, elementwise,
-        walk::{self, Input, STEP, Source},
+        NdArray, Numpyish, Operand,
+        copy::by_bits,
+        kernel::{Kernel, Loop, MOST},
+        raw::{view, view_operand},
+        simd::{SETS, versions},
     },
 };
-use multiversion::multiversion;
-use std::{hint::select_unpredictable, mem::MaybeUninit};
+use std::{hint::select_unpredictable, ptr};
 
 /// x1 where the condition is true, x2 elsewhere.
 pub fn select<T: Element>(
@@ -17,41 +19,36 @@ pub fn select<T: Element>(
     x1: Operand<'_, T>,
     x2: Operand<'_, T>,
 ) -> Result<NdArray<T>> {
-    const OP: &str = "where";
-    if let (Some(c), Some(x), Some(y)) = (condition.as_slice(), whole(&x1, condition), whole(&x2, condition)) {
-        return elementwise::like(OP, condition, c.len(), |r, out| {
-            pick_each(Input::Slice(&c[r.clone()]), x.part(r.clone()), y.part(r), out);
-        });
-    }
-    let sources = [Source::array(condition), elementwise::source(&x1), elementwise::source(&x2)];
-    // SAFETY: every element is written.
-    unsafe {
-        walk::walk(OP, &sources, &|parts, out| pick_each(parts[0].input(), parts[1].input(), parts[2].input(), out))
+    let operands = [view(condition), view_operand(&x1), view_operand(&x2)];
+    // SAFETY: the kernel takes a condition and two operands of this dtype; it has no op to point to.
+    unsafe { T::numpyish_run(&kernel(T::DTYPE), ptr::null(), &operands) }
+}
+
+/// The kernel of a dtype: one loop for all whose elements have one size and alignment.
+fn kernel(dtype: DType) -> Kernel {
+    let pick: Loop = by_bits!(dtype, U => pick::<U>);
+    Kernel {
+        name: "where",
+        operands: 3,
+        inputs: [DType::Bool, dtype, dtype],
+        output: dtype,
+        scalar_forms: false,
+        loops: [pick; SETS],
+        near: None,
     }
 }
 
-/// A scalar, or the elements of an array that has the condition's shape and lies in C order.
-fn whole<'a, T: Element>(x: &'a Operand<'_, T>, condition: &NdArray<bool>) -> Option<Input<'a, T>> {
-    match x {
-        Operand::Scalar(x) => Some(Input::Scalar(*x)),
-        Operand::Array(x) if x.shape() == condition.shape() => x.as_slice().map(Input::Slice),
-        Operand::Array(_) => None,
-    }
-}
-
-fn pick_each<T: Element>(c: Input<'_, bool>, x: Input<'_, T>, y: Input<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let (cs, xs, ys) = (c.spread(), x.spread(), y.spread());
-    for (i, out) in out.chunks_mut(STEP).enumerate() {
-        let range = i * STEP..i * STEP + out.len();
-        pick(c.slice(&cs, range.clone()), x.slice(&xs, range.clone()), y.slice(&ys, range), out);
-    }
-}
-
-/// Both elements are read before the choice. Without the hint it is a branch, which a random condition mispredicts.
-#[multiversion(targets("x86_64+avx2+fma+f16c"))]
-fn pick<T: Element>(c: &[bool], x: &[T], y: &[T], out: &mut [MaybeUninit<T>]) {
-    for (((o, &c), &x), &y) in out.iter_mut().zip(c).zip(x).zip(y) {
-        o.write(select_unpredictable(c, x, y));
+versions! {
+    /// Both elements are read before the choice. Without the hint it is a branch, which a random condition mispredicts.
+    unsafe fn pick[U: Copy][U](_op: *const u8, x: [*const u8; MOST], _scalars: u8, out: *mut u8, n: usize) {
+        // SAFETY: as `Loop` says: `n` elements of each.
+        unsafe {
+            let (c, x, y) = (x[0].cast::<bool>(), x[1].cast::<U>(), x[2].cast::<U>());
+            let out = out.cast::<U>();
+            for i in 0..n {
+                *out.add(i) = select_unpredictable(*c.add(i), *x.add(i), *y.add(i));
+            }
+        }
     }
 }
 

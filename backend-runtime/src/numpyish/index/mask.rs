@@ -1,98 +1,128 @@
 //! Elements that a mask is true for, and where they are.
 
 use crate::{
-    Element, Error, Result,
+    DType, Element, Error, Result,
     numpyish::{
         NdArray, Numpyish,
-        buffer::{self, CHEAP, Shared},
-        copy,
+        buffer::{self, Buffer},
+        convert::nonzero_bytes,
+        copy::{self, by_bits},
+        parallel::{self, CHEAP},
+        raw::{RawArray, View, all_typed, typed, view},
     },
 };
-use ndarray::ArrayView;
-use std::mem::MaybeUninit;
 
 /// Elements that one task looks through for true ones.
 const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, where a mask of the same shape is true.
 pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
+    typed(masked(view(x), view(mask)))
+}
+
+fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     const OP: &str = "boolean_mask";
-    if x.shape() != mask.shape() {
-        return Err(Error::shapes(OP, x.shape(), mask.shape()));
+    if x.shape != mask.shape {
+        return Err(Error::shapes(OP, x.shape, mask.shape));
     }
-    let (x, mask) = (buffer::packed(OP, x)?, buffer::packed(OP, mask)?);
-    let mut ends = buffer::vec::<usize>(OP, mask.len().div_ceil(BLOCK))?;
+    let (elements, flags) = (copy::pack(OP, x)?, copy::pack(OP, mask)?);
+    // SAFETY: the bools of the mask, packed; each is a byte of 0 or 1.
+    let flags = unsafe { flags.slice::<bool>(mask.len()) };
+    let mut ends = buffer::vec::<usize>(OP, flags.len().div_ceil(BLOCK))?;
     let mut n = 0;
-    for block in mask.chunks(BLOCK) {
+    for block in flags.chunks(BLOCK) {
         n += block.iter().map(|&m| usize::from(m)).sum::<usize>();
         ends.push(n);
     }
-    // SAFETY: the blocks cover the result, and each is written by as many elements as it has.
-    unsafe {
-        buffer::build(OP, &[n], |out: &mut [MaybeUninit<T>]| {
-            let out = Shared::new(out);
-            buffer::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
-                for i in blocks {
-                    let out = out.part(if i == 0 { 0 } else { ends[i - 1] }..ends[i]);
-                    let range = i * BLOCK..mask.len().min((i + 1) * BLOCK);
-                    compress(x[range.clone()].iter().copied(), mask[range].iter().copied(), out);
-                }
-            });
-        })
-    }
+    let out = Buffer::new(OP, n, x.dtype)?;
+    let (size, both) = (x.dtype.size(), copy::Ends { from: elements.start(), to: out.start() });
+    parallel::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
+        let both = &both;
+        for i in blocks {
+            let first = if i == 0 { 0 } else { ends[i - 1] };
+            let flags = &flags[i * BLOCK..flags.len().min((i + 1) * BLOCK)];
+            // SAFETY: the blocks of the elements and of the result; a block writes as many as it has flags set.
+            unsafe {
+                let (from, to) = (both.from.add(i * BLOCK * size), both.to.add(first * size));
+                by_bits!(x.dtype, U => compress::<U>(from.cast(), flags, to.cast(), ends[i] - first));
+            }
+        }
+    });
+    // SAFETY: the blocks cover the result.
+    unsafe { RawArray::new(OP, vec![n], out) }
 }
 
-/// Writes the elements whose mask is true. Every element is written where the next one goes, and stays if its mask is
-/// true: no branch to predict.
-#[inline]
-fn compress<T>(x: impl Iterator<Item = T>, mask: impl Iterator<Item = bool>, out: &mut [MaybeUninit<T>]) {
+/// Writes the elements whose flag is set, `room` of them. Every element is written where the next one goes, and stays if its
+/// flag is set: no branch to predict.
+///
+/// # Safety
+/// There are as many elements as flags, and room for `room`.
+unsafe fn compress<U: Copy>(x: *const U, flags: &[bool], out: *mut U, room: usize) {
     let mut next = 0;
-    for (x, m) in x.zip(mask) {
-        let Some(o) = out.get_mut(next) else { return };
-        o.write(x);
-        next += usize::from(m);
+    for (i, &flag) in flags.iter().enumerate() {
+        if next == room {
+            return;
+        }
+        // SAFETY: as the caller promises; `next` is below `room`, as just asked.
+        unsafe { *out.add(next) = *x.add(i) };
+        next += usize::from(flag);
     }
 }
 
-/// Indices of the true elements, one array per axis.
+/// Indices of the elements that are not zero, one array per axis.
 pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
+    all_typed(nonzero_of(view(x)))
+}
+
+fn nonzero_of(x: View<'_>) -> Result<Vec<RawArray>> {
     const OP: &str = "nonzero";
     let (n, places) = places(OP, x)?;
-    places.into_iter().map(|v| buffer::array(OP, &[n], v)).collect()
+    places.into_iter().map(|v| RawArray::from_vec(OP, vec![n], v)).collect()
 }
 
-/// Indices of the true elements, one row each.
+/// Indices of the elements that are not zero, one row each.
 pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>> {
+    typed(argwhere_of(view(x)))
+}
+
+fn argwhere_of(x: View<'_>) -> Result<RawArray> {
     const OP: &str = "argwhere";
     let (n, places) = places(OP, x)?;
-    // SAFETY: the columns are the result.
-    unsafe {
-        buffer::build(OP, &[n, x.ndim()], |out| {
-            for (k, column) in places.iter().enumerate() {
-                copy::place(out, k, &[x.ndim() as isize], ArrayView::from(column).into_dyn());
-            }
-        })
+    let ndim = x.shape.len();
+    let mut out = Buffer::new(OP, crate::shape::count(OP, &[n, ndim], size_of::<i64>())?, DType::Int64)?;
+    for (k, column) in places.iter().enumerate() {
+        let column = View { start: column.as_ptr().cast(), dtype: DType::Int64, shape: &[n], strides: &[1] };
+        copy::place(&mut out, k, &[ndim as isize], column);
     }
+    // SAFETY: the columns are the result.
+    unsafe { RawArray::new(OP, vec![n, ndim], out) }
 }
 
-/// How many elements are true, and their indices along each axis, in C order.
-fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Vec<i64>>)> {
-    let elements = buffer::packed(op, x)?;
-    let n = elements.iter().filter(|x| x.truth()).count();
-    let mut places = (0..x.ndim()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
+/// How many elements are not zero, and their indices along each axis, in C order.
+fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
+    let elements = copy::pack(op, x)?;
+    let made = if x.dtype == DType::Bool { Vec::new() } else { flags(op, elements.start(), x)? };
+    // SAFETY: the elements, packed, which are bools.
+    let flags = if x.dtype == DType::Bool { unsafe { elements.slice::<bool>(x.len()) } } else { &made[..] };
+    let n = flags.iter().filter(|&&flag| flag).count();
+    let mut places = (0..x.shape.len()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
     let Some((last, outer)) = places.split_last_mut() else {
         return Ok((n, places));
     };
+    let len = x.shape[outer.len()].max(1);
     let mut index = vec![0; outer.len()];
+    let mut numbers = buffer::vec::<i64>(op, len.min(flags.len()))?;
+    numbers.extend(0..len.min(flags.len()) as i64);
     // a row at a time: the outer indices change only between rows, and nothing is divided
-    for row in elements.chunks(x.shape()[outer.len()].max(1)) {
-        let found = row.iter().filter(|x| x.truth()).count();
-        let room = &mut last.spare_capacity_mut()[..found];
-        compress(0.., row.iter().map(|x| x.truth()), room);
-        // SAFETY: as many places as are true have just been written.
-        unsafe { last.set_len(last.len() + found) };
+    for row in flags.chunks(len) {
+        let found = row.iter().filter(|&&flag| flag).count();
+        // SAFETY: a number for each flag; there is room for all places, of which this row has as many as flags set.
+        unsafe {
+            compress(numbers.as_ptr(), row, last.as_mut_ptr().add(last.len()), found);
+            last.set_len(last.len() + found);
+        }
         outer.iter_mut().zip(&index).for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));
-        for (i, &d) in index.iter_mut().zip(x.shape()).rev() {
+        for (i, &d) in index.iter_mut().zip(x.shape).rev() {
             *i += 1;
             if *i < d as i64 {
                 break;
@@ -103,10 +133,26 @@ fn places<T: Element>(op: &'static str, x: &NdArray<T>) -> Result<(usize, Vec<Ve
     Ok((n, places))
 }
 
+/// Whether elements are not zero, given those of `x` in C order.
+fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>> {
+    let n = x.len();
+    let flags = Buffer::new(op, n, DType::Bool)?;
+    let (test, size) = (nonzero_bytes(x.dtype), x.dtype.size());
+    let both = copy::Ends { from: elements, to: flags.start() };
+    parallel::parallel(n, CHEAP, |range| {
+        let both = &both;
+        // SAFETY: a part of both; tasks write different parts.
+        unsafe { test(both.from.add(range.start * size), both.to.add(range.start), range.len()) };
+    });
+    // SAFETY: every flag has been written, as a byte of 0 or 1.
+    Ok(unsafe { flags.into_vec() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{counting, list};
     use super::*;
+    use crate::numpyish::raw::array;
     use crate::{IntoHost, numpyish::copy::tests::Dice};
     use ndarray::IxDyn;
 
@@ -147,7 +193,7 @@ mod tests {
 
     #[test]
     fn huge_shapes_of_nothing() {
-        let x = buffer::array("zeros", &[1 << 40, 0], Vec::<i64>::new()).unwrap();
+        let x = array("zeros", &[1 << 40, 0], Vec::<i64>::new()).unwrap();
         assert_eq!(argwhere(&B, &x).unwrap().shape(), [0, 2]);
         assert_eq!(nonzero(&B, &x).unwrap().len(), 2);
     }

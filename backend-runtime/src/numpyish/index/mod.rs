@@ -10,26 +10,14 @@ pub use choice::select;
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::{getitem, setitem};
 
-use crate::{Element, Error, Result};
-use ndarray::{ArrayView, IxDyn};
-
-/// A view broadcast to a shape that it fits.
-fn widen<'a, T: Element>(
-    op: &'static str,
-    x: &'a ArrayView<'_, T, IxDyn>,
-    shape: &[usize],
-) -> Result<ArrayView<'a, T, IxDyn>> {
-    x.broadcast(IxDyn(shape)).ok_or_else(|| Error::shapes(op, x.shape(), shape))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{NdArray, buffer};
+    use super::super::{NdArray, raw::array};
 
     /// An array of 0, 1, 2 ..
     pub fn counting(shape: &[usize]) -> NdArray<i64> {
         let n = shape.iter().product::<usize>() as i64;
-        buffer::array("test", shape, (0..n).collect()).unwrap()
+        array("test", shape, (0..n).collect()).unwrap()
     }
 
     /// The elements in C order.

@@ -1,24 +1,30 @@
 //! Parts of arrays by a range or an index per axis.
 
-use super::widen;
 use crate::{
     Element, Result, Slice,
-    numpyish::{NdArray, Numpyish, Operand, buffer, copy},
+    numpyish::{
+        NdArray, Numpyish, Operand,
+        buffer::Buffer,
+        copy,
+        raw::{Change, RawArray, Step, View, changed_by, typed, view, view_operand},
+        region::Region,
+    },
     shape,
 };
-use ndarray::{Axis, Slice as Part};
+use ndarray::Slice as Part;
 
 /// A part of the array, sharing its memory.
 pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Result<NdArray<T>> {
-    let spans = shape::spans("getitem", slices, x.shape())?;
-    let mut part = x.clone();
-    for (axis, span) in spans.iter().enumerate() {
-        part.slice_axis_inplace(Axis(axis), ndarray_slice(span));
-    }
-    for (axis, _) in spans.iter().enumerate().rev().filter(|(_, span)| span.drop) {
-        part = part.index_axis_move(Axis(axis), 0);
-    }
-    Ok(part)
+    changed_by(x, part(x.shape(), slices))
+}
+
+fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
+    let spans = shape::spans("getitem", slices, shape)?;
+    let mut steps: Vec<Step> =
+        spans.iter().enumerate().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
+    let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
+    steps.extend(dropped.map(|(axis, _)| Step::Index(axis, 0)));
+    Ok(Change::View(steps))
 }
 
 /// The same part in ndarray's words: there a negative step begins at the last index of the range.
@@ -41,30 +47,29 @@ pub fn setitem<T: Element>(
     slices: &[Slice],
     values: Operand<'_, T>,
 ) -> Result<NdArray<T>> {
+    typed(replaced(view(x), slices, view_operand(&values)))
+}
+
+fn replaced(x: View<'_>, slices: &[Slice], values: View<'_>) -> Result<RawArray> {
     const OP: &str = "setitem";
-    let spans = shape::spans(OP, slices, x.shape())?;
-    let whole = shape::c_strides(x.shape());
+    let spans = shape::spans(OP, slices, x.shape)?;
+    let whole = shape::c_strides(x.shape);
     let start: usize = spans.iter().zip(&whole).map(|(span, &stride)| span.start * stride as usize).sum();
     let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
     let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
     let strides: Vec<isize> = kept().map(|(span, &s)| if span.len > 1 { span.step * s } else { s }).collect();
-    let mut values = match &values {
-        Operand::Array(v) => v.view(),
-        Operand::Scalar(v) => ndarray::aview0(v).into_dyn(),
-    };
+    let mut values = Region::of(values);
     // as in NumPy, leading axes of length 1 may be more than those of the part
-    while values.ndim() > lengths.len() && values.shape()[0] == 1 {
-        values.index_axis_inplace(Axis(0), 0);
+    while values.shape().len() > lengths.len() && values.shape()[0] == 1 {
+        values = values.at(0, 0);
     }
     shape::check_broadcast_to(OP, values.shape(), &lengths)?;
-    let values = widen(OP, &values, &lengths)?;
-    // SAFETY: the copy writes every element.
-    unsafe {
-        buffer::build(OP, x.shape(), |out| {
-            copy::place(out, 0, &whole, x.view());
-            copy::place(out, start, &strides, values);
-        })
-    }
+    let values = values.broadcast(OP, &lengths)?;
+    let mut out = Buffer::new(OP, shape::count(OP, x.shape, x.dtype.size())?, x.dtype)?;
+    copy::place(&mut out, 0, &whole, x);
+    copy::place(&mut out, start, &strides, values.view());
+    // SAFETY: the copy of the array has written every element.
+    unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
 #[cfg(test)]

@@ -3,96 +3,183 @@
 use super::{
     super::{
         NdArray, Numpyish,
-        buffer::{self, CHEAP},
-        convert::{convert, is_half},
-        layout,
+        convert::{Value, computed_in, conversion},
+        layout::{self, LaneFn, Lanes},
+        parallel::{self, CHEAP, Shared},
+        raw::{Change, Step, View, changed_by, typed, view},
+        simd::versions,
     },
-    fold::{self, BLOCK, Fold, Max, Min, is_nan},
+    fold::{self, BLOCK, Folding, is_nan},
+    plan::{Block, NO_BLOCK, Reading},
 };
-use crate::{Element, Error, Ordered, Result, element::same, shape};
+use crate::{DType, Error, Ordered, Result, shape};
 use std::cmp::Ordering;
 
 /// Index of the largest element along one axis, the first of equals; the first NaN, if there is one.
 pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
-    arg::<T, Max>("argmax", x, axis, keepdims, Ordering::Greater)
+    arg("argmax", view(x), axis, keepdims, true)
 }
 
 /// Index of the smallest element along one axis, the first of equals; the first NaN, if there is one.
 pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
-    arg::<T, Min>("argmin", x, axis, keepdims, Ordering::Less)
+    arg("argmin", view(x), axis, keepdims, false)
 }
 
-fn arg<T: Ordered, F>(
-    op: &'static str,
-    x: &NdArray<T>,
-    axis: isize,
-    keepdims: bool,
-    better: Ordering,
-) -> Result<NdArray<i64>>
-where
-    F: Fold<f32, Acc = f32, Given = ()> + Fold<T, Acc = T, Given = ()>,
-{
-    let axis = shape::axis(op, axis, x.ndim())?;
-    if x.shape()[axis] == 0 && x.shape().iter().enumerate().all(|(i, &d)| i == axis || d > 0) {
-        return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
+fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<NdArray<i64>> {
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    if x.shape[axis] == 0 && x.shape.iter().enumerate().all(|(i, &d)| i == axis || d > 0) {
+        return Err(Error::shape(op, x.shape, "has no elements to choose from"));
     }
-    let find = |(): &mut (), lane: &[T], out: &mut [i64]| {
-        let best = if is_half::<T>() { best::<T, f32, F>(lane, better) } else { best::<T, T, F>(lane, better) };
-        out[0] = best as i64;
-        Ok(())
+    let len = x.shape[axis];
+    let search = Search::new(computed_in(x.dtype), largest);
+    let new = || -> Result<LaneFn<'_>> {
+        let search = &search;
+        Ok(Box::new(move |lane, out| {
+            let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
+            let mut scratch = NO_BLOCK;
+            // SAFETY: a lane of the array, which is not empty, and room for an index.
+            unsafe { *out.cast::<i64>() = search.best(lane, len, &mut scratch) as i64 };
+            Ok(())
+        }))
     };
-    let found = layout::map_lanes(op, x, axis, 1, CHEAP, || Ok(()), find)?;
-    Ok(if keepdims { found } else { found.index_axis_move(ndarray::Axis(axis), 0) })
+    // SAFETY: the function reads a lane of `len` elements, and writes one index.
+    let found: NdArray<i64> =
+        typed(unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) })?;
+    if keepdims { Ok(found) } else { changed_by(&found, Ok(Change::View(vec![Step::Index(axis, 0)]))) }
 }
 
-/// Index of the best element of a lane that is not empty, compared in `A`.
-fn best<T: Ordered, A: Ordered, F: Fold<A, Acc = A, Given = ()>>(lane: &[T], better: Ordering) -> usize {
-    if lane.len() < 2 * CHEAP {
-        return best_of_part::<T, A, F>(lane, better).0;
-    }
-    let mut parts = vec![(0, A::default()); lane.len().div_ceil(CHEAP)];
-    buffer::chunks(&mut parts, 1, 1, |first, bests| {
-        for (best, part) in bests.iter_mut().zip(lane[first * CHEAP..].chunks(CHEAP)) {
-            *best = best_of_part::<T, A, F>(part, better);
+/// How the best element of a lane is found, in the dtype that elements are compared in.
+struct Search {
+    dtype: DType,
+    folding: &'static Folding,
+    largest: bool,
+    /// Where the first of `n` elements is that equals a value, or is NaN as it is.
+    find: unsafe fn(x: *const u8, n: usize, value: *const u8) -> usize,
+    /// How a value compares to the best so far; none where either is NaN.
+    compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
+    is_nan: unsafe fn(*const u8) -> bool,
+}
+
+impl Search {
+    fn new(dtype: DType, largest: bool) -> Search {
+        fn of<A: Ordered>(folding: &'static Folding, largest: bool) -> Search {
+            let (compare, is_nan) = (compare::<A>, nan::<A>);
+            Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan }
         }
-    });
-    let mut best = parts[0];
-    for (k, &(i, value)) in parts.iter().enumerate() {
-        if beats(value, best.1, better) {
-            best = (k * CHEAP + i, value);
+        let folding = if largest { fold::maxima(dtype) } else { fold::minima(dtype) };
+        let search = match dtype {
+            DType::Bool | DType::UInt8 => of::<u8>(folding, largest),
+            DType::Int8 => of::<i8>(folding, largest),
+            DType::Int16 => of::<i16>(folding, largest),
+            DType::Int32 => of::<i32>(folding, largest),
+            DType::Int64 => of::<i64>(folding, largest),
+            DType::UInt16 => of::<u16>(folding, largest),
+            DType::UInt32 => of::<u32>(folding, largest),
+            DType::UInt64 => of::<u64>(folding, largest),
+            DType::Float32 => of::<f32>(folding, largest),
+            DType::Float64 => of::<f64>(folding, largest),
+            other => unreachable!("extremes are not computed in {other}"),
+        };
+        Search { dtype, ..search }
+    }
+
+    /// Index of the best element of a lane that is not empty.
+    ///
+    /// # Safety
+    /// The elements of the lane may be read, and become those of the search.
+    unsafe fn best(&self, lane: View<'_>, len: usize, scratch: &mut Block) -> usize {
+        let reading = Reading::new(lane, conversion(lane.dtype, self.dtype), self.dtype.size());
+        if len < 2 * CHEAP {
+            // SAFETY: the caller's promise.
+            return unsafe { self.best_of_part(&reading, 0, len, scratch).0 };
+        }
+        let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
+        let bests = Shared::new(&mut parts);
+        parallel::parallel(len.div_ceil(CHEAP), 1, |range| {
+            let mut scratch = NO_BLOCK;
+            for part in range {
+                let first = part * CHEAP;
+                // SAFETY: the parts are those of the lane; each task writes parts of its own.
+                unsafe {
+                    bests.part(part..part + 1)[0] =
+                        self.best_of_part(&reading, first, CHEAP.min(len - first), &mut scratch);
+                }
+            }
+        });
+        let mut best = parts[0];
+        for &(index, value) in &parts[1..] {
+            // SAFETY: both are values of the search.
+            if unsafe { self.beats(value, best.1) } {
+                best = (index, value);
+            }
+        }
+        best.0
+    }
+
+    /// Index and value of the best of `n` elements from `first` on. The best of each block is found by the loop that finds a
+    /// maximum; only the best block is searched for it.
+    unsafe fn best_of_part(&self, from: &Reading, first: usize, n: usize, scratch: &mut Block) -> (usize, Value) {
+        let mut best = (0, Value::ZERO);
+        // SAFETY: the caller's promise: the blocks are those of the lane.
+        unsafe {
+            for start in (0..n).step_by(BLOCK) {
+                let len = BLOCK.min(n - start);
+                let block = from.load((first + start) as isize, 1, len, scratch);
+                let mut value = Value::ZERO;
+                (self.folding.block)(block, len, std::ptr::null(), value.start_mut());
+                if start == 0 || self.beats(value, best.1) {
+                    best = (start, value);
+                }
+            }
+            let (start, value) = best;
+            let len = BLOCK.min(n - start);
+            let block = from.load((first + start) as isize, 1, len, scratch);
+            (first + start + (self.find)(block, len, value.start()), value)
         }
     }
-    best.0
-}
 
-/// Index and value of the best element. The best of each block is found by the loop that finds a maximum; only the best
-/// block is searched for it.
-fn best_of_part<T: Ordered, A: Ordered, F: Fold<A, Acc = A, Given = ()>>(lane: &[T], better: Ordering) -> (usize, A) {
-    let mut wide = [A::default(); BLOCK];
-    let mut best = (0, A::default());
-    for (k, block) in lane.chunks(BLOCK).enumerate() {
-        let value = fold::block::<A, F>(values(block, &mut wide), ());
-        if k == 0 || beats(value, best.1, better) {
-            best = (k, value);
+    /// Whether a later value is better than the best so far; nothing beats NaN.
+    unsafe fn beats(&self, value: Value, best: Value) -> bool {
+        let better = if self.largest { Ordering::Greater } else { Ordering::Less };
+        // SAFETY: both are values of the search.
+        unsafe {
+            !(self.is_nan)(best.start())
+                && ((self.is_nan)(value.start()) || (self.compare)(value.start(), best.start()) == Some(better))
         }
     }
-    let (k, value) = best;
-    let block = values(&lane[k * BLOCK..lane.len().min((k + 1) * BLOCK)], &mut wide);
-    let place = block.iter().position(|&v| if is_nan(value) { is_nan(v) } else { v == value });
-    (k * BLOCK + place.unwrap_or(0), value)
 }
 
-fn values<'a, T: Element, A: Element>(from: &'a [T], wide: &'a mut [A]) -> &'a [A] {
-    if let Some(ready) = same::<T, A>(from) {
-        return ready;
+unsafe fn nan<A: Ordered>(x: *const u8) -> bool {
+    // SAFETY: an element.
+    is_nan(unsafe { *x.cast::<A>() })
+}
+
+unsafe fn compare<A: Ordered>(value: *const u8, best: *const u8) -> Option<Ordering> {
+    // SAFETY: elements.
+    unsafe { (*value.cast::<A>()).partial_cmp(&*best.cast::<A>()) }
+}
+
+versions! {
+    unsafe fn find[A: Ordered][A](x: *const u8, n: usize, value: *const u8) -> usize {
+        /// Elements that are looked at together.
+        const SOME: usize = 64;
+        // SAFETY: `n` elements, and one.
+        let (x, value) = unsafe { (std::slice::from_raw_parts(x.cast::<A>(), n), *value.cast::<A>()) };
+        let nan = is_nan(value);
+        let mut first = 0;
+        for some in x.as_chunks::<SOME>().0 {
+            let mut found = false;
+            for &v in some {
+                found |= if nan { is_nan(v) } else { v == value };
+            }
+            if found {
+                break;
+            }
+            first += SOME;
+        }
+        let place = x[first..].iter().position(|&v| if nan { is_nan(v) } else { v == value });
+        place.map_or(0, |place| first + place)
     }
-    convert(from, wide);
-    &wide[..from.len()]
-}
-
-/// Whether a later value is better than the best so far; nothing beats NaN.
-fn beats<A: Ordered>(value: A, best: A, better: Ordering) -> bool {
-    !is_nan(best) && (is_nan(value) || value.partial_cmp(&best) == Some(better))
 }
 
 #[cfg(test)]

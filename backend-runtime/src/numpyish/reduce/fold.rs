@@ -1,12 +1,10 @@
 //! What is done to the elements of one output, and the loops that do it to many at once.
 
-use crate::{Element, Float, Numeric, Ordered};
-use multiversion::multiversion;
-use std::hint::select_unpredictable;
+use super::super::{convert::Value, simd::versions};
+use crate::{Complex, DType, Element, Float, Numeric, Ordered};
+use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
 
 /// A way to make one value of many, in any order.
-///
-/// It has no `self`, so that one generic loop is compiled for it and for the instruction set of the machine.
 pub trait Fold<A: Element> {
     /// What elements are folded into.
     type Acc: Element;
@@ -108,10 +106,10 @@ pub fn is_nan<A: Ordered>(x: A) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// The sum of squared distances from a known mean.
-pub struct Spread;
+/// The sum of squared deviations from a known mean.
+pub struct SquaredDeviations;
 
-impl<A: Float> Fold<A> for Spread {
+impl<A: Float> Fold<A> for SquaredDeviations {
     type Acc = A::Real;
     type Given = A;
 
@@ -132,123 +130,293 @@ impl<A: Float> Fold<A> for Spread {
     }
 }
 
+/// How many bytes are 1 of those that are 0 or 1.
+pub struct Count;
+
+impl Fold<u8> for Count {
+    type Acc = i64;
+    type Given = ();
+
+    #[inline(always)]
+    fn start(_: u8) -> i64 {
+        0
+    }
+
+    #[inline(always)]
+    fn step(acc: i64, x: u8, _: ()) -> i64 {
+        acc + i64::from(x)
+    }
+
+    #[inline(always)]
+    fn merge(a: i64, b: i64) -> i64 {
+        a + b
+    }
+}
+
+/// The loops of a fold over one dtype. What is around them, in [`plan`](super::plan), is compiled once for all.
+pub struct Folding {
+    /// Dtype of a value.
+    pub acc: DType,
+    /// Bytes of what is given of an output.
+    pub given: usize,
+    /// Folds a block of `n` elements, of which there is at least one, to a value.
+    pub block: unsafe fn(x: *const u8, n: usize, given: *const u8, acc: *mut u8),
+    /// Folds rows into a row of `width` values: `rows` of them, each `stride` elements after the one before.
+    pub rows: unsafe fn(acc: *mut u8, x: *const u8, stride: isize, rows: usize, width: usize, given: *const u8),
+    /// Writes `n` values before any element, given one element of each.
+    pub start: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
+    /// Merges `n` values into others.
+    pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
+}
+
+/// The loops of a fold over elements of `A`.
+pub struct Of<A, F>(PhantomData<(A, F)>);
+
+impl<A: Element, F: Fold<A>> Of<A, F> {
+    /// The loops.
+    pub const FOLDING: &'static Folding = &Folding {
+        acc: F::Acc::DTYPE,
+        given: size_of::<F::Given>(),
+        block: block::<A, F>,
+        rows: rows::<A, F>,
+        start: start::<A, F>,
+        merge: merge::<A, F>,
+    };
+}
+
+/// The folding of a sum of elements of a sum's dtype. Signed and unsigned integers have the same sums, bit by bit.
+pub fn sums(dtype: DType) -> &'static Folding {
+    match dtype {
+        DType::Int64 | DType::UInt64 => Of::<u64, Sum>::FOLDING,
+        DType::Float32 => Of::<f32, Sum>::FOLDING,
+        DType::Float64 => Of::<f64, Sum>::FOLDING,
+        DType::Complex64 => Of::<Complex<f32>, Sum>::FOLDING,
+        DType::Complex128 => Of::<Complex<f64>, Sum>::FOLDING,
+        other => unreachable!("sums are not computed in {other}"),
+    }
+}
+
+/// The folding of a product.
+pub fn products(dtype: DType) -> &'static Folding {
+    match dtype {
+        DType::Int64 | DType::UInt64 => Of::<u64, Product>::FOLDING,
+        DType::Float32 => Of::<f32, Product>::FOLDING,
+        DType::Float64 => Of::<f64, Product>::FOLDING,
+        DType::Complex64 => Of::<Complex<f32>, Product>::FOLDING,
+        DType::Complex128 => Of::<Complex<f64>, Product>::FOLDING,
+        other => unreachable!("products are not computed in {other}"),
+    }
+}
+
+/// The folding of squared deviations.
+pub fn squared_deviations(dtype: DType) -> &'static Folding {
+    match dtype {
+        DType::Float32 => Of::<f32, SquaredDeviations>::FOLDING,
+        DType::Float64 => Of::<f64, SquaredDeviations>::FOLDING,
+        DType::Complex64 => Of::<Complex<f32>, SquaredDeviations>::FOLDING,
+        DType::Complex128 => Of::<Complex<f64>, SquaredDeviations>::FOLDING,
+        other => unreachable!("variances are not computed in {other}"),
+    }
+}
+
+macro_rules! extremes {
+    ($(#[$doc:meta])* $name:ident $fold:ident) => {
+        $(#[$doc])*
+        pub fn $name(dtype: DType) -> &'static Folding {
+            match dtype {
+                // the bytes of false and true have the order of numbers
+                DType::Bool | DType::UInt8 => Of::<u8, $fold>::FOLDING,
+                DType::Int8 => Of::<i8, $fold>::FOLDING,
+                DType::Int16 => Of::<i16, $fold>::FOLDING,
+                DType::Int32 => Of::<i32, $fold>::FOLDING,
+                DType::Int64 => Of::<i64, $fold>::FOLDING,
+                DType::UInt16 => Of::<u16, $fold>::FOLDING,
+                DType::UInt32 => Of::<u32, $fold>::FOLDING,
+                DType::UInt64 => Of::<u64, $fold>::FOLDING,
+                DType::Float32 => Of::<f32, $fold>::FOLDING,
+                DType::Float64 => Of::<f64, $fold>::FOLDING,
+                other => unreachable!("extremes are not computed in {other}"),
+            }
+        }
+    };
+}
+extremes! {
+    /// The folding of a maximum.
+    maxima Max
+}
+extremes! {
+    /// The folding of a minimum.
+    minima Min
+}
+
 /// Elements of a block: it stays in the first-level cache, and sums of it are added pairwise.
 pub const BLOCK: usize = 1024;
 
 /// How many sums run side by side in a block: enough to hide the latency of an addition.
 const SIDE_BY_SIDE: usize = 32;
 
-/// Folds a block that is not empty.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub fn block<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
-    let mut acc = [F::start(x[0]); SIDE_BY_SIDE];
-    let (chunks, rest) = x.as_chunks::<SIDE_BY_SIDE>();
-    for chunk in chunks {
-        for (a, &v) in acc.iter_mut().zip(chunk) {
-            *a = F::step(*a, v, given);
+versions! {
+    unsafe fn block[A: Element, F: Fold<A>][A, F](x: *const u8, n: usize, given: *const u8, acc: *mut u8) {
+        // SAFETY: `n` elements, of which there is at least one; room for a value. What is given of no bytes is not read.
+        unsafe {
+            let x = std::slice::from_raw_parts(x.cast::<A>(), n);
+            let given = if size_of::<F::Given>() == 0 { F::Given::default() } else { *given.cast() };
+            let mut side = [F::start(x[0]); SIDE_BY_SIDE];
+            let (chunks, rest) = x.as_chunks::<SIDE_BY_SIDE>();
+            for chunk in chunks {
+                for k in 0..SIDE_BY_SIDE {
+                    side[k] = F::step(side[k], chunk[k], given);
+                }
+            }
+            for k in 0..rest.len() {
+                side[k] = F::step(side[k], rest[k], given);
+            }
+            let mut width = if chunks.is_empty() { rest.len().next_power_of_two() } else { SIDE_BY_SIDE } / 2;
+            while width > 0 {
+                for k in 0..width {
+                    side[k] = F::merge(side[k], side[k + width]);
+                }
+                width /= 2;
+            }
+            *acc.cast() = side[0];
         }
     }
-    for (a, &v) in acc.iter_mut().zip(rest) {
-        *a = F::step(*a, v, given);
-    }
-    let mut width = if chunks.is_empty() { rest.len().next_power_of_two() } else { SIDE_BY_SIDE } / 2;
-    while width > 0 {
-        for i in 0..width {
-            acc[i] = F::merge(acc[i], acc[i + width]);
+
+    unsafe fn rows[A: Element, F: Fold<A>][A, F](
+        acc: *mut u8,
+        x: *const u8,
+        stride: isize,
+        rows: usize,
+        width: usize,
+        given: *const u8,
+    ) {
+        // SAFETY: `width` elements of every row may be read, and as many values are apart from them.
+        unsafe {
+            let (acc, x) = (acc.cast::<F::Acc>(), x.cast::<A>());
+            // a stand-in that may be read as often as wanted: it has no bytes
+            let given = if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { given.cast::<F::Given>() };
+            let mut r = 0;
+            // four at a time, so that values are loaded and stored less often
+            while r + 4 <= rows as isize {
+                let (a, b) = (x.offset(r * stride), x.offset((r + 1) * stride));
+                let (c, d) = (x.offset((r + 2) * stride), x.offset((r + 3) * stride));
+                for i in 0..width {
+                    let g = *given.add(i);
+                    let v = F::step(F::step(*acc.add(i), *a.add(i), g), *b.add(i), g);
+                    *acc.add(i) = F::step(F::step(v, *c.add(i), g), *d.add(i), g);
+                }
+                r += 4;
+            }
+            while r < rows as isize {
+                let a = x.offset(r * stride);
+                for i in 0..width {
+                    *acc.add(i) = F::step(*acc.add(i), *a.add(i), *given.add(i));
+                }
+                r += 1;
+            }
         }
-        width /= 2;
     }
-    acc[0]
+
+    unsafe fn merge[A: Element, F: Fold<A>][A, F](acc: *mut u8, other: *const u8, n: usize) {
+        let (acc, other) = (acc.cast::<F::Acc>(), other.cast::<F::Acc>());
+        for i in 0..n {
+            // SAFETY: `n` of both, apart from one another.
+            unsafe { *acc.add(i) = F::merge(*acc.add(i), *other.add(i)) };
+        }
+    }
 }
 
-/// Folds rows into a row of values: `rows` of them from `x` on, each `stride` elements after the one before.
-///
-/// # Safety
-/// Every row has `acc.len()` elements that may be read.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub unsafe fn rows<A: Element, F: Fold<A>>(
-    acc: &mut [F::Acc],
-    x: *const A,
-    stride: isize,
-    rows: usize,
-    given: &[F::Given],
-) {
-    let width = acc.len();
-    // SAFETY: the caller's promise.
-    let row = |r: usize| unsafe { std::slice::from_raw_parts(x.offset(r as isize * stride), width) };
-    // four at a time, so that values are loaded and stored less often
-    for r in (0..rows / 4 * 4).step_by(4) {
-        let (a, b, c, d) = (row(r), row(r + 1), row(r + 2), row(r + 3));
-        for (((((acc, &g), &a), &b), &c), &d) in acc.iter_mut().zip(given).zip(a).zip(b).zip(c).zip(d) {
-            *acc = F::step(F::step(F::step(F::step(*acc, a, g), b, g), c, g), d, g);
-        }
-    }
-    for r in rows / 4 * 4..rows {
-        for ((acc, &g), &a) in acc.iter_mut().zip(given).zip(row(r)) {
-            *acc = F::step(*acc, a, g);
-        }
-    }
-}
-
-/// Merges one row of values into another.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub fn merge_rows<A: Element, F: Fold<A>>(acc: &mut [F::Acc], other: &[F::Acc]) {
-    for (a, &b) in acc.iter_mut().zip(other) {
-        *a = F::merge(*a, b);
+unsafe fn start<A: Element, F: Fold<A>>(acc: *mut u8, x: *const u8, n: usize) {
+    for i in 0..n {
+        // SAFETY: `n` of both.
+        unsafe { *acc.cast::<F::Acc>().add(i) = F::start(*x.cast::<A>().add(i)) };
     }
 }
 
 /// Merges values in the order of a balanced tree, one at a time: the error of a sum grows as the logarithm of their number.
-pub struct Pairwise<V> {
+pub struct Pairwise<'f> {
+    folding: &'f Folding,
     /// Bit k is set where `tree[k]` holds the value of 2^k inputs.
     count: usize,
-    tree: [V; usize::BITS as usize],
+    tree: [MaybeUninit<Value>; usize::BITS as usize],
 }
 
-impl<V: Element> Pairwise<V> {
+impl<'f> Pairwise<'f> {
     /// Of no values yet.
-    pub fn new() -> Pairwise<V> {
-        Pairwise { count: 0, tree: [V::default(); usize::BITS as usize] }
+    pub fn new(folding: &'f Folding) -> Pairwise<'f> {
+        Pairwise { folding, count: 0, tree: [MaybeUninit::uninit(); usize::BITS as usize] }
     }
 
     /// Takes one value more.
-    pub fn push(&mut self, mut value: V, merge: impl Fn(V, V) -> V) {
+    ///
+    /// # Safety
+    /// It is a value of the fold.
+    pub unsafe fn push(&mut self, value: Value) {
         let level = self.count.trailing_ones() as usize;
-        for &earlier in &self.tree[..level] {
-            value = merge(earlier, value);
+        let mut value = value;
+        for earlier in &mut self.tree[..level] {
+            // SAFETY: the levels below hold values, as the count says.
+            unsafe {
+                let earlier = earlier.assume_init_mut();
+                (self.folding.merge)(earlier.start_mut(), value.start(), 1);
+                value = *earlier;
+            }
         }
-        self.tree[level] = value;
+        self.tree[level].write(value);
         self.count += 1;
     }
 
     /// All values as one; `None` of none.
-    pub fn finish(&self, merge: impl Fn(V, V) -> V) -> Option<V> {
-        let levels = (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1);
-        levels.map(|k| self.tree[k]).reduce(|late, early| merge(early, late))
+    pub fn finish(&mut self) -> Option<Value> {
+        let mut late: Option<Value> = None;
+        for level in (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1) {
+            // SAFETY: the level holds a value, as the count says.
+            let mut early = unsafe { *self.tree[level].assume_init_ref() };
+            if let Some(late) = late {
+                // SAFETY: both are values of the fold.
+                unsafe { (self.folding.merge)(early.start_mut(), late.start(), 1) };
+            }
+            late = Some(early);
+        }
+        late
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::super::simd, *};
+
+    fn folded(folding: &Folding, x: &[i64]) -> i64 {
+        let mut value = Value::ZERO;
+        // SAFETY: the folding is one of `i64`, and there is an element.
+        unsafe {
+            (folding.block)(x.as_ptr().cast(), x.len(), std::ptr::null(), value.start_mut());
+            *value.start().cast()
+        }
+    }
 
     #[test]
     fn blocks_of_every_length() {
-        for n in (1..200).chain([BLOCK - 1, BLOCK]) {
-            let x: Vec<i64> = (0..n as i64).map(|i| i * 7 % 31 - 9).collect();
-            assert_eq!(block::<_, Sum>(&x, ()), x.iter().sum::<i64>(), "{n}");
-            assert_eq!(block::<_, Max>(&x, ()), *x.iter().max().unwrap());
-            assert_eq!(block::<_, Min>(&x, ()), *x.iter().min().unwrap());
-            assert_eq!(block::<_, Product>(&x, ()), x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b)));
-        }
+        simd::with_each(|_| {
+            for n in (1..200).chain([BLOCK - 1, BLOCK]) {
+                let x: Vec<i64> = (0..n as i64).map(|i| i * 7 % 31 - 9).collect();
+                assert_eq!(folded(sums(DType::Int64), &x), x.iter().sum::<i64>(), "{n}");
+                assert_eq!(folded(maxima(DType::Int64), &x), *x.iter().max().unwrap());
+                assert_eq!(folded(minima(DType::Int64), &x), *x.iter().min().unwrap());
+                assert_eq!(folded(products(DType::Int64), &x), x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b)));
+            }
+        });
     }
 
     #[test]
     fn pairwise_takes_every_value_once() {
         for n in 0..70 {
-            let mut tree = Pairwise::new();
-            (0..n).for_each(|i: i64| tree.push(i, |a, b| a + b));
-            assert_eq!(tree.finish(|a, b| a + b), (n > 0).then(|| n * (n - 1) / 2));
+            let mut tree = Pairwise::new(sums(DType::Int64));
+            // SAFETY: values of the fold.
+            (0..n).for_each(|i: i64| unsafe { tree.push(Value::of(i)) });
+            // SAFETY: as above.
+            let sum = tree.finish().map(|v| unsafe { *v.start().cast::<i64>() });
+            assert_eq!(sum, (n > 0).then(|| n * (n - 1) / 2));
         }
     }
 }

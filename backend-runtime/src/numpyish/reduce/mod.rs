@@ -1,4 +1,6 @@
 //! Sums, extremes, means, scans: our own loops, the results of which do not depend on the number of threads.
+//!
+//! Here dtypes are named, and given up: a [`Plan`] walks, and the loops of a [`Folding`] compute.
 
 mod arg;
 mod fold;
@@ -11,59 +13,53 @@ pub use quantile::quantile;
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{
-    NdArray, Numpyish, buffer,
-    convert::{converted, is_half},
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
+    raw::{RawArray, View, typed, view},
 };
-use crate::{Axes, Element, Error, Float, Numeric, Ordered, Real, Result};
-use fold::{Fold, Max, Min, Product, Spread, Sum};
-use plan::Plan;
+use crate::{Axes, Complex, DType, Element, Error, Float, Ordered, Result};
+use fold::{Count, Folding, Max, Min, Of};
+use plan::{Plan, Reading};
 
 /// Sum over axes.
 pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
-    accumulate::<T, Sum>("sum", x, axis, keepdims, T::Sum::ZERO)
+    typed(accumulate("sum", view(x), axis, keepdims, fold::sums, 0.0))
 }
 
 /// Product over axes.
 pub fn prod<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
-    accumulate::<T, Product>("prod", x, axis, keepdims, T::Sum::ONE)
+    typed(accumulate("prod", view(x), axis, keepdims, fold::products, 1.0))
 }
 
-/// How many elements are true, over axes.
+/// How many elements are not zero, over axes.
 pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
-    let source = plan::mapped(x, |x: T| x.truth() as i64);
-    let plan = plan("count_nonzero", x, axis, keepdims)?;
-    let counts = if plan.inputs() == 0 { zeros(&plan, 0)? } else { plan.fold::<i64, Sum>(&source, &[])? };
-    plan.array(counts)
+    typed(nonzero("count_nonzero", view(x), axis, keepdims, Of::<u8, Count>::FOLDING, DType::Int64, 0.0))
 }
 
-/// Whether any element is true, over axes.
+/// Whether any element is not zero, over axes.
 pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    truth::<T, Max>("any", x, axis, keepdims, false)
+    typed(nonzero("any", view(x), axis, keepdims, Of::<u8, Max>::FOLDING, DType::Bool, 0.0))
 }
 
-/// Whether all elements are true, over axes.
+/// Whether no element is zero, over axes.
 pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    truth::<T, Min>("all", x, axis, keepdims, true)
+    typed(nonzero("all", view(x), axis, keepdims, Of::<u8, Min>::FOLDING, DType::Bool, 1.0))
 }
 
 /// The largest element, over axes.
 pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    extreme::<T, Max>("max", x, axis, keepdims)
+    typed(extreme("max", view(x), axis, keepdims, fold::maxima))
 }
 
 /// The smallest element, over axes.
 pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    extreme::<T, Min>("min", x, axis, keepdims)
+    typed(extreme("min", view(x), axis, keepdims, fold::minima))
 }
 
 /// Arithmetic mean over axes.
 pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    let plan = plan("mean", x, axis, keepdims)?;
-    if is_half::<T>() {
-        plan.array(converted("mean", means::<T, f32>(&plan, x)?)?)
-    } else {
-        plan.array(means::<T, T>(&plan, x)?)
-    }
+    typed(mean_of("mean", view(x), axis, keepdims))
 }
 
 /// Variance over axes.
@@ -74,7 +70,7 @@ pub fn var<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<NdArray<T::Real>> {
-    spread("var", x, axis, correction, keepdims, |variance| variance)
+    typed(variance("var", view(x), axis, correction, keepdims, |variance| variance))
 }
 
 /// Standard deviation over axes.
@@ -85,129 +81,177 @@ pub fn std<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<NdArray<T::Real>> {
-    spread("std", x, axis, correction, keepdims, f64::sqrt)
+    typed(variance("std", view(x), axis, correction, keepdims, f64::sqrt))
 }
 
-fn plan<T: Element>(op: &'static str, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<Plan> {
-    Ok(Plan::new(op, x, &axis.resolve(op, x.ndim())?, keepdims))
+fn plan(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
+    Ok(Plan::new(op, x, &axis.resolve(op, x.shape.len())?, keepdims))
 }
 
 /// One value for every output.
-fn zeros<A: Element>(plan: &Plan, value: A) -> Result<Vec<A>> {
-    let mut v = buffer::vec(plan.op(), plan.outputs())?;
-    v.resize(plan.outputs(), value);
-    Ok(v)
+fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
+    let values = Buffer::new(plan.op(), plan.outputs(), dtype)?;
+    // SAFETY: a value of the dtype, and room for as many.
+    unsafe { Value::from_f64(dtype, value).fill(dtype, values.start(), values.len()) };
+    Ok(values)
 }
 
-/// A sum or product, in `f32` for 16-bit floats, else in the dtype of the result.
-fn accumulate<T: Element, F>(
+/// Values as those of another dtype.
+fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
+    if conversion(values.dtype(), dtype).is_none() {
+        return Ok(values);
+    }
+    let to = Buffer::new(op, values.len(), dtype)?;
+    // SAFETY: as many elements of both dtypes.
+    unsafe { convert(values.dtype(), dtype, values.start(), to.start(), values.len()) };
+    Ok(to)
+}
+
+/// The values of a fold in the dtype that elements are computed in.
+///
+/// # Safety
+/// The folding is one of the dtype `of`, and the plan one of `x`, with elements to fold; so is what is given.
+unsafe fn folded(plan: &Plan, x: View<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
+    let reading = Reading::new(x, conversion(x.dtype, of), of.size());
+    // SAFETY: the caller's promise.
+    unsafe { plan.fold(&reading, folding, given) }
+}
+
+/// A sum or product, in `f32` for 16-bit floats, else in the dtype of the result. `identity` is that of no elements.
+fn accumulate(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     axis: Axes,
     keepdims: bool,
-    of_none: T::Sum,
-) -> Result<NdArray<T::Sum>>
-where
-    F: Fold<f32, Acc = f32> + Fold<T::Sum, Acc = T::Sum>,
-{
+    folding: fn(DType) -> &'static Folding,
+    identity: f64,
+) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
-    if plan.inputs() == 0 {
-        plan.array(zeros(&plan, of_none)?)
-    } else if is_half::<T>() {
-        let wide = plan.fold::<f32, F>(&plan::cast::<T, f32>(x), &[])?;
-        plan.array(converted(op, wide)?)
+    let result = sum_dtype(x.dtype);
+    let values = if plan.inputs() == 0 {
+        constant(&plan, result, identity)?
     } else {
-        plan.array(plan.fold::<T::Sum, F>(&plan::cast::<T, T::Sum>(x), &[])?)
-    }
+        let of = computed_in(result);
+        // SAFETY: the folding is one of the dtype that is computed in, but for the sign of integers, whose bits are the same.
+        converted(op, unsafe { folded(&plan, x, of, folding(of), None)?.with_dtype(of) }, result)?
+    };
+    // SAFETY: every value has been written.
+    unsafe { plan.array(values) }
 }
 
-fn truth<T: Element, F>(
+/// A fold of bytes that are 1 where an element is not zero. `identity` is the value of no elements.
+fn nonzero(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     axis: Axes,
     keepdims: bool,
-    of_none: bool,
-) -> Result<NdArray<bool>>
-where
-    F: Fold<u8, Acc = u8>,
-{
+    folding: &Folding,
+    result: DType,
+    identity: f64,
+) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
-    if plan.inputs() == 0 {
-        return plan.array(zeros(&plan, of_none)?);
-    }
-    let source = plan::mapped(x, |x: T| x.truth() as u8);
-    plan.array(converted(op, plan.fold::<u8, F>(&source, &[])?)?)
+    let values = if plan.inputs() == 0 {
+        constant(&plan, result, identity)?
+    } else {
+        let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
+        // SAFETY: the bytes of a bool, and those made here, are 0 or 1, of which the folding is one.
+        unsafe { plan.fold(&Reading::new(x, convert, 1), folding, None)? }
+    };
+    // SAFETY: every value has been written; the largest and the smallest of such bytes are bools.
+    unsafe { plan.array(values.with_dtype(result)) }
 }
 
-fn extreme<T: Ordered, F>(op: &'static str, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>>
-where
-    F: Fold<f32, Acc = f32> + Fold<T, Acc = T>,
-{
+fn extreme(
+    op: &'static str,
+    x: View<'_>,
+    axis: Axes,
+    keepdims: bool,
+    folding: fn(DType) -> &'static Folding,
+) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     if plan.outputs() == 0 {
-        return plan.array(Vec::new());
+        // SAFETY: there is nothing to write.
+        return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };
     }
     if plan.inputs() == 0 {
-        return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
+        return Err(Error::shape(op, x.shape, "has no elements to choose from"));
     }
-    if is_half::<T>() {
-        let wide = plan.fold::<f32, F>(&plan::cast::<T, f32>(x), &[])?;
-        plan.array(converted(op, wide)?)
-    } else {
-        plan.array(plan.fold::<T, F>(&plan::cast::<T, T>(x), &[])?)
-    }
+    let of = computed_in(x.dtype);
+    // SAFETY: the folding is one of the dtype that is computed in, or of the bytes of bools. Its values are elements.
+    let values = converted(op, unsafe { folded(&plan, x, of, folding(of), None)?.with_dtype(of) }, x.dtype)?;
+    // SAFETY: every value has been written.
+    unsafe { plan.array(values) }
 }
 
-/// The means of all outputs, computed in `A`.
-fn means<T: Element, A: Float>(plan: &Plan, x: &NdArray<T>) -> Result<Vec<A>> {
+fn mean_of(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    let plan = plan(op, x, axis, keepdims)?;
+    let values = converted(op, means(&plan, x)?, x.dtype)?;
+    // SAFETY: every value has been written.
+    unsafe { plan.array(values) }
+}
+
+/// The means of all outputs, in the dtype that they are computed in.
+fn means(plan: &Plan, x: View<'_>) -> Result<Buffer> {
+    let of = computed_in(x.dtype);
     if plan.inputs() == 0 {
-        return zeros(plan, A::from_f64(f64::NAN));
+        return constant(plan, of, f64::NAN);
     }
-    let mut sums = plan.fold::<A, Sum>(&plan::cast::<T, A>(x), &[])?;
-    let n = A::from_f64(plan.inputs() as f64);
-    sums.iter_mut().for_each(|s| *s = s.over(n));
+    // SAFETY: the folding is one of the dtype that is computed in.
+    let sums = unsafe { folded(plan, x, of, fold::sums(of), None)? };
+    unsafe fn divide<A: Float>(sums: &Buffer, n: usize) {
+        let n = A::from_f64(n as f64);
+        for i in 0..sums.len() {
+            // SAFETY: an element of the buffer, whose dtype this is.
+            unsafe {
+                let sum = sums.start().cast::<A>().add(i);
+                *sum = (*sum).over(n);
+            }
+        }
+    }
+    // SAFETY: every sum has been written.
+    unsafe {
+        match of {
+            DType::Float32 => divide::<f32>(&sums, plan.inputs()),
+            DType::Float64 => divide::<f64>(&sums, plan.inputs()),
+            DType::Complex64 => divide::<Complex<f32>>(&sums, plan.inputs()),
+            _ => divide::<Complex<f64>>(&sums, plan.inputs()),
+        }
+    }
     Ok(sums)
 }
 
-/// Sums of squared distances from the mean, divided by n - correction, then `last`.
-fn spread<T: Float>(
+/// Sums of squared deviations from the mean, divided by n - correction, then `last`.
+fn variance(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     axis: Axes,
     correction: f64,
     keepdims: bool,
-    last: impl Fn(f64) -> f64,
-) -> Result<NdArray<T::Real>> {
+    last: fn(f64) -> f64,
+) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
-    let over = (plan.inputs() as f64 - correction).max(0.0);
-    if is_half::<T>() {
-        finish_spread::<T, f32>(&plan, x, over, last)
-    } else {
-        finish_spread::<T, T>(&plan, x, over, last)
-    }
-}
-
-fn finish_spread<T: Float, A: Float>(
-    plan: &Plan,
-    x: &NdArray<T>,
-    over: f64,
-    last: impl Fn(f64) -> f64,
-) -> Result<NdArray<T::Real>> {
+    let divisor = (plan.inputs() as f64 - correction).max(0.0);
+    let of = computed_in(x.dtype);
     let squares = if plan.inputs() == 0 {
-        zeros(plan, A::Real::ZERO)?
+        constant(&plan, of.to_real(), 0.0)?
     } else {
-        plan.fold::<A, Spread>(&plan::cast::<T, A>(x), &means::<T, A>(plan, x)?)?
+        // SAFETY: the folding is one of the dtype that is computed in, and so are the means.
+        unsafe { folded(&plan, x, of, fold::squared_deviations(of), Some(&means(&plan, x)?))? }
     };
-    let mut out = buffer::vec(plan.op(), squares.len())?;
-    out.extend(squares.iter().map(|s| T::Real::of(last(s.to_f64() / over))));
-    plan.array(out)
+    let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
+    // SAFETY: every square has been written; the result has room for as many.
+    unsafe {
+        let squares = reals_to_f64(op, squares.dtype(), squares.start(), squares.len())?;
+        reals_from_f64(result.dtype(), squares.into_iter().map(|s| last(s / divisor)), result.start());
+        plan.array(result)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Complex, bf16, f16,
+        bf16, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, Axis, IxDyn};

@@ -2,76 +2,90 @@
 
 use super::{
     super::{
-        NdArray,
-        buffer::{self, CHEAP, Shared},
-        convert::{convert, convert_each},
+        buffer::Buffer,
+        convert::{Convert, Value},
+        copy::by_bits,
         layout::{self, Dim, Offsets},
+        parallel::{self, CHEAP},
+        raw::{RawArray, View},
     },
-    fold::{self, BLOCK, Fold, Pairwise},
+    fold::{BLOCK, Folding, Pairwise},
 };
-use crate::{Element, Result, element::same};
-use std::ops::Range;
+use crate::Result;
+use std::{mem::MaybeUninit, ops::Range};
 
-/// The elements of an array, converted to `A` when they are read.
-pub trait Source<A>: Sync {
-    /// Where they lie, if they are of type `A`.
-    fn direct(&self) -> Option<*const A>;
-
-    /// `len` elements of this stride from an offset on: where they lie, or in `scratch`.
-    ///
-    /// # Safety
-    /// They are elements of the array.
-    unsafe fn load<'a>(&'a self, offset: isize, stride: isize, len: usize, scratch: &'a mut [A]) -> &'a [A];
-}
-
-/// An array whose elements `convert` converts, a slice at a time.
-pub struct Converted<T, C> {
-    start: *const T,
-    convert: C,
-    /// Whether elements that are of the right type stay as they are.
-    keeps: bool,
+/// The elements of an array, converted to those of a fold when they are read.
+pub struct Reading {
+    start: *const u8,
+    /// Bytes of an element of the array, and of one of the fold.
+    size: usize,
+    wide: usize,
+    /// Copies elements of any stride together.
+    gather: unsafe fn(from: *const u8, stride: isize, n: usize, to: *mut u8),
+    convert: Option<Convert>,
 }
 
 // SAFETY: it only reads, and what it reads may be shared.
-unsafe impl<T: Sync, C: Sync> Sync for Converted<T, C> {}
+unsafe impl Sync for Reading {}
 
-/// The elements of `x`, which must outlive the source, as another dtype.
-pub fn cast<T: Element, A: Element>(x: &NdArray<T>) -> impl Source<A> {
-    Converted { start: x.as_ptr(), convert: convert::<T, A>, keeps: true }
-}
+/// Room for a block of any dtype.
+pub type Block = [MaybeUninit<Value>; BLOCK];
 
-/// What `f` makes of the elements of `x`, which must outlive the source.
-pub fn mapped<T: Element, A: Element>(x: &NdArray<T>, f: impl Fn(T) -> A + Sync) -> impl Source<A> {
-    Converted { start: x.as_ptr(), convert: move |from: &[T], to: &mut [A]| convert_each(from, to, &f), keeps: false }
-}
+/// Such room, not written yet.
+pub const NO_BLOCK: Block = [const { MaybeUninit::uninit() }; BLOCK];
 
-impl<T: Element, A: Element, C: Fn(&[T], &mut [A]) + Sync> Source<A> for Converted<T, C> {
-    fn direct(&self) -> Option<*const A> {
-        // SAFETY: no element is read: the slice is empty.
-        let start = unsafe { std::slice::from_raw_parts(self.start, 0) };
-        same::<T, A>(start).filter(|_| self.keeps).map(<[A]>::as_ptr)
+impl Reading {
+    /// The elements of `x`, which must outlive this, as `convert` makes them, `wide` bytes each.
+    pub fn new(x: View<'_>, convert: Option<Convert>, wide: usize) -> Reading {
+        unsafe fn gather<U: Copy>(from: *const u8, stride: isize, n: usize, to: *mut u8) {
+            for i in 0..n {
+                // SAFETY: the caller's elements, and room for as many.
+                unsafe { *to.cast::<U>().add(i) = *from.cast::<U>().offset(i as isize * stride) };
+            }
+        }
+        Reading { start: x.start, size: x.dtype.size(), wide, gather: by_bits!(x.dtype, U => gather::<U>), convert }
     }
 
-    unsafe fn load<'a>(&'a self, offset: isize, stride: isize, len: usize, scratch: &'a mut [A]) -> &'a [A] {
-        if stride == 1 {
-            // SAFETY: the caller's promise.
-            let from = unsafe { std::slice::from_raw_parts(self.start.offset(offset), len) };
-            if let Some(ready) = same::<T, A>(from).filter(|_| self.keeps) {
-                return ready;
-            }
-            (self.convert)(from, &mut scratch[..len]);
-            return &scratch[..len];
+    /// `n` elements of this stride, [`BLOCK`] at most, from an offset on: where they lie, or in `scratch`.
+    ///
+    /// # Safety
+    /// They are elements of the array.
+    pub unsafe fn load(&self, offset: isize, stride: isize, n: usize, scratch: &mut Block) -> *const u8 {
+        let from = self.start.wrapping_offset(offset * self.size as isize);
+        if self.convert.is_none() && stride == 1 {
+            return from;
         }
-        const SOME: usize = 128;
-        let mut some = [T::default(); SOME];
-        for (k, to) in scratch[..len].chunks_mut(SOME).enumerate() {
-            for (i, s) in some[..to.len()].iter_mut().enumerate() {
-                // SAFETY: the caller's promise.
-                *s = unsafe { *self.start.offset(offset + (k * SOME + i) as isize * stride) };
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(from, stride, n, scratch) }
+    }
+
+    #[inline(never)]
+    unsafe fn copy(&self, from: *const u8, stride: isize, n: usize, scratch: &mut Block) -> *const u8 {
+        assert!(n <= BLOCK, "elements fit a block");
+        let to = scratch.as_mut_ptr().cast::<u8>();
+        // SAFETY: the caller's elements, and room for as many.
+        unsafe {
+            match self.convert {
+                None => (self.gather)(from, stride, n, to),
+                Some(convert) if stride == 1 => convert(from, to, n),
+                Some(convert) => {
+                    const SOME: usize = 128;
+                    let mut some = [const { MaybeUninit::<Value>::uninit() }; SOME];
+                    let here = some.as_mut_ptr().cast::<u8>();
+                    for first in (0..n).step_by(SOME) {
+                        let many = SOME.min(n - first);
+                        (self.gather)(from.offset(first as isize * stride * self.size as isize), stride, many, here);
+                        convert(here, to.add(first * self.wide), many);
+                    }
+                }
             }
-            (self.convert)(&some[..to.len()], to);
         }
-        &scratch[..len]
+        to
+    }
+
+    /// Where elements lie that need no copy if their stride is 1.
+    fn direct(&self) -> bool {
+        self.convert.is_none()
     }
 }
 
@@ -104,7 +118,7 @@ const FEW: usize = 256;
 
 impl Plan {
     /// The reduction of `x` over these axes.
-    pub fn new<T: Element>(op: &'static str, x: &NdArray<T>, axes: &[usize], keepdims: bool) -> Plan {
+    pub fn new(op: &'static str, x: View<'_>, axes: &[usize], keepdims: bool) -> Plan {
         let dims = layout::dims(x);
         let mut start = 0;
         let mut reduced = Vec::with_capacity(axes.len());
@@ -145,28 +159,35 @@ impl Plan {
     }
 
     /// The result, of its elements in the order of [`Plan::fold`].
-    pub fn array<T: Element>(&self, values: Vec<T>) -> Result<NdArray<T>> {
-        let mut array = buffer::array(self.op, &self.shape, values)?;
-        if !self.places.is_sorted() {
-            array = array.permuted_axes(&self.places[..]);
-        }
-        Ok(self.inserted.iter().fold(array, |a, &axis| a.insert_axis(ndarray::Axis(axis))))
+    ///
+    /// # Safety
+    /// All of them have been written.
+    pub unsafe fn array(&self, values: Buffer) -> Result<RawArray> {
+        // SAFETY: the caller's promise.
+        let array = unsafe { RawArray::new(self.op, self.shape.clone(), values)? };
+        Ok(self.inserted.iter().fold(array.permuted(&self.places), |a, &axis| a.with_axis(axis)))
     }
 
-    /// Folds the elements of every output, of which there is at least one. `given` has one entry per output, or none.
-    pub fn fold<A: Element, F: Fold<A>>(&self, source: &dyn Source<A>, given: &[F::Given]) -> Result<Vec<F::Acc>> {
+    /// Folds the elements of every output, of which there is at least one. `given` has one entry per output, or is none.
+    ///
+    /// # Safety
+    /// The reading is that of the array of this plan, in elements of the folding; so is what is given.
+    pub unsafe fn fold(&self, from: &Reading, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
         let outputs = self.outputs();
         let inputs = self.inputs();
         let work = outputs.saturating_mul(inputs);
         let longest = (0..self.reduced.len()).max_by_key(|&i| self.reduced[i].len);
+        let given = Given { start: given.map_or(std::ptr::null(), |g| g.start().cast_const()), size: folding.given };
+        let size = folding.acc.size();
         let (Some(longest), true) = (longest, outputs <= FEW && work >= 2 * CHEAP) else {
-            let mut out = buffer::zeroed(self.op, outputs)?;
-            let shared = Shared::new(&mut out);
+            let out = Buffer::new(self.op, outputs, folding.acc)?;
             let grain = if self.by_rows { (CHEAP / inputs).max(64) } else { (CHEAP / inputs).max(1) };
-            buffer::parallel(outputs, grain, |range| {
+            parallel::parallel(outputs, grain, |range| {
                 // SAFETY: every output belongs to one task only.
-                let acc = unsafe { shared.part(range.clone()) };
-                self.run::<A, F>(source, self.start, &self.reduced, range, given, acc);
+                unsafe {
+                    let acc = out.start().add(range.start * size);
+                    self.run(from, folding, self.start, &self.reduced, range, &given, acc);
+                }
             });
             return Ok(out);
         };
@@ -175,132 +196,177 @@ impl Plan {
         let pieces = (work / CHEAP).min(dim.len).min(64);
         let len = dim.len.div_ceil(pieces);
         let pieces = dim.len.div_ceil(len);
-        let mut partial = buffer::zeroed::<F::Acc>(self.op, outputs * pieces)?;
-        buffer::chunks(&mut partial, outputs, outputs, |first, accs| {
-            for (p, acc) in (first / outputs..).zip(accs.chunks_exact_mut(outputs)) {
+        let partial = Buffer::new(self.op, outputs * pieces, folding.acc)?;
+        parallel::parallel(pieces, 1, |range| {
+            for p in range {
                 let mut reduced = self.reduced.clone();
                 reduced[longest].len = len.min(dim.len - p * len);
                 let start = self.start + (p * len) as isize * dim.stride;
-                self.run::<A, F>(source, start, &reduced, 0..outputs, given, acc);
+                // SAFETY: a piece has outputs of its own.
+                unsafe {
+                    let acc = partial.start().add(p * outputs * size);
+                    self.run(from, folding, start, &reduced, 0..outputs, &given, acc);
+                }
             }
         });
-        let (out, rest) = partial.split_at_mut(outputs);
-        for (o, total) in out.iter_mut().enumerate() {
-            let mut tree = Pairwise::new();
-            tree.push(*total, F::merge);
-            rest.iter().skip(o).step_by(outputs).for_each(|&v| tree.push(v, F::merge));
-            *total = tree.finish(F::merge).unwrap_or(*total);
+        let out = Buffer::new(self.op, outputs, folding.acc)?;
+        for o in 0..outputs {
+            let mut tree = Pairwise::new(folding);
+            for p in 0..pieces {
+                // SAFETY: the pieces have written a value each; there is at least one.
+                unsafe { tree.push(Value::read(folding.acc, partial.start().add((p * outputs + o) * size))) };
+            }
+            let total = tree.finish().unwrap_or(Value::ZERO);
+            // SAFETY: an output has room for a value.
+            unsafe { total.fill(folding.acc, out.start().add(o * size), 1) };
         }
-        partial.truncate(outputs);
-        Ok(partial)
+        Ok(out)
     }
 
     /// Folds the elements at `start` and these axes of some outputs.
-    fn run<A: Element, F: Fold<A>>(
+    ///
+    /// # Safety
+    /// As for [`Plan::fold`]; `acc` has room for the values of the outputs.
+    #[allow(clippy::too_many_arguments)] // what a task gets, named
+    unsafe fn run(
         &self,
-        source: &dyn Source<A>,
+        from: &Reading,
+        folding: &Folding,
         start: isize,
         reduced: &[Dim],
         outputs: Range<usize>,
-        given: &[F::Given],
-        acc: &mut [F::Acc],
+        given: &Given,
+        acc: *mut u8,
     ) {
         if outputs.is_empty() {
             return;
         }
         let (inner, outer) = split_last(reduced);
         let (row, blocks) = split_last(&self.kept);
-        let read = if self.by_rows { row.stride } else { inner.stride };
-        let ready = read == 1 && source.direct().is_some();
-        let mut scratch = vec![A::default(); if ready { 0 } else { BLOCK }];
+        let mut scratch = NO_BLOCK;
+        let size = folding.acc.size();
         if !self.by_rows {
-            for ((o, offset), acc) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)).zip(acc) {
-                let given = given.get(o).copied().unwrap_or_default();
-                *acc = lane::<A, F>(source, start + offset, inner, outer, given, &mut scratch);
+            for (o, offset) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)) {
+                // SAFETY: the lane is one of the array's, the output one of the task's.
+                unsafe {
+                    let to = acc.add((o - outputs.start) * size);
+                    lane(from, folding, start + offset, inner, outer, given.of(o), to, &mut scratch);
+                }
             }
             return;
         }
-        let no_given = vec![F::Given::default(); if given.is_empty() { TILE.min(acc.len()) } else { 0 }];
-        let several = layout::size(reduced) > ROWS.min(inner.len);
-        let mut part = vec![F::Acc::default(); if several { TILE.min(acc.len()) } else { 0 }];
+        let mut part = NO_BLOCK;
+        let many = outputs.len();
         let mut done = 0;
-        while done < acc.len() {
+        while done < many {
             let o = outputs.start + done;
             let column = o % row.len;
-            let width = TILE.min(row.len - column).min(acc.len() - done);
+            let width = TILE.min(row.len - column).min(many - done);
             let offset = Offsets::at(blocks, o / row.len).next().unwrap_or(0) + column as isize * row.stride;
-            let given = if given.is_empty() { &no_given[..width] } else { &given[o..o + width] };
-            let total = &mut acc[done..done + width];
-            tile::<A, F>(source, start + offset, row.stride, inner, outer, given, total, &mut part, &mut scratch);
+            let tile = Tile { start: start + offset, stride: row.stride, inner, outer, width, given: given.of(o) };
+            // SAFETY: the rows are those of the array, the outputs those of the task.
+            unsafe { tile.fold(from, folding, acc.add(done * size), part.as_mut_ptr().cast(), &mut scratch) };
             done += width;
         }
     }
 }
 
+/// What is known of each output beforehand, or nothing.
+struct Given {
+    start: *const u8,
+    size: usize,
+}
+
+// SAFETY: it is only read.
+unsafe impl Sync for Given {}
+
+impl Given {
+    /// That of an output.
+    fn of(&self, output: usize) -> *const u8 {
+        self.start.wrapping_add(output * self.size)
+    }
+}
+
 /// One output: blocks of lanes, merged pairwise.
-fn lane<A: Element, F: Fold<A>>(
-    source: &dyn Source<A>,
+///
+/// # Safety
+/// The lane is one of the array's; `acc` has room for a value.
+#[allow(clippy::too_many_arguments)] // one loop of `run`, apart so that it can be read
+unsafe fn lane(
+    from: &Reading,
+    folding: &Folding,
     start: isize,
     inner: Dim,
     outer: &[Dim],
-    given: F::Given,
-    scratch: &mut [A],
-) -> F::Acc {
+    given: *const u8,
+    acc: *mut u8,
+    scratch: &mut Block,
+) {
     if outer.is_empty() && inner.len <= BLOCK {
-        // SAFETY: the lane is one of the array's.
-        return fold::block::<A, F>(unsafe { source.load(start, inner.stride, inner.len, scratch) }, given);
+        // SAFETY: the caller's promise.
+        return unsafe {
+            let x = from.load(start, inner.stride, inner.len, scratch);
+            (folding.block)(x, inner.len, given, acc)
+        };
     }
-    let mut tree = Pairwise::new();
+    let mut tree = Pairwise::new(folding);
     for offset in Offsets::at(outer, 0).take(layout::size(outer)) {
         for first in (0..inner.len).step_by(BLOCK) {
             let len = BLOCK.min(inner.len - first);
+            let mut value = Value::ZERO;
             // SAFETY: as above.
-            let x = unsafe { source.load(start + offset + first as isize * inner.stride, inner.stride, len, scratch) };
-            tree.push(fold::block::<A, F>(x, given), F::merge);
+            unsafe {
+                let x = from.load(start + offset + first as isize * inner.stride, inner.stride, len, scratch);
+                (folding.block)(x, len, given, value.start_mut());
+                tree.push(value);
+            }
         }
     }
-    tree.finish(F::merge).unwrap_or_default()
+    // SAFETY: as above.
+    unsafe { tree.finish().unwrap_or(Value::ZERO).fill(folding.acc, acc, 1) };
 }
 
 /// Neighbouring outputs: rows, added to one another.
-#[allow(clippy::too_many_arguments)] // one loop of `run`, apart so that it can be read
-fn tile<A: Element, F: Fold<A>>(
-    source: &dyn Source<A>,
+struct Tile<'a> {
     start: isize,
     stride: isize,
     inner: Dim,
-    outer: &[Dim],
-    given: &[F::Given],
-    total: &mut [F::Acc],
-    part: &mut [F::Acc],
-    scratch: &mut [A],
-) {
-    let direct = if stride == 1 { source.direct() } else { None };
-    let width = total.len();
-    let mut begun = false;
-    for offset in Offsets::at(outer, 0).take(layout::size(outer)) {
-        for first in (0..inner.len).step_by(ROWS) {
-            let count = ROWS.min(inner.len - first);
-            let at = start + offset + first as isize * inner.stride;
-            let into: &mut [F::Acc] = if begun { &mut part[..width] } else { total };
-            // SAFETY: the rows are those of the array.
-            unsafe {
-                let row = source.load(at, stride, width, scratch);
-                into.iter_mut().zip(row).for_each(|(a, &x)| *a = F::start(x));
-                match direct {
-                    Some(base) => fold::rows::<A, F>(into, base.offset(at), inner.stride, count, given),
-                    None => {
+    outer: &'a [Dim],
+    width: usize,
+    given: *const u8,
+}
+
+impl Tile<'_> {
+    /// Folds the rows into `total`; `part` has room for as many values.
+    ///
+    /// # Safety
+    /// The rows are those of the array.
+    unsafe fn fold(&self, from: &Reading, folding: &Folding, total: *mut u8, part: *mut u8, scratch: &mut Block) {
+        let Tile { start, stride, inner, outer, width, given } = *self;
+        let mut begun = false;
+        for offset in Offsets::at(outer, 0).take(layout::size(outer)) {
+            for first in (0..inner.len).step_by(ROWS) {
+                let count = ROWS.min(inner.len - first);
+                let at = start + offset + first as isize * inner.stride;
+                let into = if begun { part } else { total };
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let row = from.load(at, stride, width, scratch);
+                    (folding.start)(into, row, width);
+                    if from.direct() && stride == 1 {
+                        (folding.rows)(into, row, inner.stride, count, width, given);
+                    } else {
                         for r in 0..count as isize {
-                            let row = source.load(at + r * inner.stride, stride, width, scratch);
-                            fold::rows::<A, F>(into, row.as_ptr(), 0, 1, given);
+                            let row = from.load(at + r * inner.stride, stride, width, scratch);
+                            (folding.rows)(into, row, 0, 1, width, given);
                         }
                     }
+                    if begun {
+                        (folding.merge)(total, part, width);
+                    }
                 }
+                begun = true;
             }
-            if begun {
-                fold::merge_rows::<A, F>(total, &part[..width]);
-            }
-            begun = true;
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use super::super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
-    convert::convert,
-    layout,
+    buffer::{self},
+    convert::{computed_in, convert, reals_from_f64, reals_to_f64},
+    copy,
+    layout::{self, LaneFn, Lanes},
+    parallel::COSTLY,
+    raw::{RawArray, View, typed, view},
 };
-use crate::{Axes, Error, Interpolation, Precision, Real, Result, shape};
+use crate::{Axes, DType, Error, Interpolation, Precision, Real, Result, shape};
 
 /// Quantiles over axes, with the axes of `q` first.
 pub fn quantile<T: Real>(
@@ -17,80 +20,88 @@ pub fn quantile<T: Real>(
     method: Interpolation,
     keepdims: bool,
 ) -> Result<NdArray<T>> {
-    if T::DTYPE == crate::DType::Float64 {
-        quantile_in::<T, f64>(x, q, axis, method, keepdims)
+    typed(quantiles(view(x), view(q), axis, method, keepdims))
+}
+
+fn quantiles(x: View<'_>, q: View<'_>, axis: Axes, method: Interpolation, keepdims: bool) -> Result<RawArray> {
+    if computed_in(x.dtype) == DType::Float64 {
+        quantiles_in::<f64>(x, q, axis, method, keepdims)
     } else {
-        quantile_in::<T, f32>(x, q, axis, method, keepdims)
+        quantiles_in::<f32>(x, q, axis, method, keepdims)
     }
 }
 
 /// Computes in `A`.
-fn quantile_in<T: Real, A: Precision>(
-    x: &NdArray<T>,
-    q: &NdArray<T>,
+fn quantiles_in<A: Precision>(
+    x: View<'_>,
+    q: View<'_>,
     axis: Axes,
     method: Interpolation,
     keepdims: bool,
-) -> Result<NdArray<T>> {
+) -> Result<RawArray> {
     let op = "quantile";
-    let axes = axis.resolve(op, x.ndim())?;
-    let n = axes.iter().map(|&a| x.shape()[a]).product::<usize>();
-    let outside = |q: &&T| !(0.0..=1.0).contains(&q.to_f64());
-    if let Some(bad) = q.iter().find(outside) {
-        return Err(Error::argument(op, format!("q is {bad}, outside 0 ..= 1")));
+    let axes = axis.resolve(op, x.shape.len())?;
+    let n = axes.iter().map(|&a| x.shape[a]).product::<usize>();
+    // SAFETY: as many elements as `q` has, packed.
+    let qs = unsafe { reals_to_f64(op, q.dtype, copy::pack(op, q)?.start(), q.len())? };
+    if let Some(&bad) = qs.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+        // as short as it is in the dtype it was given in
+        return Err(Error::argument(op, format!("q is {}, outside 0 ..= 1", A::of(bad))));
     }
-    let kept: Vec<usize> = (0..x.ndim()).filter(|a| !axes.contains(a)).collect();
-    let kept_shape: Vec<usize> = kept.iter().map(|&a| x.shape()[a]).collect();
-    let mut result_shape = q.shape().to_vec();
-    result_shape.extend(shape::reduced(x.shape(), &axes, keepdims));
-    if n == 0 && !q.is_empty() && kept_shape.iter().all(|&d| d > 0) {
-        return Err(Error::shape(op, x.shape(), "has no elements to choose from"));
+    let kept: Vec<usize> = (0..x.shape.len()).filter(|a| !axes.contains(a)).collect();
+    let kept_shape: Vec<usize> = kept.iter().map(|&a| x.shape[a]).collect();
+    let mut result_shape = q.shape.to_vec();
+    result_shape.extend(shape::reduced(x.shape, &axes, keepdims));
+    if n == 0 && !qs.is_empty() && kept_shape.iter().all(|&d| d > 0) {
+        return Err(Error::shape(op, x.shape, "has no elements to choose from"));
     }
-    let places: Vec<Place<A>> = q.iter().map(|&q| Place::of(q, n, method)).collect();
-    let mut needed: Vec<usize> = places.iter().flat_map(|p| [p.low, p.high]).collect();
+    let mut places: Vec<Place<A>> = buffer::vec(op, qs.len())?;
+    places.extend(qs.iter().map(|&q| Place::of(q, n, method)));
+    let mut needed: Vec<usize> = buffer::vec(op, 2 * qs.len())?;
+    needed.extend(places.iter().flat_map(|p| [p.low, p.high]));
     needed.sort_unstable();
     needed.dedup();
 
-    let lanes = lanes_last(op, x, &kept, &kept_shape, &axes, n)?;
-    let find = |wide: &mut Vec<A>, lane: &[T], out: &mut [T]| {
-        if wide.len() < lane.len() {
-            *wide = buffer::vec(op, lane.len())?;
-            wide.resize(lane.len(), A::ZERO);
-        }
-        convert(lane, wide);
-        if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
-            out.fill(T::of(f64::NAN));
-            return Ok(());
-        }
-        select(wide, &needed, 0);
-        out.iter_mut().zip(&places).for_each(|(o, p)| *o = T::of(p.between(wide[p.low], wide[p.high]).to_f64()));
-        Ok(())
+    let new = || -> Result<LaneFn<'_>> {
+        let mut wide = buffer::vec::<A>(op, n)?;
+        wide.resize(n, A::ZERO);
+        let (places, needed) = (&places, &needed);
+        Ok(Box::new(move |lane, out| {
+            // SAFETY: a lane of `n` elements, as many as there is room for, and room for a result for each place.
+            unsafe {
+                convert(x.dtype, A::DTYPE, lane, wide.as_mut_ptr().cast(), n);
+                if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
+                    reals_from_f64(x.dtype, places.iter().map(|_| f64::NAN), out);
+                } else {
+                    select(&mut wide, needed, 0);
+                    let between = places.iter().map(|p| p.between(wide[p.low], wide[p.high]).to_f64());
+                    reals_from_f64(x.dtype, between, out);
+                }
+            }
+            Ok(())
+        }))
     };
-    let found = layout::map_lanes(op, &lanes, kept.len(), places.len(), COSTLY, || Ok(Vec::new()), find)?;
-    let mut order: Vec<usize> = vec![kept.len()];
-    order.extend(0..kept.len());
-    let found = found.permuted_axes(&order[..]);
-    let values = buffer::packed(op, &found)?.into_owned();
-    buffer::array(op, &result_shape, values)
-}
-
-/// `x` with the axes that stay first, and those that go as one axis, last.
-fn lanes_last<T: Real>(
-    op: &'static str,
-    x: &NdArray<T>,
-    kept: &[usize],
-    kept_shape: &[usize],
-    axes: &[usize],
-    n: usize,
-) -> Result<NdArray<T>> {
-    let order: Vec<usize> = kept.iter().chain(axes).copied().collect();
-    let moved = x.clone().permuted_axes(&order[..]);
-    if axes.len() == 1 {
-        return Ok(moved);
-    }
-    let mut shape = kept_shape.to_vec();
-    shape.push(n);
-    buffer::array(op, &shape, buffer::packed(op, &moved)?.into_owned())
+    // the axes that stay first, and those that go as one axis, last
+    let order: Vec<usize> = kept.iter().chain(&axes).copied().collect();
+    let moved_shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
+    let moved_strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
+    let moved = View { shape: &moved_shape, strides: &moved_strides, ..x };
+    let packed = if axes.len() == 1 { copy::Packed::Borrowed(moved) } else { copy::pack(op, moved)? };
+    let mut lanes_shape = kept_shape;
+    lanes_shape.push(n);
+    let packed_strides = shape::c_strides(&lanes_shape);
+    let strides = if axes.len() == 1 { &moved_strides } else { &packed_strides };
+    let lanes = View { start: packed.start(), dtype: x.dtype, shape: &lanes_shape, strides };
+    let out = Lanes { dtype: x.dtype, len: places.len() };
+    // SAFETY: the function reads a lane of `n` elements and writes one result for each place.
+    let found = unsafe { layout::map_lanes(op, lanes, kept.len(), out, COSTLY, &new)? };
+    // the results of a lane become the first axes
+    let mut first: Vec<usize> = vec![kept.len()];
+    first.extend(0..kept.len());
+    let found = found.permuted(&first);
+    let values = copy::to_buffer(op, found.view(&found.strides()))?;
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, result_shape, values) }
 }
 
 /// Where a quantile lies: between two elements of the sorted lane.
@@ -102,9 +113,9 @@ struct Place<A> {
 }
 
 impl<A: Precision> Place<A> {
-    fn of<T: Real>(q: T, n: usize, method: Interpolation) -> Place<A> {
+    fn of(q: f64, n: usize, method: Interpolation) -> Place<A> {
         let last = n.saturating_sub(1);
-        let exact = q.to_f64() * last as f64;
+        let exact = q * last as f64;
         // rounded as NumPy rounds it, so that 0.3 of eleven elements is the fourth also in `f32`
         let index = if last < 1 << 24 { A::of(exact).to_f64() } else { exact };
         let (floor, ceil) = (index.floor(), index.ceil());

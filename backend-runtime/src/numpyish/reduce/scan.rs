@@ -2,11 +2,15 @@
 
 use super::super::{
     NdArray, Numpyish,
-    buffer::{self, CHEAP, Shared},
-    convert::{convert, is_half, narrow},
+    buffer::Buffer,
+    convert::{Value, computed_in, convert, sum_dtype},
+    copy,
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, typed, view},
+    simd::versions,
 };
-use crate::{Element, Numeric, Result, shape};
-use multiversion::multiversion;
+use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, shape};
+use std::mem::MaybeUninit;
 
 /// Running sum along one axis.
 pub fn cumulative_sum<T: Element>(
@@ -15,7 +19,7 @@ pub fn cumulative_sum<T: Element>(
     axis: isize,
     include_initial: bool,
 ) -> Result<NdArray<T::Sum>> {
-    scan::<T, Adding>("cumulative_sum", x, axis, include_initial)
+    typed(scan("cumulative_sum", view(x), axis, include_initial, Scan::sums))
 }
 
 /// Running product along one axis.
@@ -25,191 +29,311 @@ pub fn cumulative_prod<T: Element>(
     axis: isize,
     include_initial: bool,
 ) -> Result<NdArray<T::Sum>> {
-    scan::<T, Multiplying>("cumulative_prod", x, axis, include_initial)
+    typed(scan("cumulative_prod", view(x), axis, include_initial, Scan::products))
 }
 
 /// Differences of neighbours along one axis, `n` times.
 pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> Result<NdArray<T>> {
     let op = "diff";
     let axis = shape::axis(op, axis, x.ndim())?;
-    let mut shape = x.shape().to_vec();
-    let mut current = x.clone();
-    for _ in 0..n.min(shape[axis]) {
-        let inner: usize = shape[axis + 1..].iter().product();
-        let from = buffer::packed(op, &current)?;
-        let before = shape[axis] * inner;
-        shape[axis] -= 1;
-        let after = shape[axis] * inner;
-        let mut out = buffer::zeroed(op, shape::count(op, &shape, size_of::<T>())?)?;
-        // along the axis, an element and its neighbour are `inner` apart
-        buffer::chunks(&mut out, after, CHEAP, |start, part| {
-            for (k, to) in part.chunks_mut(after.max(1)).enumerate() {
-                let slab = &from[(start / after + k) * before..][..before];
-                subtract(&slab[inner..], slab, to);
-            }
-        });
-        drop(from);
-        current = buffer::array(op, &shape, out)?;
+    let (left, times) = shape::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return typed(RawArray::empty(op, left, T::DTYPE));
     }
-    Ok(current)
+    match times {
+        0 => Ok(x.clone()),
+        times => typed(differences(op, view(x), axis, times)),
+    }
 }
 
-#[multiversion(targets("x86_64+avx2+fma"))]
-fn subtract<T: Numeric>(x: &[T], y: &[T], out: &mut [T]) {
-    for ((o, x), y) in out.iter_mut().zip(x).zip(y) {
-        *o = x.minus(*y);
+fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
+    let mut shape = x.shape.to_vec();
+    let packed = copy::pack(op, x)?;
+    let mut out = difference(op, packed.start(), x.dtype, &mut shape, axis)?;
+    for _ in 1..n {
+        out = difference(op, out.start(), x.dtype, &mut shape, axis)?;
+    }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Differences of neighbours in an array in C order of this shape, whose axis, which is not empty, gets shorter by one.
+fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usize], axis: usize) -> Result<Buffer> {
+    let (subtract, size) = (subtraction(dtype), dtype.size());
+    let inner: usize = shape[axis + 1..].iter().product();
+    let before = shape[axis] * inner;
+    shape[axis] -= 1;
+    let after = shape[axis] * inner;
+    let out = Buffer::new(op, shape::count(op, shape, size)?, dtype)?;
+    if out.len() > 0 {
+        let ends = copy::Ends { from, to: out.start() };
+        // along the axis, an element and its neighbour are `inner` apart
+        parallel::parallel(out.len() / after, (CHEAP / after).max(1), |slabs| {
+            let ends = &ends;
+            for slab in slabs {
+                // SAFETY: a slab of both; every slab is one task's.
+                unsafe {
+                    let from = ends.from.add(slab * before * size);
+                    subtract(from.add(inner * size), from, ends.to.add(slab * after * size), after);
+                }
+            }
+        });
+    }
+    Ok(out)
+}
+
+/// Writes `n` differences `x - y`.
+type Subtract = unsafe fn(x: *const u8, y: *const u8, out: *mut u8, n: usize);
+
+/// Signed and unsigned integers have the same differences, bit by bit.
+fn subtraction(dtype: DType) -> Subtract {
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => subtract::<u8>,
+        Int16 | UInt16 => subtract::<u16>,
+        Int32 | UInt32 => subtract::<u32>,
+        Int64 | UInt64 => subtract::<u64>,
+        Float16 => subtract::<f16>,
+        BFloat16 => subtract::<bf16>,
+        Float32 => subtract::<f32>,
+        Float64 => subtract::<f64>,
+        Complex64 => subtract::<Complex<f32>>,
+        Complex128 => subtract::<Complex<f64>>,
+    }
+}
+
+versions! {
+    unsafe fn subtract[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
+        let (x, y, out) = (x.cast::<T>(), y.cast::<T>(), out.cast::<T>());
+        for i in 0..n {
+            // SAFETY: `n` of each.
+            unsafe { *out.add(i) = (*x.add(i)).minus(*y.add(i)) };
+        }
     }
 }
 
 /// What is done to neighbours.
-trait Step: 'static {
-    fn none<A: Numeric>() -> A;
-    fn step<A: Numeric>(acc: A, x: A) -> A;
+trait Join: 'static {
+    fn identity<A: Numeric>() -> A;
+    fn join<A: Numeric>(acc: A, x: A) -> A;
 }
 
 struct Adding;
 
-impl Step for Adding {
+impl Join for Adding {
     #[inline(always)]
-    fn none<A: Numeric>() -> A {
+    fn identity<A: Numeric>() -> A {
         A::ZERO
     }
 
     #[inline(always)]
-    fn step<A: Numeric>(acc: A, x: A) -> A {
+    fn join<A: Numeric>(acc: A, x: A) -> A {
         acc.plus(x)
     }
 }
 
 struct Multiplying;
 
-impl Step for Multiplying {
+impl Join for Multiplying {
     #[inline(always)]
-    fn none<A: Numeric>() -> A {
+    fn identity<A: Numeric>() -> A {
         A::ONE
     }
 
     #[inline(always)]
-    fn step<A: Numeric>(acc: A, x: A) -> A {
+    fn join<A: Numeric>(acc: A, x: A) -> A {
         acc.times(x)
     }
 }
 
-fn scan<T: Element, F: Step>(
-    op: &'static str,
-    x: &NdArray<T>,
-    axis: isize,
-    include_initial: bool,
-) -> Result<NdArray<T::Sum>> {
-    if is_half::<T>() {
-        scan_in::<T, f32, F>(op, x, axis, include_initial)
-    } else {
-        scan_in::<T, T::Sum, F>(op, x, axis, include_initial)
+/// The loops of a scan in one dtype.
+struct Scan {
+    /// The value of no elements.
+    identity: Value,
+    /// Joins `n` elements to as many values.
+    row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
+    /// Scans `n` elements in place, from the value `carry` on, which becomes the last.
+    block: unsafe fn(x: *mut u8, n: usize, carry: *mut u8),
+}
+
+impl Scan {
+    fn of<A: Numeric, F: Join>() -> Scan {
+        Scan { identity: Value::of(F::identity::<A>()), row: row::<A, F>, block: block::<A, F> }
+    }
+
+    fn sums(dtype: DType) -> Scan {
+        Scan::new::<Adding>(dtype)
+    }
+
+    fn products(dtype: DType) -> Scan {
+        Scan::new::<Multiplying>(dtype)
+    }
+
+    fn new<F: Join>(dtype: DType) -> Scan {
+        match dtype {
+            DType::Int64 | DType::UInt64 => Scan::of::<u64, F>(),
+            DType::Float32 => Scan::of::<f32, F>(),
+            DType::Float64 => Scan::of::<f64, F>(),
+            DType::Complex64 => Scan::of::<Complex<f32>, F>(),
+            DType::Complex128 => Scan::of::<Complex<f64>, F>(),
+            other => unreachable!("scans are not computed in {other}"),
+        }
     }
 }
 
 /// Columns of a tile: their running values stay in the first-level cache.
 const TILE: usize = 512;
 
-/// Scans in `A`. With axes after the scanned one, whole rows are added to one another.
-fn scan_in<T: Element, A: Numeric, F: Step>(
+/// Room for a tile of any dtype.
+type Tile = [MaybeUninit<Value>; TILE];
+
+/// Such room, not written yet.
+const NO_TILE: Tile = [const { MaybeUninit::uninit() }; TILE];
+
+/// Scans in the dtype of a sum. With axes after the scanned one, whole rows are joined to one another.
+fn scan(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     axis: isize,
     include_initial: bool,
-) -> Result<NdArray<T::Sum>> {
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let mut shape = x.shape().to_vec();
+    scan: fn(DType) -> Scan,
+) -> Result<RawArray> {
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    let dtype = sum_dtype(x.dtype);
+    let mut shape = x.shape.to_vec();
     let len = shape[axis];
     let inner: usize = shape[axis + 1..].iter().product();
     let initial = include_initial as usize;
     shape[axis] = len.checked_add(initial).unwrap_or(len);
-    let mut out = buffer::zeroed::<T::Sum>(op, shape::count(op, &shape, size_of::<T::Sum>())?)?;
-    if out.is_empty() {
-        return buffer::array(op, &shape, out);
+    let out = Buffer::new(op, shape::count(op, &shape, dtype.size())?, dtype)?;
+    if out.len() > 0 {
+        let packed = copy::pack(op, x)?;
+        let (before, after) = (len * inner, (len + initial) * inner);
+        let tiles = inner.div_ceil(TILE);
+        let of = computed_in(dtype);
+        let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
+        parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
+            let (mut acc, mut wide) = (NO_TILE, NO_TILE);
+            for task in range {
+                let (slab, tile) = (task / tiles, task % tiles);
+                let first = tile * TILE;
+                let width = TILE.min(inner - first);
+                // SAFETY: a task writes its own columns of its own slab.
+                unsafe {
+                    if inner == 1 {
+                        lanes.lane(slab * before, slab * after, len, initial, &mut wide);
+                        continue;
+                    }
+                    lanes.start(&mut acc, width);
+                    if include_initial {
+                        lanes.write(&acc, slab * after + first, width);
+                    }
+                    for r in 0..len {
+                        lanes.row(slab * before + r * inner + first, &mut acc, &mut wide, width);
+                        lanes.write(&acc, slab * after + (r + initial) * inner + first, width);
+                    }
+                }
+            }
+        });
     }
-    let from = buffer::packed(op, x)?;
-    let (before, after) = (len * inner, (len + initial) * inner);
-    let slabs = out.len() / after;
-    let tiles = inner.div_ceil(TILE);
-    let shared = Shared::new(&mut out);
-    buffer::parallel(slabs * tiles, CHEAP / (before / tiles).max(1), |range| {
-        let mut acc = [A::ZERO; TILE];
-        let mut wide = [A::ZERO; TILE];
-        for task in range {
-            let (slab, tile) = (task / tiles, task % tiles);
-            let columns = tile * TILE..inner.min((tile + 1) * TILE);
-            let width = columns.len();
-            let from = &from[slab * before..][..before];
-            // SAFETY: a task writes its own columns of its own slab.
-            let row = |r: usize| unsafe {
-                shared.part(slab * after + r * inner + columns.start..slab * after + r * inner + columns.end)
-            };
-            if inner == 1 {
-                // SAFETY: as above.
-                let to = unsafe { shared.part(slab * after..(slab + 1) * after) };
-                to[..initial].fill(F::none());
-                scan_lane::<T, A, F>(from, &mut to[initial..], &mut wide);
-                continue;
-            }
-            acc.fill(F::none());
-            if include_initial {
-                row(0).fill(F::none());
-            }
-            for r in 0..len {
-                convert(&from[r * inner + columns.start..][..width], &mut wide[..width]);
-                step_row::<A, F>(&mut acc[..width], &wide);
-                narrow(&acc[..width], row(r + initial));
-            }
-        }
-    });
-    drop(from);
-    buffer::array(op, &shape, out)
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, out) }
 }
 
-#[multiversion(targets("x86_64+avx2+fma"))]
-fn step_row<A: Numeric, F: Step>(acc: &mut [A], x: &[A]) {
-    for (a, &v) in acc.iter_mut().zip(x) {
-        *a = F::step(*a, v);
-    }
+/// A scan from one array in C order to another.
+struct Scanned {
+    scan: Scan,
+    /// What is computed in, and the dtypes of both arrays.
+    of: DType,
+    x: DType,
+    out: DType,
+    from: *const u8,
+    to: *mut u8,
 }
 
-/// Scans one lane, a block at a time.
-fn scan_lane<T: Element, A: Numeric, F: Step>(from: &[T], to: &mut [impl Element], wide: &mut [A; TILE]) {
-    let mut carry = F::none();
-    for (from, to) in from.chunks(TILE).zip(to.chunks_mut(TILE)) {
-        let wide = &mut wide[..from.len()];
-        convert(from, wide);
-        carry = scan_block::<A, F>(wide, carry);
-        narrow(wide, to);
-    }
-}
+// SAFETY: tasks read shared elements, and write different ones.
+unsafe impl Sync for Scanned {}
 
-/// Scans a block in place, from the value `carry` on, and gives the last value. Four quarters are scanned side by side,
-/// which hides the latency of the additions; then what comes before each is added to it.
-#[multiversion(targets("x86_64+avx2+fma"))]
-fn scan_block<A: Numeric, F: Step>(x: &mut [A], carry: A) -> A {
-    let quarter = x.len() / 4;
-    let mut last = [F::none(); 4];
-    {
-        let (a, rest) = x.split_at_mut(quarter);
-        let (b, rest) = rest.split_at_mut(quarter);
-        let (c, d) = rest.split_at_mut(quarter);
-        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-            last = [F::step(last[0], *a), F::step(last[1], *b), F::step(last[2], *c), F::step(last[3], *d)];
-            [*a, *b, *c, *d] = last;
+impl Scanned {
+    /// Values of no elements.
+    unsafe fn start(&self, acc: &mut Tile, width: usize) {
+        // SAFETY: the value is one of the dtype; a tile has room for `width`.
+        unsafe { self.scan.identity.fill(self.of, acc.as_mut_ptr().cast(), width) };
+    }
+
+    /// Joins the elements from `at` on to the values.
+    unsafe fn row(&self, at: usize, acc: &mut Tile, wide: &mut Tile, width: usize) {
+        let wide = wide.as_mut_ptr().cast::<u8>();
+        // SAFETY: the elements are those of the array; tiles have room for `width`.
+        unsafe {
+            convert(self.x, self.of, self.from.add(at * self.x.size()), wide, width);
+            (self.scan.row)(acc.as_mut_ptr().cast(), wide, width);
         }
     }
-    let mut before = carry;
-    for (k, &end) in last.iter().enumerate() {
-        x[k * quarter..(k + 1) * quarter].iter_mut().for_each(|v| *v = F::step(before, *v));
-        before = F::step(before, end);
+
+    /// Writes the values to the elements from `at` on.
+    unsafe fn write(&self, acc: &Tile, at: usize, width: usize) {
+        // SAFETY: the elements are those of the result.
+        unsafe { convert(self.of, self.out, acc.as_ptr().cast(), self.to.add(at * self.out.size()), width) };
     }
-    for v in &mut x[4 * quarter..] {
-        before = F::step(before, *v);
-        *v = before;
+
+    /// Scans one lane, a block at a time.
+    unsafe fn lane(&self, from: usize, to: usize, len: usize, initial: usize, wide: &mut Tile) {
+        let mut carry = self.scan.identity;
+        // SAFETY: the lanes are those of both arrays; tiles have room for a block.
+        unsafe {
+            if initial > 0 {
+                convert(self.of, self.out, carry.start(), self.to.add(to * self.out.size()), 1);
+            }
+            for first in (0..len).step_by(TILE) {
+                let n = TILE.min(len - first);
+                let block = wide.as_mut_ptr().cast::<u8>();
+                convert(self.x, self.of, self.from.add((from + first) * self.x.size()), block, n);
+                (self.scan.block)(block, n, carry.start_mut());
+                self.write(wide, to + initial + first, n);
+            }
+        }
     }
-    before
+}
+
+versions! {
+    unsafe fn row[A: Numeric, F: Join][A, F](acc: *mut u8, x: *const u8, n: usize) {
+        let (acc, x) = (acc.cast::<A>(), x.cast::<A>());
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *acc.add(i) = F::join(*acc.add(i), *x.add(i)) };
+        }
+    }
+
+    /// Four quarters are scanned side by side, which hides the latency of the additions; then what comes before each is
+    /// joined to it.
+    unsafe fn block[A: Numeric, F: Join][A, F](x: *mut u8, n: usize, carry: *mut u8) {
+        // SAFETY: `n` elements, and a value.
+        let (x, carry) = unsafe { (std::slice::from_raw_parts_mut(x.cast::<A>(), n), &mut *carry.cast::<A>()) };
+        let quarter = n / 4;
+        let mut last = [F::identity::<A>(); 4];
+        {
+            let (a, rest) = x.split_at_mut(quarter);
+            let (b, rest) = rest.split_at_mut(quarter);
+            let (c, d) = rest.split_at_mut(quarter);
+            for i in 0..quarter {
+                last = [F::join(last[0], a[i]), F::join(last[1], b[i]), F::join(last[2], c[i]), F::join(last[3], d[i])];
+                [a[i], b[i], c[i], d[i]] = last;
+            }
+        }
+        let mut before = *carry;
+        for k in 0..4 {
+            for v in &mut x[k * quarter..(k + 1) * quarter] {
+                *v = F::join(before, *v);
+            }
+            before = F::join(before, last[k]);
+        }
+        for v in &mut x[4 * quarter..] {
+            before = F::join(before, *v);
+            *v = before;
+        }
+        *carry = before;
+    }
 }
 
 #[cfg(test)]

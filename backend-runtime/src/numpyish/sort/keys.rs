@@ -2,8 +2,8 @@
 //!
 //! One sort for every dtype: those of up to 32 bits have keys of 32, the others of 64.
 
-use super::super::buffer;
-use crate::{DType, Element, Kind, Ordered, Result};
+use super::super::{buffer, simd::versions};
+use crate::{DType, Element, Kind, Ordered, Result, bf16, f16};
 
 /// An unsigned integer that elements are sorted by.
 pub trait Key: Element + Ord {
@@ -15,14 +15,86 @@ pub trait Key: Element + Ord {
 
     /// The k-th digit, from the lowest on.
     fn digit(self, k: usize) -> usize;
+
+    /// The loops between elements and such keys.
+    ///
+    /// # Panics
+    /// Of dtypes that have other keys: see [`is_wide`].
+    fn loops(dtype: DType) -> Loops<Self>;
+}
+
+/// The loops between elements of one dtype and their keys.
+pub struct Loops<K> {
+    /// Writes the keys of `n` elements.
+    pub keys: unsafe fn(x: *const u8, n: usize, keys: *mut K, descending: bool),
+    /// Writes the elements of `n` keys.
+    pub elements: unsafe fn(keys: *const K, n: usize, x: *mut u8, descending: bool),
+    /// Writes for each of `m` values how many of `n` sorted elements are before it, and before its equals if `left`.
+    pub search: unsafe fn(sorted: *const u8, n: usize, values: *const u8, m: usize, left: bool, places: *mut i64),
+}
+
+impl<K: Key> Loops<K> {
+    fn of<T: Ordered>() -> Loops<K> {
+        Loops { keys: to_keys::<T, K>, elements: to_elements::<T, K>, search: search::<T, K> }
+    }
+}
+
+versions! {
+    unsafe fn to_keys[T: Ordered, K: Key][T, K](x: *const u8, n: usize, keys: *mut K, descending: bool) {
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *keys.add(i) = K::of(*x.cast::<T>().add(i), descending) };
+        }
+    }
+
+    unsafe fn to_elements[T: Ordered, K: Key][T, K](keys: *const K, n: usize, x: *mut u8, descending: bool) {
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *x.cast::<T>().add(i) = (*keys.add(i)).element(descending) };
+        }
+    }
+}
+
+unsafe fn search<T: Ordered, K: Key>(
+    sorted: *const u8,
+    n: usize,
+    values: *const u8,
+    m: usize,
+    left: bool,
+    places: *mut i64,
+) {
+    for i in 0..m {
+        // SAFETY: `m` values and places, and `n` elements.
+        unsafe {
+            let key = K::of(*values.cast::<T>().add(i), false);
+            let (mut low, mut high) = (0, n);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                let at = K::of(*sorted.cast::<T>().add(middle), false);
+                if at < key || (!left && at == key) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            *places.add(i) = low as i64;
+        }
+    }
 }
 
 /// Bits of a digit: its table of counts stays in the first-level cache.
 const DIGIT: usize = 11;
 
 macro_rules! key {
-    ($($key:ident $float:ident $int:ident;)*) => {$(
+    ($($key:ident $float:ident $int:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
         impl Key for $key {
+            fn loops(dtype: DType) -> Loops<$key> {
+                match dtype {
+                    $($dtypes => Loops::of::<$t>(),)*
+                    other => unreachable!("the keys of {other} have another width"),
+                }
+            }
+
             #[inline(always)]
             fn of<T: Ordered>(x: T, descending: bool) -> $key {
                 const SIGN: $key = 1 << ($key::BITS - 1);
@@ -68,13 +140,17 @@ macro_rules! key {
     )*};
 }
 key! {
-    u32 f32 i32;
-    u64 f64 i64;
+    u32 f32 i32:
+        // the bytes of false and true have the order of numbers
+        DType::Bool | DType::UInt8 => u8, DType::UInt16 => u16, DType::UInt32 => u32,
+        DType::Int8 => i8, DType::Int16 => i16, DType::Int32 => i32,
+        DType::Float16 => f16, DType::BFloat16 => bf16, DType::Float32 => f32;
+    u64 f64 i64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
 }
 
 /// Whether a dtype's keys have 64 bits.
-pub const fn is_wide<T: Element>() -> bool {
-    T::DTYPE.size() == 8 && !matches!(T::DTYPE, DType::Complex64)
+pub const fn is_wide(dtype: DType) -> bool {
+    dtype.size() == 8 && !matches!(dtype, DType::Complex64)
 }
 
 /// What is sorted: a key, alone or with something that travels along.
@@ -166,9 +242,9 @@ pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R
         spare.resize(n, R::default());
     }
     let sorted_in_spare = if u32::try_from(n).is_ok() {
-        by_digits::<R, u32>(records, spare)
+        by_digits::<R, u32>(op, records, spare)?
     } else {
-        by_digits::<R, u64>(records, spare)
+        by_digits::<R, u64>(op, records, spare)?
     };
     if sorted_in_spare {
         std::mem::swap(records, spare);
@@ -177,10 +253,10 @@ pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R
 }
 
 /// Sorts by one digit after the other, from the lowest on; `true` if the result is in `spare`. `C` counts records.
-fn by_digits<R: Record, C: Index>(records: &mut [R], spare: &mut [R]) -> bool {
+fn by_digits<R: Record, C: Index>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<bool> {
     let n = records.len();
     let digits = (8 * size_of::<R::Key>()).div_ceil(DIGIT);
-    let mut counts = vec![[C::default(); 1 << DIGIT]; digits];
+    let mut counts = buffer::repeated(op, digits, [C::default(); 1 << DIGIT])?;
     for r in records.iter() {
         for (k, counts) in counts.iter_mut().enumerate() {
             let count = &mut counts[r.key().digit(k)];
@@ -208,7 +284,7 @@ fn by_digits<R: Record, C: Index>(records: &mut [R], spare: &mut [R]) -> bool {
         std::mem::swap(&mut from, &mut to);
         swapped = !swapped;
     }
-    swapped
+    Ok(swapped)
 }
 
 #[cfg(test)]

@@ -2,117 +2,173 @@
 
 mod keys;
 mod unique;
+mod zeros;
 
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
     NdArray, Numpyish,
-    buffer::{self, COSTLY},
-    layout,
+    buffer::{self, Buffer},
+    copy,
+    layout::{self, LaneFn, Lanes},
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, typed, view},
 };
-use crate::{Element, Error, Kind, Ordered, Result, Side, shape};
+use crate::{DType, Error, Ordered, Result, Side, shape};
 use keys::{Index, Indexed, Key};
 
 /// Sorted along one axis: equal elements in their order, NaN last.
 pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
-    if keys::is_wide::<T>() { sort_by::<T, u64>(x, axis, descending) } else { sort_by::<T, u32>(x, axis, descending) }
+    typed(sorted(view(x), axis, descending))
 }
 
 /// Indices that sort along one axis: equal elements in their order, NaN last.
 pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
-    if keys::is_wide::<T>() {
-        argsort_by::<T, u64, u64>(x, axis, descending)
-    } else if x.shape().iter().all(|&d| u32::try_from(d).is_ok()) {
-        argsort_by::<T, u32, u32>(x, axis, descending)
-    } else {
-        argsort_by::<T, u32, u64>(x, axis, descending)
-    }
+    typed(order(view(x), axis, descending))
 }
 
 /// Where to insert elements into the sorted 1-D `x1` so that it stays sorted; NaN comes last.
 pub fn searchsorted<T: Ordered>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>, side: Side) -> Result<NdArray<i64>> {
-    if keys::is_wide::<T>() { search::<T, u64>(x1, x2, side) } else { search::<T, u32>(x1, x2, side) }
+    typed(searched(view(x1), view(x2), side))
 }
 
-fn sort_by<T: Ordered, K: Key>(x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
+fn sorted(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    if keys::is_wide(x.dtype) { sorted_by::<u64>(x, axis, descending) } else { sorted_by::<u32>(x, axis, descending) }
+}
+
+/// The indices that sort: see [`argsort`].
+pub(super) fn order(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    if keys::is_wide(x.dtype) {
+        order_by::<u64, u64>(x, axis, descending)
+    } else if x.shape.iter().all(|&d| u32::try_from(d).is_ok()) {
+        order_by::<u32, u32>(x, axis, descending)
+    } else {
+        order_by::<u32, u64>(x, axis, descending)
+    }
+}
+
+fn searched(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {
+    if keys::is_wide(x1.dtype) { searched_by::<u64>(x1, x2, side) } else { searched_by::<u32>(x1, x2, side) }
+}
+
+fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     let op = "sort";
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let len = x.shape()[axis];
-    let state = || Ok((Vec::<K>::new(), Vec::new()));
-    layout::map_lanes(op, x, axis, len, COSTLY, state, |(keys, spare), lane, out: &mut [T]| {
-        reserve(op, keys, len)?;
-        keys.extend(lane.iter().map(|&v| K::of(v, descending)));
-        keys::sort(op, keys, spare)?;
-        out.iter_mut().zip(&*keys).for_each(|(o, key)| *o = key.element(descending));
-        restore_zeros(lane, out, |v| K::of(v, descending));
-        Ok(())
-    })
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    let len = x.shape[axis];
+    let loops = K::loops(x.dtype);
+    let new = || -> Result<LaneFn<'_>> {
+        let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
+        let loops = &loops;
+        Ok(Box::new(move |lane, out| {
+            // SAFETY: both lanes have `len` elements, and there is room for as many keys.
+            unsafe {
+                read_keys(loops, lane, len, descending, &mut keys);
+                keys::sort(op, &mut keys, &mut spare)?;
+                (loops.elements)(keys.as_ptr(), len, out, descending);
+                zeros::restore(x.dtype, lane, len, out, |zero| {
+                    let key = K::of(zero, descending);
+                    keys.partition_point(|&k| k < key)
+                });
+            }
+            Ok(())
+        }))
+    };
+    // SAFETY: the function reads and writes lanes of `len` elements.
+    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
-/// Zeros of a sorted lane get their signs back, in the order they had: keys do not tell them apart.
-fn restore_zeros<T: Ordered, K: Key>(lane: &[T], sorted: &mut [T], key: impl Fn(T) -> K) {
-    if T::DTYPE.kind() != Kind::Real || !lane.iter().any(|&v| is_negative_zero(v)) {
-        return;
+/// Replaces what a vector holds by the keys of `n` elements.
+///
+/// # Safety
+/// `x` points to `n` elements of the dtype of the loops.
+unsafe fn read_keys<K: Key>(loops: &keys::Loops<K>, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
+    keys.clear();
+    keys.reserve_exact(n);
+    // SAFETY: the caller's promise; there is room for `n` keys, all of which are written.
+    unsafe {
+        (loops.keys)(x, n, keys.as_mut_ptr(), descending);
+        keys.set_len(n);
     }
-    let zero = key(T::default());
-    let first = sorted.partition_point(|&v| key(v) < zero);
-    let zeros = lane.iter().filter(|&&v| v == T::default());
-    sorted[first..].iter_mut().zip(zeros).for_each(|(s, &z)| *s = z);
 }
 
-fn is_negative_zero<T: Element>(x: T) -> bool {
-    x.cast::<f64>().to_bits() == (-0.0_f64).to_bits()
+/// Sorted keys of `n` elements, each with the index of its element.
+///
+/// # Safety
+/// As for [`read_keys`].
+unsafe fn sorted_records<K: Key, I: Index>(
+    op: &'static str,
+    dtype: DType,
+    x: *const u8,
+    n: usize,
+    descending: bool,
+    records: &mut Vec<Indexed<K, I>>,
+    spare: &mut Vec<Indexed<K, I>>,
+) -> Result<()> {
+    const SOME: usize = 256;
+    let loops = K::loops(dtype);
+    records.clear();
+    if records.capacity() < n {
+        *records = buffer::vec(op, n)?;
+    }
+    let mut some = [K::default(); SOME];
+    for first in (0..n).step_by(SOME) {
+        let many = SOME.min(n - first);
+        // SAFETY: a part of the elements.
+        unsafe { (loops.keys)(x.add(first * dtype.size()), many, some.as_mut_ptr(), descending) };
+        records.extend(some[..many].iter().zip(first..).map(|(&key, i)| Indexed::new(key, i)));
+    }
+    keys::sort(op, records, spare)
 }
 
-fn argsort_by<T: Ordered, K: Key, I: Index>(x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
+fn order_by<K: Key, I: Index>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     let op = "argsort";
-    let axis = shape::axis(op, axis, x.ndim())?;
-    let len = x.shape()[axis];
-    let state = || Ok((Vec::<Indexed<K, I>>::new(), Vec::new()));
-    layout::map_lanes(op, x, axis, len, COSTLY, state, |(records, spare), lane, out: &mut [i64]| {
-        reserve(op, records, len)?;
-        records.extend(lane.iter().enumerate().map(|(i, &v)| Indexed::new(K::of(v, descending), i)));
-        keys::sort(op, records, spare)?;
-        out.iter_mut().zip(&*records).for_each(|(o, r)| *o = r.index() as i64);
-        Ok(())
-    })
+    let axis = shape::axis(op, axis, x.shape.len())?;
+    let len = x.shape[axis];
+    let new = || -> Result<LaneFn<'_>> {
+        let (mut records, mut spare) = (Vec::<Indexed<K, I>>::new(), Vec::new());
+        Ok(Box::new(move |lane, out| {
+            // SAFETY: a lane of `len` elements, and room for as many indices.
+            unsafe {
+                sorted_records(op, x.dtype, lane, len, descending, &mut records, &mut spare)?;
+                for (i, record) in records.iter().enumerate() {
+                    *out.cast::<i64>().add(i) = record.index() as i64;
+                }
+            }
+            Ok(())
+        }))
+    };
+    // SAFETY: the function reads lanes of `len` elements and writes as many indices.
+    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
-/// Empties a vector and makes room for `n` elements.
-fn reserve<R>(op: &'static str, v: &mut Vec<R>, n: usize) -> Result<()> {
-    v.clear();
-    if v.capacity() < n {
-        *v = buffer::vec(op, n)?;
-    }
-    Ok(())
-}
-
-fn search<T: Ordered, K: Key>(x1: &NdArray<T>, x2: &NdArray<T>, side: Side) -> Result<NdArray<i64>> {
+fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {
     let op = "searchsorted";
-    if x1.ndim() != 1 {
-        return Err(Error::shape(op, x1.shape(), "is not 1-D"));
+    if x1.shape.len() != 1 {
+        return Err(Error::shape(op, x1.shape, "is not 1-D"));
     }
-    let sorted = buffer::packed(op, x1)?;
-    let values = buffer::packed(op, x2)?;
-    let mut out = buffer::zeroed(op, shape::count(op, x2.shape(), size_of::<i64>())?)?;
-    buffer::chunks(&mut out, 1, COSTLY, |start, part| {
-        for (place, &value) in part.iter_mut().zip(&values[start..]) {
-            let key = K::of(value, false);
-            let before = |&v: &T| match side {
-                Side::Left => K::of(v, false) < key,
-                Side::Right => K::of(v, false) <= key,
-            };
-            *place = sorted.partition_point(before) as i64;
+    let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
+    let out = Buffer::new(op, shape::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
+    let loops = K::loops(x1.dtype);
+    let (n, ends) = (x1.len(), copy::Ends { from: values.start(), to: out.start() });
+    let sorted = copy::Ends { from: sorted.start(), to: std::ptr::null_mut::<u8>() };
+    parallel::parallel(out.len(), COSTLY, |range| {
+        let (ends, sorted) = (&ends, &sorted);
+        // SAFETY: tasks read parts of the values, and write parts of the result.
+        unsafe {
+            let (values, places) =
+                (ends.from.add(range.start * x2.dtype.size()), ends.to.cast::<i64>().add(range.start));
+            (loops.search)(sorted.from, n, values, range.len(), side == Side::Left, places);
         }
     });
-    buffer::array(op, x2.shape(), out)
+    // SAFETY: every place has been written.
+    unsafe { RawArray::new(op, x2.shape.to_vec(), out) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        bf16, f16,
+        Element, bf16, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, Axis, IxDyn, arr1};

@@ -1,27 +1,32 @@
 //! Distinct elements.
 
 use super::{
-    super::{NdArray, Numpyish, buffer},
-    is_negative_zero,
+    super::{
+        NdArray, Numpyish,
+        buffer::{self, Buffer},
+        copy,
+        raw::{RawArray, Typed, View, typed, view},
+    },
     keys::{self, Index, Indexed, Key, Record},
+    read_keys, sorted_records, zeros,
 };
-use crate::{Element, Kind, Ordered, Result};
+use crate::{DType, Kind, Ordered, Result};
 
 /// The distinct elements, sorted; every NaN is one of its own.
 pub fn unique_values<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    let op = "unique_values";
-    if keys::is_wide::<T>() { counted::<T, u64>(op, x) } else { counted::<T, u32>(op, x) }.map(|(values, _)| values)
+    typed(counted("unique_values", view(x), false).map(|(values, _)| values))
 }
 
 /// The distinct elements, and how often each is there.
 pub fn unique_counts<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    let op = "unique_counts";
-    if keys::is_wide::<T>() { counted::<T, u64>(op, x) } else { counted::<T, u32>(op, x) }
+    let (values, counts) = counted("unique_counts", view(x), true)?;
+    Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
 }
 
 /// The distinct elements, and for every element the index of its value.
 pub fn unique_inverse<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    located("unique_inverse", x).map(|(values, _, inverse, _)| (values, inverse))
+    let [values, _, inverse, _] = located("unique_inverse", view(x))?;
+    Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
 }
 
 /// What [`unique_all`] gives.
@@ -29,40 +34,52 @@ type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
 /// The distinct elements, the first index of each, for every element the index of its value, and the counts.
 pub fn unique_all<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
-    located("unique_all", x)
+    let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
+    let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
+    Ok((T::numpyish_typed(values), firsts, inverse, counts))
 }
 
-fn located<T: Ordered>(op: &'static str, x: &NdArray<T>) -> Result<All<T>> {
-    if keys::is_wide::<T>() {
-        located_by::<T, u64, u64>(op, x)
+/// Values and their counts, which are none where they are not wanted.
+fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+    if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
+}
+
+/// Values, first indices, inverse and counts.
+fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+    if keys::is_wide(x.dtype) {
+        located_by::<u64, u64>(op, x)
     } else if u32::try_from(x.len()).is_ok() {
-        located_by::<T, u32, u32>(op, x)
+        located_by::<u32, u32>(op, x)
     } else {
-        located_by::<T, u32, u64>(op, x)
+        located_by::<u32, u64>(op, x)
     }
 }
 
-/// Whether a record begins a new value; NaN always does.
-fn begins<T: Ordered, R: Record>(before: &R, record: &R) -> bool {
-    before.key() != record.key()
-        || (T::DTYPE.kind() == Kind::Real && record.key() == R::Key::of(T::from_f64(f64::NAN), false))
-}
-
-/// The values of sorted records with their counts; `each` gets every record with the number of its value.
-fn runs<T: Ordered, R: Record>(
+/// The keys of the values of sorted records, and their counts; `each` gets every record with the number of its value. NaN
+/// always begins a new value, if there is one.
+fn runs<R: Record>(
     op: &'static str,
     records: &[R],
+    nan: Option<R::Key>,
+    counted: bool,
     mut each: impl FnMut(usize, bool, &R),
-) -> Result<(Vec<T>, Vec<i64>)> {
-    let new = |i: usize| i == 0 || begins::<T, R>(&records[i - 1], &records[i]);
+) -> Result<(Vec<R::Key>, Vec<i64>)> {
+    // without NaN every equal key is the same value: then the key that stands for it is not looked at
+    let (has_nan, nan) = (nan.is_some(), nan.unwrap_or_default());
+    let new = |i: usize| {
+        let key = records[i].key();
+        i == 0 || records[i - 1].key() != key || (has_nan & (key == nan))
+    };
     let distinct = (0..records.len()).filter(|&i| new(i)).count();
-    let mut values: Vec<T> = buffer::vec(op, distinct)?;
-    let mut counts: Vec<i64> = buffer::vec(op, distinct)?;
+    let mut values: Vec<R::Key> = buffer::vec(op, distinct)?;
+    let mut counts: Vec<i64> = buffer::vec(op, if counted { distinct } else { 0 })?;
     for (i, record) in records.iter().enumerate() {
         let first = new(i);
         if first {
-            values.push(record.key().element(false));
-            counts.push(0);
+            values.push(record.key());
+            if counted {
+                counts.push(0);
+            }
         }
         if let Some(count) = counts.last_mut() {
             *count += 1;
@@ -72,49 +89,59 @@ fn runs<T: Ordered, R: Record>(
     Ok((values, counts))
 }
 
-/// Values and counts, without indices.
-fn counted<T: Ordered, K: Key>(op: &'static str, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    let flat = buffer::packed(op, x)?;
-    let mut keys: Vec<K> = buffer::vec(op, flat.len())?;
-    keys.extend(flat.iter().map(|&v| K::of(v, false)));
-    keys::sort(op, &mut keys, &mut Vec::new())?;
-    let (mut values, counts) = runs::<T, K>(op, &keys, |_, _, _| ())?;
-    restore_zero(&mut values, &flat);
-    Ok((one_axis(op, values)?, one_axis(op, counts)?))
+/// The key of NaN, of dtypes that have it.
+fn nan<K: Key>(dtype: DType) -> Option<K> {
+    (dtype.kind() == Kind::Real).then(|| K::of(f32::NAN, false))
 }
 
-/// Values, first indices, inverse and counts.
-fn located_by<T: Ordered, K: Key, I: Index>(op: &'static str, x: &NdArray<T>) -> Result<All<T>> {
-    let flat = buffer::packed(op, x)?;
-    let mut records: Vec<Indexed<K, I>> = buffer::vec(op, flat.len())?;
-    records.extend(flat.iter().enumerate().map(|(i, &v)| Indexed::new(K::of(v, false), i)));
-    keys::sort(op, &mut records, &mut Vec::new())?;
-    let mut inverse = buffer::zeroed::<i64>(op, flat.len())?;
-    let mut firsts: Vec<i64> = Vec::new();
-    let (mut values, counts) = runs::<T, _>(op, &records, |value, first, record: &Indexed<K, I>| {
+/// The elements of keys. The value zero gets the sign of the first zero of all `n` elements.
+///
+/// # Safety
+/// `flat` points to `n` elements of the dtype.
+unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *const u8, n: usize) -> Result<RawArray> {
+    let values = Buffer::new(op, keys.len(), dtype)?;
+    // SAFETY: there is room for as many elements as keys; the rest as the caller promises.
+    unsafe {
+        (K::loops(dtype).elements)(keys.as_ptr(), keys.len(), values.start(), false);
+        zeros::restore_first(dtype, flat, n, values.start(), keys.len());
+        RawArray::new(op, vec![keys.len()], values)
+    }
+}
+
+fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+    let flat = copy::pack(op, x)?;
+    let n = x.len();
+    let mut keys: Vec<K> = buffer::vec(op, n)?;
+    // SAFETY: the elements, packed.
+    unsafe { read_keys(&K::loops(x.dtype), flat.start(), n, false, &mut keys) };
+    keys::sort(op, &mut keys, &mut Vec::new())?;
+    let (distinct, counts) = runs(op, &keys, nan(x.dtype), counts, |_, _, _| ())?;
+    // SAFETY: as above.
+    Ok((unsafe { values(op, x.dtype, &distinct, flat.start(), n)? }, one_axis(op, counts)?))
+}
+
+fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+    let flat = copy::pack(op, x)?;
+    let n = x.len();
+    let mut records: Vec<Indexed<K, I>> = Vec::new();
+    // SAFETY: the elements, packed.
+    unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
+    let mut inverse = buffer::zeros::<i64>(op, n)?;
+    let mut firsts: Vec<i64> = buffer::vec(op, n)?;
+    let (distinct, counts) = runs(op, &records, nan(x.dtype), true, |value, first, record| {
         inverse[record.index()] = value as i64;
         if first {
             firsts.push(record.index() as i64);
         }
     })?;
-    restore_zero(&mut values, &flat);
-    let inverse = buffer::array(op, x.shape(), inverse)?;
-    Ok((one_axis(op, values)?, one_axis(op, firsts)?, inverse, one_axis(op, counts)?))
+    // SAFETY: as above.
+    let values = unsafe { values(op, x.dtype, &distinct, flat.start(), n)? };
+    let inverse = RawArray::from_vec(op, x.shape.to_vec(), inverse)?;
+    Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
 }
 
-/// The value zero gets the sign of the first zero.
-fn restore_zero<T: Ordered>(values: &mut [T], flat: &[T]) {
-    if T::DTYPE.kind() != Kind::Real {
-        return;
-    }
-    let first = flat.iter().copied().find(|&v| v == T::default()).filter(|&v| is_negative_zero(v));
-    if let (Some(first), Some(zero)) = (first, values.iter_mut().find(|v| **v == T::default())) {
-        *zero = first;
-    }
-}
-
-fn one_axis<T: Element>(op: &'static str, values: Vec<T>) -> Result<NdArray<T>> {
-    buffer::array(op, &[values.len()], values)
+fn one_axis(op: &'static str, values: Vec<i64>) -> Result<RawArray> {
+    RawArray::from_vec(op, vec![values.len()], values)
 }
 
 #[cfg(test)]

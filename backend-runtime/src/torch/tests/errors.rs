@@ -5,14 +5,15 @@ use crate::{
     Axes, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
     numpyish::Numpyish,
     torch::{
-        Arg, Aten, Torch, TorchArray, Via, aten, create, elementwise, fft, index, linalg, reduce, shape, sort, special,
+        Arg, Aten, DtypeStrategy, Torch, TorchArray, aten, create, elementwise, fft, index, linalg, reduce, shape,
+        sort, special,
     },
 };
 
 #[test]
 fn operands_that_do_not_broadcast() {
     let Some(b) = torch() else { return };
-    static ADD: Aten = Aten::new("add", "aten::add", "Tensor", Via::Parts);
+    static ADD: Aten = Aten::new("add", "aten::add", "Tensor", DtypeStrategy::Parts);
     let (x, y) = (array(&b, vec![1.0, 2.0]), array(&b, vec![1.0, 2.0, 3.0]));
     let sum = aten::<f64, TorchArray<f64>>(&b, &ADD, &[Arg::from(&x), Arg::from(&y)]);
     assert_eq!(sum.unwrap_err(), Error::shapes("add", &[2], &[3]));
@@ -32,16 +33,16 @@ fn arrays_of_another_device() {
 #[test]
 fn libtorch_says_what_it_refuses_and_the_shapes() {
     let Some(b) = torch() else { return };
-    static INVERSE: Aten = Aten::new("inv", "aten::linalg_inv", "", Via::Direct);
+    static INVERSE: Aten = Aten::new("inv", "aten::linalg_inv", "", DtypeStrategy::Direct);
     let x = array(&b, [[1.0, 2.0, 3.0]]);
     let error = aten::<f64, TorchArray<f64>>(&b, &INVERSE, &[Arg::from(&x)]).unwrap_err();
     assert!(
         matches!(&error, Error::Library { op: "inv", message, .. } if message.contains("square") && message.contains("[1, 3]")),
         "{error}"
     );
-    static NONE: Aten = Aten::new("none", "aten::no_such_op", "", Via::Direct);
+    static NONE: Aten = Aten::new("none", "aten::no_such_op", "", DtypeStrategy::Direct);
     assert!(aten::<f64, TorchArray<f64>>(&b, &NONE, &[]).unwrap_err().to_string().contains("no_such_op"));
-    static SORT: Aten = Aten::new("sort", "aten::sort", "", Via::Direct);
+    static SORT: Aten = Aten::new("sort", "aten::sort", "", DtypeStrategy::Direct);
     let wrong = aten::<f64, (TorchArray<f64>, TorchArray<f64>)>(&b, &SORT, &[Arg::from(&x)]).unwrap_err();
     assert!(wrong.to_string().contains("float64 was to come"), "{wrong}");
 }
@@ -49,7 +50,7 @@ fn libtorch_says_what_it_refuses_and_the_shapes() {
 #[test]
 fn schemas_are_compared() {
     let Some(_) = torch() else { return };
-    let check = |name, overload, args| Aten::new("row", name, overload, Via::Direct).check_schema(args);
+    let check = |name, overload, args| Aten::new("row", name, overload, DtypeStrategy::Direct).check_schema(args);
     check("aten::add", "Tensor", 2).unwrap();
     check("aten::sort", "stable", 4).unwrap();
     assert!(check("aten::add", "Tensor", 1).is_err(), "an argument without a default is missing");

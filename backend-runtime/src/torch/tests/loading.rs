@@ -5,7 +5,7 @@ use super::torch;
 use crate::{
     Arrays, Error,
     load::{cache::Private, places},
-    torch::{Torch, build, locate},
+    torch::{Torch, TorchArray, build, locate},
 };
 use std::{
     env, fs,
@@ -48,6 +48,9 @@ fn cases() {
         plant_useless_shim();
     }
     let loaded = Torch::cpu().and_then(|b| {
+        if case == "warning" {
+            warn(&b);
+        }
         let x = super::array(&b, vec![1.0, 2.0]);
         b.to_ndarray(&x).map(|x| x.sum())
     });
@@ -56,6 +59,25 @@ fn cases() {
         Err(Error::Unavailable { why, .. }) => println!("{RESULT}{why}"),
         Err(other) => panic!("{other}"),
     }
+}
+
+/// Calls an op of which libtorch warns: a variance with no degree of freedom.
+fn warn(b: &Torch) {
+    let x = super::array(b, vec![1.0_f64]);
+    let variance: TorchArray<f64> = crate::torch::reduce::var(b, &x, crate::Axes::All, 1.0, false).unwrap();
+    assert!(b.to_ndarray(&variance).unwrap()[[]].is_nan());
+}
+
+#[test]
+fn warnings_of_libtorch_do_not_reach_stderr() {
+    let Some(libtorch) = libtorch() else { return };
+    let mut command = child(&env::current_exe().unwrap(), "warning");
+    command
+        .env("LIBTORCH", libtorch)
+        .env("BACKENDS_CACHE", env::current_exe().unwrap().with_file_name("loading-cache"));
+    let (result, text) = run(&mut command);
+    assert_eq!(result, "loaded, 3");
+    assert!(!text.contains("Warning") && !text.contains("degrees of freedom"), "{text}");
 }
 
 /// A folder for temporary files of this crate on the file system of the target folder.

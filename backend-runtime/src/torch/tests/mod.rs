@@ -33,11 +33,11 @@ fn every_op_that_is_named_exists() {
 
 #[test]
 fn devices_have_names() {
-    assert_eq!(super::device_index("cpu"), Ok(-1));
-    assert_eq!(super::device_index("cuda"), Ok(0));
-    assert_eq!(super::device_index("cuda:12"), Ok(12));
+    assert_eq!(super::backend::device_index("cpu"), Ok(-1));
+    assert_eq!(super::backend::device_index("cuda"), Ok(0));
+    assert_eq!(super::backend::device_index("cuda:12"), Ok(12));
     for bad in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:+1", "cuda:1000", "CPU"] {
-        assert!(matches!(super::device_index(bad), Err(Error::Argument { .. })), "{bad}");
+        assert!(matches!(super::backend::device_index(bad), Err(Error::Argument { .. })), "{bad}");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{array, host, torch};
 use crate::{
     Arrays, Element, Error, HostArray,
-    torch::{Arg, Aten, FromTensors, Torch, TorchArray, Via, aten},
+    torch::{Arg, Aten, DtypeStrategy, FromTensors, Torch, TorchArray, aten},
 };
 
 fn call<T: Element, R: FromTensors>(
@@ -12,7 +12,7 @@ fn call<T: Element, R: FromTensors>(
     overload: &'static str,
     args: &[Arg<'_>],
 ) -> crate::Result<R> {
-    aten::<T, R>(b, &Aten::new("my_row", name, overload, Via::Direct), args)
+    aten::<T, R>(b, &Aten::new("my_row", name, overload, DtypeStrategy::Direct), args)
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn no_row_changes_memory_that_others_hold() {
         let text = error.to_string();
         assert!(matches!(error, Error::Argument { op: "my_row", .. }), "{text}");
         assert!(text.contains(name) && text.contains("changes its argument"), "{text}");
-        let checked = Aten::new("my_row", name, overload, Via::Direct).check_schema(args.len());
+        let checked = Aten::new("my_row", name, overload, DtypeStrategy::Direct).check_schema(args.len());
         assert_eq!(checked.unwrap_err().to_string(), text, "and where schemas are compared");
     }
     assert_eq!((view.shape(), view.sum(), mine.sum()), (&[3][..], 21.0, 21.0));

@@ -1,0 +1,156 @@
+//! A checked composition in Rust: calls of ops over `b: &B`, arrays by reference, options by name.
+
+use super::{scalar::number, *};
+use op_table::expr::{Argument, Expr, Node, Number, Ty};
+use proc_macro2::Literal;
+
+/// The backend's variable. It cannot be reached by names of the table.
+pub(super) fn backend() -> Ident {
+    Ident::new("b", Span::mixed_site())
+}
+
+impl Expand<'_> {
+    /// The composition of a row as an expression that owns its value.
+    pub(super) fn composition(&self, e: &Expr, op: &Op) -> TokenStream {
+        match &e.node {
+            Node::Name(name) => {
+                let variable = id(name);
+                // a handle: no data is copied
+                quote!(#variable.clone())
+            }
+            Node::Block(lets, value) => {
+                let lets = lets.iter().map(|(name, value)| {
+                    let (name, value) = (id(&name.text), self.bound(value, op));
+                    quote!(let #name = #value;)
+                });
+                let value = self.composition(value, op);
+                quote!({ #(#lets)* #value })
+            }
+            _ => self.value(e, op),
+        }
+    }
+
+    /// What a `let` is bound to: an array that it owns, or whatever a parameter is.
+    fn bound(&self, e: &Expr, op: &Op) -> TokenStream {
+        match (&e.node, &e.ty) {
+            (Node::Name(name), Ty::Array(_)) if !op.param(name).is_some_and(is_operand) => self.composition(e, op),
+            (Node::Block(..), _) => self.composition(e, op),
+            _ => self.value(e, op),
+        }
+    }
+
+    fn value(&self, e: &Expr, op: &Op) -> TokenStream {
+        match &e.node {
+            Node::Name(name) => {
+                let variable = id(name);
+                quote!(#variable)
+            }
+            Node::Number(Number::Integer(n)) => {
+                let n = Literal::i128_unsuffixed(*n);
+                quote!(#n)
+            }
+            Node::Number(Number::Decimal(x)) => quote!(#x),
+            Node::Bool(b) => quote!(#b),
+            Node::List(items) => {
+                let items = items.iter().map(|e| match &e.ty {
+                    Ty::Array(_) => self.borrowed(e, op),
+                    _ => self.value(e, op),
+                });
+                if matches!(e.ty, Ty::Arrays(_)) { quote!(&[#(#items),*]) } else { quote!([#(#items),*]) }
+            }
+            Node::Call(callee, arguments) => self.call(callee, arguments, op),
+            Node::Block(..) => self.composition(e, op),
+            // operators became calls
+            Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => quote!(),
+        }
+    }
+
+    /// An array by reference.
+    fn borrowed(&self, e: &Expr, op: &Op) -> TokenStream {
+        let value = self.value(e, op);
+        match &e.node {
+            // a parameter is a reference
+            Node::Name(name) if op.param(name).is_some() => value,
+            _ => quote!(&#value),
+        }
+    }
+
+    fn call(&self, callee: &str, arguments: &[Argument], op: &Op) -> TokenStream {
+        let Some(called) = self.model.op(callee) else { return quote!() };
+        let mut positional = called.positional();
+        let (mut args, mut options) = (Vec::new(), Vec::new());
+        for Argument { option, value } in arguments {
+            match option {
+                None => args.extend(positional.next().map(|param| self.argument(param, value, op))),
+                Some(name) => {
+                    options.extend(called.param(&name.text).and_then(|param| self.option(param, value, op)));
+                }
+            }
+        }
+        let b = backend();
+        if arguments.iter().all(|a| a.option.is_none()) {
+            let method = id(&called.name);
+            return quote!(#b.#method(#(#args),*)?);
+        }
+        let (method, path) = (format_ident!("{}_with", called.name), self.options_path(called));
+        let all = Ident::new("options", Span::mixed_site());
+        quote! {
+            #b.#method(#(#args,)* { #[allow(unused_mut)] let mut #all = #path::new(); #(#options)* #all })?
+        }
+    }
+
+    fn argument(&self, param: &Param, e: &Expr, op: &Op) -> TokenStream {
+        let rt = self.rt();
+        let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
+        match (&param.kind, &e.node) {
+            (Kind::Array(_), _) => self.borrowed(e, op),
+            // a `let` may be used again; a temporary is handed over
+            (Kind::Operand(_), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
+            (Kind::Operand(_), Node::Number(n)) => {
+                let n = number(*n, &rt);
+                quote!(#rt::Operand::Scalar(#n))
+            }
+            (Kind::Scalar, Node::Number(n)) => number(*n, &rt),
+            // a list that an op gave
+            (Kind::Arrays(_), Node::Call(..) | Node::Name(_)) if !is_own => {
+                let list = self.value(e, op);
+                quote!(&#list.iter().collect::<Vec<_>>())
+            }
+            (Kind::Axes, Node::Name(name)) if name == "all" && !is_own => quote!(..),
+            (Kind::Choice(rust), Node::Name(name)) if !is_own => {
+                let (rust, name) = (id(rust), id(&camel(name)));
+                quote!(#rt::#rust::#name)
+            }
+            (Kind::Plain(Plain::F64), Node::Number(Number::Integer(n))) => {
+                let n = *n as f64;
+                quote!(#n)
+            }
+            _ => self.value(e, op),
+        }
+    }
+
+    /// The statement that sets an option; none where it is set to nothing.
+    fn option(&self, param: &Param, e: &Expr, op: &Op) -> Option<TokenStream> {
+        let (name, all) = (id(&param.name), Ident::new("options", Span::mixed_site()));
+        if let Node::Name(given) = &e.node {
+            match op.param(given) {
+                // a parameter of the same type is handed on as it is, `None` included
+                Some(own) if own.kind == param.kind && own.default.is_some() == param.default.is_some() => {
+                    let given = id(given);
+                    return Some(quote!(#all.#name = #given;));
+                }
+                None if given == "none" => return None,
+                _ => {}
+            }
+        }
+        let value = match &param.kind {
+            Kind::Maybe(plain) => self.argument(&Param { kind: Kind::Plain(*plain), ..param.clone() }, e, op),
+            _ => self.argument(param, e, op),
+        };
+        Some(quote!(#all = #all.#name(#value);))
+    }
+}
+
+fn is_operand(param: &Param) -> bool {
+    matches!(param.kind, Kind::Operand(_))
+}

@@ -1,0 +1,71 @@
+//! A checked scalar expression in Rust: the words are methods of the runtime's traits.
+//!
+//! Paths begin with `rt`, which the module around the generated ops binds to the runtime: ops have names such as `Real`.
+
+use super::*;
+use op_table::expr::{Comparison, Expr, Logic, Node, Number, Ty};
+
+impl Expand<'_> {
+    /// The expression of a row, whose parameters are variables.
+    pub(super) fn scalar(&self, e: &Expr, op: &Op) -> TokenStream {
+        let all = |list: &[Expr]| list.iter().map(|e| self.scalar(e, op)).collect::<Vec<_>>();
+        match &e.node {
+            Node::Name(name) => {
+                let variable = id(name);
+                let is_number = op.param(name).is_some_and(|p| !p.is_array()) && e.ty != Ty::Truth;
+                if is_number { quote!(rt::Element::from_f64(#variable)) } else { quote!(#variable) }
+            }
+            Node::Number(n) => number(*n, &quote!(rt)),
+            Node::Bool(b) => quote!(#b),
+            Node::Word(word, args) => {
+                let bound = self.model.words.get(word).and_then(|w| self.model.set(&w.set)).map(|set| id(&set.bound));
+                let (word, args) = (id(word), all(args));
+                quote!(rt::#bound::#word(#(#args),*))
+            }
+            Node::Compare(how, both) => {
+                let (x, y) = (self.scalar(&both[0], op), self.scalar(&both[1], op));
+                let method = id(match how {
+                    Comparison::Less => "lt",
+                    Comparison::LessEqual => "le",
+                    Comparison::Greater => "gt",
+                    Comparison::GreaterEqual => "ge",
+                });
+                quote!(PartialOrd::#method(&#x, &#y))
+            }
+            Node::Logic(how, both) => {
+                let (x, y) = (self.scalar(&both[0], op), self.scalar(&both[1], op));
+                match how {
+                    // without branches: both sides are cheap, and the loop vectorises
+                    Logic::And => quote!((#x & #y)),
+                    Logic::Or => quote!((#x | #y)),
+                    Logic::Equal => quote!((#x == #y)),
+                    Logic::Differ => quote!((#x != #y)),
+                }
+            }
+            Node::Not(x) => {
+                let x = self.scalar(x, op);
+                quote!(!#x)
+            }
+            Node::If(parts) => {
+                let parts = all(&parts[..]);
+                let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
+                quote!(if #c { #x } else { #y })
+            }
+            Node::List(_) | Node::Call(..) | Node::Block(..) => quote!(),
+        }
+    }
+}
+
+/// A number as an element of a dtype that Rust infers.
+pub(super) fn number(n: Number, runtime: &TokenStream) -> TokenStream {
+    match n {
+        Number::Decimal(value) => quote!(#runtime::Element::from_f64(#value)),
+        Number::Integer(value) => match i64::try_from(value) {
+            Ok(value) => quote!(#runtime::Element::from_i64(#value)),
+            Err(_) => {
+                let value = value as u64;
+                quote!(#runtime::Element::from_u64(#value))
+            }
+        },
+    }
+}

@@ -1,0 +1,50 @@
+//! What every backend's arrays can: shape, and the ways from and to the host.
+
+use super::{array::CudaArray, backend::Cuda, copy::contiguous};
+use crate::{Arrays, Element, Error, HostArray, Result};
+
+impl Arrays for Cuda {
+    type Array<T: Element> = CudaArray<T>;
+
+    const NAME: &'static str = "cuda";
+
+    #[inline]
+    fn shape<'a, T: Element>(&self, x: &'a CudaArray<T>) -> &'a [usize] {
+        &x.raw.shape
+    }
+
+    fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {
+        const OP: &str = "to_ndarray";
+        let elements = self.download(OP, &contiguous(self, OP, &x.raw)?)?;
+        let array = HostArray::from_shape_vec(x.raw.shape.clone(), elements);
+        array.map_err(|error| Error::shape(OP, &x.raw.shape, error.to_string()))
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<CudaArray<T>> {
+        const OP: &str = "from_ndarray";
+        let array = self.uninit(OP, x.shape())?;
+        match x.as_slice() {
+            Some(elements) => self.upload(OP, elements, &array.raw)?,
+            None => {
+                let mut elements = Vec::new();
+                let bytes = x.len() * size_of::<T>();
+                elements.try_reserve_exact(x.len()).map_err(|_| Error::Memory { op: OP, bytes })?;
+                elements.extend(x.iter().copied());
+                self.upload(OP, &elements, &array.raw)?;
+            }
+        }
+        Ok(array)
+    }
+
+    fn device(&self) -> String {
+        self.device.name()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.device.synchronize("synchronize")
+    }
+
+    fn seed(&self, seed: u64) {
+        self.random.reseed(seed);
+    }
+}

@@ -1,0 +1,81 @@
+//! The operands of a product, as arrays of matrices.
+
+use super::gemm::Matrix;
+use crate::{
+    Result,
+    cuda::{Cuda, array::RawArray, copy::copied, walk::Merged},
+};
+
+/// The op that errors name.
+pub(super) const OP: &str = "matmul";
+
+/// Arrays of matrices: (rows, inner), (inner, columns) and (rows, columns), the last in C order.
+pub(super) struct Operands {
+    pub(super) rows: usize,
+    pub(super) inner: usize,
+    pub(super) columns: usize,
+    pub(super) left: RawArray,
+    pub(super) right: RawArray,
+    pub(super) out: RawArray,
+}
+
+impl Operands {
+    /// With copies of the matrices that cuBLAS cannot read where they are.
+    pub(super) fn storable(self, b: &Cuda) -> Result<Operands> {
+        let readable = |x: RawArray| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
+            Some(_) => Ok(x),
+            None => copied(b, OP, &x),
+        };
+        Ok(Operands { left: readable(self.left)?, right: readable(self.right)?, ..self })
+    }
+
+    /// With the same leading axes for all.
+    pub(super) fn broadcast(self, batches: &[usize]) -> Result<Operands> {
+        let left = self.left.broadcast(OP, &[batches, &[self.rows, self.inner]].concat())?;
+        let right = self.right.broadcast(OP, &[batches, &[self.inner, self.columns]].concat())?;
+        Ok(Operands { left, right, ..self })
+    }
+
+    /// Where all batches share the right matrix, and the rows of all left ones are evenly apart, these are rows of one
+    /// matrix: one large product in place of many.
+    pub(super) fn as_one(&self) -> Option<Operands> {
+        let [left, right, _] = self.leading();
+        if left.size() <= 1 || !Merged::new(&[&right]).is_one(0) {
+            return None;
+        }
+        let tall = |x: &RawArray| {
+            let (shape, strides) = (x.shape.split_last()?, x.strides.split_last()?);
+            let rows = Merged::new(&[&x.view(shape.1.to_vec(), strides.1.to_vec(), x.offset)]);
+            match rows.strides(0) {
+                [apart] => Some(x.view(vec![rows.n(), *shape.0], vec![*apart, *strides.0], x.offset)),
+                _ => None,
+            }
+        };
+        let (left, out) = (tall(&self.left)?, tall(&self.out)?);
+        let rows = left.shape[0];
+        matrix(&left).stored(rows, self.inner)?;
+        let axes = self.right.shape.len() - 2;
+        let right = &self.right;
+        let right = right.view(right.shape[axes..].to_vec(), right.strides[axes..].to_vec(), right.offset);
+        Some(Operands { rows, left, right, out, ..*self })
+    }
+
+    /// Strides of the matrices: left, right and out.
+    pub(super) fn matrices(&self) -> [Matrix; 3] {
+        [matrix(&self.left), matrix(&self.right), matrix(&self.out)]
+    }
+
+    /// The operands with their leading axes alone.
+    pub(super) fn leading(&self) -> [RawArray; 3] {
+        [&self.left, &self.right, &self.out].map(|x| {
+            let leading = x.shape.len() - 2;
+            x.view(x.shape[..leading].to_vec(), x.strides[..leading].to_vec(), x.offset)
+        })
+    }
+}
+
+/// The strides of the last two axes.
+fn matrix(x: &RawArray) -> Matrix {
+    let (row, column) = (x.strides[x.strides.len() - 2], x.strides[x.strides.len() - 1]);
+    Matrix { row, column }
+}

@@ -1,0 +1,165 @@
+//! The way to a file on Unix systems: who owns its parts, and who can write them.
+
+use super::trust::Trust;
+use std::{
+    ffi::OsString,
+    fs::{self, Metadata},
+    os::unix::fs::MetadataExt,
+    path::{Component, Path, PathBuf},
+};
+
+/// As many symbolic links as Linux follows in one path.
+const MOST_LINKS: usize = 40;
+
+const STICKY: u32 = 0o1000;
+
+/// Whose files are trusted.
+pub(super) struct Users {
+    me: u32,
+    /// The owner of the root folder can replace everything. In some containers that is not user 0.
+    root: u32,
+}
+
+impl Users {
+    pub(super) fn new() -> Result<Users, String> {
+        // SAFETY: it has no arguments, changes nothing and cannot fail.
+        let me = unsafe { libc::geteuid() };
+        let root = fs::metadata("/").map_err(|why| format!("/: {why}"))?.uid();
+        Ok(Users { me, root })
+    }
+
+    /// The owner has to be this user or the administrator.
+    pub(super) fn owner(&self, entry: &Metadata) -> Result<(), String> {
+        let owner = entry.uid();
+        if [self.me, 0, self.root].contains(&owner) {
+            return Ok(());
+        }
+        Err(format!("belongs to user {owner}, not to user {} or the administrator", self.me))
+    }
+
+    /// In a folder that all can write, an entry is as trusted as its owner. Where user 0 is not the owner of the root
+    /// folder, entries of all users that the container does not know seem to have one owner, so that is not enough.
+    fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
+        if entry.uid() == self.me || entry.uid() == 0 {
+            return Ok(());
+        }
+        Err(format!("belongs to user {}, in a folder that all users can write", entry.uid()))
+    }
+
+    /// Nobody but the owner may be able to write it.
+    pub(super) fn writers(&self, entry: &Metadata, trust: Trust) -> Result<(), String> {
+        if entry.mode() & 0o002 != 0 {
+            return Err("can be written by all users".into());
+        }
+        let by_group = trust == Trust::Found && entry.mode() & 0o020 != 0;
+        if by_group && !is_administrators(entry.gid()) && !self.is_own_group(entry.gid()) {
+            return Err(format!("can be written by group {}", entry.gid()));
+        }
+        Ok(())
+    }
+
+    /// Whether it is the group that many systems give each user alone, and let write all his files.
+    fn is_own_group(&self, group: u32) -> bool {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        is_group_of_one(&read("/etc/passwd"), &read("/etc/group"), self.me, group)
+    }
+}
+
+/// Whether members of the group can do everything anyway.
+fn is_administrators(group: u32) -> bool {
+    group == 0 || cfg!(target_os = "macos") && group == 80
+}
+
+/// Whether the group has the name of the user, is the one of his files, and has no other member.
+pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) -> bool {
+    fn lines(text: &str) -> impl Iterator<Item = Vec<&str>> {
+        text.lines().map(|line| line.split(':').collect())
+    }
+    let number = |fields: &[&str], i: usize| fields.get(i).and_then(|text| text.parse::<u32>().ok());
+    // name:password:user:group:..
+    let having: Vec<_> = lines(users).filter(|fields| number(fields, 3) == Some(group)).collect();
+    let [only] = &having[..] else { return false };
+    let name = only[0];
+    // name:password:group:members
+    let is_private = |fields: Vec<&str>| {
+        let mut members = fields.get(3).copied().unwrap_or_default().split(',');
+        number(&fields, 2) == Some(group) && fields[0] == name && members.all(|member| ["", name].contains(&member))
+    };
+    number(only, 2) == Some(user) && lines(groups).any(is_private)
+}
+
+/// A way through the file system, from the root folder.
+pub(super) struct Walk {
+    trust: Trust,
+    users: Users,
+    /// As far as it went.
+    pub(super) at: PathBuf,
+    links: usize,
+}
+
+impl Walk {
+    pub(super) fn new(trust: Trust) -> Result<Walk, String> {
+        let walk = Walk { trust, users: Users::new()?, at: PathBuf::from("/"), links: 0 };
+        walk.here()?;
+        Ok(walk)
+    }
+
+    pub(super) fn follow(&mut self, path: &Path) -> Result<(), String> {
+        let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
+        // what is still to be followed, last part first
+        let mut rest = parts(&path);
+        while let Some(part) = rest.pop() {
+            if part == ".." {
+                self.at.pop();
+                continue;
+            }
+            let next = self.at.join(&part);
+            let refused = |why: String| format!("{}: {why}", next.display());
+            let entry = fs::symlink_metadata(&next).map_err(|why| refused(why.to_string()))?;
+            self.may_lead_to(&entry).map_err(refused)?;
+            if entry.is_symlink() {
+                self.links += 1;
+                if self.links > MOST_LINKS {
+                    return Err(refused("leads through too many symbolic links".into()));
+                }
+                let target = fs::read_link(&next).map_err(|why| refused(why.to_string()))?;
+                if target.is_absolute() {
+                    self.at = PathBuf::from("/");
+                }
+                rest.extend(parts(&target));
+            } else {
+                // what others can write leads on if only owners can replace its entries
+                if !entry.is_dir() || entry.mode() & STICKY == 0 {
+                    self.users.writers(&entry, self.trust).map_err(refused)?;
+                }
+                self.at = next;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether only the right ones can write what was come to.
+    pub(super) fn here(&self) -> Result<(), String> {
+        let entry = fs::symlink_metadata(&self.at).map_err(|why| why.to_string());
+        let refused = |why| format!("{}: {why}", self.at.display());
+        entry.and_then(|entry| self.users.writers(&entry, self.trust)).map_err(refused)
+    }
+
+    /// Whether an entry of the folder that was come to has an owner to be trusted.
+    fn may_lead_to(&self, entry: &Metadata) -> Result<(), String> {
+        let folder = fs::symlink_metadata(&self.at).map_err(|why| why.to_string())?;
+        if self.users.writers(&folder, self.trust).is_err() {
+            self.users.owner_among_others(entry)?;
+        }
+        if self.trust == Trust::Found { self.users.owner(entry) } else { Ok(()) }
+    }
+}
+
+/// The parts of a path, last one first.
+fn parts(path: &Path) -> Vec<OsString> {
+    let part = |component: Component<'_>| match component {
+        Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
+        _ => None,
+    };
+    path.components().rev().filter_map(part).collect()
+}

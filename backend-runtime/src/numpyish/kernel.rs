@@ -1,0 +1,563 @@
+//! One op over one dtype as a table of loops, and everything around a loop, which is compiled once for all of them.
+//!
+//! A [`Kernel`] has one loop per instruction set: nothing else is generic. [`run`] looks at the layouts, allocates, splits
+//! over threads, and writes scalars out for loops that take only slices.
+
+use super::{
+    buffer::Buffer,
+    parallel::{self},
+    raw::{RawArray, View},
+    simd::{SETS, set, versions},
+    walk::{self, Part},
+};
+use crate::{Complex, DType, Each, EachSource, Element, Kind, Result, bf16, scalar::is_far};
+use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
+
+/// How many operands an op has at most.
+pub const MOST: usize = 3;
+
+/// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`: `n` elements of each, or one for all
+/// where that bit of `scalars` is set.
+pub type Loop = unsafe fn(op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
+
+/// An op over one dtype.
+pub struct Kernel {
+    /// Name of the op, for errors.
+    pub(super) name: &'static str,
+    /// How many operands it takes.
+    pub(super) operands: u8,
+    /// Dtype of each operand.
+    pub(super) inputs: [DType; MOST],
+    /// Dtype of the result.
+    pub(super) output: DType,
+    /// Whether its loops have forms for scalars, those of [`has_form`]; others take only slices.
+    pub(super) scalar_forms: bool,
+    /// The loop for each instruction set.
+    pub(super) loops: [Loop; SETS],
+    /// The loops for arguments none of which is far (see [`is_far`]), if that makes a difference.
+    pub(super) near: Option<[Loop; SETS]>,
+}
+
+impl Kernel {
+    /// Name of the op, for errors.
+    #[inline(always)]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Dtype of the result.
+    #[inline(always)]
+    pub fn output(&self) -> DType {
+        self.output
+    }
+}
+
+/// Whether loops with forms for scalars have one for this mixture: either operand of two, the last two of three.
+#[inline(always)]
+const fn has_form(operands: u8, scalars: u8) -> bool {
+    match operands {
+        2 => scalars != 0b11,
+        _ => scalars == 0b110,
+    }
+}
+
+/// The kernels of the op `F` for some dtypes.
+pub struct Table<F> {
+    kernels: [Option<&'static Kernel>; DType::ALL.len()],
+    of: PhantomData<fn(F)>,
+}
+
+impl<F> Table<F> {
+    /// Of these kernels.
+    pub const fn new(kernels: &[KernelOf<F>]) -> Table<F> {
+        let mut table = [None; DType::ALL.len()];
+        let mut i = 0;
+        while i < kernels.len() {
+            table[kernels[i].kernel.inputs[0] as usize] = Some(kernels[i].kernel);
+            i += 1;
+        }
+        Table { kernels: table, of: PhantomData }
+    }
+}
+
+/// The kernel of a dtype over `n` operands: one of a table.
+///
+/// # Panics
+/// If it has none.
+fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
+    let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
+    kernel.expect("a table has the kernels that it says it has")
+}
+
+/// A kernel of which the types say that its op is an `F`.
+#[derive(Clone, Copy)]
+pub struct KernelOf<F> {
+    kernel: &'static Kernel,
+    of: PhantomData<fn(F)>,
+}
+
+/// Whether a dtype is one of these.
+const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
+    let mut i = 0;
+    while i < these.len() {
+        if these[i] as usize == dtype as usize {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// The kernel of an op over a dtype: that of the op's table, or one of the crate that calls.
+#[inline(always)]
+pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
+    // a constant, so that the compiler does not make what is not used
+    if const { is_one_of(T::DTYPE, F::TABLED) } {
+        match F::table() {
+            Some(table) => get(&table.kernels, T::DTYPE, N),
+            None => Of::<N, T, F>::KERNEL.kernel,
+        }
+    } else {
+        Of::<N, T, F>::KERNEL.kernel
+    }
+}
+
+/// The kernel of the op `F` over `N` operands of `T`.
+pub struct Of<const N: usize, T, F>(PhantomData<(T, F)>);
+
+impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
+    const NEEDS_RANGE_REDUCTION: bool = N == 1
+        && match T::DTYPE.kind() {
+            Kind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
+            _ => F::NEEDS_RANGE_REDUCTION,
+        };
+
+    /// Loops that are bound by their loads get forms for scalars, which save one.
+    const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
+
+    /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
+    /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
+    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
+
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
+
+    /// As a constant of a type it exists once in a crate.
+    const LOOPS: &'static Kernel = &Kernel {
+        name: F::NAME,
+        operands: N as u8,
+        inputs: [T::DTYPE; MOST],
+        output: F::Out::DTYPE,
+        scalar_forms: Self::SCALAR_FORMS,
+        // a far argument is rare: its loop need not be the fastest
+        loops: loops::<N, T, F, false>(Self::USES_AVX512 && !Self::NEEDS_RANGE_REDUCTION),
+        near: if Self::NEEDS_RANGE_REDUCTION { Some(loops::<N, T, F, true>(Self::USES_AVX512)) } else { None },
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(avx512: bool) -> [Loop; SETS] {
+    // an old processor need not have the fastest loop of all
+    let base = base::<N, T, F>;
+    let avx2 = avx2::<N, T, F, NEAR>;
+    if avx512 { [base, avx2, self::avx512::<N, T, F, NEAR>] } else { [base, avx2, avx2] }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(_: bool) -> [Loop; SETS] {
+    [text::<N, T, F, NEAR>; SETS]
+}
+
+/// The loop, for any instruction set. It calls no closures: those would be functions of the baseline.
+///
+/// # Safety
+/// As [`Loop`] says. Where `NEAR`, no element of the first operand is far.
+#[inline(always)]
+unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
+    op: *const u8,
+    x: [*const u8; MOST],
+    scalars: u8,
+    out: *mut u8,
+    n: usize,
+) {
+    // SAFETY: as the caller promises: `n` elements of each operand, or one where it is a scalar, and room for `n` results.
+    unsafe {
+        let op = &*op.cast::<F>();
+        let out = out.cast::<F::Out>();
+        let (p, q, r) = (x[0].cast::<T>(), x[1].cast::<T>(), x[2].cast::<T>());
+        let mut i = 0;
+        if const { Of::<N, T, F>::SCALAR_FORMS } && scalars != 0 {
+            if const { N == 3 } {
+                let (q, r) = (*q, *r);
+                while i < n {
+                    *out.add(i) = op.apply(first([*p.add(i), q, r]));
+                    i += 1;
+                }
+            } else if scalars == 1 {
+                let p = *p;
+                while i < n {
+                    *out.add(i) = op.apply(first([p, *q.add(i), p]));
+                    i += 1;
+                }
+            } else {
+                let q = *q;
+                while i < n {
+                    *out.add(i) = op.apply(first([*p.add(i), q, q]));
+                    i += 1;
+                }
+            }
+            return;
+        }
+        while i < n {
+            // written out: in an array made by a helper, what is assumed of an element gets lost
+            let mut at = [*p.add(i); N];
+            if const { N > 1 } {
+                at[1] = *q.add(i);
+            }
+            if const { N > 2 } {
+                at[2] = *r.add(i);
+            }
+            if NEAR {
+                assert_unchecked(!is_far(at[0]));
+            }
+            *out.add(i) = op.apply(at);
+            i += 1;
+        }
+    }
+}
+
+/// The first `N` of them.
+#[inline(always)]
+fn first<const N: usize, T: Element>(all: [T; MOST]) -> [T; N] {
+    let mut some = [all[0]; N];
+    if const { N > 1 } {
+        some[1] = all[1];
+    }
+    if const { N > 2 } {
+        some[2] = all[2];
+    }
+    some
+}
+
+macro_rules! loop_version {
+    ($(#[$feature:meta])* $name:ident $(, $near:ident)?) => {
+        $(#[$feature])*
+        #[cfg(target_arch = "x86_64")]
+        unsafe fn $name<const N: usize, T: Element, F: Each<N, T> + EachSource $(, const $near: bool)?>(
+            op: *const u8,
+            x: [*const u8; MOST],
+            scalars: u8,
+            out: *mut u8,
+            n: usize,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { text::<N, T, F, { loop_version!(@near $($near)?) }>(op, x, scalars, out, n) }
+        }
+    };
+    (@near) => { false };
+    (@near $near:ident) => { $near };
+}
+loop_version!(base);
+loop_version!(
+    #[target_feature(enable = "avx2,fma,f16c")]
+    avx2,
+    NEAR
+);
+loop_version!(
+    #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+    avx512,
+    NEAR
+);
+
+/// What [`run`] gives.
+pub enum Computed {
+    /// Elements in the shape and memory order of an operand.
+    Like {
+        /// Which operand.
+        lead: usize,
+        /// Whether that is C order.
+        c_order: bool,
+        /// The elements.
+        buffer: Buffer,
+    },
+    /// An array of another layout.
+    Other(Box<RawArray>),
+}
+
+/// Elements from which a loop may be worth several threads.
+const SMALL: usize = 1 << 14;
+
+/// Operands that all lie in C order, in one shape, or are scalars.
+pub struct Aligned {
+    x: [*const u8; MOST],
+    scalars: u8,
+    /// Which operand's shape the result has.
+    pub lead: usize,
+    /// How many elements that is.
+    pub n: usize,
+}
+
+/// The operands in this form, if they have it.
+#[inline(always)]
+pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
+    let mut x = [std::ptr::null(); MOST];
+    let (mut scalars, mut lead, mut n) = (0_u8, usize::MAX, 1);
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        if operand.shape.is_empty() {
+            scalars |= 1 << i;
+        } else if lead == usize::MAX {
+            (lead, n) = (i, c_order_len(operand));
+        } else if c_order_len(operand) != n || !same_shape(operand.shape, operands[lead].shape) {
+            return None;
+        }
+    }
+    (n != usize::MAX).then_some(Aligned { x, scalars, lead: if lead == usize::MAX { 0 } else { lead }, n })
+}
+
+impl Aligned {
+    /// Whether one call of a loop is all there is to do.
+    #[inline(always)]
+    pub fn is_one_call(&self, kernel: &Kernel) -> bool {
+        let form = self.scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, self.scalars);
+        self.n < SMALL && kernel.near.is_none() && form
+    }
+
+    /// The call.
+    ///
+    /// # Safety
+    /// As for [`run`]; it is one call, and `out` has room for the elements.
+    #[inline(always)]
+    pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
+        // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
+        unsafe { kernel.loops[set()](op, self.x, self.scalars, out, self.n) };
+    }
+}
+
+/// Runs a kernel over operands, broadcast to one shape.
+///
+/// # Safety
+/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+#[inline(never)]
+pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match aligned(operands) {
+            Some(a) => {
+                let buffer = alike(kernel, op, a.x, a.scalars, a.n)?;
+                Ok(Computed::Like { lead: a.lead, c_order: true, buffer })
+            }
+            None => run_other(kernel, op, operands),
+        }
+    }
+}
+
+/// Whether two shapes of arrays with as many elements are one.
+#[inline(always)]
+fn same_shape(a: &[usize], b: &[usize]) -> bool {
+    a.len() == b.len() && (a.len() == 1 || a == b)
+}
+
+/// The number of elements of an array in C order without gaps, else `usize::MAX`.
+#[inline(always)]
+fn c_order_len(x: &View<'_>) -> usize {
+    // the usual rank without a loop
+    if let (&[len], &[stride]) = (x.shape, x.strides) {
+        return if stride == 1 || len == 1 { len } else { usize::MAX };
+    }
+    let mut n = 1;
+    for (&len, &stride) in x.shape.iter().zip(x.strides).rev() {
+        if stride != n as isize && len != 1 {
+            return usize::MAX;
+        }
+        n *= len;
+    }
+    n
+}
+
+/// Operands not all of which are in C order.
+#[inline(never)]
+unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    let mut x = [std::ptr::null(); MOST];
+    let mut scalars = 0;
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        scalars |= u8::from(operand.shape.is_empty()) << i;
+    }
+    let lead = operands.iter().position(|o| !o.shape.is_empty()).unwrap_or(0);
+    let first = &operands[lead];
+    let same_layout = |o: &View<'_>| {
+        let mut axes = first.shape.iter().zip(first.strides).zip(o.shape.iter().zip(o.strides));
+        o.shape.len() == first.shape.len() && axes.all(|((d, s), (e, t))| d == e && (s == t || *d == 1))
+    };
+    let n = first.len();
+    if operands.iter().all(|o| o.shape.is_empty() || same_layout(o)) && (n == 0 || is_dense(first)) {
+        // SAFETY: the caller's promise; the elements of all lie in memory in the same way.
+        let buffer = unsafe { alike(kernel, op, x, scalars, n)? };
+        return Ok(Computed::Like { lead, c_order: n == 0, buffer });
+    }
+    let all = Pointers { op, x, out: std::ptr::null_mut() };
+    let compute = |parts: &[Part], out: *mut u8, n: usize| {
+        let all = &all;
+        let mut x = [std::ptr::null(); MOST];
+        let mut scalars = 0;
+        for (i, part) in parts.iter().enumerate() {
+            x[i] = part.start;
+            scalars |= u8::from(part.scalar) << i;
+        }
+        // SAFETY: the walk hands out `n` elements, or one, of each operand, and room for as many.
+        unsafe { stretch(kernel, all.op, x, scalars, out, n) };
+    };
+    // SAFETY: a kernel writes all elements it is given the address of.
+    Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
+}
+
+/// Whether elements lie without gaps and forward along every axis, in any order of the axes.
+fn is_dense(x: &View<'_>) -> bool {
+    let mut axes: Vec<(isize, usize)> =
+        x.strides.iter().copied().zip(x.shape.iter().copied()).filter(|a| a.1 != 1).collect();
+    axes.sort_unstable();
+    let mut expected = 1;
+    let dense = axes.iter().all(|&(stride, len)| {
+        let fits = stride == expected;
+        expected *= len as isize;
+        fits
+    });
+    // of an axis of length 1 as well, because a result takes the strides over
+    dense && x.strides.iter().all(|&s| s >= 0)
+}
+
+/// Operands that lie in memory in the same way, and scalars.
+#[inline(never)]
+unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
+    let buffer = Buffer::new(kernel.name, n, kernel.output)?;
+    let all = Pointers { op, x, out: buffer.start() };
+    parallel::parallel_timed(n, 1, |range| {
+        let all = &all;
+        // SAFETY: the caller's promise; different tasks write different parts of the result.
+        unsafe {
+            let x = advanced(kernel, all.x, scalars, range.start);
+            stretch(kernel, all.op, x, scalars, all.out.add(range.start * kernel.output.size()), range.len());
+        }
+    });
+    Ok(buffer)
+}
+
+/// What tasks share.
+struct Pointers {
+    op: *const u8,
+    x: [*const u8; MOST],
+    out: *mut u8,
+}
+
+// SAFETY: tasks read shared operands and write different parts of the result; ops are `Sync`.
+unsafe impl Sync for Pointers {}
+
+/// Operands from element number `by` on.
+#[inline]
+fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, by: usize) -> [*const u8; MOST] {
+    for (i, x) in x.iter_mut().enumerate() {
+        if scalars >> i & 1 == 0 {
+            *x = x.wrapping_add(by * kernel.inputs[i].size());
+        }
+    }
+    x
+}
+
+/// Elements of a scalar that is written out, and of arguments that are looked at together.
+const BLOCK: usize = 256;
+
+/// A stretch in which every operand is a slice or a scalar.
+///
+/// # Safety
+/// As for [`Loop`], with this kernel.
+#[inline]
+unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if kernel.near.is_none() && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars)) {
+            kernel.loops[set()](op, x, scalars, out, n);
+        } else {
+            blocks(kernel, op, x, scalars, out, n);
+        }
+    }
+}
+
+/// [`stretch`] a block at a time, with scalars written out.
+#[inline(never)]
+unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+    let mut written = [const { MaybeUninit::<[u128; BLOCK]>::uninit() }; MOST];
+    for (i, written) in written.iter_mut().enumerate() {
+        if scalars >> i & 1 == 1 {
+            let to = written.as_mut_ptr().cast::<u8>();
+            // SAFETY: the scalar is one element, and there is room for `BLOCK` of 16 bytes.
+            unsafe { super::copy::fill(kernel.inputs[i], x[i], to, n.min(BLOCK)) };
+            x[i] = to;
+        }
+    }
+    let set = set();
+    let mut done = 0;
+    while done < n {
+        let here = advanced(kernel, x, scalars, done);
+        let len = BLOCK.min(n - done);
+        // SAFETY: a part of the stretch; what is asked for far arguments is the first operand.
+        unsafe {
+            let loops = match &kernel.near {
+                Some(near) if !any_far(kernel.inputs[0], here[0], len) => near,
+                _ => &kernel.loops,
+            };
+            loops[set](op, here, 0, out.add(done * kernel.output.size()), len);
+        }
+        done += len;
+    }
+}
+
+/// Whether any of `n` elements is far.
+///
+/// # Safety
+/// `x` points to `n` elements of the dtype.
+unsafe fn any_far(dtype: DType, x: *const u8, n: usize) -> bool {
+    // SAFETY: the caller's promise; a complex number is its two parts, one after the other.
+    unsafe {
+        match dtype {
+            DType::Float64 => any_far_of::<f64>(x, n),
+            DType::Float32 => any_far_of::<f32>(x, n),
+            DType::BFloat16 => any_far_of::<bf16>(x, n),
+            DType::Complex64 => any_far_of::<f32>(x, size_of::<Complex<f32>>() / size_of::<f32>() * n),
+            DType::Complex128 => any_far_of::<f64>(x, size_of::<Complex<f64>>() / size_of::<f64>() * n),
+            _ => false,
+        }
+    }
+}
+
+versions! {
+    unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
+        // SAFETY: the caller's promise.
+        let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
+        let mut far = false;
+        for &x in x {
+            far |= is_far(x);
+        }
+        far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_for_scalars() {
+        assert!(has_form(2, 0b01) && has_form(2, 0b10) && !has_form(2, 0b11));
+        assert!(has_form(3, 0b110) && !has_form(3, 0b011) && !has_form(3, 0b111) && !has_form(1, 0b1));
+    }
+
+    #[test]
+    fn layouts_without_gaps() {
+        let dense = |shape: &[usize], strides: &[isize]| {
+            is_dense(&View { start: std::ptr::null(), dtype: DType::Bool, shape, strides })
+        };
+        assert!(dense(&[3, 4], &[4, 1]) && dense(&[3, 4], &[1, 3]) && dense(&[3, 1, 4], &[4, 9, 1]));
+        assert!(!dense(&[3, 4], &[8, 1]) && !dense(&[3, 4], &[-4, 1]) && !dense(&[3, 4], &[0, 1]));
+    }
+}

@@ -1,0 +1,390 @@
+//! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
+
+mod pack;
+
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::{computed_in, convert, is_half},
+    copy,
+    layout::{Dim, Offsets, dims},
+    parallel::{self},
+    raw::{RawArray, View, typed, view},
+    simd::versions,
+};
+use crate::{
+    Complex, DType, Error, Kind, Numeric, Result,
+    shape::{self, Product},
+    threads,
+};
+
+use std::sync::OnceLock;
+
+const OP: &str = "matmul";
+
+/// Matrix product over the last two axes; the leading ones broadcast.
+pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
+    typed(multiplied(view(x1), view(x2)))
+}
+
+fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
+    let dtype = x1.dtype;
+    let product = Product::of(OP, x1.shape, x2.shape)?;
+    let elements = if is_half(dtype) {
+        let (wide1, wide2) = (converted(x1, DType::Float32)?, converted(x2, DType::Float32)?);
+        let (s1, s2) = (shape::c_strides(x1.shape), shape::c_strides(x2.shape));
+        let wide = |x: View<'_>, wide: &Buffer| (wide.start().cast_const(), x.shape.to_vec());
+        let ((p1, d1), (p2, d2)) = (wide(x1, &wide1), wide(x2, &wide2));
+        let x1 = View { start: p1, dtype: DType::Float32, shape: &d1, strides: &s1 };
+        let x2 = View { start: p2, dtype: DType::Float32, shape: &d2, strides: &s2 };
+        let wide = product.run(x1, x2)?;
+        let out = Buffer::new(OP, wide.len(), dtype)?;
+        // SAFETY: as many elements of both dtypes.
+        unsafe { convert_all(&wide, &out) };
+        out
+    } else {
+        product.run(x1, x2)?
+    };
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(OP, product.shape, elements) }
+}
+
+/// The elements in C order, in another dtype.
+fn converted(x: View<'_>, to: DType) -> Result<Buffer> {
+    let from = copy::to_buffer(OP, x)?;
+    let wide = Buffer::new(OP, from.len(), to)?;
+    // SAFETY: as many elements of both dtypes.
+    unsafe { convert_all(&from, &wide) };
+    Ok(wide)
+}
+
+/// Converts all elements of a buffer to those of another, on several threads where that pays.
+///
+/// # Safety
+/// There are as many, and those to convert have been written.
+unsafe fn convert_all(from: &Buffer, to: &Buffer) {
+    parallel::parallel(from.len(), parallel::CHEAP, |range| {
+        // SAFETY: a part of both; tasks write different parts.
+        unsafe {
+            let (x, out) = (from.start().add(range.start * from.dtype().size()), to.start());
+            convert(from.dtype(), to.dtype(), x, out.add(range.start * to.dtype().size()), range.len());
+        }
+    });
+}
+
+/// How matrices of one dtype are multiplied.
+///
+/// # Safety of the function
+/// The matrices have the shapes of the product; the result is written by nobody else.
+type Multiply = unsafe fn(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool);
+
+/// Signed and unsigned integers have the same products, bit by bit.
+fn multiply(dtype: DType) -> Multiply {
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => integer_product::<u8>,
+        Int16 | UInt16 => integer_product::<u16>,
+        Int32 | UInt32 => integer_product::<u32>,
+        Int64 | UInt64 => integer_product::<u64>,
+        Float16 | BFloat16 | Float32 => float_product::<f32>,
+        Float64 => float_product::<f64>,
+        Complex64 => float_product::<Complex<f32>>,
+        Complex128 => float_product::<Complex<f64>>,
+    }
+}
+
+impl Product {
+    /// The elements of the result, in C order.
+    fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
+        let dtype = computed_in(x1.dtype);
+        let n = shape::count(OP, &self.shape, dtype.size())?;
+        // integer products are added to what is there
+        let out = Buffer::zeroed(OP, n, dtype)?;
+        if n == 0 || self.inner == 0 {
+            return Ok(out);
+        }
+        // rows of an integer product are added to one another: they have to lie together
+        let integers = matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
+        let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
+        let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
+        let c_strides = shape::c_strides(x2.shape);
+        let x2 = View { start: packed.start(), strides: if scattered { &c_strides } else { x2.strides }, ..x2 };
+        let left = Matrices::of(x1, false, &self.batches);
+        let right = Matrices::of(x2, true, &self.batches);
+        let size = self.rows * self.columns;
+        let flops = size.saturating_mul(self.inner);
+        let batches = n / size;
+        // a product large enough for several threads uses them itself; smaller ones run side by side
+        let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
+        let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
+        let multiply = multiply(dtype);
+        if !integers {
+            pack::room(OP, self, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
+        }
+        let failed: OnceLock<Error> = OnceLock::new();
+        parallel::parallel(batches, grain, |range| {
+            if !integers && let Err(e) = pack::block(OP) {
+                failed.get_or_init(|| e);
+                return;
+            }
+            let lefts = Offsets::at(&left.batches, range.start);
+            let rights = Offsets::at(&right.batches, range.start);
+            for ((batch, a), b) in range.zip(lefts).zip(rights) {
+                let (a, b) = (left.at(a), right.at(b));
+                // SAFETY: the matrices are parts of the operands, of the product's shape; each batch of the result is
+                // written by one task.
+                unsafe { multiply(out.start().add(batch * size * dtype.size()), a, b, self, alone) };
+            }
+        });
+        failed.into_inner().map_or(Ok(out), Err)
+    }
+}
+
+/// Multiplications worth a second thread.
+const SEVERAL_THREADS: usize = 1 << 18;
+
+/// A matrix somewhere in an array: strides from row to row and from column to column.
+#[derive(Clone, Copy)]
+struct Matrix {
+    start: *const u8,
+    row: isize,
+    column: isize,
+}
+
+// SAFETY: it is only read, and its elements may be shared.
+unsafe impl Sync for Matrix {}
+
+/// The matrices of an operand, one for each batch of the product.
+struct Matrices {
+    first: Matrix,
+    size: isize,
+    batches: Vec<Dim>,
+}
+
+impl Matrices {
+    /// `right`: a lone axis is a column, else a row.
+    fn of(x: View<'_>, right: bool, batches: &[usize]) -> Matrices {
+        let dims = dims(x);
+        let (leading, row, column) = match dims[..] {
+            [] => (&[][..], 0, 0),
+            [only] if right => (&[][..], only.stride, 0),
+            [only] => (&[][..], 0, only.stride),
+            [ref leading @ .., row, column] => (leading, row.stride, column.stride),
+        };
+        let missing = batches.len() - leading.len();
+        let stride =
+            |i: usize| leading.get(i.wrapping_sub(missing)).map_or(0, |d| if d.len == 1 { 0 } else { d.stride });
+        let batches = batches.iter().enumerate().map(|(i, &len)| Dim { len, stride: stride(i) }).collect();
+        Matrices { first: Matrix { start: x.start, row, column }, size: x.dtype.size() as isize, batches }
+    }
+
+    fn at(&self, offset: isize) -> Matrix {
+        Matrix { start: self.first.start.wrapping_offset(offset * self.size), ..self.first }
+    }
+}
+
+/// A product of floats.
+///
+/// # Safety
+/// As [`Multiply`] says; `T` is `f32`, `f64` or a complex number of these.
+unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
+    let large = (shape.rows * shape.columns).saturating_mul(shape.inner) >= SEVERAL_THREADS;
+    let parallelism =
+        if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
+    // SAFETY: as the caller promises; nobody else writes `to`.
+    unsafe {
+        gemm::gemm(
+            shape.rows,
+            shape.columns,
+            shape.inner,
+            to.cast::<T>(),
+            1,
+            shape.columns as isize,
+            false,
+            a.start.cast::<T>(),
+            a.column,
+            a.row,
+            b.start.cast::<T>(),
+            b.column,
+            b.row,
+            T::ZERO,
+            T::ONE,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+/// A product of integers, added to `to`, which holds zeros.
+///
+/// # Safety
+/// As [`Multiply`] says; rows of `b` are contiguous.
+unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
+    let (inner, columns) = (shape.inner, shape.columns);
+    let work = columns.saturating_mul(inner).max(1);
+    let grain = if alone { (SEVERAL_THREADS / work).max(1) } else { shape.rows };
+    let ends = (copy::Ends { from: b.start, to }, a);
+    parallel::parallel(shape.rows, grain, |rows| {
+        let (ends, a) = &ends;
+        // SAFETY: a part of the rows of the left matrix and of the result, as the caller promises.
+        unsafe {
+            let to = ends.to.cast::<T>().add(rows.start * columns);
+            let a = Matrix { start: a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row).cast(), ..*a };
+            let b = Matrix { start: ends.from, ..b };
+            if columns == 1 {
+                dots(to, rows.len(), a, b, inner);
+            } else {
+                add_rows(to, rows.len(), a, b, inner, columns);
+            }
+        }
+    });
+
+    /// Rows times one column.
+    ///
+    /// # Safety
+    /// `a` has as many rows as there are results, and `inner` columns, `b` has `inner` rows.
+    unsafe fn dots<T: Numeric>(to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize) {
+        let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
+        for i in 0..rows {
+            for k in 0..inner as isize {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let product = (*x.offset(i as isize * a.row + k * a.column)).times(*y.offset(k * b.row));
+                    *to.add(i) = (*to.add(i)).plus(product);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of `b` and of the result that are worked on together: they stay in the second-level cache.
+const DEPTH: usize = 64;
+const WIDTH: usize = 512;
+
+versions! {
+    /// Adds multiples of the rows of `b` to the rows of `to`.
+    ///
+    /// # Safety
+    /// `to` has whole rows of `columns`, `a` as many rows and `inner` columns, `b` has `inner` rows of stride 1.
+    unsafe fn add_rows[T: Numeric][T](to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize, columns: usize) {
+        let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
+        for first in (0..columns).step_by(WIDTH) {
+            let width = WIDTH.min(columns - first);
+            for depth in (0..inner).step_by(DEPTH) {
+                for i in 0..rows {
+                    for k in depth as isize..inner.min(depth + DEPTH) as isize {
+                        // SAFETY: the caller's promise.
+                        unsafe {
+                            let row = to.add(i * columns + first);
+                            let other = y.offset(k * b.row + first as isize);
+                            let factor = *x.offset(i as isize * a.row + k * a.column);
+                            for j in 0..width {
+                                *row.add(j) = (*row.add(j)).plus(factor.times(*other.add(j)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Element, Error, f16,
+        numpyish::layout::tests::{counting, layouts},
+    };
+    use ndarray::{ArrayD, IxDyn};
+
+    const B: Numpyish = Numpyish::new();
+
+    fn values<T: Element>(shape: &[usize]) -> ArrayD<T> {
+        counting::<i64>(shape).mapv(|i| T::from_i64(i * 7919 % 17 - 8))
+    }
+
+    /// Element by element, by the definition.
+    fn naive<T: Numeric>(x1: &ArrayD<T>, x2: &ArrayD<T>) -> Vec<T> {
+        let a = if x1.ndim() == 1 { x1.clone().insert_axis(ndarray::Axis(0)) } else { x1.clone() };
+        let b = if x2.ndim() == 1 { x2.clone().insert_axis(ndarray::Axis(1)) } else { x2.clone() };
+        let (na, nb) = (a.ndim(), b.ndim());
+        let (rows, inner, columns) = (a.shape()[na - 2], a.shape()[na - 1], b.shape()[nb - 1]);
+        let batches = shape::broadcast("", &a.shape()[..na - 2], &b.shape()[..nb - 2]).unwrap();
+        let with = |tail: [usize; 2]| batches.iter().copied().chain(tail).collect::<Vec<_>>();
+        let (a, b) = (a.broadcast(with([rows, inner])).unwrap(), b.broadcast(with([inner, columns])).unwrap());
+        let (a, b): (Vec<T>, Vec<T>) = (a.iter().copied().collect(), b.iter().copied().collect());
+        let mut out = Vec::new();
+        for batch in 0..batches.iter().product() {
+            for i in 0..rows {
+                for j in 0..columns {
+                    let terms = (0..inner)
+                        .map(|k| a[(batch * rows + i) * inner + k].times(b[(batch * inner + k) * columns + j]));
+                    out.push(terms.fold(T::ZERO, T::plus));
+                }
+            }
+        }
+        out
+    }
+
+    /// Small integers, so that every dtype computes them exactly.
+    fn check<T: Numeric>(left: &[usize], right: &[usize], expected: &[usize]) {
+        let (x1, x2) = (values::<T>(left), values::<T>(right));
+        let correct = naive(&x1, &x2);
+        let few = x1.len() * x2.len() > 10_000;
+        for a in layouts(&x1).iter().take(if few { 2 } else { 99 }) {
+            for b in layouts(&x2).iter().take(if few { 2 } else { 99 }) {
+                let c = matmul(&B, a, b).unwrap();
+                assert_eq!(c.shape(), expected);
+                assert!(c.iter().eq(&correct), "{left:?} {:?} {right:?} {:?}", a.strides(), b.strides());
+            }
+        }
+    }
+
+    fn shapes<T: Numeric>() {
+        check::<T>(&[3], &[3], &[]);
+        check::<T>(&[2, 3], &[3], &[2]);
+        check::<T>(&[3], &[3, 2], &[2]);
+        check::<T>(&[5, 3], &[3, 7], &[5, 7]);
+        check::<T>(&[2, 5, 3], &[3, 4], &[2, 5, 4]);
+        check::<T>(&[2, 5, 3], &[3], &[2, 5]);
+        check::<T>(&[5, 3], &[2, 3, 4], &[2, 5, 4]);
+        check::<T>(&[2, 1, 5, 3], &[4, 3, 2], &[2, 4, 5, 2]);
+        check::<T>(&[2, 0], &[0, 3], &[2, 3]);
+        check::<T>(&[0, 2], &[2, 3], &[0, 3]);
+        check::<T>(&[0, 2, 2], &[2, 3], &[0, 2, 3]);
+    }
+
+    #[test]
+    fn every_kind_of_dtype_and_layout() {
+        shapes::<f32>();
+        shapes::<f64>();
+        shapes::<Complex<f32>>();
+        shapes::<Complex<f64>>();
+        shapes::<f16>();
+        shapes::<i32>();
+        shapes::<u8>();
+    }
+
+    #[test]
+    fn sizes_for_several_threads() {
+        check::<f64>(&[90, 80], &[80, 100], &[90, 100]);
+        check::<i64>(&[90, 80], &[80, 600], &[90, 600]);
+        check::<i64>(&[3000, 101], &[101], &[3000]);
+        check::<f32>(&[70, 20, 20], &[70, 20, 20], &[70, 20, 20]);
+        check::<i32>(&[70, 20, 20], &[20, 20], &[70, 20, 20]);
+    }
+
+    #[test]
+    fn what_does_not_fit() {
+        let x = |shape: &[usize]| ArrayD::<f64>::zeros(IxDyn(shape)).into_shared();
+        for (a, b) in [(&[2, 3][..], &[2, 3][..]), (&[], &[3]), (&[3], &[]), (&[3], &[4]), (&[2, 2, 3], &[3, 3, 2])] {
+            assert_eq!(matmul(&B, &x(a), &x(b)), Err(Error::shapes("matmul", a, b)));
+        }
+        let huge = ArrayD::<f64>::zeros(IxDyn(&[1 << 31, 0])).into_shared();
+        let too = ArrayD::<f64>::zeros(IxDyn(&[0, 1 << 31])).into_shared();
+        assert!(matches!(matmul(&B, &huge, &too), Err(Error::Memory { op: "matmul", .. })));
+    }
+}

@@ -1,0 +1,104 @@
+//! Loops on several threads.
+
+use crate::threads;
+use rayon::prelude::*;
+use std::{ops::Range, time::Instant};
+
+/// Elements per task of loops that do little per element: below twice this many, one thread is faster.
+pub const CHEAP: usize = 1 << 16;
+
+/// Elements per task of loops that take many instructions per element: `exp`, sorting, random numbers.
+pub const COSTLY: usize = 1 << 12;
+
+/// Runs `f` on parts of `0..n`, on several threads where there are two times `grain` or more.
+#[inline]
+pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
+    if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
+}
+
+/// As [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
+#[inline]
+pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
+    if n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
+}
+
+/// A slice that several threads write to, each its own elements.
+#[derive(Clone, Copy)]
+pub struct Shared<T> {
+    start: *mut T,
+    len: usize,
+}
+
+// SAFETY: it only hands out what its unsafe methods' callers promise to be disjoint.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The slice, to be written in parts. It must not be used before the last part is gone.
+    pub fn new(out: &mut [T]) -> Shared<T> {
+        Shared { start: out.as_mut_ptr(), len: out.len() }
+    }
+
+    /// A part of the slice.
+    ///
+    /// # Safety
+    /// The slice that this was made from is alive, and no other part in use at the same time overlaps this one.
+    #[allow(clippy::mut_from_ref)] // that is the point: the caller keeps parts apart
+    pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len, "a part lies in its slice");
+        // SAFETY: in bounds by the check above; alive and disjoint as the caller promises.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start) }
+    }
+}
+
+/// How many elements [`parallel_timed`] times.
+const PROBE: usize = 1 << 12;
+
+/// Handing a task to another thread takes about 5 microseconds; a task should take several times that.
+const TASK_NANOSECONDS: u128 = 20_000;
+
+#[inline(never)]
+fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
+    let probed = PROBE.div_ceil(unit).min(n);
+    let start = Instant::now();
+    f(0..probed);
+    let nanoseconds = start.elapsed().as_nanos().max(1);
+    // no task is larger than a cheap one, whatever a coarse clock says
+    let most = (CHEAP / unit).max(1);
+    let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds).unwrap_or(most).clamp(1, most);
+    if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
+}
+
+/// Takes a `dyn` closure so that the thread pool's code is compiled once, not once per op and dtype.
+#[inline(never)]
+fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
+    let threads = threads::count();
+    if threads == 1 {
+        return f(range);
+    }
+    let n = range.end - range.start;
+    // a few tasks per thread, so that a thread that is slowed down does not hold up the rest
+    let size = n.div_ceil(threads * 4).max(grain);
+    (0..n.div_ceil(size)).into_par_iter().for_each(|i| {
+        let start = range.start + i * size;
+        f(start..range.end.min(start + size));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn every_index_runs_once_on_any_number_of_threads() {
+        for (n, grain) in [(0, 1), (1, 1), (7, 2), (1000, 1), (1000, 333), (100_000, CHEAP), (10, 0)] {
+            let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+            let hit = |r: Range<usize>| r.for_each(|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
+            parallel(n, grain, hit);
+            parallel_timed(n, grain % 7, hit);
+            assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 2), "{n} {grain}");
+        }
+    }
+}

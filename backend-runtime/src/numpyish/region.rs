@@ -1,0 +1,110 @@
+//! Parts of arrays of any dtype, and how they are read: what a copy is made of.
+
+use super::raw::View;
+use crate::{DType, Error, Result};
+
+/// A part of an array, or an array read in another way. Nothing is copied.
+#[derive(Clone, Debug)]
+pub struct Region {
+    start: *const u8,
+    dtype: DType,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+impl Region {
+    /// All of an array.
+    pub fn of(x: View<'_>) -> Region {
+        Region { start: x.start, dtype: x.dtype, shape: x.shape.to_vec(), strides: x.strides.to_vec() }
+    }
+
+    /// One element, which must outlive this.
+    pub fn scalar(dtype: DType, start: *const u8) -> Region {
+        Region { start, dtype, shape: Vec::new(), strides: Vec::new() }
+    }
+
+    /// As a view. What the region is of must be alive.
+    pub fn view(&self) -> View<'_> {
+        View { start: self.start, dtype: self.dtype, shape: &self.shape, strides: &self.strides }
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// With a new axis of length 1.
+    pub fn with_axis(mut self, axis: usize) -> Region {
+        self.shape.insert(axis, 1);
+        self.strides.insert(axis, 0);
+        self
+    }
+
+    /// `len` indices of an axis from `first` on, `step` apart.
+    ///
+    /// # Panics
+    /// If one of them is outside.
+    pub fn sliced(mut self, axis: usize, first: usize, len: usize, step: isize) -> Region {
+        let last = first as isize + (len.max(1) as isize - 1) * step;
+        let all = self.shape[axis] as isize;
+        assert!(len == 0 || ((first as isize) < all && (0..all).contains(&last)), "indices of the axis");
+        if len > 0 {
+            self.start = self.start.wrapping_offset(first as isize * self.strides[axis] * self.dtype.size() as isize);
+        }
+        self.strides[axis] *= if len > 1 { step } else { 1 };
+        self.shape[axis] = len;
+        self
+    }
+
+    /// One index of an axis, without the axis.
+    ///
+    /// # Panics
+    /// If it is outside.
+    pub fn at(self, axis: usize, index: usize) -> Region {
+        let mut one = self.sliced(axis, index, 1, 1);
+        one.shape.remove(axis);
+        one.strides.remove(axis);
+        one
+    }
+
+    /// Repeated along new and length-1 axes.
+    pub fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Region> {
+        let refused = || Error::shapes(op, &self.shape, to);
+        let new = to.len().checked_sub(self.shape.len()).ok_or_else(refused)?;
+        let mut strides = vec![0; new];
+        for ((&own, &stride), &len) in self.shape.iter().zip(&self.strides).zip(&to[new..]) {
+            match own {
+                _ if own == len => strides.push(stride),
+                1 => strides.push(0),
+                _ => return Err(refused()),
+            }
+        }
+        Ok(Region { shape: to.to_vec(), strides, ..*self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_array() {
+        let elements: Vec<u8> = (0..12).collect();
+        let x = View { start: elements.as_ptr(), dtype: DType::UInt8, shape: &[3, 4], strides: &[4, 1] };
+        let part = Region::of(x).sliced(1, 3, 2, -2).at(0, 1);
+        assert_eq!((part.shape(), &part.strides[..]), (&[2][..], &[-2][..]));
+        // SAFETY: the part begins at an element.
+        assert_eq!(unsafe { *part.view().start }, 7);
+        assert_eq!(Region::of(x).sliced(0, 3, 0, 1).shape(), [0, 4]);
+        let wide = Region::of(x).with_axis(1).broadcast("test", &[2, 3, 5, 4]).unwrap();
+        assert_eq!(wide.strides, [0, 4, 0, 1]);
+        assert_eq!(wide.broadcast("test", &[3]).unwrap_err(), Error::shapes("test", &[2, 3, 5, 4], &[3]));
+        assert!(Region::of(x).broadcast("test", &[3, 5]).is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "indices of the axis")]
+    fn indices_outside() {
+        Region::scalar(DType::Bool, std::ptr::null()).with_axis(0).sliced(0, 0, 2, 1);
+    }
+}

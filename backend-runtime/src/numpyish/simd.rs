@@ -1,0 +1,107 @@
+//! Instruction sets: a loop is compiled for several, and the best one that the processor has is chosen once per process.
+//!
+//! Every loop gives the same bits in each of them: it is one text of IEEE operations, compiled more than once, and the order
+//! of its additions does not depend on the width of a register.
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// The instruction sets: the baseline of the target, AVX2 with FMA and F16C, AVX-512.
+pub const SETS: usize = 3;
+
+/// Not looked up yet.
+const UNKNOWN: u8 = u8::MAX;
+
+static SET: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// The best of [`SETS`] that this processor has.
+#[inline]
+pub fn set() -> usize {
+    match SET.load(Relaxed) {
+        UNKNOWN => look_up(),
+        set => set.into(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_up() -> usize {
+    let set = best();
+    SET.store(set, Relaxed);
+    set.into()
+}
+
+fn best() -> u8 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("fma") && has!("f16c");
+        let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        u8::from(avx2) + u8::from(avx2 && avx512)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
+/// Runs `f` with each instruction set of this processor. Other threads use that set meanwhile, which no result depends on.
+#[cfg(test)]
+pub fn with_each(mut f: impl FnMut(usize)) {
+    for set in 0..=best() {
+        SET.store(set, Relaxed);
+        f(set.into());
+    }
+    SET.store(best(), Relaxed);
+}
+
+/// A function that runs a version of itself for AVX2 where there is one: `versions! { fn name[T: Bound][T](x: T) { .. } }`.
+/// The first brackets declare its type parameters, the second name them.
+macro_rules! versions {
+    ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
+        ($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
+        $(#[$note])*
+        $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) $(-> $out)? {
+            // the text of all versions; not a closure, which would be compiled for the baseline
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            unsafe fn text<$($declared)*>($($arg: $ty),*) $(-> $out)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma,f16c")]
+                #[allow(clippy::too_many_arguments)]
+                unsafe fn avx2<$($declared)*>($($arg: $ty),*) $(-> $out)? {
+                    // SAFETY: the caller's promise.
+                    unsafe { text::<$($named)*>($($arg),*) }
+                }
+                if $crate::numpyish::simd::set() > 0 {
+                    // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+                    return unsafe { avx2::<$($named)*>($($arg),*) };
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { text::<$($named)*>($($arg),*) }
+        }
+    )*};
+}
+pub(crate) use versions;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    versions! {
+        /// Adds up without a vector's order: what every version gives.
+        unsafe fn added[const N: usize][N](x: &[f32; N]) -> f32 {
+            x.iter().fold(0.0, |sum, &x| x.mul_add(x, sum))
+        }
+    }
+
+    #[test]
+    fn every_set_gives_the_same() {
+        let x: [f32; 100] = std::array::from_fn(|i| (i as f32).sin());
+        let mut results = Vec::new();
+        // SAFETY: the function has no conditions.
+        with_each(|_| results.push(unsafe { added(&x) }.to_bits()));
+        results.dedup();
+        assert_eq!(results.len(), 1);
+        assert!(set() < SETS);
+    }
+}

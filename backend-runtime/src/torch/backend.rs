@@ -1,0 +1,117 @@
+//! The backend: a device of libtorch and a random stream.
+
+use super::{
+    array::{TorchArray, from_host, to_host},
+    ffi,
+    tensor::device_name,
+};
+use crate::{Arrays, Element, Error, HostArray, Result, numpyish::Numpyish, random::Stream};
+use std::fmt;
+
+/// libtorch on one device. Free to clone; clones share the random stream.
+#[derive(Clone, Debug)]
+pub struct Torch {
+    /// -1 is the CPU, else the number of the GPU.
+    pub(super) index: i32,
+    /// Where random numbers come from, and what is made on the host: the same recipes serve every backend.
+    pub(super) host: Numpyish,
+}
+
+impl Torch {
+    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`. Finds and loads libtorch at first use.
+    pub fn new(device: &str) -> Result<Torch> {
+        let index = device_index(device)?;
+        let shim = ffi::load()?;
+        // SAFETY: it counts, and changes nothing.
+        let count = unsafe { (shim.device_count)() };
+        if index >= count.max(0) {
+            let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
+            return Err(Error::Unavailable { backend: Torch::NAME, why: format!("no device {device}: {why}") });
+        }
+        let (seed, _) = Stream::from_entropy().take(0);
+        Ok(Torch { index, host: Numpyish::seeded(seed) })
+    }
+
+    /// libtorch on the CPU.
+    pub fn cpu() -> Result<Torch> {
+        Torch::new("cpu")
+    }
+
+    /// The same device, with a random stream of its own that starts from `seed`.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Torch {
+        Torch { host: Numpyish::seeded(seed), ..self }
+    }
+
+    /// What is made on the host.
+    pub(super) fn host(&self) -> &Numpyish {
+        &self.host
+    }
+
+    /// -1 for the CPU, else the number of the GPU.
+    #[inline(always)]
+    pub(super) fn index(&self) -> i32 {
+        self.index
+    }
+}
+
+/// `"cuda:1"` as a number; -1 is the CPU.
+pub(super) fn device_index(device: &str) -> Result<i32> {
+    let index = match device {
+        "cpu" => Some(-1),
+        "cuda" => Some(0),
+        other => other
+            .strip_prefix("cuda:")
+            .filter(|n| n.bytes().all(|c| c.is_ascii_digit()))
+            .and_then(|n| n.parse::<u8>().ok())
+            .map(i32::from),
+    };
+    index.ok_or_else(|| {
+        Error::argument("Torch::new", format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""))
+    })
+}
+
+impl fmt::Display for Torch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&device_name(self.index))
+    }
+}
+
+impl Arrays for Torch {
+    type Array<T: Element> = TorchArray<T>;
+
+    const NAME: &'static str = "torch";
+
+    #[inline]
+    fn shape<'a, T: Element>(&self, x: &'a TorchArray<T>) -> &'a [usize] {
+        x.shape()
+    }
+
+    fn to_ndarray<T: Element>(&self, x: &TorchArray<T>) -> Result<HostArray<T>> {
+        to_host(x.tensor())
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<TorchArray<T>> {
+        from_host(x, self.index)
+    }
+
+    fn device(&self) -> String {
+        device_name(self.index)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        if self.index < 0 {
+            return Ok(());
+        }
+        let shim = ffi::load()?;
+        // SAFETY: the device was found when the backend was made.
+        match unsafe { (shim.synchronize)(self.index) } {
+            ffi::status::DONE => Ok(()),
+            status => Err(shim.error("synchronize", status, self)),
+        }
+    }
+
+    fn seed(&self, seed: u64) {
+        self.host.seed(seed);
+    }
+}

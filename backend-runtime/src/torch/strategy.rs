@@ -1,0 +1,180 @@
+//! How dtypes are computed that libtorch lacks for an op. Nothing leaves the device.
+
+use super::{
+    call::{OpContext, args},
+    ops,
+    tensor::{Arg, Number, Tensor, Tensors},
+};
+use crate::{DType, Result, bf16, f16};
+
+/// How an op computes what libtorch's op lacks or gets wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DtypeStrategy {
+    /// libtorch has every dtype of the row.
+    Direct,
+    /// uint16, uint32 and uint64 as the signed integers of the same bits: for ops that only see bits, or wrap.
+    Wrap,
+    /// uint16, uint32 and uint64 as signed integers in the same order, the first bit flipped.
+    Order,
+    /// 16-bit floats in float32, rounded once at the end.
+    Float32,
+    /// As `Wrap`, and complex numbers as pairs of reals: libtorch's own complex sum makes NaN of an infinite part.
+    Parts,
+}
+
+/// How one dtype goes through an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detour {
+    /// As it is.
+    None,
+    /// As a signed integer of the same bits.
+    Bits(DType),
+    /// As a signed integer in the same order.
+    Flipped(DType),
+    /// As float32.
+    Float32(DType),
+    /// As reals, with an axis of length 2 at the end.
+    Parts(DType),
+}
+
+impl DtypeStrategy {
+    /// How this dtype goes through the op.
+    #[inline]
+    pub fn detour(self, dtype: DType) -> Detour {
+        match (self, dtype) {
+            (DtypeStrategy::Direct, _) => Detour::None,
+            (DtypeStrategy::Wrap | DtypeStrategy::Parts, DType::UInt16 | DType::UInt32 | DType::UInt64) => {
+                Detour::Bits(dtype)
+            }
+            (DtypeStrategy::Order, DType::UInt16 | DType::UInt32 | DType::UInt64) => Detour::Flipped(dtype),
+            (DtypeStrategy::Float32, DType::Float16 | DType::BFloat16) => Detour::Float32(dtype),
+            (DtypeStrategy::Parts, DType::Complex64 | DType::Complex128) => Detour::Parts(dtype),
+            _ => Detour::None,
+        }
+    }
+}
+
+/// The signed integer of the same size.
+pub fn signed(dtype: DType) -> DType {
+    match dtype.size() {
+        1 => DType::Int8,
+        2 => DType::Int16,
+        4 => DType::Int32,
+        _ => DType::Int64,
+    }
+}
+
+/// An argument after a detour: its own tensors, where it has any.
+pub enum Entered {
+    /// As it was.
+    Same,
+    /// Another tensor.
+    Tensor(Tensor),
+    /// Other tensors.
+    Tensors(Vec<Option<Tensor>>),
+    /// Another number.
+    Number(Number),
+}
+
+impl Entered {
+    /// The argument to use.
+    pub fn arg<'a>(&'a self, old: &Arg<'a>) -> Arg<'a> {
+        match self {
+            Entered::Same => old.clone(),
+            Entered::Tensor(t) => Arg::Tensor(t),
+            Entered::Tensors(list) => Arg::Tensors(Tensors::of(list.iter().map(Option::as_ref))),
+            Entered::Number(n) => Arg::Number(*n),
+        }
+    }
+}
+
+impl Detour {
+    /// Whether arrays of this dtype take the detour.
+    #[inline]
+    pub fn is_of(self, dtype: DType) -> bool {
+        match self {
+            Detour::None => false,
+            Detour::Bits(d) | Detour::Flipped(d) | Detour::Float32(d) | Detour::Parts(d) => d == dtype,
+        }
+    }
+
+    /// The tensor that goes through the op in place of `x`; one of another dtype goes as it is.
+    pub fn enter(self, on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+        match self {
+            Detour::Bits(d) if x.is(d) => on.call(&ops::VIEW_DTYPE, args![x, signed(d)]),
+            Detour::Flipped(d) if x.is(d) => flip(on, &on.call(&ops::VIEW_DTYPE, args![x, signed(d)])?, d),
+            Detour::Float32(d) if x.is(d) => on.cast(x, DType::Float32),
+            Detour::Parts(d) if x.is(d) => on.call(&ops::VIEW_AS_REAL, args![x]),
+            _ => Ok(x.clone()),
+        }
+    }
+
+    /// The result in the row's dtype.
+    pub fn leave(self, on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
+        match self {
+            Detour::None => Ok(x),
+            Detour::Bits(d) => on.call(&ops::VIEW_DTYPE, args![&x, d]),
+            Detour::Flipped(d) => on.call(&ops::VIEW_DTYPE, args![&flip(on, &x, d)?, d]),
+            Detour::Float32(d) => on.cast(&x, d),
+            Detour::Parts(_) => join_parts(on, x),
+        }
+    }
+
+    /// The dtype that goes through the op in place of this one.
+    pub fn carrier(self, dtype: DType) -> DType {
+        match self {
+            Detour::None => dtype,
+            Detour::Bits(d) | Detour::Flipped(d) => signed(d),
+            Detour::Float32(_) => DType::Float32,
+            Detour::Parts(d) => d.to_real(),
+        }
+    }
+
+    /// A number of the row's dtype, where a number can stand for it.
+    pub fn enter_number(self, n: Number) -> Number {
+        let code = |d: DType| super::ffi::code(signed(d));
+        match self {
+            Detour::Bits(d) => Number { code: code(d), ..n },
+            Detour::Flipped(d) => Number { code: code(d), bytes: [n.bytes[0] ^ first_bit(d), 0] },
+            Detour::Float32(DType::Float16) => Number::of(f16::from_bits(n.bytes[0] as u16).to_f32()),
+            Detour::Float32(_) => Number::of(bf16::from_bits(n.bytes[0] as u16).to_f32()),
+            Detour::None | Detour::Parts(_) => n,
+        }
+    }
+
+    /// An argument of the op.
+    pub fn enter_arg(self, on: OpContext<'_>, arg: &Arg<'_>) -> Result<Entered> {
+        Ok(match arg {
+            Arg::Tensor(x) => Entered::Tensor(self.enter(on, x)?),
+            Arg::Tensors(list) => {
+                let entered = list.iter().map(|x| x.map(|x| self.enter(on, x)).transpose());
+                Entered::Tensors(entered.collect::<Result<_>>()?)
+            }
+            Arg::Number(n) => match self {
+                Detour::None => Entered::Same,
+                Detour::Parts(_) => Entered::Tensor(self.enter(on, &on.number(*n)?)?),
+                _ => Entered::Number(self.enter_number(*n)),
+            },
+            _ => Entered::Same,
+        })
+    }
+}
+
+/// The highest bit of an integer of this dtype.
+fn first_bit(dtype: DType) -> u64 {
+    1 << (8 * dtype.size() - 1)
+}
+
+/// The first bit of each signed integer flipped, which maps the order of unsigned integers to that of signed ones.
+fn flip(on: OpContext<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
+    let first_bit = Number { code: super::ffi::code(signed(dtype)), bytes: [1 << (8 * dtype.size() - 1), 0] };
+    on.call(&ops::BITWISE_XOR, args![x, first_bit])
+}
+
+/// Complex numbers from reals with an axis of length 2 at the end.
+pub fn join_parts(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
+    let strides = x.strides();
+    let pairs = strides.split_last().is_some_and(|(last, rest)| *last == 1 && rest.iter().all(|s| s % 2 == 0));
+    let x = if pairs { x } else { on.call(&ops::CONTIGUOUS, args![&x])? };
+    on.call(&ops::VIEW_AS_COMPLEX, args![&x])
+}

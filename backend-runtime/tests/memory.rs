@@ -1,0 +1,139 @@
+//! Memory that libraries and conversions take by themselves: what `fft::plan_bytes` promises, measured, and that refused
+//! memory is an error and not the end of the process.
+
+use backend_runtime::{
+    Error, IntoHost, Norm,
+    numpyish::{Numpyish, fft, linalg},
+};
+use ndarray::{Array1, Array2, ArrayD};
+use realfft::RealFftPlanner;
+use rustfft::{FftNum, FftPlanner, FftPlannerScalar, FftPlannerSse};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+};
+
+thread_local! {
+    /// Bytes that this thread has, at most has had, and may have in one block.
+    static NOW: Cell<usize> = const { Cell::new(0) };
+    static MOST: Cell<usize> = const { Cell::new(0) };
+    static BLOCK: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// The system's allocator, counting.
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged, or fails as any allocator may.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if BLOCK.try_with(Cell::get).is_ok_and(|most| layout.size() > most) {
+            return std::ptr::null_mut();
+        }
+        let _ = NOW.try_with(|now| {
+            now.set(now.get().wrapping_add(layout.size()));
+            MOST.with(|most| most.set(most.get().max(now.get())));
+        });
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        let _ = NOW.try_with(|now| now.set(now.get().wrapping_sub(layout.size())));
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes that `f` has at one time.
+fn most(f: impl FnOnce()) -> usize {
+    // high, so that what it frees of earlier memory does not go below 0
+    let before = 1 << 40;
+    NOW.set(before);
+    MOST.set(before);
+    f();
+    MOST.get() - before
+}
+
+/// Small lengths, lengths that the measurement found to take most, powers of two and their neighbours, primes.
+fn lengths() -> impl Iterator<Item = usize> {
+    let near_powers = (6..15).flat_map(|e| [-3_i64, -1, 0, 1, 3].map(|d| ((1_i64 << e) + d) as usize));
+    (1..300).chain([1031, 2063, 3461, 3467, 30_011, 41_527]).chain(near_powers)
+}
+
+fn bounded<R: FftNum>() {
+    for n in lengths() {
+        let bound = fft::plan_bytes::<R>(n);
+        let plans: [(&str, &dyn Fn()); 5] = [
+            ("the machine's", &|| drop(FftPlanner::<R>::new().plan_fft_forward(n))),
+            ("the plain", &|| drop(FftPlannerScalar::<R>::new().plan_fft_inverse(n))),
+            ("the SSE", &|| drop(FftPlannerSse::<R>::new().map(|mut planner| planner.plan_fft_forward(n)))),
+            ("the real", &|| drop(RealFftPlanner::<R>::new().plan_fft_forward(n))),
+            ("the inverse real", &|| drop(RealFftPlanner::<R>::new().plan_fft_inverse(n))),
+        ];
+        for (name, plan) in plans {
+            let taken = most(plan);
+            assert!(taken <= bound, "{name} plan of {n} points takes {taken} bytes, over {bound}");
+        }
+    }
+}
+
+#[test]
+fn plans_take_no_more_than_promised() {
+    bounded::<f64>();
+    bounded::<f32>();
+}
+
+const B: Numpyish = Numpyish::new();
+
+/// Runs `f`, which is to fail for want of memory, while this thread gets no block of more than `most` bytes.
+fn refused<R>(most: usize, f: impl FnOnce() -> backend_runtime::Result<R>) {
+    BLOCK.set(most);
+    let error = f().err();
+    BLOCK.set(usize::MAX);
+    assert!(matches!(error, Some(Error::Memory { .. })), "{error:?}");
+}
+
+#[test]
+fn conversions_of_host_arrays() {
+    let (line, square) = (Array1::<f64>::zeros(9000), Array2::<f32>::zeros((90, 91)));
+    let half = 1 << 14;
+    refused(half, || (&line).into_host());
+    refused(half, || square.t().into_host());
+    refused(half, || (&*square).into_host());
+    refused(half, || ndarray::CowArray::from(&square).into_host());
+    refused(half, || line.as_slice().unwrap().into_host());
+    refused(half, || [0_u8; 20_000].into_host());
+    refused(half, || [[0_u8; 200]; 100].into_host());
+    refused(half, || [[[0_u8; 20]; 100]; 10].into_host());
+    assert_eq!(square.t().into_host().unwrap().shape(), [91, 90]);
+    assert_eq!([[[1, 2], [3, 4]]].into_host().unwrap(), ndarray::arr3(&[[[1, 2], [3, 4]]]).into_dyn());
+    assert_eq!([[1, 2], [3, 4]].into_host().unwrap(), ndarray::arr2(&[[1, 2], [3, 4]]).into_dyn());
+}
+
+#[test]
+fn matrix_products() {
+    let x = ArrayD::<f64>::ones(vec![64, 200]).into_shared();
+    let y = ArrayD::<f64>::ones(vec![200, 64]).into_shared();
+    // the result fits, what the library packs does not
+    refused(1 << 16, || linalg::matmul(&B, &x, &y));
+    assert_eq!(linalg::matmul(&B, &x, &y).unwrap()[[3, 5]], 200.0);
+}
+
+#[test]
+fn plans() {
+    // lengths that no other test of this process has made a plan of
+    for n in [20_011, 20_021, 30_030, 1 << 15] {
+        let x = ArrayD::<f64>::zeros(vec![n]).into_shared();
+        let z = x.mapv(|re| backend_runtime::Complex::new(re as f32, 0.0)).into_shared();
+        // the result fits, the plan does not
+        let most = 17 * n;
+        refused(most, || fft::fft(&B, &x, None, 0, Norm::Backward));
+        refused(most, || fft::rfft(&B, &x, None, 0, Norm::Backward));
+        refused(most, || fft::ifft(&B, &z, None, 0, Norm::Backward));
+        refused(most, || fft::irfft(&B, &z, None, 0, Norm::Backward));
+        assert_eq!(fft::fft(&B, &x, None, 0, Norm::Backward).unwrap().len(), n, "and with memory there is one");
+    }
+}

@@ -1,0 +1,157 @@
+//! The command line.
+
+use backends::DType;
+use lexopt::{Arg, Parser, ValueExt};
+use std::{ffi::OsString, path::PathBuf};
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+Reconstructs the image of an electron paramagnetic resonance measurement.
+
+usage: epr_reconstruct [OPTIONS]
+
+  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
+  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
+  --dtype NAME        float32 or float64 [float64]
+  --data PATH         an .npz file with the arrays proj (projections, samples), B (samples), h (samples) and
+                      fgrad (2 or 3, projections), or a folder with them as .npy files [a measured phalanx]
+  --method NAME       fbp (filtered back-projection), tv (total variation), or both [both]
+  --shape LENGTHS     pixels along Y and X, or Y, X and Z [400x200]
+  --delta CM          size of a pixel [0.008]
+  --cutoff FRACTION   of the highest frequency, that fbp keeps [0.1]
+  --lambda WEIGHT     of the total variation [1]
+  --iterations N      of tv, at least 1 [1000]
+  --reference PATH    an .npz file, or a folder of .npz and .npy files: prints how far the results are from its
+                      arrays fbp, tv_u and tv_E, which have to have the shapes of the results
+  --out DIR           the folder, made if need be, for fbp.npy, tv.npy, tv_energy.npy and the pictures [out]
+  --help              this text
+";
+
+/// Which library runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    Numpyish,
+    Torch,
+    Cuda,
+    Auto,
+}
+
+/// What is asked for.
+pub struct Options {
+    pub backend: Library,
+    pub device: Option<String>,
+    pub dtype: DType,
+    pub data: PathBuf,
+    pub fbp: bool,
+    pub tv: bool,
+    pub shape: Vec<usize>,
+    pub delta: f64,
+    pub cutoff: f64,
+    pub lambda: f64,
+    pub iterations: usize,
+    pub reference: Option<PathBuf>,
+    pub out: PathBuf,
+}
+
+impl Options {
+    /// The lengths of the image, to be read.
+    pub fn shape_text(&self) -> String {
+        self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+    }
+}
+
+pub enum Command {
+    Help,
+    Run(Options),
+}
+
+/// Reads the arguments.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Error> {
+    let mut options = Options {
+        backend: Library::Auto,
+        device: None,
+        dtype: DType::Float64,
+        data: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/phalanx.npz").into(),
+        fbp: true,
+        tv: true,
+        shape: vec![400, 200],
+        delta: 0.008,
+        cutoff: 0.1,
+        lambda: 1.0,
+        iterations: 1000,
+        reference: None,
+        out: "out".into(),
+    };
+    let mut parser = Parser::from_args(arguments);
+    while let Some(argument) = parser.next()? {
+        let Arg::Long(name) = argument else {
+            return Err(argument.unexpected());
+        };
+        let name = name.to_owned();
+        match name.as_str() {
+            "help" => return Ok(Command::Help),
+            "data" => options.data = path(&name, parser.value()?)?,
+            "reference" => options.reference = Some(path(&name, parser.value()?)?),
+            "out" => options.out = path(&name, parser.value()?)?,
+            "backend" | "device" | "dtype" | "method" | "shape" | "delta" | "cutoff" | "lambda" | "iterations" => {
+                let value = parser.value()?.string()?;
+                let set = set(&mut options, &name, &value);
+                set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
+            }
+            _ => return Err(Arg::Long(&name).unexpected()),
+        }
+    }
+    Ok(Command::Run(options))
+}
+
+fn path(option: &str, value: OsString) -> Result<PathBuf, lexopt::Error> {
+    if value.is_empty() {
+        return Err(lexopt::Error::Custom(format!("--{option}: the path is empty").into()));
+    }
+    Ok(value.into())
+}
+
+fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
+    match name {
+        "backend" => {
+            options.backend = match value {
+                "numpyish" => Library::Numpyish,
+                "torch" => Library::Torch,
+                "cuda" => Library::Cuda,
+                "auto" => Library::Auto,
+                _ => return Err("the backends are numpyish, torch, cuda and auto".into()),
+            }
+        }
+        "device" => options.device = Some(value.into()),
+        "dtype" => {
+            let known = value.parse().ok().filter(|d| matches!(d, DType::Float32 | DType::Float64));
+            options.dtype = known.ok_or("the dtypes are float32 and float64")?;
+        }
+        "method" => {
+            (options.fbp, options.tv) = match value {
+                "fbp" => (true, false),
+                "tv" => (false, true),
+                "both" => (true, true),
+                _ => return Err("the methods are fbp, tv and both".into()),
+            }
+        }
+        "shape" => {
+            let lengths = value.split('x').map(|n| n.parse().ok().filter(|&n| n > 0)).collect::<Option<Vec<usize>>>();
+            let lengths = lengths.filter(|l| matches!(l.len(), 2 | 3));
+            options.shape = lengths.ok_or("a shape is 400x200, or 50x25x25 in three dimensions")?;
+        }
+        "delta" => options.delta = positive(value)?,
+        "cutoff" => options.cutoff = positive(value).ok().filter(|c| *c <= 1.0).ok_or("it lies in 0 .. 1")?,
+        "lambda" => options.lambda = positive(value)?,
+        _ => {
+            let count = value.parse().ok().filter(|&n| n > 0);
+            options.iterations = count.ok_or("a number of iterations is needed, at least 1")?;
+        }
+    }
+    Ok(())
+}
+
+fn positive(value: &str) -> Result<f64, String> {
+    let number = value.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0);
+    number.ok_or_else(|| "a positive number is needed".into())
+}

@@ -1,0 +1,148 @@
+//! The program proper: generic over the backend and the precision.
+
+use crate::{
+    cli::Options,
+    console::Console,
+    figure::{self, Panel},
+    measurement::Measurement,
+    memory,
+    output::File,
+    reference::References,
+};
+use backends::{Backend, Precision, Real};
+use backends_epr::{
+    FilteredBackProjection, Projector, Tv,
+    npz::{Written, encode},
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use ndarray::{ArrayD, Axis, arr1};
+use std::{error::Error, time::Instant};
+
+/// The error of the non-uniform FFTs; a coarser dtype gets what it can hold.
+const NUFFT_EPS: f64 = 1e-13;
+
+/// The energy is computed once in so many iterations.
+const ENERGY_EVERY: usize = 20;
+
+/// The names of the files that [`run`] returns.
+pub fn file_names(options: &Options) -> Vec<&'static str> {
+    let all = [
+        (true, "sinogram.png"),
+        (options.fbp, "fbp.npy"),
+        (options.fbp, "fbp.png"),
+        (options.tv, "tv.npy"),
+        (options.tv, "tv_energy.npy"),
+        (options.tv, "tv.png"),
+    ];
+    all.into_iter().filter_map(|(wanted, name)| wanted.then_some(name)).collect()
+}
+
+/// The names and shapes of the results that are compared with references.
+pub fn results(options: &Options) -> Vec<(&'static str, Vec<usize>)> {
+    let energies = options.iterations / ENERGY_EVERY + 1;
+    let all = [
+        (options.fbp, "fbp", options.shape.clone()),
+        (options.tv, "tv_u", options.shape.clone()),
+        (options.tv, "tv_E", vec![energies]),
+    ];
+    all.into_iter().filter_map(|(wanted, name, shape)| wanted.then_some((name, shape))).collect()
+}
+
+/// Reconstructs, and returns the files to write.
+pub fn run<B: Backend, T: Precision + Written>(
+    b: &B,
+    options: &Options,
+    measured: &Measurement,
+    references: &References,
+    console: &mut Console,
+) -> Result<Vec<File>, Box<dyn Error>> {
+    let scan = &measured.scan;
+    if options.shape.len() != scan.dims() {
+        let (axes, dims) = (options.shape.len(), scan.dims());
+        return Err(format!("--shape has {axes} lengths, and the measurement's gradients {dims} components").into());
+    }
+    if b.device() == "cpu" {
+        memory::check(options, size_of::<T>())?;
+    }
+    let sinogram = b.asarray(measured.sinogram.mapv(T::of))?;
+    let mut files = vec![File { name: "sinogram.png", bytes: figure::sinogram(scan, &measured.sinogram)? }];
+
+    if options.fbp {
+        let start = Instant::now();
+        let method = FilteredBackProjection::<B, T>::new(b, scan, &options.shape, options.delta, options.cutoff)?;
+        let bar = progress("fbp", scan.projections());
+        let image = method.reconstruct(&sinogram, |done| bar.set_position(done as u64))?;
+        let image = finite("fbp", b.to_ndarray(&image)?.into_owned())?;
+        bar.finish_and_clear();
+        console.say(format!("fbp   {:.2} s", start.elapsed().as_secs_f64()));
+        let values = image.mapv(Real::to_f64);
+        references.compare("fbp", &values, console);
+        let title = format!("Filtered back-projection, cutoff {}", options.cutoff);
+        files.push(File { name: "fbp.npy", bytes: encode(&image) });
+        files.push(File { name: "fbp.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
+    }
+
+    if options.tv {
+        let start = Instant::now();
+        let projector = Projector::<B, T>::new(b, scan, &options.shape, options.delta, NUFFT_EPS)?;
+        let problem = Tv::new(&projector, &sinogram, options.lambda)?;
+        let prepared = start.elapsed().as_secs_f64();
+        let bar = progress("tv", options.iterations);
+        let solution = problem.solve(options.iterations, ENERGY_EVERY, |step| {
+            bar.set_position(step.iteration as u64);
+            Ok(())
+        })?;
+        let image = finite("tv", b.to_ndarray(&solution.image)?.into_owned())?;
+        bar.finish_and_clear();
+        let iterated = start.elapsed().as_secs_f64() - prepared;
+        let iterations = options.iterations;
+        console.say(format!("tv    {prepared:.2} s to prepare, {iterated:.2} s for {iterations} iterations"));
+        let values = image.mapv(Real::to_f64);
+        let energies = finite("tv_energy", arr1(&solution.energies).into_dyn())?;
+        references.compare("tv_u", &values, console);
+        references.compare("tv_E", &energies, console);
+        let title = format!("Total variation, lambda {:?}, {iterations} iterations", options.lambda);
+        files.push(File { name: "tv.npy", bytes: encode(&image) });
+        files.push(File { name: "tv_energy.npy", bytes: encode(&energies) });
+        files.push(File { name: "tv.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
+    }
+    Ok(files)
+}
+
+/// A bar on the terminal, where there is one.
+fn progress(name: &'static str, steps: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+    ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
+}
+
+/// The array, unless a number in it is none.
+fn finite<T: Real>(name: &str, x: ArrayD<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
+    let all = x.iter().all(|v| v.to_f64().is_finite());
+    if all { Ok(x) } else { Err(format!("{name}: the data lead to values that are not finite").into()) }
+}
+
+/// The image, or the three central slices of a volume.
+fn panels(image: &ArrayD<f64>, delta: f64) -> Vec<Panel> {
+    const AXES: [&str; 3] = ["Y", "X", "Z"];
+    let panel = |slice: ArrayD<f64>, vertical: usize, horizontal: usize, title: String| Panel {
+        values: slice,
+        title,
+        labels: [format!("{} (cm)", AXES[vertical]), format!("{} (cm)", AXES[horizontal])],
+        extents: [vertical, horizontal].map(|axis| {
+            let n = image.shape()[axis];
+            // pixel i is centred at (i - n / 2) delta
+            let first = -((n / 2) as f64) - 0.5;
+            [first * delta, (first + n as f64) * delta]
+        }),
+    };
+    if image.ndim() == 2 {
+        return vec![panel(image.clone(), 0, 1, String::new())];
+    }
+    let slice = |axis: usize| image.index_axis(Axis(axis), image.shape()[axis] / 2).to_owned();
+    vec![
+        panel(slice(2), 0, 1, "Z = 0".into()),
+        panel(slice(1), 0, 2, "X = 0".into()),
+        panel(slice(0), 1, 2, "Y = 0".into()),
+    ]
+}

@@ -1,0 +1,85 @@
+//! Results of others, to compare with.
+
+use crate::console::Console;
+use backends_epr::npz::Npz;
+use ndarray::ArrayD;
+use std::{
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The arrays to compare with.
+#[derive(Default)]
+pub struct References(Vec<Reference>);
+
+struct Reference {
+    key: &'static str,
+    file: String,
+    values: ArrayD<f64>,
+}
+
+/// Reads the arrays of these names, in an `.npz` file or in a folder of `.npz` and `.npy` files. Those of another shape
+/// than the results will have are an error, or in a folder where others do fit, left out with a word.
+pub fn read(
+    path: &Path,
+    expected: &[(&'static str, Vec<usize>)],
+    console: &mut Console,
+) -> Result<References, Box<dyn Error>> {
+    let mut found = Vec::new();
+    let mut unfit = Vec::new();
+    for file in files(path)? {
+        let data = Npz::open(&file)?;
+        let there: Vec<_> = expected.iter().filter(|(key, _)| data.contains(key)).collect();
+        let mut fits = true;
+        for (key, shape) in &there {
+            let given = data.shape(key)?;
+            if given != *shape {
+                unfit.push(format!("{}: `{key}` has the shape {given:?}, the result {shape:?}", file.display()));
+                fits = false;
+            }
+        }
+        for (key, _) in there.into_iter().filter(|_| fits) {
+            let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            found.push(Reference { key, file, values: data.get(key)? });
+        }
+    }
+    if found.is_empty() {
+        let keys = expected.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
+        let none = format!("{}: there is none of the arrays {keys}", path.display());
+        return Err(unfit.into_iter().next().unwrap_or(none).into());
+    }
+    unfit.iter().for_each(|why| console.say(format!("not compared: {why}")));
+    Ok(References(found))
+}
+
+/// The file, or the `.npz` files of the folder and the folder itself.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    if path.is_dir() {
+        let named = |e: std::io::Error| format!("{}: {e}", path.display());
+        for entry in fs::read_dir(path).map_err(named)? {
+            let file = entry.map_err(named)?.path();
+            files.extend(file.extension().is_some_and(|e| e == "npz").then_some(file.clone()));
+        }
+        files.sort();
+    }
+    files.push(path.to_owned());
+    Ok(files)
+}
+
+impl References {
+    /// Says how far a result is from each reference of its name.
+    pub fn compare(&self, key: &str, result: &ArrayD<f64>, console: &mut Console) {
+        for Reference { file, values, .. } in self.0.iter().filter(|reference| reference.key == key) {
+            let difference = result - values;
+            let largest = |x: &ArrayD<f64>| x.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+            let norm = |x: &ArrayD<f64>| x.iter().map(|v| v * v).sum::<f64>().sqrt();
+            console.say(format!(
+                "      {key} of {file}: largest difference {:.1e} of the maximum, {:.1e} in the L2 norm",
+                largest(&difference) / largest(values),
+                norm(&difference) / norm(values),
+            ));
+        }
+    }
+}

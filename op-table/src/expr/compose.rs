@@ -1,0 +1,452 @@
+//! What the parts of a composition are: which op each call is of, whether its arguments fit, what comes out.
+
+use super::{Argument, Dtypes, Expr, Name, Node, Number, Ty, each::fits};
+use crate::{
+    model::{CHOICES, DefaultValue, Elem, Kind, Model, Op, Out, Param, Plain, dtype_of, integer_range},
+    report::{Mistake, did_you_mean},
+    text::Span,
+};
+use std::collections::BTreeMap;
+
+/// What the language has, for messages.
+const LANGUAGE: &str = "it has calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
+                        `let name = ..;` and `option = value`";
+
+/// Finds out what every part of `expr` is, and makes calls of the operators in it. Everything that is wrong comes back.
+pub fn check(expr: &mut Expr, op: &Op, model: &Model) -> Vec<Mistake> {
+    let dtypes = model.dtypes_of(&op.set).to_vec();
+    let mut scope = Scope { op, model, dtypes, lets: BTreeMap::new(), mistakes: Vec::new() };
+    scope.check(expr);
+    scope.result(expr);
+    scope.mistakes
+}
+
+struct Scope<'m> {
+    op: &'m Op,
+    model: &'m Model,
+    /// The dtypes of the row.
+    dtypes: Vec<String>,
+    lets: BTreeMap<String, Ty>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Scope<'_> {
+    fn bad(&mut self, span: &Span, message: String, help: Option<String>) {
+        self.mistakes.push(Mistake { span: span.clone(), message, help });
+    }
+
+    /// The dtypes of an element type, for each dtype of the row.
+    fn of(&self, elem: Elem) -> Dtypes {
+        Some(self.dtypes.iter().map(|d| dtype_of(elem, d).to_string()).collect())
+    }
+
+    fn check(&mut self, e: &mut Expr) {
+        if !self.operators_are_calls(e) {
+            return;
+        }
+        let span = e.span.clone();
+        e.ty = match &mut e.node {
+            Node::Name(name) => self.name(name, &span),
+            Node::Number(_) => Ty::Number,
+            Node::Bool(_) => Ty::Other,
+            Node::List(items) => self.list(items),
+            Node::Call(op, arguments) => self.call(op, arguments, &span),
+            Node::Block(lets, value) => {
+                for (name, value) in lets {
+                    self.check(value);
+                    self.bind(name, value.ty.clone());
+                }
+                self.check(value);
+                value.ty.clone()
+            }
+            Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => {
+                self.bad(&span, "this is not in the language of `compose`".into(), Some(LANGUAGE.into()));
+                Ty::Unknown
+            }
+        };
+    }
+
+    fn bind(&mut self, name: &Name, ty: Ty) {
+        if self.op.param(&name.text).is_some() || self.lets.contains_key(&name.text) {
+            self.bad(&name.span, format!("`{}` has a value already", name.text), None);
+        }
+        self.lets.insert(name.text.clone(), ty);
+    }
+
+    /// `x * y` is `multiply(x, y)`. Whether every word is known.
+    fn operators_are_calls(&mut self, e: &mut Expr) -> bool {
+        let (op, args) = match &mut e.node {
+            Node::Word(word, args) => {
+                let Some(known) = self.model.words.get(word) else {
+                    let (word, help) = (word.clone(), did_you_mean(word, self.model.words.keys().map(String::as_str)));
+                    let span = e.span.clone();
+                    self.bad(&span, format!("`{word}` is no word of expressions"), help);
+                    return false;
+                };
+                let Some(op) = &known.op else {
+                    let span = e.span.clone();
+                    let message = format!("`{word}` is a word of `each` expressions only: no op does the same");
+                    self.bad(&span, message, None);
+                    return false;
+                };
+                (op.clone(), std::mem::take(args))
+            }
+            Node::Compare(how, _) => {
+                let op = how.op().to_string();
+                let Node::Compare(_, both) = std::mem::replace(&mut e.node, Node::Bool(false)) else { return false };
+                (op, Vec::from(both as Box<[Expr]>))
+            }
+            _ => return true,
+        };
+        let arguments = args.into_iter().map(|value| Argument { option: None, value }).collect();
+        e.node = Node::Call(op, arguments);
+        true
+    }
+
+    fn name(&mut self, name: &str, span: &Span) -> Ty {
+        if let Some(ty) = self.lets.get(name) {
+            return ty.clone();
+        }
+        if let Some(param) = self.op.param(name) {
+            return match &param.kind {
+                Kind::Array(_) if param.default.is_some() => Ty::Other,
+                Kind::Array(elem) | Kind::Operand(elem) => Ty::Array(self.of(*elem)),
+                Kind::Arrays(elem) => Ty::Arrays(self.of(*elem)),
+                Kind::Scalar => Ty::Scalar,
+                _ => Ty::Other,
+            };
+        }
+        if ["all", "none"].contains(&name) || CHOICES.iter().any(|(.., names)| names.contains(&name)) {
+            return Ty::Other;
+        }
+        let known = self.op.params.iter().map(|p| &p.name).chain(self.lets.keys());
+        let help = did_you_mean(name, known.map(String::as_str));
+        self.bad(span, format!("`{name}` is neither a parameter nor a `let`"), help);
+        Ty::Unknown
+    }
+
+    /// A list of arrays, or of numbers.
+    fn list(&mut self, items: &mut [Expr]) -> Ty {
+        items.iter_mut().for_each(|e| self.check(e));
+        if items.iter().any(|e| e.ty == Ty::Unknown) {
+            return Ty::Unknown;
+        }
+        let arrays: Vec<Dtypes> = items.iter().filter_map(|e| array(&e.ty).cloned()).collect();
+        match arrays.split_first() {
+            Some((first, rest)) if arrays.len() == items.len() => {
+                if let Some(at) = rest.iter().position(|d| conflict(first, d).is_some()) {
+                    let span = items[at + 1].span.clone();
+                    self.bad(&span, "the arrays of this list are of different dtypes".into(), None);
+                    return Ty::Unknown;
+                }
+                Ty::Arrays(first.clone())
+            }
+            _ => Ty::Other,
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &mut [Argument], span: &Span) -> Ty {
+        arguments.iter_mut().for_each(|a| self.check(&mut a.value));
+        let Some(op) = self.model.op(name) else {
+            if !self.model.broken.contains(name) {
+                let help = did_you_mean(name, self.model.ops.iter().map(|o| o.name.as_str()));
+                self.bad(span, format!("no op `{name}`"), help);
+            }
+            return Ty::Unknown;
+        };
+        if op.second.is_some() {
+            let help = Some("map the row with `generic`".to_string());
+            self.bad(span, format!("op `{name}` leaves a dtype to its caller, which `compose` cannot name"), help);
+            return Ty::Unknown;
+        }
+        if !op.params_are_whole {
+            return Ty::Unknown;
+        }
+        let mistakes = self.mistakes.len();
+        let given = self.given(op, arguments, span);
+        let t = self.dtypes_of_call(op, &given, arguments, span);
+        if self.mistakes.len() == mistakes {
+            for (param, i) in &given {
+                self.argument(op, param, &arguments[*i].value, &t);
+            }
+        }
+        if self.mistakes.len() > mistakes || t.is_err() {
+            return Ty::Unknown;
+        }
+        let t = t.unwrap_or_default();
+        let one = |elem: Elem| match (&t, elem) {
+            (Some(t), _) => Some(t.iter().map(|d| dtype_of(elem, d).to_string()).collect()),
+            (None, Elem::Bool | Elem::Int64) => self.of(elem),
+            (None, _) => None,
+        };
+        match &op.result {
+            Out::One(elem) => Ty::Array(one(*elem)),
+            Out::Tuple(elems) => Ty::Several(elems.iter().map(|e| one(*e)).collect()),
+            Out::List(elem) => Ty::Arrays(one(*elem)),
+        }
+    }
+
+    /// Which argument is for which parameter.
+    fn given<'o>(&mut self, op: &'o Op, arguments: &[Argument], span: &Span) -> Vec<(&'o Param, usize)> {
+        let mut positional = op.positional();
+        let mut given: Vec<(&Param, usize)> = Vec::new();
+        let mut count = 0;
+        for (i, argument) in arguments.iter().enumerate() {
+            let Some(option) = &argument.option else {
+                given.extend(positional.next().map(|param| (param, i)));
+                count += 1;
+                continue;
+            };
+            match op.optional().find(|p| p.name == option.text) {
+                None => {
+                    let help = did_you_mean(&option.text, op.optional().map(|p| p.name.as_str()));
+                    self.bad(&option.span, format!("op `{}` has no option `{}`", op.name, option.text), help);
+                }
+                Some(param) if given.iter().any(|(p, _)| p.name == param.name) => {
+                    self.bad(&option.span, format!("option `{}` is given twice", option.text), None);
+                }
+                Some(param) => given.push((param, i)),
+            }
+        }
+        let wanted: Vec<&str> = op.positional().map(|p| p.name.as_str()).collect();
+        if count != wanted.len() {
+            let names = if wanted.is_empty() { String::new() } else { format!(" ({})", wanted.join(", ")) };
+            self.bad(span, format!("op `{}` takes {}{names}, {count} given", op.name, wanted.len()), None);
+        }
+        given
+    }
+
+    /// The dtypes of `T` in a call, if an argument says them; an error if that is wrong or not known.
+    fn dtypes_of_call(
+        &mut self,
+        op: &Op,
+        given: &[(&Param, usize)],
+        arguments: &[Argument],
+        span: &Span,
+    ) -> Result<Dtypes, ()> {
+        let mut t: Dtypes = None;
+        for (param, i) in given.iter().filter(|(param, _)| is_of_t(&param.kind)) {
+            let value = &arguments[*i].value;
+            let of_row = self.of(Elem::T);
+            let dtypes = match &value.ty {
+                Ty::Unknown => return Err(()),
+                Ty::Array(d) | Ty::Arrays(d) if d.is_some() => d,
+                Ty::Scalar => &of_row,
+                _ => continue,
+            };
+            if let Some((a, b)) = conflict(&t, dtypes) {
+                let help = Some("convert one of them in the ops that make it".to_string());
+                self.bad(span, format!("op `{}` takes one dtype; here it may get {a} and {b}", op.name), help);
+                return Err(());
+            }
+            if t.is_none() {
+                t = dtypes.clone();
+            }
+            let legal = self.model.dtypes_of(&op.set);
+            let outside = t.iter().flatten().find(|d| !legal.iter().any(|l| l == *d));
+            if let (Some(dtype), false) = (outside, legal.is_empty()) {
+                let message = format!(
+                    "op `{}` is for {} dtypes; here its argument `{}` may be {dtype}",
+                    op.name, op.set, param.name
+                );
+                let help = Some(format!("the row's dtypes are `{}`", self.op.set));
+                self.bad(span, message, help);
+                return Err(());
+            }
+        }
+        Ok(t)
+    }
+
+    /// Whether an argument fits its parameter.
+    fn argument(&mut self, op: &Op, param: &Param, value: &Expr, t: &Result<Dtypes, ()>) {
+        let Ok(t) = t else { return };
+        if value.ty == Ty::Unknown {
+            return;
+        }
+        let of = |elem: Elem| t.as_ref().map(|t| t.iter().map(|d| dtype_of(elem, d).to_string()).collect::<Vec<_>>());
+        let row_param = match &value.node {
+            Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
+            _ => None,
+        };
+        // the same parameter handed on, `none` included
+        if row_param
+            .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
+        {
+            return;
+        }
+        let same = |elem: Elem, d: &Dtypes| conflict(&of(elem), d).is_none();
+        let fit = match (&param.kind, &value.ty) {
+            (Kind::Array(elem), Ty::Array(d)) => !is_operand(row_param) && same(*elem, d),
+            (Kind::Array(_), Ty::Other) if param.default.is_some() => {
+                is_none(value) || row_param.is_some_and(|p| p.kind == param.kind)
+            }
+            (Kind::Operand(elem), Ty::Array(d)) => same(*elem, d),
+            (Kind::Operand(Elem::T), Ty::Scalar) | (Kind::Scalar, Ty::Scalar) => true,
+            (Kind::Operand(Elem::T) | Kind::Scalar, Ty::Number) => return self.number(value, t),
+            (Kind::Operand(Elem::T), Ty::Other) => {
+                let floats = t.iter().flatten().all(|d| integer_range(d).is_none());
+                floats && row_param.is_some_and(|p| p.kind == Kind::Plain(Plain::F64))
+            }
+            (Kind::Arrays(elem), Ty::Arrays(d)) => same(*elem, d),
+            (kind, Ty::Other | Ty::Number) => literal_fits(kind, value, self.op),
+            _ => false,
+        };
+        if !fit {
+            let message = format!(
+                "parameter `{}` of op `{}` is `{}`; this is {}",
+                param.name,
+                op.name,
+                param.ty,
+                self.describe(value)
+            );
+            self.bad(&value.span, message, None);
+        }
+    }
+
+    /// A number as an element of the dtypes of a call, or of the row's where none are known.
+    fn number(&mut self, value: &Expr, t: &Dtypes) {
+        let Node::Number(n) = value.node else { return };
+        let dtypes: Vec<&str> = t.as_ref().unwrap_or(&self.dtypes).iter().map(String::as_str).collect();
+        if let Err((message, help)) = fits(n, &dtypes) {
+            self.bad(&value.span, message, help);
+        }
+    }
+
+    fn describe(&self, value: &Expr) -> String {
+        match &value.ty {
+            _ if self.is_operand(value) => "an operand, which may be a scalar".into(),
+            Ty::Array(Some(d)) => format!("an array of {}", d.first().map_or("no dtype", String::as_str)),
+            Ty::Array(None) => "an array".into(),
+            Ty::Arrays(_) => "a list of arrays".into(),
+            Ty::Several(all) => format!("{} arrays", all.len()),
+            Ty::Number => "a number".into(),
+            Ty::Scalar => "a scalar".into(),
+            _ => match &value.node {
+                Node::Name(name) => match self.op.param(name) {
+                    Some(param) => format!("`{}`", param.ty),
+                    None => format!("`{name}`"),
+                },
+                Node::List(_) => "a list".into(),
+                Node::Bool(_) => "a truth value".into(),
+                _ => "something else".into(),
+            },
+        }
+    }
+
+    /// Whether the composition gives what the row promises.
+    fn result(&mut self, e: &Expr) {
+        let e = last(e);
+        let fit = match (&e.ty, &self.op.result) {
+            (Ty::Unknown, _) => true,
+            (Ty::Array(d), Out::One(elem)) => conflict(&self.of(*elem), d).is_none() && !self.is_operand(e),
+            (Ty::Several(all), Out::Tuple(elems)) => {
+                all.len() == elems.len() && all.iter().zip(elems).all(|(d, e)| conflict(&self.of(*e), d).is_none())
+            }
+            (Ty::Arrays(d), Out::List(elem)) => conflict(&self.of(*elem), d).is_none(),
+            _ => false,
+        };
+        if !fit {
+            let (what, wanted) = (self.describe(e), self.op.result_text.clone());
+            self.bad(&e.span.clone(), format!("the composition gives {what}; the row's result is `{wanted}`"), None);
+        }
+    }
+
+    fn is_operand(&self, e: &Expr) -> bool {
+        matches!(&e.node, Node::Name(name) if is_operand(self.op.param(name)))
+    }
+}
+
+/// An operand may be a scalar, which is no array.
+fn is_operand(param: Option<&Param>) -> bool {
+    param.is_some_and(|p| matches!(p.kind, Kind::Operand(_)))
+}
+
+/// The value at the end of blocks.
+fn last(e: &Expr) -> &Expr {
+    match &e.node {
+        Node::Block(_, value) => last(value),
+        _ => e,
+    }
+}
+
+fn array(ty: &Ty) -> Option<&Dtypes> {
+    if let Ty::Array(d) = ty { Some(d) } else { None }
+}
+
+/// Two dtypes that ought to be one, where both are known.
+fn conflict<'d>(a: &'d Dtypes, b: &'d Dtypes) -> Option<(&'d str, &'d str)> {
+    let (a, b) = (a.as_ref()?, b.as_ref()?);
+    a.iter().zip(b).find(|(a, b)| a != b).map(|(a, b)| (a.as_str(), b.as_str()))
+}
+
+fn is_of_t(kind: &Kind) -> bool {
+    matches!(kind, Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T) | Kind::Scalar)
+}
+
+fn is_none(e: &Expr) -> bool {
+    matches!(&e.node, Node::Name(name) if name == "none")
+}
+
+/// Whether a value that is no array can be given where a parameter of the kind is wanted.
+fn literal_fits(kind: &Kind, value: &Expr, op: &Op) -> bool {
+    let named = |e: &Expr| match &e.node {
+        Node::Name(name) => op.param(name).map(|p| &p.kind),
+        _ => None,
+    };
+    let is_integer = |e: &Expr| matches!(e.node, Node::Number(Number::Integer(n)) if isize::try_from(n).is_ok());
+    let is_axis = |e: &Expr| {
+        matches!(e.node, Node::Number(Number::Integer(n)) if i8::try_from(n).is_ok())
+            || matches!(named(e), Some(Kind::Axis | Kind::Plain(Plain::Isize)))
+    };
+    let is_list = |item: &dyn Fn(&Expr) -> bool| matches!(&value.node, Node::List(items) if items.iter().all(item));
+    let is_length = |e: &Expr| {
+        matches!(e.node, Node::Number(Number::Integer(n)) if n >= 0 && isize::try_from(n).is_ok())
+            || matches!(named(e), Some(Kind::Plain(Plain::Usize)))
+    };
+    match kind {
+        Kind::Axis => is_axis(value),
+        Kind::Axes => {
+            matches!(&value.node, Node::Name(name) if name == "all")
+                || is_axis(value)
+                || is_list(&is_axis)
+                || matches!(named(value), Some(Kind::Axes))
+        }
+        Kind::Shape | Kind::Lengths => {
+            is_list(&is_length) || named(value) == Some(kind) || (*kind == Kind::Lengths && is_none(value))
+        }
+        Kind::Signed => is_list(&|e| is_integer(e) || matches!(named(e), Some(Kind::Plain(Plain::Isize)))),
+        Kind::Plain(plain) => match &value.node {
+            Node::Number(n) => plain.has(*n),
+            Node::Bool(_) => *plain == Plain::Bool,
+            _ => named(value) == Some(kind),
+        },
+        Kind::Maybe(plain) => {
+            is_none(value)
+                || matches!(&value.node, Node::Number(n) if plain.has(*n))
+                || named(value) == Some(&Kind::Plain(*plain))
+        }
+        Kind::Choice(rust) => match &value.node {
+            Node::Name(name) if op.param(name).is_none() => {
+                CHOICES.iter().any(|(_, t, names)| t == rust && names.contains(&name.as_str()))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The ops that a composition calls, each with the place of the call.
+pub fn calls(e: &Expr) -> Vec<Name> {
+    let mut calls = Vec::new();
+    e.walk(&mut |e| {
+        if let Node::Call(op, _) = &e.node {
+            calls.push(Name { text: op.clone(), span: e.span.clone() });
+        }
+    });
+    calls
+}
+
+/// The default of an option that a value equals, which then needs not be set.
+pub fn is_default(param: &Param, value: &Expr) -> bool {
+    param.default == Some(DefaultValue::None) && is_none(value)
+}

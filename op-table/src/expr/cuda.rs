@@ -1,0 +1,47 @@
+//! A checked scalar expression in CUDA C++, over the functions of the prelude.
+
+use super::{Expr, Node, Number, Ty};
+use crate::model::{Elem, Op};
+
+/// The expression of a row; its parameters have the names of [`Op::cuda_name`], `T` is the dtype.
+pub fn text(e: &Expr, op: &Op) -> String {
+    let all = |list: &[Expr]| list.iter().map(|e| text(e, op)).collect::<Vec<_>>().join(", ");
+    match &e.node {
+        Node::Name(name) => match op.param(name) {
+            Some(param) => match &e.ty {
+                Ty::Truth => format!("({} != 0)", op.cuda_name(param)),
+                Ty::Element(_) if param.is_array() => op.cuda_name(param),
+                ty => format!("op_of<{}>({})", dtype(ty), op.cuda_name(param)),
+            },
+            None => String::new(),
+        },
+        Node::Number(n) => number(*n, dtype(&e.ty)),
+        Node::Bool(b) => b.to_string(),
+        Node::Word(word, args) => format!("op_{word}({})", all(args)),
+        Node::Compare(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
+        Node::Logic(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
+        Node::Not(x) => format!("!({})", text(x, op)),
+        Node::If(parts) => format!("({} ? {} : {})", text(&parts[0], op), text(&parts[1], op), text(&parts[2], op)),
+        // not in the language of scalar expressions: the check says so
+        Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
+    }
+}
+
+/// The C++ type that a number takes: that of the elements beside it.
+fn dtype(ty: &Ty) -> &'static str {
+    match ty {
+        Ty::Element(Elem::Real) => "typename Types<T>::Real",
+        Ty::Element(Elem::Complex) => "typename ComplexOf<T>::Type",
+        _ => "T",
+    }
+}
+
+fn number(n: Number, dtype: &str) -> String {
+    match n {
+        Number::Decimal(value) => format!("op_of<{dtype}>({value:?})"),
+        // C++ reads the sign as an operator, of a number that has to fit by itself
+        Number::Integer(value) if value == i64::MIN.into() => format!("cast<{dtype}>({}LL - 1)", value + 1),
+        Number::Integer(value) if value > i64::MAX.into() => format!("cast<{dtype}>({value}ULL)"),
+        Number::Integer(value) => format!("cast<{dtype}>({value}LL)"),
+    }
+}

@@ -1,0 +1,293 @@
+//! What the parts of a scalar expression are: elements, truth values, numbers.
+
+use super::{Expr, Node, Number, Ty};
+use crate::{
+    model::{Elem, Kind, Model, Op, Plain, WordResult, dtype_of, integer_range},
+    report::{Mistake, did_you_mean},
+    text::Span,
+};
+
+/// Most arrays that the loops and kernels take, and most numbers.
+const MOST_ARRAYS: usize = 3;
+const MOST_OTHERS: usize = 8;
+
+/// What the language has, for messages.
+const LANGUAGE: &str = "it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`";
+
+/// What is wrong with the parameters of a row with a scalar expression.
+pub fn check_params(op: &Op) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    for param in &op.params {
+        let fits = match &param.kind {
+            Kind::Array(Elem::T) | Kind::Operand(Elem::T) => param.default.is_none(),
+            Kind::Plain(Plain::F64 | Plain::Bool) => true,
+            _ => false,
+        };
+        if !fits {
+            let message = format!("an `each` row takes no parameter of type `{}`", param.ty);
+            let help = Some("array, operand, f64 or bool".into());
+            mistakes.push(Mistake { span: param.span.clone(), message, help });
+        }
+    }
+    let (arrays, others) = (op.inputs().count(), op.params.iter().filter(|p| !p.is_array()).count());
+    if mistakes.is_empty() && (!(1..=MOST_ARRAYS).contains(&arrays) || others > MOST_OTHERS) {
+        let message = format!("an `each` row takes 1 to {MOST_ARRAYS} arrays and at most {MOST_OTHERS} numbers");
+        mistakes.push(Mistake { span: op.span.clone(), message, help: None });
+    }
+    mistakes
+}
+
+/// Finds out what every part of `expr` is, for the dtypes of the row that it is for; the first mistake ends it.
+pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
+    let scope = Scope { op, dtypes, model };
+    let wanted = op.result.elem();
+    scope.check(expr)?;
+    let fits = match (&expr.ty, wanted) {
+        (Ty::Truth, Elem::Bool) => true,
+        (Ty::Number, Elem::Bool) => false,
+        (Ty::Number, elem) => {
+            scope.settle(expr, elem)?;
+            true
+        }
+        (Ty::Element(elem), wanted) => scope.dtypes(*elem) == scope.dtypes(wanted),
+        _ => false,
+    };
+    let several = !matches!(op.result, crate::model::Out::One(_));
+    if fits && !several {
+        return Ok(());
+    }
+    let help = format!("the row's result is `{}`", op.result_text);
+    let message = match (&expr.ty, several) {
+        (Ty::Element(elem), false) if wanted != Elem::Bool => {
+            let (of, given, wanted) = scope.difference(*elem, wanted);
+            format!("the expression gives {given} for {of}, {wanted} is wanted")
+        }
+        (ty, _) => format!("the expression gives {}", scope.describe(ty)),
+    };
+    Err(bad(&expr.span, message, Some(help)))
+}
+
+struct Scope<'m> {
+    op: &'m Op,
+    dtypes: &'m [String],
+    model: &'m Model,
+}
+
+impl Scope<'_> {
+    fn check(&self, e: &mut Expr) -> Result<(), Mistake> {
+        let span = e.span.clone();
+        e.ty = match &mut e.node {
+            Node::Name(name) => self.name(name, &span)?,
+            Node::Number(_) => Ty::Number,
+            Node::Bool(_) => Ty::Truth,
+            Node::Word(word, args) => self.word(word, args, &span)?,
+            Node::Compare(how, both) => {
+                let sign = how.sign();
+                self.check_all(&mut both[..])?;
+                match self.common(&mut both[..], sign, &span)? {
+                    Ty::Element(elem) => self.ordered(elem, sign, &span)?,
+                    Ty::Number => {
+                        both.iter_mut().try_for_each(|x| self.settle(x, Elem::T))?;
+                        self.ordered(Elem::T, sign, &span)?;
+                    }
+                    _ => {}
+                }
+                Ty::Truth
+            }
+            Node::Logic(how, both) => {
+                self.check_all(&mut both[..])?;
+                if both.iter().any(|x| x.ty != Ty::Truth) {
+                    let help = "`x.truth()` makes one of a number, `x1.equal(x2)` compares".to_string();
+                    return Err(bad(&span, format!("`{}` takes two truth values", how.sign()), Some(help)));
+                }
+                Ty::Truth
+            }
+            Node::Not(x) => {
+                self.check(x)?;
+                if x.ty != Ty::Truth {
+                    return Err(bad(&span, "`!` takes a truth value".into(), None));
+                }
+                Ty::Truth
+            }
+            Node::If(parts) => {
+                self.check_all(&mut parts[..])?;
+                if parts[0].ty != Ty::Truth {
+                    return Err(bad(&parts[0].span, "the condition is not a truth value".into(), None));
+                }
+                self.common(&mut parts[1..], "else", &span)?
+            }
+            Node::List(_) | Node::Call(..) | Node::Block(..) => {
+                return Err(bad(&span, "this is not in the language of `each`".into(), Some(LANGUAGE.into())));
+            }
+        };
+        Ok(())
+    }
+
+    fn check_all(&self, list: &mut [Expr]) -> Result<(), Mistake> {
+        list.iter_mut().try_for_each(|e| self.check(e))
+    }
+
+    fn name(&self, name: &str, span: &Span) -> Result<Ty, Mistake> {
+        let Some(param) = self.op.param(name) else {
+            let help = did_you_mean(name, self.op.params.iter().map(|p| p.name.as_str()));
+            return Err(bad(span, format!("`{name}` is not a parameter of this op"), help));
+        };
+        Ok(match &param.kind {
+            Kind::Array(elem) | Kind::Operand(elem) => Ty::Element(*elem),
+            Kind::Plain(Plain::Bool) => Ty::Truth,
+            _ => Ty::Number,
+        })
+    }
+
+    /// `x.word(y, ..)`
+    fn word(&self, name: &str, args: &mut [Expr], span: &Span) -> Result<Ty, Mistake> {
+        let part = sign_of(name).unwrap_or(name);
+        let Some(word) = self.model.words.get(name) else {
+            let help = did_you_mean(name, self.model.words.keys().map(String::as_str));
+            return Err(bad(span, format!("`{part}` is no word of `each` expressions"), help));
+        };
+        if args.len() != word.args {
+            let message = format!("`{part}` takes {} operands, {} given", word.args, args.len());
+            return Err(bad(span, message, Some("the one before the point counts".into())));
+        }
+        self.check_all(args)?;
+        let ty = self.common(args, part, span)?;
+        let elem = match ty {
+            Ty::Element(elem) => elem,
+            Ty::Truth if sign_of(name).is_some() => {
+                return Err(bad(span, format!("`{part}` takes numbers, no truth values"), None));
+            }
+            Ty::Truth => Elem::Bool,
+            _ => Elem::T,
+        };
+        let legal = self.model.dtypes_of(&word.set);
+        if let Some(dtype) = self.dtypes(elem).into_iter().find(|d| !legal.iter().any(|l| l == d)) {
+            let message = format!("`{part}` is for {} dtypes; here it is used on {dtype}", word.set);
+            return Err(bad(span, message, Some(format!("the row's dtypes are `{}`", self.op.set))));
+        }
+        // numbers alone stay numbers under arithmetic
+        if ty == Ty::Number && (sign_of(name).is_none() || word.result != WordResult::Same) {
+            args.iter_mut().try_for_each(|x| self.settle(x, Elem::T))?;
+        } else if ty == Ty::Number {
+            return Ok(Ty::Number);
+        }
+        Ok(match (word.result, elem) {
+            (WordResult::Truth, _) => Ty::Truth,
+            (WordResult::Real, Elem::T | Elem::Complex) => Ty::Element(Elem::Real),
+            (WordResult::Complex, _) => Ty::Element(Elem::Complex),
+            _ => Ty::Element(elem),
+        })
+    }
+
+    /// The type of all of them, where some may be bare numbers: these take it.
+    fn common(&self, list: &mut [Expr], part: &str, span: &Span) -> Result<Ty, Mistake> {
+        let strong = list.iter().map(|e| e.ty.clone()).find(|ty| *ty != Ty::Number);
+        let Some(strong) = strong else {
+            return Ok(Ty::Number);
+        };
+        for e in list {
+            let same = match (&e.ty, &strong) {
+                (Ty::Number, Ty::Element(elem)) => {
+                    self.settle(e, *elem)?;
+                    true
+                }
+                (Ty::Element(a), Ty::Element(b)) => self.dtypes(*a) == self.dtypes(*b),
+                (a, b) => a == b,
+            };
+            if !same {
+                let message = match (&strong, &e.ty) {
+                    (Ty::Element(a), Ty::Element(b)) => {
+                        let (of, a, b) = self.difference(*a, *b);
+                        format!("`{part}` joins {a} and {b} for {of}")
+                    }
+                    (a, b) => format!("`{part}` joins {} and {}", self.describe(a), self.describe(b)),
+                };
+                return Err(bad(span, message, None));
+            }
+        }
+        Ok(strong)
+    }
+
+    /// Gives the numbers of an expression without a dtype of its own the one that stands beside it.
+    fn settle(&self, e: &mut Expr, elem: Elem) -> Result<(), Mistake> {
+        if e.ty != Ty::Number {
+            return Ok(());
+        }
+        e.ty = Ty::Element(elem);
+        match &mut e.node {
+            Node::Number(n) => fits(*n, &self.dtypes(elem)).map_err(|(message, help)| bad(&e.span, message, help)),
+            Node::Word(_, args) => args.iter_mut().try_for_each(|x| self.settle(x, elem)),
+            Node::If(parts) => parts[1..].iter_mut().try_for_each(|x| self.settle(x, elem)),
+            _ => Ok(()),
+        }
+    }
+
+    fn ordered(&self, elem: Elem, sign: &str, span: &Span) -> Result<(), Mistake> {
+        match self.dtypes(elem).into_iter().find(|d| d.starts_with("complex")) {
+            None => Ok(()),
+            Some(dtype) => {
+                let message = format!("`{sign}` is for ordered dtypes; here it is used on {dtype}");
+                Err(bad(span, message, Some(format!("the row's dtypes are `{}`", self.op.set))))
+            }
+        }
+    }
+
+    fn dtypes(&self, elem: Elem) -> Vec<&str> {
+        self.dtypes.iter().map(|d| dtype_of(elem, d)).collect()
+    }
+
+    /// The first dtype of the row for which two element types are different ones, and what they are.
+    fn difference(&self, a: Elem, b: Elem) -> (&str, &str, &str) {
+        let all = self.dtypes.iter().zip(self.dtypes(a)).zip(self.dtypes(b));
+        let differ = all.map(|((of, a), b)| (of.as_str(), a, b)).find(|(_, a, b)| a != b);
+        differ.unwrap_or(("no dtype", "nothing", "nothing"))
+    }
+
+    fn describe(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Truth => "a truth value".into(),
+            Ty::Number => "a number".into(),
+            Ty::Element(_) => "an element".into(),
+            _ => "nothing".into(),
+        }
+    }
+}
+
+/// Whether a number is one of all these dtypes; else a message, and help.
+///
+/// An integer has to be one of every integer dtype (of `bool`: 0 or 1), a decimal number is none of them; float dtypes take
+/// the nearest value they have.
+pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> {
+    let mut integers = dtypes.iter().filter_map(|d| Some((d, integer_range(d)?)));
+    match n {
+        Number::Integer(value) => match integers.find(|(_, (least, most))| !(*least..=*most).contains(&value)) {
+            Some((dtype, _)) => Err((
+                format!("`{value}` is not in {dtype}, a dtype of the row"),
+                Some("nothing is rounded or wrapped".into()),
+            )),
+            None => Ok(()),
+        },
+        Number::Decimal(value) => match integers.next() {
+            Some((dtype, _)) => Err((
+                format!("`{value:?}` is no number of {dtype}, a dtype of the row"),
+                Some("write an integer".into()),
+            )),
+            None => Ok(()),
+        },
+    }
+}
+
+/// The sign of a word that is an operator.
+pub fn sign_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "plus" => "+",
+        "minus" | "negate" => "-",
+        "times" => "*",
+        "over" => "/",
+        _ => return None,
+    })
+}
+
+fn bad(span: &Span, message: String, help: Option<String>) -> Mistake {
+    Mistake { span: span.clone(), message, help }
+}

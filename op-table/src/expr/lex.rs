@@ -1,0 +1,81 @@
+//! The signs and words of an expression.
+
+use crate::{
+    report::Mistake,
+    text::{Span, Text},
+};
+
+/// A token: its text, and its place in the table.
+#[derive(Clone, Debug)]
+pub(super) struct Token<'t> {
+    pub kind: Kind,
+    pub text: &'t str,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Name,
+    Number,
+    Sign,
+    End,
+}
+
+/// Longer signs first.
+const SIGNS: [&str; 26] = [
+    "&&", "||", "==", "!=", "<=", ">=", "::", "..", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{",
+    "}", ",", ";", ".", ":",
+];
+
+/// The tokens of a text, with one for its end.
+pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
+    let whole = text.text.as_str();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(c) = whole[at..].chars().next() {
+        let rest = &whole[at..];
+        if c.is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (kind, len) = if c.is_ascii_digit() {
+            (Kind::Number, number_len(rest))
+        } else if word(c) {
+            (Kind::Name, rest.find(|c| !word(c)).unwrap_or(rest.len()))
+        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(*sign)) {
+            if rest.starts_with("//") || rest.starts_with("/*") {
+                return Err(bad(text, at..at + 2, "an expression has no comments"));
+            }
+            (Kind::Sign, sign.len())
+        } else {
+            let message = format!("`{}` is not in the language of expressions", c.escape_debug());
+            return Err(bad(text, at..at + c.len_utf8(), &message));
+        };
+        tokens.push(Token { kind, text: &rest[..len], span: text.place(at..at + len) });
+        at += len;
+    }
+    let end = text.place(whole.len()..whole.len());
+    tokens.push(Token { kind: Kind::End, text: "", span: end.start..end.start + 1 });
+    Ok(tokens)
+}
+
+/// Digits, a point with digits, an exponent; what is stuck to them belongs to the number, to be refused as a whole.
+fn number_len(rest: &str) -> usize {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut len = rest.find(|c| !word(c)).unwrap_or(rest.len());
+    let after = &rest[len..];
+    // `1.5` and `1.`, but not `1.exp()` and `0..2`
+    if after.starts_with('.') && !after[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '.') {
+        len += 1 + after[1..].find(|c| !word(c)).unwrap_or(after.len() - 1);
+    }
+    let digits = &rest[..len];
+    if digits.ends_with(['e', 'E']) && !digits.starts_with("0x") && rest[len..].starts_with(['+', '-']) {
+        len += 1 + rest[len + 1..].find(|c| !word(c)).unwrap_or(rest.len() - len - 1);
+    }
+    len
+}
+
+pub(super) fn bad(text: &Text, part: Span, message: &str) -> Mistake {
+    Mistake { span: text.place(part), message: message.into(), help: None }
+}

@@ -1,0 +1,215 @@
+//! The one language of expressions in a table: `each`, `compose`, and what reads its trees.
+//!
+//! [`parse`](parse()) makes a tree whose every part knows its place; [`each`] and [`compose`] find out what each part is;
+//! [`cuda`] writes a scalar expression in CUDA C++. The generator writes the same trees in Rust.
+
+pub mod compose;
+pub mod cuda;
+pub mod each;
+mod lex;
+mod parse;
+
+pub use parse::parse;
+
+use crate::{
+    model::{Elem, Model, RangeReduction},
+    text::Span,
+};
+
+/// Most expressions that stand within each other, which is how deep whoever walks a tree recurses.
+pub const MOST_NESTED: usize = 128;
+
+/// An expression and its place in the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is made of.
+    pub node: Node,
+    /// Where it stands; of an operator or a call, the sign or the name.
+    pub span: Span,
+    /// What it stands for; known once it was checked.
+    pub ty: Ty,
+}
+
+/// A name and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// A parameter, a `let`, or a word such as `all`.
+    Name(String),
+    /// `0.5`, `-1`
+    Number(Number),
+    /// `true`, `false`
+    Bool(bool),
+    /// `[0, 1]`
+    List(Vec<Expr>),
+    /// `x.word(y)`; an operator of arithmetic is a word too.
+    Word(String, Vec<Expr>),
+    /// `x < y`
+    Compare(Comparison, Box<[Expr; 2]>),
+    /// `a && b`
+    Logic(Logic, Box<[Expr; 2]>),
+    /// `!a`
+    Not(Box<Expr>),
+    /// `if a { x } else { y }`
+    If(Box<[Expr; 3]>),
+    /// `op(x, option = y)`
+    Call(String, Vec<Argument>),
+    /// `{ let a = x; y }`
+    Block(Vec<(Name, Expr)>, Box<Expr>),
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The option that it is for; the next parameter without one.
+    pub option: Option<Name>,
+    /// The value.
+    pub value: Expr,
+}
+
+/// A number as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Without a point: exact in every integer dtype.
+    Integer(i128),
+    /// With a point or an exponent; finite.
+    Decimal(f64),
+}
+
+/// Comparisons, which have an order of elements to go by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+impl Comparison {
+    /// The sign, in Rust and in C++.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+        }
+    }
+
+    /// The op that compares arrays.
+    pub fn op(self) -> &'static str {
+        match self {
+            Comparison::Less => "less",
+            Comparison::LessEqual => "less_equal",
+            Comparison::Greater => "greater",
+            Comparison::GreaterEqual => "greater_equal",
+        }
+    }
+}
+
+/// What joins two truth values. Both sides are always computed, so that loops vectorise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Logic {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `==`
+    Equal,
+    /// `!=`
+    Differ,
+}
+
+impl Logic {
+    /// The sign, in Rust and in C++.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Logic::And => "&&",
+            Logic::Or => "||",
+            Logic::Equal => "==",
+            Logic::Differ => "!=",
+        }
+    }
+}
+
+/// The dtypes of a value, one for each dtype of the row; `None` where only the place it goes to says it.
+pub type Dtypes = Option<Vec<String>>;
+
+/// What an expression stands for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Ty {
+    /// Not known; a mistake was reported.
+    #[default]
+    Unknown,
+    /// In `each`: an element.
+    Element(Elem),
+    /// In `each`: a truth value.
+    Truth,
+    /// A number without a dtype of its own.
+    Number,
+    /// In `compose`: an array.
+    Array(Dtypes),
+    /// In `compose`: a scalar of the row's dtype.
+    Scalar,
+    /// In `compose`: several results of an op.
+    Several(Vec<Dtypes>),
+    /// In `compose`: a list of arrays.
+    Arrays(Dtypes),
+    /// In `compose`: a parameter, or a literal for one, that is no array.
+    Other,
+}
+
+impl Expr {
+    /// The expressions right below it.
+    pub fn children(&self) -> Vec<&Expr> {
+        match &self.node {
+            Node::Name(_) | Node::Number(_) | Node::Bool(_) => Vec::new(),
+            Node::List(items) | Node::Word(_, items) => items.iter().collect(),
+            Node::Compare(_, both) | Node::Logic(_, both) => both.iter().collect(),
+            Node::Not(x) => vec![x],
+            Node::If(parts) => parts.iter().collect(),
+            Node::Call(_, arguments) => arguments.iter().map(|a| &a.value).collect(),
+            Node::Block(lets, value) => lets.iter().map(|(_, e)| e).chain([&**value]).collect(),
+        }
+    }
+
+    /// Whether it has a word that reduces its argument to a range, in dtypes of this kind.
+    pub fn needs_range_reduction(&self, dtypes: RangeReduction, model: &Model) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| {
+            if let Node::Word(word, _) = &e.node {
+                found |= model.words.get(word).is_some_and(|w| w.range_reduction.contains(&dtypes));
+            }
+        });
+        found
+    }
+
+    /// Whether it has a word that computes so much in vectors that wider ones pay.
+    pub fn gains_from_wide_vectors(&self, model: &Model) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| {
+            if let Node::Word(word, _) = &e.node {
+                found |= model.words.get(word).is_some_and(|w| w.wide_vectors);
+            }
+        });
+        found
+    }
+
+    /// Calls `visit` with it and with everything below it.
+    pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
+        visit(self);
+        self.children().into_iter().for_each(|child| child.walk(visit));
+    }
+}

@@ -1,0 +1,22 @@
+//! The op tables of the `backends` crate as data.
+//!
+//! A table is TOML ([docs/table.md] is its reference). [`read`] makes a [`Model`] of it, in which every fact was checked and
+//! knows its place; what is wrong goes to a [`Report`], one mistake at its place. The generator makes Rust of the model,
+//! `cargo xtask table` JSON.
+//!
+//! [docs/table.md]: https://doc.rust-lang.org/cargo/
+
+mod check;
+pub mod expr;
+pub mod model;
+pub mod names;
+mod parse;
+mod report;
+mod text;
+mod toml_view;
+
+pub use check::check;
+pub use model::Model;
+pub use parse::{Role, parse};
+pub use report::{Mistake, Report, Source, did_you_mean};
+pub use text::{Span, Text};

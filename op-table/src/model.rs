@@ -1,0 +1,580 @@
+//! What a table means: ops as data, with places, without TOML.
+
+use crate::{
+    expr::{Expr, Number, compose},
+    text::Span,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything a table says; a user's table is added to the base table's.
+#[derive(Default)]
+pub struct Model {
+    /// The libraries.
+    pub backends: Vec<Backend>,
+    /// The dtypes.
+    pub dtypes: Vec<DType>,
+    /// The sets of dtypes.
+    pub sets: Vec<Set>,
+    /// The words of expressions.
+    pub words: BTreeMap<String, Word>,
+    /// The accuracies.
+    pub accuracies: Vec<Accuracy>,
+    /// Kinds of the positional parameters to the conformance cases of such rows.
+    pub cases: BTreeMap<String, Vec<String>>,
+    /// The groups of ops.
+    pub groups: Vec<Group>,
+    /// The rows.
+    pub ops: Vec<Op>,
+    /// Names of rows with mistakes, those that are no ops included: nothing is said of what uses them.
+    pub broken: BTreeSet<String>,
+}
+
+/// A word of scalar expressions: a method of the runtime's traits, and a function `op_<word>` of the CUDA prelude.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    /// The set of dtypes that have it.
+    pub set: String,
+    /// How many operands it takes, the one before the point included.
+    pub args: usize,
+    /// The dtype of what it gives.
+    pub result: WordResult,
+    /// The op that does the same with arrays.
+    pub op: Option<String>,
+    /// The dtypes in which its argument is reduced to a range first, which takes long for large ones.
+    pub range_reduction: Vec<RangeReduction>,
+    /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
+    pub wide_vectors: bool,
+}
+
+/// What a word gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WordResult {
+    /// An element of the dtype of its operands.
+    Same,
+    /// The real dtype of a complex one.
+    Real,
+    /// The complex dtype of a real one.
+    Complex,
+    /// A truth value.
+    Truth,
+}
+
+/// Names of what words give.
+pub const WORD_RESULTS: [(&str, WordResult); 4] = [
+    ("same", WordResult::Same),
+    ("real", WordResult::Real),
+    ("complex", WordResult::Complex),
+    ("bool", WordResult::Truth),
+];
+
+/// Where a word reduces its argument to a range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RangeReduction {
+    /// For real dtypes.
+    Real,
+    /// For complex dtypes.
+    Complex,
+}
+
+/// A library: a column of the table.
+#[derive(Clone)]
+pub struct Backend {
+    /// The column's name.
+    pub name: String,
+    /// The backend's type.
+    pub ty: String,
+    /// The module with its functions.
+    pub module: String,
+    /// One line.
+    pub summary: String,
+    /// Whether `each` rows become loops or kernels of this library.
+    pub each: bool,
+    /// Whether it takes `aten` mappings.
+    pub aten: bool,
+    /// Whether it is of the table that is read, not of the base.
+    pub own: bool,
+    /// Where its name stands.
+    pub span: Span,
+}
+
+/// A dtype.
+pub struct DType {
+    /// Its name.
+    pub name: String,
+    /// Its Rust type.
+    pub rust: String,
+}
+
+/// A named set of dtypes and the bound it puts on `T`.
+pub struct Set {
+    /// Its name.
+    pub name: String,
+    /// The trait of its dtypes.
+    pub bound: String,
+    /// The names of its dtypes.
+    pub dtypes: Vec<String>,
+}
+
+/// How near to the reference a result has to be.
+pub struct Accuracy {
+    /// Its name.
+    pub name: String,
+    /// What it promises, for the documentation.
+    pub summary: String,
+    /// Units in the last place of each element.
+    pub ulp: Option<f64>,
+    /// Relative to the largest magnitude of the result, by dtype.
+    pub rtol: Vec<(String, f64)>,
+    /// Whether `rtol` is times the square root of the input's size.
+    pub sqrt_n: bool,
+    /// Whether only shape and dtype are promised.
+    pub shape: bool,
+}
+
+/// A group of ops, which is a trait.
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// The accuracy of its ops.
+    pub accuracy: String,
+}
+
+/// One row.
+pub struct Op {
+    /// The op's name.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+    /// The group it is in; empty in a user's table.
+    pub group: String,
+    /// First line of the documentation.
+    pub summary: String,
+    /// More of it.
+    pub detail: String,
+    /// The parameters, those with defaults last.
+    pub params: Vec<Param>,
+    /// Whether all parameters could be read: what uses them is not looked at otherwise.
+    pub params_are_whole: bool,
+    /// Name of the set of dtypes of `T`.
+    pub set: String,
+    /// Bound of `T`.
+    pub bound: String,
+    /// Bound of a second dtype `U`, where the row has one.
+    pub second: Option<String>,
+    /// The set of dtypes of `U`.
+    pub second_set: Option<String>,
+    /// What it gives.
+    pub result: Out,
+    /// The result as the table says it.
+    pub result_text: String,
+    /// Library to what it runs.
+    pub maps: BTreeMap<String, Map>,
+    /// NumPy's name.
+    pub numpy: String,
+    /// The reference in Python, where it is not NumPy's function.
+    pub golden: String,
+    /// Other names, for the search of the documentation.
+    pub alias: Vec<String>,
+    /// Rust code over `b`, the CPU's backend, which is run as a test of the documentation.
+    pub example: String,
+    /// Name of its accuracy.
+    pub accuracy: String,
+    /// Looser units in the last place, by dtype.
+    pub ulp: Vec<(String, f64)>,
+    /// Why they are.
+    pub reason: String,
+    /// Conformance cases; `None`: those of the kinds of its parameters.
+    pub cases: Option<Vec<String>>,
+    /// Whether it is of the table that is read, not of the base.
+    pub own: bool,
+}
+
+impl Op {
+    /// The parameters without a default.
+    pub fn positional(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(|p| p.default.is_none())
+    }
+
+    /// The parameters with one, which the options struct holds.
+    pub fn optional(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(|p| p.default.is_some())
+    }
+
+    /// Whether there is an options struct.
+    pub fn has_options(&self) -> bool {
+        self.optional().next().is_some()
+    }
+
+    /// Whether the options struct holds arrays.
+    pub fn options_hold_arrays(&self) -> bool {
+        self.optional().any(|p| matches!(p.kind, Kind::Array(_)))
+    }
+
+    /// A parameter by name.
+    pub fn param(&self, name: &str) -> Option<&Param> {
+        self.params.iter().find(|p| p.name == name)
+    }
+
+    /// Whether the compiler finds `T` from the arguments.
+    pub fn infers_dtype(&self) -> bool {
+        let of_t = |k: &Kind| {
+            matches!(
+                k,
+                Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T) | Kind::Scalar | Kind::Host
+            )
+        };
+        self.positional().any(|p| of_t(&p.kind))
+    }
+
+    /// The array parameters, which an `each` expression is over.
+    pub fn inputs(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(|p| p.is_array() && p.default.is_none())
+    }
+
+    /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table
+    /// calls it may be a keyword of C++ or something of the prelude.
+    pub fn cuda_name(&self, param: &Param) -> String {
+        let alike = self.params.iter().filter(|p| p.is_array() == param.is_array());
+        let place = alike.take_while(|p| p.name != param.name).count();
+        format!("{}{place}", if param.is_array() { 'x' } else { 'p' })
+    }
+
+    /// `cumulative_sum` as `CumulativeSum`.
+    pub fn camel(&self) -> String {
+        camel(&self.name)
+    }
+}
+
+/// An expression: its text, and the tree of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Form {
+    /// As the table says it.
+    pub text: String,
+    /// The tree; its parts know what they are once the table was checked.
+    pub expr: Expr,
+}
+
+/// How a library runs a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Map {
+    /// A scalar expression, or one for real and one for complex dtypes.
+    Each {
+        /// For all dtypes, or for real ones.
+        real: Form,
+        /// For complex dtypes.
+        complex: Option<Form>,
+    },
+    /// A function of the library's module.
+    Call(String),
+    /// An expression in other ops.
+    Compose(Form),
+    /// A function over any backend.
+    Generic(String),
+    /// libtorch's own op.
+    Aten(Aten),
+}
+
+/// An op of libtorch and what it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aten {
+    /// Its name.
+    pub name: String,
+    /// Its overload; may be empty.
+    pub overload: String,
+    /// Its arguments.
+    pub args: Vec<AtenArg>,
+    /// How dtypes that libtorch lacks are computed: one of [`VIA`].
+    pub via: String,
+}
+
+/// An argument of an op of libtorch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AtenArg {
+    /// A parameter of the row.
+    Param(String),
+    /// Nothing.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Integer(i64),
+    /// A number with a point.
+    Decimal(f64),
+}
+
+/// A parameter of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// The parameter as the table says it.
+    pub text: String,
+    /// Its name.
+    pub name: String,
+    /// Its type as the table says it.
+    pub ty: String,
+    /// Its type.
+    pub kind: Kind,
+    /// Its default.
+    pub default: Option<DefaultValue>,
+    /// The default as the table says it.
+    pub default_text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a parameter is that is not given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DefaultValue {
+    /// Nothing.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Integer(i128),
+    /// Any finite number.
+    Decimal(f64),
+    /// All axes.
+    All,
+    /// Some axes.
+    Axes(Vec<i8>),
+    /// The name of a choice.
+    Choice(String),
+}
+
+impl Param {
+    /// Whether it is an array, or an operand that may be one.
+    pub fn is_array(&self) -> bool {
+        matches!(self.kind, Kind::Array(_) | Kind::Operand(_))
+    }
+}
+
+/// Type of a parameter; docs/table.md says what each is in Rust.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// `array`
+    Array(Elem),
+    /// `operand`: an array or a scalar.
+    Operand(Elem),
+    /// `arrays`: a list.
+    Arrays(Elem),
+    /// `axes`
+    Axes,
+    /// `axis`
+    Axis,
+    /// `shape`
+    Shape,
+    /// `isize` lists: `newshape`, `shifts`.
+    Signed,
+    /// `slices`
+    Slices,
+    /// `lengths?`
+    Lengths,
+    /// `scalar`: a value of the row's dtype.
+    Scalar,
+    /// `host`: what an array can be made of.
+    Host,
+    /// `bytes`
+    Bytes,
+    /// A number or bool of Rust.
+    Plain(Plain),
+    /// The same, or none.
+    Maybe(Plain),
+    /// A closed choice: the Rust type.
+    Choice(&'static str),
+}
+
+/// Types of parameters that are a word alone.
+pub const KINDS: [(&str, Kind); 9] = [
+    ("axes", Kind::Axes),
+    ("axis", Kind::Axis),
+    ("shape", Kind::Shape),
+    ("newshape", Kind::Signed),
+    ("shifts", Kind::Signed),
+    ("slices", Kind::Slices),
+    ("scalar", Kind::Scalar),
+    ("host", Kind::Host),
+    ("bytes", Kind::Bytes),
+];
+
+/// The closed choices, their Rust types, and what may be chosen.
+pub const CHOICES: [(&str, &str, &[&str]); 5] = [
+    ("norm", "Norm", &["backward", "ortho", "forward"]),
+    ("indexing", "MeshIndexing", &["xy", "ij"]),
+    ("side", "Side", &["left", "right"]),
+    ("interpolation", "Interpolation", &["linear", "lower", "higher", "midpoint", "nearest"]),
+    ("pad_mode", "PadMode", &["constant", "edge", "reflect", "symmetric", "wrap"]),
+];
+
+/// The bounds that a set may put on `T`: traits of the runtime.
+pub const BOUNDS: [&str; 10] =
+    ["Element", "Numeric", "RealNumeric", "Ordered", "Bits", "Integer", "Float", "Real", "ComplexFloat", "Precision"];
+
+/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
+pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
+
+/// Rust's own types that a parameter may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Plain {
+    F64,
+    Usize,
+    Isize,
+    I64,
+    U64,
+    Bool,
+}
+
+/// Their names.
+pub const PLAIN: [(&str, Plain); 6] = [
+    ("f64", Plain::F64),
+    ("usize", Plain::Usize),
+    ("isize", Plain::Isize),
+    ("i64", Plain::I64),
+    ("u64", Plain::U64),
+    ("bool", Plain::Bool),
+];
+
+impl Plain {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        PLAIN.iter().find(|(_, plain)| *plain == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether a number is one of its values.
+    pub fn has(self, number: Number) -> bool {
+        match (self, number) {
+            (Plain::F64, _) => true,
+            (Plain::Usize | Plain::U64, Number::Integer(n)) => u64::try_from(n).is_ok(),
+            (Plain::Isize | Plain::I64, Number::Integer(n)) => i64::try_from(n).is_ok(),
+            _ => false,
+        }
+    }
+}
+
+/// Element type of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elem {
+    /// The row's dtype.
+    T,
+    /// A second dtype.
+    U,
+    /// The real dtype of a complex one.
+    Real,
+    /// The complex dtype of a real one.
+    Complex,
+    /// The dtype of sums.
+    Sum,
+    /// `bool`
+    Bool,
+    /// `int64`
+    Int64,
+}
+
+/// Names of element types in `array<..>`.
+pub const ELEMS: [(&str, Elem); 6] = [
+    ("U", Elem::U),
+    ("real", Elem::Real),
+    ("complex", Elem::Complex),
+    ("sum", Elem::Sum),
+    ("bool", Elem::Bool),
+    ("int64", Elem::Int64),
+];
+
+/// What an op gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Out {
+    /// An array.
+    One(Elem),
+    /// Several arrays.
+    Tuple(Vec<Elem>),
+    /// A list of arrays.
+    List(Elem),
+}
+
+impl Out {
+    /// The element type of the first array, which is all of them for one array and for lists.
+    pub fn elem(&self) -> Elem {
+        match self {
+            Out::One(e) | Out::List(e) => *e,
+            Out::Tuple(v) => v.first().copied().unwrap_or(Elem::T),
+        }
+    }
+}
+
+impl Model {
+    /// A row by name.
+    pub fn op(&self, name: &str) -> Option<&Op> {
+        self.ops.iter().find(|o| o.name == name)
+    }
+
+    /// A set by name.
+    pub fn set(&self, name: &str) -> Option<&Set> {
+        self.sets.iter().find(|s| s.name == name)
+    }
+
+    /// The dtypes of a set, by name.
+    pub fn dtypes_of(&self, set: &str) -> &[String] {
+        self.set(set).map_or(&[], |s| &s.dtypes)
+    }
+}
+
+impl Model {
+    /// Of a table with mistakes, what can be generated all the same: rows with a mistake keep their methods, and nothing
+    /// that runs them; a composition of one that cannot be called goes too.
+    pub fn keep_what_is_right(&mut self) {
+        let (broken, sets) = (&self.broken, &self.sets);
+        let has_set = |name: &str| sets.iter().any(|s| s.name == name && !s.dtypes.is_empty());
+        let groups = &self.groups;
+        let has_group = |name: &str| name.is_empty() || groups.iter().any(|g| g.name == name);
+        self.ops.retain(|op| {
+            let elems = match &op.result {
+                Out::Tuple(elems) => elems.clone(),
+                one => vec![one.elem()],
+            };
+            let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
+            op.params_are_whole && has_dtypes && has_group(&op.group)
+        });
+        self.ops.iter_mut().filter(|op| broken.contains(&op.name)).for_each(|op| op.maps.clear());
+        let names: BTreeSet<String> = self.ops.iter().map(|op| op.name.clone()).collect();
+        for op in &mut self.ops {
+            op.maps.retain(|_, map| match map {
+                Map::Compose(form) => compose::calls(&form.expr).iter().all(|call| names.contains(&call.text)),
+                _ => true,
+            });
+        }
+    }
+}
+
+/// The dtype that an element type stands for, where `T` is `dtype`.
+pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
+    match (elem, dtype) {
+        (Elem::Bool, _) => "bool",
+        (Elem::Int64, _) => "int64",
+        (Elem::Real, "complex64") => "float32",
+        (Elem::Real, "complex128") => "float64",
+        (Elem::Complex, "float64" | "complex128") => "complex128",
+        (Elem::Complex, _) => "complex64",
+        (Elem::Sum, "bool" | "int8" | "int16" | "int32") => "int64",
+        (Elem::Sum, "uint8" | "uint16" | "uint32") => "uint64",
+        (_, same) => same,
+    }
+}
+
+/// The smallest and the largest value of an integer dtype; `bool` is 0 or 1.
+pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
+    if dtype == "bool" {
+        return Some((0, 1));
+    }
+    let (signed, bits) = match dtype.strip_prefix("uint") {
+        Some(bits) => (false, bits),
+        None => (true, dtype.strip_prefix("int")?),
+    };
+    let bits: u32 = bits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
+    Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
+}
+
+/// `cumulative_sum` as `CumulativeSum`.
+pub fn camel(name: &str) -> String {
+    name.split('_').map(|w| w[..w.len().min(1)].to_uppercase() + w.get(1..).unwrap_or("")).collect()
+}

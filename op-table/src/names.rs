@@ -1,0 +1,71 @@
+//! What a string of a table may look like before anything is made of it: names, paths and numbers. Whatever passes here can
+//! be printed as Rust.
+
+/// The keywords of Rust, which need `r#` as names.
+pub const KEYWORDS: [&str; 52] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "Self",
+];
+
+/// What a name has to be, for messages.
+pub const NAME_RULE: &str = "a name begins with a lower-case ASCII letter; then come lower-case letters, digits and `_`; it is \
+                             not `self`, `super` or `crate`";
+
+/// Whether it can be the name of an op, a parameter, a library.
+pub fn is_name(text: &str) -> bool {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(legal)
+        && !["self", "super", "crate"].contains(&text)
+}
+
+/// Whether it is a path such as `crate::kernels::lerp`.
+pub fn is_path(text: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split("::").enumerate().all(|(i, part)| {
+        let word = part.starts_with(|c: char| c.is_ascii_alphabetic()) && part.chars().all(legal);
+        word && (!KEYWORDS.contains(&part) || (i == 0 && part == "crate"))
+    })
+}
+
+/// Whether it is a type such as `f64` or `Complex<f32>`.
+pub fn is_type(text: &str) -> bool {
+    match text.strip_suffix('>').and_then(|t| t.split_once('<')) {
+        Some((outer, inner)) => is_path(outer) && is_path(inner),
+        None => is_path(text),
+    }
+}
+
+/// A finite decimal number.
+pub fn decimal(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None; // `inf`, `NaN`, `.5`
+    }
+    text.parse().ok().filter(|x: &f64| x.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_paths_types_and_numbers() {
+        for good in ["x", "x1", "cumulative_sum", "double", "where", "op_exp"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in ["", "_", "_x", "self", "crate", "é", "épsilon", "U", "x y", "x\u{202e}", "1x", "r#x"] {
+            assert!(!is_name(bad), "{bad}");
+        }
+        assert!(is_path("reduce::sum") && is_path("crate::kernels::lerp") && is_type("Complex<f32>"));
+        for bad in ["", "reduce sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
+            assert!(!is_path(bad), "{bad}");
+        }
+        for bad in ["inf", "-inf", "NaN", "1e400", "", "x", ".5", "1_0"] {
+            assert_eq!(decimal(bad), None, "{bad}");
+        }
+        assert_eq!(decimal("-1e-5"), Some(-1e-5));
+    }
+}

@@ -1,0 +1,214 @@
+//! How each library runs a row.
+
+use super::*;
+use crate::{
+    expr,
+    model::*,
+    names::{decimal, is_path},
+};
+
+pub(super) const MAPPINGS: [&str; 4] = ["each", "call", "compose", "generic"];
+
+impl Parser<'_> {
+    /// The mapping of every library: its column, else the row's own.
+    pub(super) fn mappings(&mut self, name: &Text, row: &Table, op: &mut Op, all_known: bool) {
+        let shared: Vec<&(Text, Value)> = row.iter().filter(|(k, _)| MAPPINGS.contains(&k.text.as_str())).collect();
+        if let [_, second, ..] = shared[..] {
+            self.bad(second.0.span.clone(), format!("op `{}` has two mappings for every library", name.text), None);
+        }
+        let before = self.report.len();
+        let shared = shared.first().and_then(|(key, value)| Some((key, self.mapping(key, value)?)));
+        let is_lost = self.report.len() > before;
+        let mut missing = Vec::new();
+        for backend in self.model.backends.clone() {
+            let column = row.iter().find(|(k, _)| k.text == backend.name);
+            let map = match (column, &shared) {
+                (Some((_, value)), _) => self.column(&backend, value, op.params_are_whole.then_some(&op.params)),
+                (None, Some((_, map))) if backend.each || !matches!(map, Map::Each { .. }) => Some(map.clone()),
+                _ => {
+                    missing.push(backend.name);
+                    continue;
+                }
+            };
+            if let Some(map) = map {
+                op.maps.insert(backend.name, map);
+            }
+        }
+        if !missing.is_empty() && !is_lost && all_known {
+            let help = Some("add the column, or a `compose` or `call` for every library".into());
+            self.bad(name.span.clone(), format!("op `{}` has no mapping for {}", name.text, missing.join(", ")), help);
+        }
+    }
+
+    pub(super) fn column(&mut self, backend: &Backend, value: &Value, params: Option<&[Param]>) -> Option<Map> {
+        let Value::Table(row, _) = value else {
+            self.bad(value.span(), format!("`{}` is a table such as {{ call = \"..\" }}", backend.name), None);
+            return None;
+        };
+        let legal: Vec<&str> = MAPPINGS.into_iter().chain(backend.aten.then_some("aten")).collect();
+        let via = row.iter().find(|(k, _)| k.text == "via");
+        let maps: Vec<_> = row.iter().filter(|(k, _)| k.text != "via" && k.text != "note").collect();
+        let [(key, map)] = maps[..] else {
+            self.bad(value.span(), format!("one mapping is wanted, of {}", legal.join(", ")), None);
+            return None;
+        };
+        if !legal.contains(&key.text.as_str()) {
+            let help = did_you_mean(&key.text, legal);
+            self.bad(key.span.clone(), format!("unknown mapping `{}`", key.text.escape_debug()), help);
+            return None;
+        }
+        if key.text == "each" && !backend.each {
+            let help = Some("use `call` or `compose`".into());
+            self.bad(key.span.clone(), format!("backend `{}` has no `each`", backend.name), help);
+            return None;
+        }
+        if key.text == "aten" {
+            let via = self.via(via.map(|(_, value)| value))?;
+            return self.aten(map, via, params);
+        }
+        if let Some((via, _)) = via {
+            self.bad(via.span.clone(), "`via` is for `aten` mappings", None);
+            return None;
+        }
+        self.mapping(key, map)
+    }
+
+    fn mapping(&mut self, key: &Text, value: &Value) -> Option<Map> {
+        if let (Value::Table(forms, _), "each") = (value, key.text.as_str()) {
+            self.known_keys(forms, &["real", "complex"], "`each`");
+            let Some(real) = self.word(forms, "real") else {
+                self.bad(value.span(), "`each` with forms has a `real` one", None);
+                return None;
+            };
+            let real = self.form(&real)?;
+            let complex = match self.word(forms, "complex") {
+                Some(complex) => Some(self.form(&complex)?),
+                None => None,
+            };
+            return Some(Map::Each { real, complex });
+        }
+        let Value::Text(word) = value else {
+            self.bad(value.span(), format!("`{}` is a string", key.text), None);
+            return None;
+        };
+        match key.text.as_str() {
+            "each" => self.form(word).map(|real| Map::Each { real, complex: None }),
+            "compose" => self.form(word).map(Map::Compose),
+            kind => {
+                if !is_path(&word.text) {
+                    let message = format!("`{}` is no path such as `reduce::sum`", word.text.escape_debug());
+                    self.bad(word.span.clone(), message, None);
+                    return None;
+                }
+                let path = word.text.clone();
+                Some(if kind == "call" { Map::Call(path) } else { Map::Generic(path) })
+            }
+        }
+    }
+
+    fn form(&mut self, word: &Text) -> Option<Form> {
+        match expr::parse(word) {
+            Ok(expr) => Some(Form { text: word.text.clone(), expr }),
+            Err(mistake) => {
+                self.report.add(self.source, mistake);
+                None
+            }
+        }
+    }
+
+    fn via(&mut self, value: Option<&Value>) -> Option<String> {
+        match value {
+            None => Some("direct".into()),
+            Some(Value::Text(word)) if VIA.contains(&word.text.as_str()) => Some(word.text.clone()),
+            Some(value) => {
+                let text = if let Value::Text(word) = value { word.text.as_str() } else { "" };
+                let message = format!("`{}` is no way around dtypes that libtorch lacks", text.escape_debug());
+                self.bad(value.span(), message, did_you_mean(text, VIA));
+                None
+            }
+        }
+    }
+
+    /// `name.overload(argument, ..)`; where the parameters could not be read, any name is one.
+    fn aten(&mut self, value: &Value, via: String, params: Option<&[Param]>) -> Option<Map> {
+        let Value::Text(word) = value else {
+            self.bad(value.span(), "`aten` is a string", None);
+            return None;
+        };
+        let Some((head, list)) = word.text.split_once('(').and_then(|(h, a)| Some((h, a.strip_suffix(')')?))) else {
+            let help = Some("write \"name.overload(arguments)\"".into());
+            self.bad(word.span.clone(), format!("`{}` has no arguments", word.text.escape_debug()), help);
+            return None;
+        };
+        let (name, overload) = head.split_once('.').unwrap_or((head, ""));
+        let is_word = |t: &str| !t.is_empty() && t.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_word(name) || !(overload.is_empty() || is_word(overload)) {
+            let message = format!("`{}` is no name of an op of libtorch", head.escape_debug());
+            self.bad(word.place_of(head), message, None);
+            return None;
+        }
+        if writes_its_arguments(name, overload) {
+            let help = "arrays are values: take the op that returns a new tensor".to_string();
+            self.bad(word.place_of(head), format!("`aten::{head}` writes into its arguments"), Some(help));
+            return None;
+        }
+        let before = self.report.len();
+        let mut args = Vec::new();
+        for text in list.split(',').map(str::trim).filter(|_| !list.trim().is_empty()) {
+            args.extend(self.aten_argument(&word.part(text), params));
+        }
+        if self.report.len() > before {
+            return None;
+        }
+        Some(Map::Aten(Aten { name: name.into(), overload: overload.into(), args, via }))
+    }
+
+    /// A parameter, or a literal: a finite number (an integer of 64 bits), a truth value, or nothing.
+    fn aten_argument(&mut self, word: &Text, params: Option<&[Param]>) -> Option<AtenArg> {
+        let text = word.text.as_str();
+        let Some(params) = params else {
+            return Some(AtenArg::Param(text.into()));
+        };
+        if let Some(param) = params.iter().find(|p| p.name == text) {
+            if !aten_takes(&param.kind) {
+                let message = format!("libtorch's ops take no parameter of type `{}`", param.ty);
+                let help = Some("map the row with `call` or `compose`".into());
+                self.bad(word.span.clone(), message, help);
+                return None;
+            }
+            return Some(AtenArg::Param(text.into()));
+        }
+        let literal = match text {
+            "none" => Some(AtenArg::None),
+            "true" | "false" => Some(AtenArg::Bool(text == "true")),
+            _ if text.contains(['.', 'e', 'E']) => decimal(text).map(AtenArg::Decimal),
+            _ => text.parse().ok().filter(|_| !text.starts_with('+')).map(AtenArg::Integer),
+        };
+        if literal.is_none() {
+            let help = did_you_mean(text, params.iter().map(|p| p.name.as_str()));
+            self.bad(word.span.clone(), format!("`{}` is not a parameter of this op", text.escape_debug()), help);
+        }
+        literal
+    }
+}
+
+/// Whether a parameter can be an argument of libtorch's op as it is.
+fn aten_takes(kind: &Kind) -> bool {
+    match kind {
+        Kind::Slices | Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
+        Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
+        _ => true,
+    }
+}
+
+/// What the name of an op of libtorch tells: whether it changes memory that another handle may show.
+///
+/// Names that end in `_` work in place, but for Python's operators (`__and__`, and `__iand__` in place); overloads
+/// `out` and `.._out` write into an argument. The schemas say the rest when libtorch is there.
+fn writes_its_arguments(name: &str, overload: &str) -> bool {
+    let in_place = match name.strip_prefix("__").and_then(|n| n.strip_suffix("__")) {
+        Some(operator) => ["iand", "ior", "ixor", "ilshift", "irshift"].contains(&operator),
+        None => name.ends_with('_'),
+    };
+    in_place || name == "set_data" || overload == "out" || overload.ends_with("_out")
+}

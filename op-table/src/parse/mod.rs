@@ -1,0 +1,224 @@
+//! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
+
+mod mapping;
+mod params;
+mod row;
+mod vocabulary;
+
+use crate::{
+    model::Model,
+    names::{NAME_RULE, is_name},
+    report::{Report, Source, did_you_mean},
+    text::{Span, Text},
+    toml_view::{Table, Value, sections},
+};
+
+const SECTIONS: [&str; 8] = ["backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op"];
+
+/// What a table is to the one who reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Role {
+    /// The base table as context: nothing is generated for it.
+    Context,
+    /// The rows to generate.
+    Own,
+    /// Rows that add a column to ops of the base table.
+    Overlay,
+}
+
+/// Adds a table to the model.
+pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
+    let table = crate::toml_view::read(source, report);
+    let has_base = !model.dtypes.is_empty();
+    let mut parser = Parser { source, role, model, report };
+    for (name, value) in &table {
+        if !SECTIONS.contains(&name.text.as_str()) {
+            let help = did_you_mean(&name.text, SECTIONS);
+            parser.bad(name.span.clone(), format!("unknown section `{}`", name.text.escape_debug()), help);
+            parser.lost(value);
+        } else if !matches!(value, Value::Table(..)) {
+            parser.bad(value.span(), format!("`{}` is a table", name.text), None);
+        } else if has_base && ["dtype", "words"].contains(&name.text.as_str()) {
+            let help = Some("the runtime has to know them".into());
+            parser.bad(name.span.clone(), format!("`{}` is the base table's to say", name.text), help);
+            return;
+        }
+    }
+    for (name, row) in sections(&table, "backend") {
+        parser.backend(name, row);
+    }
+    for (name, value) in sections(&table, "dtype") {
+        parser.dtype(name, value);
+    }
+    parser.sets(sections(&table, "dtypes"));
+    for (name, value) in sections(&table, "words") {
+        parser.word_of_expressions(name, value);
+    }
+    for (name, value) in sections(&table, "accuracy") {
+        parser.accuracy(name, value);
+    }
+    for (kinds, cases) in sections(&table, "cases") {
+        let cases = parser.strings(cases, "cases").into_iter().map(|w| w.text).collect();
+        parser.model.cases.insert(kinds.text.clone(), cases);
+    }
+    for (name, value) in sections(&table, "group") {
+        parser.group(name, value);
+    }
+    if !parser.report.is_empty() {
+        // rows are written in what was said so far
+        parser.report.seal();
+    }
+    for (name, value) in sections(&table, "op") {
+        let before = parser.report.len();
+        if let Some(row) = parser.table(name, value) {
+            parser.op(name, row);
+        }
+        if parser.report.len() > before {
+            parser.model.broken.insert(name.text.clone());
+        }
+    }
+}
+
+struct Parser<'a> {
+    source: &'a Source,
+    role: Role,
+    model: &'a mut Model,
+    report: &'a mut Report,
+}
+
+impl Parser<'_> {
+    fn bad(&mut self, span: Span, message: impl std::fmt::Display, help: Option<String>) {
+        self.report.at(self.source, span, message, help);
+    }
+
+    /// The rows of a section that is not known are no ops, but nothing is said of what uses them.
+    fn lost(&mut self, section: &Value) {
+        if let Value::Table(rows, _) = section {
+            self.model.broken.extend(rows.iter().map(|(name, _)| name.text.clone()));
+        }
+    }
+
+    fn table<'t>(&mut self, name: &Text, value: &'t Value) -> Option<&'t Table> {
+        match value {
+            Value::Table(table, _) => Some(table),
+            other => {
+                self.bad(other.span(), format!("`{}` is a table", name.text.escape_debug()), None);
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, row: &Table, key: &str) -> Option<String> {
+        self.word(row, key).map(|w| w.text)
+    }
+
+    /// A string of a row, with its place.
+    fn word(&mut self, row: &Table, key: &str) -> Option<Text> {
+        match row.iter().find(|(k, _)| k.text == key)? {
+            (_, Value::Text(word)) => Some(word.clone()),
+            (_, other) => {
+                self.bad(other.span(), format!("`{key}` is a string"), None);
+                None
+            }
+        }
+    }
+
+    /// The strings of a list.
+    fn strings(&mut self, value: &Value, what: &str) -> Vec<Text> {
+        let Value::List(items, _) = value else {
+            self.bad(value.span(), format!("`{what}` is a list of strings"), None);
+            return Vec::new();
+        };
+        let mut strings = Vec::new();
+        for item in items {
+            match item {
+                Value::Text(text) => strings.push(text.clone()),
+                other => self.bad(other.span(), format!("`{what}` is a list of strings"), None),
+            }
+        }
+        strings
+    }
+
+    /// The strings of a key of a row, if it has the key.
+    fn list(&mut self, row: &Table, key: &str) -> Option<Vec<Text>> {
+        let (_, value) = row.iter().find(|(k, _)| k.text == key)?;
+        Some(self.strings(value, key))
+    }
+
+    /// Whether the word can be a name; `what` it is to be the name of is said where it cannot.
+    fn name(&mut self, word: &Text, what: &str) -> bool {
+        let legal = is_name(&word.text);
+        if !legal {
+            let shown = word.text.escape_debug();
+            self.bad(word.span.clone(), format!("`{shown}` cannot be the name of {what}"), Some(NAME_RULE.into()));
+        }
+        legal
+    }
+
+    /// Whether the name is new; the first of two counts.
+    fn new_name(&mut self, word: &Text, is_there: bool, what: &str) -> bool {
+        if is_there {
+            self.bad(word.span.clone(), format!("{what} `{}` is there already", word.text.escape_debug()), None);
+        }
+        !is_there
+    }
+
+    fn flag(&mut self, row: &Table, key: &str) -> bool {
+        match row.iter().find(|(k, _)| k.text == key) {
+            None => false,
+            Some((_, Value::Bool(value, _))) => *value,
+            Some((_, other)) => {
+                self.bad(other.span(), format!("`{key}` is true or false"), None);
+                false
+            }
+        }
+    }
+
+    fn number(&mut self, row: &Table, key: &str) -> Option<f64> {
+        let (_, value) = row.iter().find(|(k, _)| k.text == key)?;
+        self.tolerance(value)
+    }
+
+    /// A number that results may be off by.
+    fn tolerance(&mut self, value: &Value) -> Option<f64> {
+        match value {
+            Value::Number(x, _) if x.is_finite() && *x >= 0.0 => Some(*x),
+            other => {
+                self.bad(other.span(), "a finite number of 0 or more is wanted", None);
+                None
+            }
+        }
+    }
+
+    fn numbers(&mut self, row: &Table, key: &str) -> Vec<(String, f64)> {
+        let Some((_, value)) = row.iter().find(|(k, _)| k.text == key) else {
+            return Vec::new();
+        };
+        let Value::Table(table, _) = value else {
+            self.bad(value.span(), format!("`{key}` is a table of dtypes and numbers"), None);
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (dtype, value) in table {
+            if !self.model.dtypes.iter().any(|d| d.name == dtype.text) {
+                let help = did_you_mean(&dtype.text, self.model.dtypes.iter().map(|d| d.name.as_str()));
+                self.bad(dtype.span.clone(), format!("no dtype `{}`", dtype.text.escape_debug()), help);
+            } else if let Some(x) = self.tolerance(value) {
+                found.push((dtype.text.clone(), x));
+            }
+        }
+        found
+    }
+
+    /// Reports keys that are not legal; whether there are none. A key that is missing may be one of them.
+    fn known_keys(&mut self, row: &Table, legal: &[&str], of: &str) -> bool {
+        let before = self.report.len();
+        for (key, _) in row {
+            if !legal.contains(&key.text.as_str()) {
+                let help = did_you_mean(&key.text, legal.iter().copied());
+                self.bad(key.span.clone(), format!("unknown key `{}` in {of}", key.text.escape_debug()), help);
+            }
+        }
+        self.report.len() == before
+    }
+}

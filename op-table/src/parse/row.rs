@@ -1,0 +1,138 @@
+//! A row: `[op.name]`.
+
+use super::{mapping::MAPPINGS, *};
+use crate::model::*;
+use std::collections::BTreeMap;
+
+const KEYS: [&str; 16] = [
+    "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
+    "reason", "cases", "example", "note",
+];
+
+impl Parser<'_> {
+    pub(super) fn op(&mut self, name: &Text, row: &Table) {
+        let columns: Vec<String> = self.model.backends.iter().map(|b| b.name.clone()).collect();
+        let legal: Vec<&str> = KEYS.into_iter().chain(MAPPINGS).chain(columns.iter().map(String::as_str)).collect();
+        if self.role == Role::Overlay {
+            return self.overlay(name, row);
+        }
+        let all_known = self.known_keys(row, &legal, &format!("op `{}`", name.text.escape_debug()));
+        if self.model.op(&name.text).is_some() {
+            let help = Some("give it another name, or override a mapping with an overlay".into());
+            return self.bad(name.span.clone(), format!("op `{}` is already in the base table", name.text), help);
+        }
+        if !self.name(name, "an op") {
+            return;
+        }
+        let is_base = self.role == Role::Own && self.model.ops.iter().all(|o| o.own);
+        let mut wanted = vec!["summary", "params", "dtypes"];
+        if is_base {
+            wanted.extend(["group", "example"]);
+        }
+        for key in wanted {
+            if all_known && !row.iter().any(|(k, _)| k.text == key) {
+                self.bad(name.span.clone(), format!("op `{}` has no `{key}`", name.text), None);
+            }
+        }
+        let summary = self.word(row, "summary");
+        if let Some(empty) = summary.as_ref().filter(|s| s.text.trim().is_empty()) {
+            self.bad(empty.span.clone(), format!("op `{}` has an empty `summary`", name.text), None);
+        }
+        let (set, bound) = self.set(row, "dtypes").unwrap_or_default();
+        let second = self.set(row, "types");
+        let params = self.params(row);
+        let result_text = self.text(row, "result").unwrap_or_else(|| "array".into());
+        let result = self.word(row, "result").and_then(|w| self.result(&w)).unwrap_or(Out::One(Elem::T));
+        let group = self.group_of(row);
+        let default_accuracy = self.model.groups.iter().find(|g| g.name == group).map(|g| g.accuracy.clone());
+        let accuracy = self.accuracy_name(row).or(default_accuracy).unwrap_or_else(|| "exact".into());
+        let ulp = self.numbers(row, "ulp");
+        let reason = self.text(row, "reason").unwrap_or_default();
+        if !ulp.is_empty() && reason.is_empty() {
+            self.bad(name.span.clone(), format!("op `{}` has an `ulp` of its own and no `reason`", name.text), None);
+        }
+        let texts = |words: Vec<Text>| words.into_iter().map(|w| w.text).collect::<Vec<_>>();
+        let mut op = Op {
+            name: name.text.clone(),
+            span: name.span.clone(),
+            group,
+            summary: summary.map(|s| s.text).unwrap_or_default(),
+            detail: self.text(row, "detail").unwrap_or_default(),
+            params_are_whole: params.is_some(),
+            params: params.unwrap_or_default(),
+            set,
+            bound,
+            second: second.as_ref().map(|(_, bound)| bound.clone()),
+            second_set: second.map(|(set, _)| set),
+            result,
+            result_text,
+            maps: BTreeMap::new(),
+            numpy: self.text(row, "numpy").unwrap_or_default(),
+            golden: self.text(row, "golden").unwrap_or_default(),
+            alias: self.list(row, "alias").map(texts).unwrap_or_default(),
+            example: self.example(row),
+            accuracy,
+            ulp,
+            reason,
+            cases: self.list(row, "cases").map(texts),
+            own: self.role == Role::Own,
+        };
+        self.mappings(name, row, &mut op, all_known);
+        self.model.ops.push(op);
+    }
+
+    /// The example is run as a test, so it has to be one that can fail.
+    fn example(&mut self, row: &Table) -> String {
+        let Some(word) = self.word(row, "example") else {
+            return String::new();
+        };
+        if !word.text.contains("assert") {
+            let help = Some("compare with `assert_eq!(.., ..)`".into());
+            self.bad(word.span, "an example asserts what it shows", help);
+        }
+        word.text
+    }
+
+    /// A row that gives an op of the base table its mapping for a new backend.
+    fn overlay(&mut self, name: &Text, row: &Table) {
+        let Some(index) = self.model.ops.iter().position(|o| o.name == name.text) else {
+            let help = did_you_mean(&name.text, self.model.ops.iter().map(|o| o.name.as_str()));
+            let message = format!("no op `{}` in the base table", name.text.escape_debug());
+            return self.bad(name.span.clone(), message, help);
+        };
+        let own: Vec<Backend> = self.model.backends.iter().filter(|b| b.own).cloned().collect();
+        for (key, value) in row {
+            let Some(backend) = own.iter().find(|b| b.name == key.text) else {
+                let help = own.first().map(|b| format!("a row of an overlay has only `{}`", b.name));
+                let message = format!("`{}` is the base table's to say", key.text.escape_debug());
+                self.bad(key.span.clone(), message, help);
+                continue;
+            };
+            let params = self.model.ops[index].params.clone();
+            if let Some(map) = self.column(backend, value, Some(&params)) {
+                self.model.ops[index].maps.insert(backend.name.clone(), map);
+            }
+        }
+    }
+
+    fn set(&mut self, row: &Table, key: &str) -> Option<(String, String)> {
+        let word = self.word(row, key)?;
+        if let Some(set) = self.model.set(&word.text) {
+            return Some((set.name.clone(), set.bound.clone()));
+        }
+        let help = did_you_mean(&word.text, self.model.sets.iter().map(|s| s.name.as_str()));
+        self.bad(word.span, format!("unknown set of dtypes `{}`", word.text.escape_debug()), help);
+        None
+    }
+
+    fn group_of(&mut self, row: &Table) -> String {
+        let Some(word) = self.word(row, "group") else {
+            return String::new();
+        };
+        if !self.model.groups.iter().any(|g| g.name == word.text) {
+            let help = did_you_mean(&word.text, self.model.groups.iter().map(|g| g.name.as_str()));
+            self.bad(word.span, format!("unknown group `{}`", word.text.escape_debug()), help);
+        }
+        word.text
+    }
+}

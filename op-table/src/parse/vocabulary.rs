@@ -1,0 +1,215 @@
+//! What rows are written in: libraries, dtypes and their sets, words, accuracies, groups.
+
+use super::*;
+use crate::{
+    model::*,
+    names::{is_path, is_type},
+};
+use std::collections::BTreeSet;
+
+/// A set as it is given: name, bound, members.
+type Given = (Text, String, Vec<Text>);
+
+impl Parser<'_> {
+    pub(super) fn backend(&mut self, name: &Text, value: &Value) {
+        let Some(row) = self.table(name, value) else {
+            return;
+        };
+        let is_there = self.model.backends.iter().any(|b| b.name == name.text);
+        if !self.name(name, "a backend") || !self.new_name(name, is_there, "backend") {
+            return;
+        }
+        let legal = ["type", "module", "summary", "each", "aten"];
+        let all_known = self.known_keys(row, &legal, &format!("backend `{}`", name.text));
+        for key in ["type", "module"] {
+            match self.word(row, key) {
+                Some(path) if !is_path(&path.text) => {
+                    let message = format!("`{}` is no path such as `crate::naive`", path.text.escape_debug());
+                    self.bad(path.span, message, None);
+                    return;
+                }
+                Some(_) => {}
+                None => {
+                    if all_known && !row.iter().any(|(k, _)| k.text == key) {
+                        self.bad(name.span.clone(), format!("backend `{}` has no `{key}`", name.text), None);
+                    }
+                    return;
+                }
+            }
+        }
+        let backend = Backend {
+            name: name.text.clone(),
+            ty: self.text(row, "type").unwrap_or_default(),
+            module: self.text(row, "module").unwrap_or_default(),
+            summary: self.text(row, "summary").unwrap_or_default(),
+            each: self.flag(row, "each"),
+            aten: self.flag(row, "aten"),
+            own: self.role != Role::Context,
+            span: name.span.clone(),
+        };
+        self.model.backends.push(backend);
+    }
+
+    pub(super) fn dtype(&mut self, name: &Text, value: &Value) {
+        let Some(row) = self.table(name, value) else {
+            return;
+        };
+        self.known_keys(row, &["rust", "cuda", "torch", "numpy"], "a dtype");
+        let Some(rust) = self.word(row, "rust") else {
+            return self.bad(name.span.clone(), format!("dtype `{}` has no `rust`", name.text.escape_debug()), None);
+        };
+        if !is_type(&rust.text) {
+            self.bad(rust.span.clone(), format!("`{}` is no type", rust.text.escape_debug()), None);
+        }
+        if self.name(name, "a dtype") {
+            self.model.dtypes.push(DType { name: name.text.clone(), rust: rust.text });
+        }
+    }
+
+    /// Sets may name dtypes and earlier or later sets.
+    pub(super) fn sets<'t>(&mut self, rows: impl Iterator<Item = (&'t Text, &'t Value)>) {
+        let mut given: Vec<Given> = Vec::new();
+        for (name, value) in rows {
+            let Some(row) = self.table(name, value) else {
+                continue;
+            };
+            let is_there = self.model.set(&name.text).is_some();
+            if !self.name(name, "a set") || !self.new_name(name, is_there, "set") {
+                continue;
+            }
+            self.known_keys(row, &["bound", "of"], "a set of dtypes");
+            let bound = match self.word(row, "bound") {
+                Some(word) if BOUNDS.contains(&word.text.as_str()) => word.text,
+                Some(word) => {
+                    let help = did_you_mean(&word.text, BOUNDS);
+                    self.bad(word.span, format!("`{}` is no bound of dtypes", word.text.escape_debug()), help);
+                    BOUNDS[0].into()
+                }
+                None => {
+                    self.bad(name.span.clone(), format!("set `{}` has no `bound`", name.text), None);
+                    BOUNDS[0].into()
+                }
+            };
+            let of = self.list(row, "of").unwrap_or_default();
+            given.push((name.clone(), bound, of));
+        }
+        for (name, bound, _) in &given {
+            let dtypes = self.members(name, &given);
+            self.model.sets.push(Set { name: name.text.clone(), bound: bound.clone(), dtypes });
+        }
+    }
+
+    /// The dtypes of a set, in the order in which they are named; each set on the way is entered once.
+    fn members(&mut self, set: &Text, given: &[Given]) -> Vec<String> {
+        let of = |name: &str| given.iter().find(|(word, ..)| word.text == name).map(|(_, _, of)| of.as_slice());
+        let (mut dtypes, mut entered) = (Vec::new(), BTreeSet::from([set.text.as_str()]));
+        let mut open: Vec<&Text> = of(&set.text).unwrap_or(&[]).iter().rev().collect();
+        while let Some(member) = open.pop() {
+            if member.text == set.text {
+                self.bad(member.span.clone(), format!("set `{}` contains itself", set.text), None);
+            } else if self.model.dtypes.iter().any(|d| d.name == member.text) {
+                if !dtypes.contains(&member.text) {
+                    dtypes.push(member.text.clone());
+                }
+            } else if let Some(members) = of(&member.text) {
+                if entered.insert(&member.text) {
+                    open.extend(members.iter().rev());
+                }
+            } else if let Some(base) = self.model.set(&member.text) {
+                let more: Vec<String> = base.dtypes.iter().filter(|d| !dtypes.contains(d)).cloned().collect();
+                dtypes.extend(more);
+            } else {
+                let message = format!("`{}` is neither a dtype nor a set", member.text.escape_debug());
+                self.bad(member.span.clone(), message, None);
+            }
+        }
+        dtypes
+    }
+
+    pub(super) fn word_of_expressions(&mut self, name: &Text, value: &Value) {
+        let Some(row) = self.table(name, value) else {
+            return;
+        };
+        self.known_keys(row, &["set", "args", "result", "op", "range_reduction", "wide_vectors"], "a word");
+        let Some(set) = self.word(row, "set") else {
+            return self.bad(name.span.clone(), format!("word `{}` has no `set`", name.text.escape_debug()), None);
+        };
+        if self.model.set(&set.text).is_none() {
+            let help = did_you_mean(&set.text, self.model.sets.iter().map(|s| s.name.as_str()));
+            return self.bad(set.span, format!("unknown set of dtypes `{}`", set.text.escape_debug()), help);
+        }
+        let args = match row.iter().find(|(k, _)| k.text == "args") {
+            None => 1,
+            Some((_, Value::Number(n, _))) if [1.0, 2.0, 3.0].contains(n) => *n as usize,
+            Some((_, other)) => return self.bad(other.span(), "a word takes 1 to 3 operands", None),
+        };
+        let result = match self.word(row, "result") {
+            None => WordResult::Same,
+            Some(word) => match WORD_RESULTS.iter().find(|(name, _)| *name == word.text) {
+                Some((_, result)) => *result,
+                None => {
+                    let help = did_you_mean(&word.text, WORD_RESULTS.map(|(name, _)| name));
+                    let message = format!("`{}` is no result of a word", word.text.escape_debug());
+                    return self.bad(word.span, message, help);
+                }
+            },
+        };
+        let mut range_reduction = Vec::new();
+        for kind in self.list(row, "range_reduction").unwrap_or_default() {
+            match kind.text.as_str() {
+                "real" => range_reduction.push(RangeReduction::Real),
+                "complex" => range_reduction.push(RangeReduction::Complex),
+                _ => self.bad(kind.span, "`range_reduction` is for `real` or `complex` dtypes", None),
+            }
+        }
+        let op = self.text(row, "op");
+        let wide_vectors = self.flag(row, "wide_vectors");
+        if self.name(name, "a word") {
+            let word = Word { set: set.text, args, result, op, range_reduction, wide_vectors };
+            self.model.words.insert(name.text.clone(), word);
+        }
+    }
+
+    pub(super) fn accuracy(&mut self, name: &Text, value: &Value) {
+        let Some(row) = self.table(name, value) else {
+            return;
+        };
+        self.known_keys(row, &["summary", "ulp", "rtol", "sqrt_n", "shape"], "an accuracy");
+        let is_there = self.model.accuracies.iter().any(|a| a.name == name.text);
+        if !self.new_name(name, is_there, "accuracy") {
+            return;
+        }
+        let accuracy = Accuracy {
+            name: name.text.clone(),
+            summary: self.text(row, "summary").unwrap_or_default(),
+            ulp: self.number(row, "ulp"),
+            rtol: self.numbers(row, "rtol"),
+            sqrt_n: self.flag(row, "sqrt_n"),
+            shape: self.flag(row, "shape"),
+        };
+        self.model.accuracies.push(accuracy);
+    }
+
+    pub(super) fn group(&mut self, name: &Text, value: &Value) {
+        let Some(row) = self.table(name, value) else {
+            return;
+        };
+        self.known_keys(row, &["summary", "accuracy"], "a group");
+        let is_there = self.model.groups.iter().any(|g| g.name == name.text);
+        if !self.name(name, "a group") || !self.new_name(name, is_there, "group") {
+            return;
+        }
+        let accuracy = self.accuracy_name(row).unwrap_or_else(|| "exact".into());
+        let summary = self.text(row, "summary").unwrap_or_default();
+        self.model.groups.push(Group { name: name.text.clone(), summary, accuracy });
+    }
+
+    pub(super) fn accuracy_name(&mut self, row: &Table) -> Option<String> {
+        let word = self.word(row, "accuracy")?;
+        if !self.model.accuracies.iter().any(|a| a.name == word.text) {
+            let help = did_you_mean(&word.text, self.model.accuracies.iter().map(|a| a.name.as_str()));
+            self.bad(word.span, format!("unknown accuracy `{}`", word.text.escape_debug()), help);
+        }
+        Some(word.text)
+    }
+}

@@ -1,0 +1,164 @@
+//! Mistakes in a table, collected and shown together, each with its place.
+
+use crate::text::Span;
+use std::fmt::Write;
+
+/// The text of one table, and the name it is reported under.
+pub struct Source {
+    /// The name of the file.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// One mistake and its place.
+#[derive(Clone, Debug)]
+pub struct Mistake {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// Most mistakes that are shown; after so many the table is another thing than it is taken for.
+const MOST: usize = 100;
+
+/// The mistakes found so far.
+#[derive(Default)]
+pub struct Report {
+    errors: Vec<(usize, String)>,
+    /// How many more there are.
+    further: usize,
+    /// How many were found, shown or not.
+    found: usize,
+    /// Whether those that come now may only follow from those that are there.
+    sealed: bool,
+}
+
+impl Report {
+    /// Adds `NAME:LINE:COL: message`, the line, a caret under `span`, and `help`.
+    pub fn at(
+        &mut self,
+        source: &Source,
+        span: Span,
+        message: impl std::fmt::Display,
+        help: impl Into<Option<String>>,
+    ) {
+        self.found += 1;
+        if self.sealed {
+            return;
+        }
+        if self.errors.len() >= MOST {
+            self.further += 1;
+            return;
+        }
+        let start = source.text.floor_char_boundary(span.start);
+        let line_start = source.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line = source.text[line_start..].lines().next().unwrap_or("");
+        let number = source.text[..start].matches('\n').count() + 1;
+        let column = source.text[line_start..start].chars().count() + 1;
+        let end = source.text.ceil_char_boundary(span.end.min(line_start + line.len()).max(start));
+        let width = source.text[start..end].chars().count().max(1);
+        let (line, skipped) = shorten(line, column);
+        let width = width.min(line.chars().count() - (column - 1 - skipped).min(line.chars().count())).max(1);
+        let pad = " ".repeat(number.to_string().len());
+        let (name, indent, carets) = (&source.name, " ".repeat(column - 1 - skipped), "^".repeat(width));
+        let mut text =
+            format!("{name}:{number}:{column}: {message}\n{pad} |\n{number} | {line}\n{pad} | {indent}{carets}");
+        if let Some(help) = help.into() {
+            let _ = write!(text, "\n{pad} = help: {help}");
+        }
+        self.errors.push((start, text));
+    }
+
+    /// Adds a mistake.
+    pub fn add(&mut self, source: &Source, mistake: Mistake) {
+        self.at(source, mistake.span, mistake.message, mistake.help);
+    }
+
+    /// Whether nothing was wrong.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// How many were found.
+    pub(crate) fn len(&self) -> usize {
+        self.found
+    }
+
+    /// Takes up no more: what is found from now on may only follow from what was found.
+    pub(crate) fn seal(&mut self) {
+        self.sealed = true;
+    }
+
+    /// The mistakes as they are shown, in the order of the file.
+    pub fn into_texts(mut self) -> Vec<String> {
+        self.errors.sort();
+        self.errors.dedup();
+        if self.further > 0 {
+            self.errors.push((usize::MAX, format!("and {} more mistakes in this table", self.further)));
+        }
+        self.errors.into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+/// Of a long line the part around a column, and how many characters before it are left out.
+fn shorten(line: &str, column: usize) -> (String, usize) {
+    const BEFORE: usize = 100;
+    const MOST: usize = 160;
+    let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
+    // what has no form of its own, or turns the direction of the text, would move the marks below it
+    let seen = |c: char| if c.is_control() || crate::toml_view::is_bidirectional(c) { '\u{fffd}' } else { c };
+    (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
+}
+
+/// The legal name nearest to `name` if near enough to be a slip, else the legal names if they are few.
+pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let legal: Vec<&str> = legal.into_iter().collect();
+    let most = 1 + name.len() / 3;
+    // a name of another length is no slip, and comparing a very long one would take long
+    let alike = legal.iter().filter(|l| l.len().abs_diff(name.len()) <= most);
+    match alike.map(|l| (distance(name, l), *l)).min() {
+        Some((d, near)) if d <= most => Some(format!("did you mean `{near}`?")),
+        _ if !legal.is_empty() && legal.len() <= 24 => Some(format!("one of: {}", legal.join(", "))),
+        _ => None,
+    }
+}
+
+/// Edits that turn one word into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let up = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(x != *y)).min(up + 1).min(row[j] + 1);
+            diagonal = up;
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_named() {
+        assert_eq!(did_you_mean("sigmiod", ["sigmoid", "sum"]).unwrap(), "did you mean `sigmoid`?");
+        assert_eq!(did_you_mean("zzz", ["sigmoid", "sum"]).unwrap(), "one of: sigmoid, sum");
+    }
+
+    #[test]
+    fn a_mistake_has_its_line_and_caret() {
+        let source = Source { name: "t.toml".into(), text: "[op.a]\ngroop = 1\n".into() };
+        let mut report = Report::default();
+        report.at(&source, 7..12, "unknown key", Some("did you mean `group`?".into()));
+        let text = report.into_texts().concat();
+        assert_eq!(text, "t.toml:2:1: unknown key\n  |\n2 | groop = 1\n  | ^^^^^\n  = help: did you mean `group`?");
+    }
+}

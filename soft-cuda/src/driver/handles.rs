@@ -1,0 +1,48 @@
+//! The things, besides streams, that callers have handles of.
+
+use super::work::{Mark, Waited};
+use crate::ptx::{KernelInfo, Module};
+use std::{sync::Arc, time::Instant};
+
+/// An event.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) device: usize,
+    pub(super) timed: bool,
+    /// Where it was recorded last.
+    pub(super) mark: Option<Mark>,
+    /// When the stream came to it.
+    pub(super) happened: Option<Instant>,
+}
+
+impl Event {
+    /// What a stream that waits for it waits for.
+    pub(super) fn waited(&self) -> Option<Waited> {
+        self.mark.map(Waited)
+    }
+}
+
+/// A module on a device.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) device: usize,
+    pub(super) module: Arc<Module>,
+}
+
+/// A kernel of a module.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) device: usize,
+    /// Handle of the module.
+    pub(super) loaded: u64,
+    pub(super) module: Arc<Module>,
+    pub(super) kernel: usize,
+    /// Bytes of dynamic shared memory that a launch may ask for.
+    pub(super) most_shared: u32,
+}
+
+impl Function {
+    pub(super) fn info(&self) -> &KernelInfo {
+        self.module.kernel_info(self.kernel)
+    }
+}

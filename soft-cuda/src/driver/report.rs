@@ -1,0 +1,68 @@
+//! What was done and what was left, for tests that count it.
+
+use super::{
+    config::Output,
+    counts::{self, Counts},
+    edge::lock,
+    error::put,
+    state::{Device, Driver},
+};
+use std::fs;
+
+impl Driver {
+    /// What was done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What was allocated and not freed: address and size.
+    pub fn leaks(&self) -> Vec<(u64, u64)> {
+        let of = |device: &Device| {
+            let all = device.memory.allocations();
+            all.filter(|(start, _)| device.allocated.contains_key(start)).collect::<Vec<_>>()
+        };
+        self.devices.iter().flat_map(of).collect()
+    }
+
+    /// What was done and what was left, where the settings want it: when the process ends.
+    pub(super) fn report(&self) {
+        match &self.config.counts {
+            Some(Output::Stderr) => eprint!("soft-cuda:\n{}", self.counts),
+            Some(Output::File(path)) => {
+                if let Err(error) = fs::write(path, self.counts.to_string()) {
+                    eprintln!("soft-cuda: {}: {error}", path.display());
+                }
+            }
+            None => {}
+        }
+        if self.config.leaks {
+            self.leaks()
+                .iter()
+                .for_each(|(start, size)| eprintln!("soft-cuda: never freed: {size} bytes at {start:#x}"));
+        }
+    }
+}
+
+/// Counts so far: launches, allocations, copies from the host and their bytes, copies to the host and their bytes,
+/// refused frees. For tests, which find it by its name.
+///
+/// # Safety
+/// `out` is null or a place for seven numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn soft_cuda_counts(out: *mut [u64; 7]) {
+    // SAFETY: the caller's promise; there is nobody to be told of a null.
+    let _ = unsafe { put(out, lock().counts().all()) };
+}
+
+/// Lets the `n`-th allocation from now fail, and those after it until there were `count`; none if one of them is 0. For
+/// tests, which find it by its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn soft_cuda_fail_allocations(n: u64, count: u64) {
+    lock().fail_allocations(n, count);
+}
+
+/// Bytes that the calling thread has copied to the host. For tests, which run side by side and find it by its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn soft_cuda_copied() -> u64 {
+    counts::copied()
+}

@@ -1,0 +1,56 @@
+//! Samples that no data are kept of: arrays without elements whose other axes are as long as lengths go, and arrays that
+//! are larger than the memory that [`refusing`](super::refusing) leaves.
+
+use backend_runtime::{Element, HostArray};
+use ndarray::{ArrayD, Axis, IxDyn};
+
+/// Shapes without elements. All products of their other lengths fit `isize`, which is what ndarray asks for; each is
+/// beyond all memory or small, so that a sum over the empty axis is refused or quick.
+const GIANT: &[(&str, &[usize])] = &[
+    ("giant0", &[0, 1 << 48]),
+    ("giant1", &[1 << 48, 0]),
+    ("giant2", &[0, isize::MAX as usize]),
+    ("giant3", &[1 << 48, 0, 1 << 14]),
+    ("giant4", &[0, 3, (1 << 61) - 1]),
+    ("giant5", &[2, 1 << 60, 0]),
+    ("giant6", &[0, 0, isize::MAX as usize]),
+];
+
+/// Shapes of a few thousand elements, of which one has a prime length.
+const LARGE: &[(&str, &[usize])] =
+    &[("large1", &[8209]), ("large2", &[90, 91]), ("large3", &[91, 90]), ("large4", &[90, 91])];
+
+/// Names of the samples without elements.
+pub(super) const GIANTS: &[&str] = &["giant0", "giant1", "giant2", "giant3", "giant4", "giant5", "giant6"];
+
+/// Names of the samples that need memory: 1-D, matrices that fit each other, and `large4`, reversed in memory.
+pub(super) const LARGES: &[&str] = &["large1", "large2", "large3", "large4"];
+
+/// The sample of this name.
+pub(super) fn sample<T: Element>(name: &str) -> Option<HostArray<T>> {
+    let (_, shape) = GIANT.iter().chain(LARGE).find(|(known, _)| *known == name)?;
+    let n: usize = shape.iter().product();
+    let elements = (0..n as i64).map(|i| T::from_i64(i * 7919 % 83)).collect();
+    let mut array = ArrayD::from_shape_vec(IxDyn(shape), elements).ok()?;
+    if name == "large4" {
+        (0..array.ndim()).for_each(|axis| array.invert_axis(Axis(axis)));
+    }
+    Some(array.into_shared())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_its_sample() {
+        for name in GIANTS {
+            assert!(sample::<f64>(name).unwrap().is_empty(), "{name}");
+        }
+        for name in LARGES {
+            assert!(sample::<u8>(name).unwrap().len() > 8000, "{name}");
+        }
+        assert!(sample::<f64>("large4").unwrap().strides().iter().all(|&s| s < 0));
+        assert!(sample::<f64>("m").is_none());
+    }
+}

@@ -1,0 +1,360 @@
+//! What a user's crate pays to compile: small programs are written to a temporary folder, built, and run.
+
+use crate::run::{Outcome, cargo, root};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Calls over arrays `x` and `y` of shape (4, 4), which every program makes in this order.
+const REAL: [&str; 60] = [
+    "add(&x, &y)",
+    "subtract(&x, 2.0)",
+    "less(&x, &y)",
+    "clip(&x, 0.0, 1.0)",
+    "exp(&x)",
+    "sin(&x)",
+    "log(&x)",
+    "pow(&x, &y)",
+    "sqrt(&x)",
+    "tanh(&x)",
+    "sum(&x, 0)",
+    "max(&x, ..)",
+    "mean(&x, 1)",
+    "std(&x, ..)",
+    "cumulative_sum(&x, 0)",
+    "sort(&x)",
+    "matmul(&x, &y)",
+    "flip(&x, 0)",
+    "tril(&x)",
+    "concat(&[&x, &y])",
+    "multiply(&x, &y)",
+    "divide(&x, &y)",
+    "maximum(&x, &y)",
+    "minimum(&x, 0.5)",
+    "atan2(&x, &y)",
+    "hypot(&x, &y)",
+    "equal(&x, &y)",
+    "greater(&x, &y)",
+    "negative(&x)",
+    "abs(&x)",
+    "sign(&x)",
+    "square(&x)",
+    "round(&x)",
+    "floor(&x)",
+    "expm1(&x)",
+    "log1p(&x)",
+    "cos(&x)",
+    "tan(&x)",
+    "atan(&x)",
+    "erf(&x)",
+    "isnan(&x)",
+    "logical_and(&x, &y)",
+    "prod(&x, 0)",
+    "min(&x, ..)",
+    "var(&x, ..)",
+    "any(&x, ..)",
+    "argmax(&x, 0)",
+    "median(&x, ..)",
+    "diff(&x)",
+    "argsort(&x)",
+    "unique_values(&x)",
+    "reshape(&x, [2, 8])",
+    "permute_dims(&x, [1, 0])",
+    "stack(&[&x, &y])",
+    "tile(&x, [2])",
+    "roll(&x, [1], 0)",
+    "pad(&x, [1, 1, 1, 1])",
+    "r#where(&b.less(&x, &y)?, &x, &y)",
+    "fft(&x)",
+    "rfft(&x)",
+];
+
+/// Calls that every numeric dtype has.
+const NUMERIC: [&str; 20] = [
+    "add(&x, &y)",
+    "subtract(&x, &y)",
+    "multiply(&x, &y)",
+    "equal(&x, &y)",
+    "logical_and(&x, &y)",
+    "negative(&x)",
+    "abs(&x)",
+    "sign(&x)",
+    "square(&x)",
+    "pow(&x, &y)",
+    "sum(&x, 0)",
+    "prod(&x, ..)",
+    "cumulative_sum(&x, 0)",
+    "diff(&x)",
+    "matmul(&x, &y)",
+    "flip(&x, 0)",
+    "tril(&x)",
+    "concat(&[&x, &y])",
+    "repeat(&x, 2, 0)",
+    "nonzero(&x)",
+];
+
+const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64>"];
+
+/// Lines of a profile of the user's crate with which a dev build computes at the speed of a release build.
+pub const PROFILE: &str =
+    "[profile.dev.package.backends]\nopt-level = 3\n\n[profile.dev.package.backend-runtime]\nopt-level = 3\n";
+
+const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER]";
+
+/// `build-cost [--of CHECKOUT] [--in FOLDER]`
+pub fn task(args: &[String]) -> Outcome {
+    let (mut of, mut folder) = (root(), std::env::temp_dir().join("backends-build-cost"));
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let value = args.next().ok_or(USAGE)?;
+        match arg.as_str() {
+            "--of" => of = PathBuf::from(value),
+            "--in" => folder = PathBuf::from(value),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|why| format!("{} cannot be removed: {why}", folder.display()))?;
+    }
+    println!("{}", processor());
+    println!("Seconds of processor time, one job at a time.\n");
+    let programs = [
+        ("1 op in f64", source(&REAL[..1], &["f64"])),
+        ("20 ops in f64", source(&REAL[..20], &["f64"])),
+        ("60 ops in f64", source(&REAL, &["f64"])),
+        ("20 ops in six dtypes", source(&NUMERIC, &SIX)),
+    ];
+    let (mut rows, mut clean) = (String::new(), String::new());
+    for (name, source) in &programs {
+        let user = User::new(&folder, &of, source, "")?;
+        let mut cells = Vec::new();
+        for release in [false, true] {
+            let profile = if release { "release" } else { "dev" };
+            let first = user.build(release)?;
+            if !user.rest_is_built(release) {
+                let _ = writeln!(clean, "| everything, {profile} | {first:.0} |");
+                user.mark(release)?;
+            }
+            cells.push(format!("{:.2}", user.rebuild(source, release)?));
+        }
+        let (lines, functions) = user.lines()?;
+        let size = fs::metadata(user.program(true)).map_or(0, |m| m.len());
+        let _ = writeln!(
+            rows,
+            "| {name} | {} | {} | {lines} | {functions} | {:.2} |",
+            cells[0],
+            cells[1],
+            size as f64 / 1e6
+        );
+    }
+    println!("| the user's crate | dev, again | release, again | LLVM lines | functions | program, MB |");
+    println!("|---|--:|--:|--:|--:|--:|\n{rows}");
+    println!("| clean build | s |\n|---|--:|\n{clean}");
+    speeds(&folder, &of)
+}
+
+/// How fast a program computes when built for development, with and without the two lines of a profile.
+fn speeds(folder: &Path, of: &Path) -> Outcome {
+    println!(
+        "| 1e6 elements, one thread, ms | {} |\n|---|{}",
+        SPEEDS.map(|(name, ..)| name).join(" | "),
+        "--:|".repeat(SPEEDS.len())
+    );
+    for (name, release, profile) in
+        [("dev", false, ""), ("dev, with the profile of two lines", false, PROFILE), ("release", true, "")]
+    {
+        let user = User::new(folder, of, &speed_source(), profile)?;
+        user.build(release)?;
+        let output = std::process::Command::new(user.program(release))
+            .env("RAYON_NUM_THREADS", "1")
+            .output()
+            .map_err(|why| format!("the program cannot be run: {why}"))?;
+        println!("| {name} |{}", String::from_utf8_lossy(&output.stdout).trim());
+    }
+    Ok(())
+}
+
+const SPEEDS: [(&str, &str); 8] = [
+    ("exp, f64", "b.exp(&x)?"),
+    ("exp, f32", "b.exp(&single)?"),
+    ("add, f64", "b.add(&x, &x)?"),
+    ("add, i64", "b.add(&whole, &whole)?"),
+    ("sort, f64", "b.sort(&x)?"),
+    ("sum, f64", "b.sum(&x, ..)?"),
+    ("cumulative_sum, f64", "b.cumulative_sum(&x, 0)?"),
+    ("exp, Complex<f64>", "b.exp(&z)?"),
+];
+
+fn speed_source() -> String {
+    let mut source = String::from(
+        "use backends::prelude::*;\n\nfn main() -> Result<()> {\n    let b = Numpyish::seeded(1);\n    \
+         let x = b.random_uniform::<f64>([1_000_000])?;\n    let single = b.astype::<f32, f64>(&x)?;\n    \
+         let whole = b.astype::<i64, f64>(&x)?;\n    let z = b.astype::<Complex<f64>, f64>(&x)?;\n",
+    );
+    for (_, call) in SPEEDS {
+        let _ = writeln!(
+            source,
+            "    let mut best = f64::INFINITY;\n    for _ in 0..9 {{\n        let start = std::time::Instant::now();\n        \
+             std::hint::black_box({call});\n        best = best.min(start.elapsed().as_secs_f64());\n    }}\n    \
+             print!(\" {{:.2}} |\", best * 1e3);"
+        );
+    }
+    source + "    println!();\n    Ok(())\n}\n"
+}
+
+/// A program that makes every call in every dtype.
+fn source(calls: &[&str], dtypes: &[&str]) -> String {
+    let mut source = String::from("use backends::prelude::*;\n\n");
+    let mut main = String::from("fn main() -> Result<()> {\n    let b = Numpyish::new();\n");
+    for (i, dtype) in dtypes.iter().enumerate() {
+        let _ = write!(
+            source,
+            "fn ops_{i}(b: &Numpyish, x: HostArray<{dtype}>, y: HostArray<{dtype}>) -> Result<()> {{\n{}    Ok(())\n}}\n\n",
+            calls.iter().map(|call| format!("    println!(\"{{:p}}\", &b.{call}?);\n")).collect::<String>()
+        );
+        let _ = writeln!(main, "    ops_{i}(&b, b.ones([4, 4])?, b.ones([4, 4])?)?;");
+    }
+    source + &main + "    println!(\"run 0\");\n    Ok(())\n}\n"
+}
+
+/// A crate that depends on this one.
+struct User {
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl User {
+    fn new(folder: &Path, of: &Path, source: &str, profile: &str) -> Outcome<User> {
+        let user = User { folder: folder.join("user"), target: folder.join("target") };
+        let of = fs::canonicalize(of).map_err(|why| format!("{}: {why}", of.display()))?;
+        let manifest = format!(
+            "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+             backends = {{ path = {of:?} }}\n\n{profile}"
+        );
+        let _ = fs::create_dir_all(user.folder.join("src"));
+        // the versions that this repository is tested with
+        if !user.folder.join("Cargo.lock").exists() {
+            let _ = fs::copy(of.join("Cargo.lock"), user.folder.join("Cargo.lock"));
+        }
+        user.write("Cargo.toml", &manifest)?;
+        user.write("src/main.rs", source)?;
+        Ok(user)
+    }
+
+    fn write(&self, file: &str, text: &str) -> Outcome {
+        fs::write(self.folder.join(file), text).map_err(|why| format!("{file} cannot be written: {why}"))
+    }
+
+    fn cargo(&self, command: &str, release: bool) -> std::process::Command {
+        let mut cargo = cargo();
+        cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", &self.target).args([command, "--quiet", "--jobs", "1"]);
+        // the whole crate is compiled again after a change, not only the function that changed
+        cargo.env("CARGO_INCREMENTAL", "0");
+        if release {
+            cargo.arg("--release");
+        }
+        cargo
+    }
+
+    /// Builds it; seconds of processor time.
+    fn build(&self, release: bool) -> Outcome<f64> {
+        let before = children_seconds()?;
+        crate::run::run(&mut self.cargo("build", release))?;
+        Ok(children_seconds()? - before)
+    }
+
+    /// Builds it three times after a change; seconds of the fastest.
+    fn rebuild(&self, source: &str, release: bool) -> Outcome<f64> {
+        let mut best = f64::INFINITY;
+        for n in 1..=3 {
+            self.write("src/main.rs", &source.replace("run 0", &format!("run {n}")))?;
+            best = best.min(self.build(release)?);
+        }
+        Ok(best)
+    }
+
+    /// Whether a build before this one has built what it depends on.
+    fn rest_is_built(&self, release: bool) -> bool {
+        self.target.join(if release { "release.built" } else { "dev.built" }).exists()
+    }
+
+    fn mark(&self, release: bool) -> Outcome {
+        let mark = self.target.join(if release { "release.built" } else { "dev.built" });
+        fs::write(mark, "").map_err(|why| why.to_string())
+    }
+
+    fn program(&self, release: bool) -> PathBuf {
+        self.target.join(if release { "release" } else { "debug" }).join("user")
+    }
+
+    /// Lines of LLVM's language before it optimises, and functions.
+    fn lines(&self) -> Outcome<(usize, usize)> {
+        let out = self.target.join("user.ll");
+        let mut cargo = self.cargo("rustc", true);
+        cargo.args(["--", "-C", "codegen-units=1", "-C", "no-prepopulate-passes", "--emit"]);
+        cargo.arg(format!("llvm-ir={}", out.display()));
+        crate::run::run(&mut cargo)?;
+        let text = fs::read_to_string(&out).map_err(|why| format!("{}: {why}", out.display()))?;
+        Ok(counted(&text))
+    }
+}
+
+/// Lines of instructions in the functions of a module, and the functions.
+fn counted(module: &str) -> (usize, usize) {
+    let (mut lines, mut functions, mut inside) = (0, 0, false);
+    for line in module.lines() {
+        if line.starts_with("define ") {
+            (functions, inside) = (functions + 1, true);
+        } else if line == "}" {
+            inside = false;
+        } else if inside && line.starts_with("  ") {
+            lines += 1;
+        }
+    }
+    (lines, functions)
+}
+
+/// Processor time of all programs that this one has run and waited for.
+fn children_seconds() -> Outcome<f64> {
+    let refused = || "the processor time of other programs is read from /proc, which Linux has".to_owned();
+    let stat = fs::read_to_string("/proc/self/stat").map_err(|_| refused())?;
+    // after the name in brackets, the 14th and 15th numbers are user and system time in hundredths of a second
+    let rest = stat.rsplit(')').next().ok_or_else(refused)?;
+    let numbers: Vec<f64> = rest.split_whitespace().map(|n| n.parse().unwrap_or(0.0)).collect();
+    numbers.get(13..15).map(|t| (t[0] + t[1]) / 100.0).ok_or_else(refused)
+}
+
+fn processor() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = info.lines().find_map(|l| l.strip_prefix("model name")).unwrap_or(": unknown");
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    format!("Processor: {}, {cores} cores.", line.trim_start_matches(['\t', ' ', ':']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_counted() {
+        let module =
+            "@x = global\n\ndefine void @f() {\nstart:\n  br label %a\n\na:\n  ret void\n}\ndeclare void @g()\n";
+        assert_eq!(counted(module), (2, 1));
+    }
+
+    #[test]
+    fn programs_make_every_call_in_every_dtype() {
+        let text = source(&["add(&x, &y)", "exp(&x)"], &["f32", "f64"]);
+        assert_eq!((text.matches("b.add(").count(), text.matches("b.exp(").count()), (2, 2));
+        assert!(text.contains("HostArray<f32>") && text.contains("HostArray<f64>"));
+    }
+
+    /// The lines that the README tells people to write are those that are measured.
+    #[test]
+    fn the_documented_profile_is_the_measured_one() {
+        let readme = fs::read_to_string(root().join("README.md")).unwrap();
+        assert!(readme.contains(PROFILE));
+    }
+}
