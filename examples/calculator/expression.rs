@@ -158,10 +158,11 @@ impl<'a> Reader<'a> {
         let start = first.map(index).transpose()?;
         let stop = self.bound(depth)?;
         let step = if self.takes(':') { self.bound(depth)? } else { None };
-        Ok(Expression::Slice(Slice { start, stop, ..Slice::ALL }.step(step.unwrap_or(1))))
+        let step = isize::try_from(step.unwrap_or(1)).map_err(|_| "the step of a slice is too large")?;
+        Ok(Expression::Slice(Slice { start, stop, ..Slice::ALL }.step(step)))
     }
 
-    fn bound(&mut self, depth: usize) -> Result<Option<isize>, String> {
+    fn bound(&mut self, depth: usize) -> Result<Option<i128>, String> {
         if [":", ",", "]"].iter().any(|end| self.rest().starts_with(end)) {
             return Ok(None);
         }
@@ -185,9 +186,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn index(expression: Expression) -> Result<isize, String> {
+fn index(expression: Expression) -> Result<i128, String> {
     match expression {
-        Expression::Integer(x) => isize::try_from(x).map_err(|_| format!("{x} is no index")),
+        Expression::Integer(x) => Ok(x),
         _ => Err("the bounds of a slice are integers".into()),
     }
 }

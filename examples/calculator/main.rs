@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 fn run<B: Backend>(b: &B) -> io::Result<()> {
     let (mut variables, mut out) = (HashMap::new(), io::stdout());
     let prompt = io::stdin().is_terminal();
-    let mut ask = |out: &mut io::Stdout| if prompt { write!(out, "> ").and_then(|()| out.flush()) } else { Ok(()) };
+    let ask = |out: &mut io::Stdout| if prompt { write!(out, "> ").and_then(|()| out.flush()) } else { Ok(()) };
     ask(&mut out)?;
     for line in io::stdin().lock().lines() {
         let answer = answer(b, &mut variables, &line?).unwrap_or_else(|why| format!("error: {why}"));

@@ -10,7 +10,7 @@ impl Expand<'_> {
         let rows = self.own().map(|op| self.row_by_name(op));
         let arms = self.own().enumerate().map(|(i, op)| {
             let (name, function) = (&op.name, id(&op.name));
-            quote!(#name => by_name::#function(&#rt::by_name::Args::new(b, &#list[#i], args, options)?),)
+            quote!(#name => __by_name::#function(&#rt::by_name::Args::new(b, &#list[#i], args, options)?),)
         });
         let (function, doc, rest) = match &self.extension {
             None => {
@@ -34,7 +34,7 @@ impl Expand<'_> {
         quote! {
             #[doc(hidden)]
             #[allow(unused_imports, clippy::all)]
-            pub mod by_name {
+            pub mod __by_name {
                 use super::*;
                 #(#rows)*
             }

@@ -210,10 +210,15 @@ impl Expand<'_> {
         let (rt, list) = (self.rt(), id(name));
         let rows = self.own().map(|op| {
             let Op { name, group, summary, numpy, .. } = op;
-            let dtypes = self.model.dtypes_of(&op.set).iter().map(|d| {
-                let d = id(&camel_dtype(d));
-                quote!(#rt::DType::#d)
-            });
+            let dtypes = |set: &str| -> TokenStream {
+                let dtypes = self.model.dtypes_of(set).iter().map(|d| {
+                    let d = id(&camel_dtype(d));
+                    quote!(#rt::DType::#d)
+                });
+                quote!(&[#(#dtypes),*])
+            };
+            let (from, to) = (dtypes(&op.set), op.second_set.as_deref().map_or(quote!(&[]), dtypes));
+            let (params, result) = (self.param_infos(op), self.result_info(op));
             let signature = crate::docs::signature(op);
             let backends = op.maps.iter().map(|(backend, map)| {
                 let mapping = crate::docs::mapping(map);
@@ -223,7 +228,7 @@ impl Expand<'_> {
             let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
             quote! {
                 #rt::OpInfo::new(
-                    #name, #group, #summary, #signature, &[#(#dtypes),*], &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
+                    #name, #group, #summary, #signature, #params, #result, #from, #to, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
                 )
             }
         });

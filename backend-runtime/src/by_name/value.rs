@@ -226,7 +226,7 @@ impl FromValue for Slice {
         match value {
             Value::Slice(slice) => Some(*slice),
             Value::All => Some(Slice::ALL),
-            Value::Integer(_) => isize::from_value(value).map(Slice::at),
+            Value::Integer(x) => Some(Slice { start: Some(*x), drop: true, ..Slice::ALL }),
             _ => None,
         }
     }
