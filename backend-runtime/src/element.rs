@@ -9,7 +9,7 @@ use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
     /// Only the dtypes of this crate are elements. What the CPU backend compiles once per dtype comes along.
-    pub trait Sealed: crate::numpyish::raw::Typed {}
+    pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
 /// Any element an array can hold.

@@ -59,6 +59,7 @@ pub mod elementwise {
             Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
         });
         let shape = broadcast_all(F::NAME, arrays.iter().map(|x| x.shape()))?;
+        room::<F::Out>(F::NAME, &shape)?;
         let views = arrays.each_ref().map(|x| x.broadcast(IxDyn(&shape)).expect("shapes that were broadcast"));
         let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply(views.each_ref().map(|x| x[&at])));
         Ok(result.into_shared())
@@ -106,9 +107,16 @@ pub mod create {
 
     /// One value everywhere.
     pub fn full<T: Element>(_: &Naive, shape: &[usize], value: T) -> Result<NaiveArray<T>> {
-        backends::runtime::shape::count("full", shape, size_of::<T>())?;
+        room::<T>("full", shape)?;
         Ok(ArrayD::from_elem(IxDyn(shape), value).into_shared())
     }
+}
+
+/// An error where there is no memory for an array of this shape: ndarray would panic, or end the process.
+fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
+    let n = backends::runtime::shape::count(op, shape, size_of::<T>())?;
+    let refused = |_| Error::Memory { op, bytes: n * size_of::<T>() };
+    Vec::<T>::new().try_reserve_exact(n).map_err(refused)
 }
 
 /// Sums.
@@ -119,6 +127,11 @@ pub mod reduce {
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
         let mut axes = axis.resolve("sum", x.ndim())?;
         axes.sort_unstable();
+        let shape = backends::runtime::shape::reduced(x.shape(), &axes, keepdims);
+        room::<T::Sum>("sum", &shape)?;
+        if x.is_empty() {
+            return Ok(ArrayD::from_elem(IxDyn(&shape), T::Sum::ZERO).into_shared());
+        }
         let mut result = x.mapv(|v| v.cast::<T::Sum>());
         for &axis in axes.iter().rev() {
             result = result.fold_axis(Axis(axis), T::Sum::ZERO, |&s, &v| s.plus(v));
@@ -142,6 +155,7 @@ pub mod linalg {
         if k != k2 {
             return Err(Error::shapes("matmul", x1.shape(), x2.shape()));
         }
+        room::<T>("matmul", &[*n, *m])?;
         let entry = |i, j| (0..*k).fold(T::ZERO, |s, l| s.plus(x1[[i, l]].times(x2[[l, j]])));
         Ok(ArrayD::from_shape_fn(IxDyn(&[*n, *m]), |at| entry(at[0], at[1])).into_shared())
     }

@@ -1,7 +1,7 @@
 //! What every file of the repository keeps to, and no other tool checks.
 
-use crate::run::root;
-use std::{fs, path::Path, process::Command};
+use crate::run::{cargo, root};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 /// Longest file, in lines. Tables, data and what is generated are not read from end to end.
 const MOST_LINES: usize = 800;
@@ -156,4 +156,24 @@ fn every_file_with_unsafe_code_is_listed() {
     for name in &listed {
         assert!(found.contains(name), "docs/security.md lists {name}, which has no unsafe code");
     }
+}
+
+#[test]
+fn the_first_command_builds_nothing_in_vain() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README is there");
+    let first = readme.lines().find_map(|line| line.strip_prefix("    cargo run ")).expect("it has a command");
+    let package = first.strip_prefix("--release -p ").expect("it runs a package");
+    let mut tree = cargo();
+    tree.args(["tree", "--package", package, "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
+    let listed = tree.output().expect("cargo runs");
+    assert!(listed.status.success(), "cargo tree: {}", String::from_utf8_lossy(&listed.stderr));
+    let listed = String::from_utf8(listed.stdout).expect("names are UTF-8");
+    let versions = |name: &str| {
+        let of = listed.lines().filter(|line| line.split(' ').next() == Some(name));
+        of.filter_map(|line| line.split(' ').nth(1)).collect::<BTreeSet<_>>().len()
+    };
+    for (name, most) in [("criterion", 0), ("trybuild", 0), ("serde", 0), ("syn", 1)] {
+        assert!(versions(name) <= most, "{package} needs {} versions of {name}, {most} are allowed", versions(name));
+    }
+    assert_eq!(versions("backends"), 1, "the names are read as cargo writes them");
 }

@@ -6,7 +6,8 @@ use super::{
     NdArray,
     buffer::Buffer,
     parallel::{self},
-    raw::{RawArray, View, typed},
+    raw::{RawArray, View},
+    typed::typed,
 };
 use crate::{DType, Element, Result};
 use ndarray::{ArrayView, IxDyn};
@@ -450,10 +451,7 @@ unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8;
 #[cfg(test)]
 pub(super) mod tests {
     use super::{
-        super::{
-            NdArray,
-            raw::{typed, view},
-        },
+        super::{NdArray, raw::view, typed::typed},
         *,
     };
     use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice};

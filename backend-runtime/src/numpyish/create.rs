@@ -7,7 +7,8 @@ use super::{
     copy::{self, Ends, by_bits},
     elementwise,
     parallel::{self, CHEAP},
-    raw::{RawArray, View, all_typed, typed, view},
+    raw::{RawArray, View, view},
+    typed::{all_typed, typed},
 };
 use crate::{
     Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result,

@@ -1,11 +1,7 @@
 //! The ops of `each` rows, over arrays and scalars. What is done to them is in [`kernel`](super::kernel); here a dtype is
 //! named.
 
-use super::{
-    NdArray, Numpyish, Operand,
-    kernel::kernel,
-    raw::{Typed, view_operand},
-};
+use super::{NdArray, Numpyish, Operand, kernel::kernel, raw::view_operand, typed::Typed};
 use crate::{Each, EachSource, Element, Result};
 use std::ptr;
 
@@ -49,7 +45,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::super::{buffer, copy::tests::Dice, raw::array, simd};
+    use super::super::{buffer, copy::tests::Dice, simd, typed::array};
     use super::*;
     use crate::Error;
     use ndarray::{ArcArray, IxDyn};

@@ -304,10 +304,7 @@ unsafe fn scatter(
 #[cfg(test)]
 pub(super) mod tests {
     use super::{
-        super::{
-            NdArray,
-            raw::{typed, view},
-        },
+        super::{NdArray, raw::view, typed::typed},
         *,
     };
     use crate::{Complex, Element};

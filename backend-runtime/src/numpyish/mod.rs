@@ -21,6 +21,7 @@ pub mod shape;
 pub(crate) mod simd;
 pub mod sort;
 pub mod special;
+pub mod typed;
 pub mod walk;
 
 use crate::{Arrays, Element, HostArray, Result, random::Stream};

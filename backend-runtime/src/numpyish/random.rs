@@ -4,9 +4,10 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, typed},
+    raw::{RawArray, View},
     simd::versions,
     sort,
+    typed::typed,
 };
 use crate::{
     DType, Error, Float, Integer, Kind, Precision, Real, Result, bf16, f16,

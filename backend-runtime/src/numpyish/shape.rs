@@ -5,8 +5,9 @@ use super::{
     buffer::Buffer,
     convert::Value,
     copy,
-    raw::{Change, RawArray, Step, View, changed_by, typed, view},
+    raw::{RawArray, View, view},
     region::Region,
+    typed::{Change, Step, changed_by, typed},
 };
 use crate::{Axes, Element, Error, PadMode, Result, shape};
 
@@ -393,7 +394,7 @@ fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{copy::tests::Dice, raw::array};
+    use super::super::{copy::tests::Dice, typed::array};
     use super::*;
     use crate::Arrays;
     use ndarray::{Axis, Dimension};

@@ -5,7 +5,8 @@ use super::{
     buffer::Buffer,
     copy,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{DType, Error, Precision, Result, shape};
 

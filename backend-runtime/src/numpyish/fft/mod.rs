@@ -7,7 +7,8 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::reals_from_f64,
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, ComplexFloat, DType, Error, Float, Lengths, Norm, Real, Result, shape};
 pub(crate) use lane::Direction;

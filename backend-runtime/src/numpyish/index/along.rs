@@ -7,9 +7,10 @@ use crate::{
         buffer::Buffer,
         copy::{self, Ends, by_bits},
         parallel::{self, CHEAP, COSTLY},
-        raw::{RawArray, View, typed, view},
+        raw::{RawArray, View, view},
         region::Region,
         simd::versions,
+        typed::typed,
     },
     shape,
 };
@@ -366,7 +367,7 @@ mod tests {
     use super::*;
     use crate::IntoHost;
     use crate::numpyish::copy::tests::Dice;
-    use crate::numpyish::raw::array;
+    use crate::numpyish::typed::array;
     use ndarray::Axis;
 
     const B: Numpyish = Numpyish::new();

@@ -8,7 +8,8 @@ use crate::{
         convert::nonzero_bytes,
         copy::{self, by_bits},
         parallel::{self, CHEAP},
-        raw::{RawArray, View, all_typed, typed, view},
+        raw::{RawArray, View, view},
+        typed::{all_typed, typed},
     },
 };
 
@@ -152,7 +153,7 @@ fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>
 mod tests {
     use super::super::tests::{counting, list};
     use super::*;
-    use crate::numpyish::raw::array;
+    use crate::numpyish::typed::array;
     use crate::{IntoHost, numpyish::copy::tests::Dice};
     use ndarray::IxDyn;
 

@@ -12,7 +12,7 @@ pub use part::{getitem, setitem};
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NdArray, raw::array};
+    use super::super::{NdArray, typed::array};
 
     /// An array of 0, 1, 2 ..
     pub fn counting(shape: &[usize]) -> NdArray<i64> {

@@ -6,8 +6,9 @@ use crate::{
         NdArray, Numpyish, Operand,
         buffer::Buffer,
         copy,
-        raw::{Change, RawArray, Step, View, changed_by, typed, view, view_operand},
+        raw::{RawArray, View, view, view_operand},
         region::Region,
+        typed::{Change, Step, changed_by, typed},
     },
     shape,
 };

@@ -9,8 +9,9 @@ use super::{
     copy,
     layout::{Dim, Offsets, dims},
     parallel::{self},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
     simd::versions,
+    typed::typed,
 };
 use crate::{
     Complex, DType, Error, Kind, Numeric, Result,

@@ -16,7 +16,8 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, Complex, DType, Element, Error, Float, Ordered, Result};
 use fold::{Count, Folding, Max, Min, Of};

@@ -7,7 +7,8 @@ use super::super::{
     copy,
     layout::{self, LaneFn, Lanes},
     parallel::COSTLY,
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{Axes, DType, Error, Interpolation, Precision, Real, Result, shape};
 

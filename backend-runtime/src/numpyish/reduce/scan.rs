@@ -6,8 +6,9 @@ use super::super::{
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
     parallel::{self, CHEAP},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
     simd::versions,
+    typed::typed,
 };
 use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, shape};
 use std::mem::MaybeUninit;

@@ -12,7 +12,8 @@ use super::{
     copy,
     layout::{self, LaneFn, Lanes},
     parallel::{self, COSTLY},
-    raw::{RawArray, View, typed, view},
+    raw::{RawArray, View, view},
+    typed::typed,
 };
 use crate::{DType, Error, Ordered, Result, Side, shape};
 use keys::{Index, Indexed, Key};

@@ -1,0 +1,260 @@
+//! Arrays get their dtype back: what every dtype has a function of, compiled in this crate.
+
+use super::{
+    NdArray,
+    buffer::{self, Buffer},
+    kernel::{self, Kernel},
+    raw::{RawArray, View, view},
+};
+use crate::{Complex, Element, HostArray, Result, bf16, f16};
+use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
+
+/// An array of this shape, in C order, of a vector's elements: for tests.
+#[cfg(test)]
+pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
+    typed(RawArray::from_vec(op, shape.to_vec(), v))
+}
+
+/// The array of a dtype that is named. Every dtype has this as a function of its own, compiled in this crate.
+#[inline]
+pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
+    match array {
+        Ok(array) => Ok(T::numpyish_typed(array)),
+        Err(why) => Err(why),
+    }
+}
+
+/// Several of them.
+#[inline]
+pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
+    match arrays {
+        Ok(arrays) => Ok(T::numpyish_all_typed(arrays)),
+        Err(why) => Err(why),
+    }
+}
+
+/// A change of how memory is read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The axes in reverse order.
+    Reverse,
+    /// The axes in another order.
+    Permute(Vec<usize>),
+    /// A part of an axis, in ndarray's words.
+    Slice(usize, Slice),
+    /// One index of an axis, which is dropped.
+    Index(usize, usize),
+    /// A new axis of length 1.
+    Insert(usize),
+    /// Backward along an axis.
+    Invert(usize),
+    /// In another shape with as many elements; only of an array in C order.
+    Reshape(Vec<usize>),
+}
+
+/// How an array changes: what is read, or what is there.
+#[derive(Debug)]
+pub enum Change {
+    /// The same memory is read in another way.
+    View(Vec<Step>),
+    /// The same, by one step.
+    One(Step),
+    /// New memory.
+    Copy(RawArray),
+}
+
+/// The array after a change.
+#[inline]
+pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<NdArray<T>> {
+    match change {
+        Ok(change) => Ok(T::numpyish_changed(x, change)),
+        Err(why) => Err(why),
+    }
+}
+
+/// What every dtype has a function of, compiled in this crate and not where an op is called. The names are long because a
+/// trait bound `T: Element` brings them into the scope of users' code.
+pub trait Typed: Sized {
+    /// The array with its dtype named.
+    ///
+    /// # Panics
+    /// If it has another dtype.
+    fn numpyish_typed(array: RawArray) -> HostArray<Self>;
+
+    /// Several of them.
+    fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
+
+    /// The same memory read in another way, or new memory.
+    ///
+    /// # Panics
+    /// If the new memory has another dtype.
+    fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
+
+    /// The slices along an axis, which share the array's memory.
+    fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
+
+    /// Views of arrays.
+    fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
+
+    /// An array of what a kernel computes.
+    ///
+    /// # Safety
+    /// As for [`kernel::run`]; this is the dtype of the kernel's result.
+    unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
+}
+
+macro_rules! typed {
+    ($($t:ty),*) => {$(
+        impl Typed for $t {
+            fn numpyish_typed(array: RawArray) -> HostArray<$t> {
+                into_ndarray(array)
+            }
+
+            fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<$t>> {
+                arrays.into_iter().map(into_ndarray).collect()
+            }
+
+            fn numpyish_changed(x: &HostArray<$t>, change: Change) -> HostArray<$t> {
+                match change {
+                    Change::View(steps) => changed(x.clone(), &steps),
+                    Change::One(step) => changed(x.clone(), std::slice::from_ref(&step)),
+                    Change::Copy(array) => into_ndarray(array),
+                }
+            }
+
+            fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
+                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
+                Ok(parts)
+            }
+
+            fn numpyish_views<'a>(xs: &[&'a HostArray<$t>]) -> Vec<View<'a>> {
+                xs.iter().map(|x| view(x)).collect()
+            }
+
+            unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
+                // SAFETY: the caller's promise.
+                unsafe { computed(kernel, op, operands) }
+            }
+        }
+    )*};
+}
+typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
+
+fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
+    let (buffer, shape, strides) = array.into_parts();
+    // SAFETY: every element of a raw array has been written; the shape has as many elements, and strides are those of the
+    // same elements in another order of the axes.
+    unsafe {
+        let v = buffer.into_vec::<T>();
+        match strides {
+            Some(strides) => with_strides(&shape, &strides, v),
+            None => in_c_order(&shape, v),
+        }
+    }
+}
+
+/// # Safety
+/// The shape has as many elements as the vector.
+#[inline(always)]
+unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
+    match shape {
+        // the usual rank without the detours of the dynamic one, which reads lengths that were just written: that stalls
+        &[_] => Array::from_vec(v).into_shared().into_dyn(),
+        // SAFETY: the caller's promise.
+        shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
+    }
+}
+
+/// # Safety
+/// The shape has as many elements as the vector, and the strides are those of memory without gaps.
+#[inline(never)]
+unsafe fn with_strides<T: Element>(shape: &[usize], strides: &[usize], v: Vec<T>) -> NdArray<T> {
+    // SAFETY: the caller's promise.
+    unsafe { Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(strides)), v) }.into_shared()
+}
+
+fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
+    for step in steps {
+        match step {
+            Step::Reverse => (0..x.ndim() / 2).for_each(|k| x.swap_axes(k, x.ndim() - 1 - k)),
+            Step::Permute(order) => permute(&mut x, order),
+            Step::Slice(axis, part) => x.slice_axis_inplace(Axis(*axis), *part),
+            Step::Index(axis, index) => x = x.index_axis_move(Axis(*axis), *index),
+            Step::Insert(axis) => x = x.insert_axis(Axis(*axis)),
+            Step::Invert(axis) => x.invert_axis(Axis(*axis)),
+            Step::Reshape(shape) => {
+                x = x.into_shape_with_order(IxDyn(shape)).expect("an array in C order takes every shape of its size");
+            }
+        }
+    }
+    x
+}
+
+/// Brings axis `order[k]` to place k, by swaps: ndarray's own function is large, and would be compiled for every dtype.
+fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
+    for (from, to) in swaps(order) {
+        x.swap_axes(from, to);
+    }
+}
+
+/// The swaps that make an order of axes, one after the other.
+fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
+    let mut now: Vec<usize> = (0..order.len()).collect();
+    let mut swaps = Vec::new();
+    for (k, &axis) in order.iter().enumerate() {
+        let from = now.iter().position(|&a| a == axis).expect("an order names every axis");
+        if from != k {
+            now.swap(from, k);
+            swaps.push((from, k));
+        }
+    }
+    swaps
+}
+
+/// # Safety
+/// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
+#[inline(always)]
+unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
+    // what a few elements cost is what is done before and after the loop
+    if let Some(aligned) = kernel::aligned(operands)
+        && aligned.is_one_call(kernel)
+    {
+        assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
+        let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE)?;
+        // SAFETY: the caller's promise; there is room for the elements, all of which the loop writes.
+        unsafe {
+            aligned.call(kernel, op, room.start());
+            return Ok(in_c_order(operands[aligned.lead].shape, room.into_vec()));
+        }
+    }
+    // SAFETY: the caller's promise.
+    let (lead, c_order, buffer) = match unsafe { kernel::run(kernel, op, operands)? } {
+        kernel::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
+        kernel::Computed::Other(array) => return Ok(into_ndarray(*array)),
+    };
+    // SAFETY: the kernel has written all elements, of which there are as many as those of the operand that leads; where that
+    // is not in C order, its strides are those of memory without gaps.
+    unsafe {
+        let v = buffer.into_vec::<T>();
+        if c_order {
+            return Ok(in_c_order(lead.shape, v));
+        }
+        let strides: Vec<usize> = lead.strides.iter().map(|&s| s as usize).collect();
+        Ok(with_strides(lead.shape, &strides, v))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_made_by_swaps() {
+        for order in [&[0, 1, 2][..], &[2, 1, 0], &[1, 2, 0], &[2, 0, 1], &[3, 1, 0, 2], &[], &[0]] {
+            let mut now: Vec<usize> = (0..order.len()).collect();
+            swaps(order).into_iter().for_each(|(a, b)| now.swap(a, b));
+            assert_eq!(now, order);
+        }
+    }
+}
