@@ -25,10 +25,11 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Complex, ComplexFloat, DType, Element, Error, Float, HostArray, Integer, Interpolation,
-    IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand, Ordered, PadMode, Precision,
-    Real, RealNumeric, Result, Side, Slice, bf16, cuda::Cuda, dispatch, f16, num_complex, numpyish::Numpyish,
-    torch::Torch,
+    Arrays, Axes, Bits, Complex, ComplexFloat, DType, DefaultInfo, DynArray, Element, ElementInfo, Error, Float,
+    HostArray, Integer, Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo,
+    Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side,
+    Slice, Value, bf16, can_cast, cuda::Cuda, dispatch, f16, finfo, iinfo, num_complex, numpyish::Numpyish,
+    result_type, torch::Torch,
 };
 
 /// For the macros of this crate.

@@ -16,6 +16,8 @@ pub struct OpInfo {
     pub signature: &'static str,
     /// The dtypes of `T`.
     pub dtypes: &'static [DType],
+    /// The dtypes of `U`, that of the result of an op that converts; empty for all others.
+    pub to_dtypes: &'static [DType],
     /// Library and what it runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// NumPy's name; empty where NumPy has none.
@@ -193,6 +195,7 @@ impl OpInfo {
             summary,
             signature,
             dtypes,
+            to_dtypes: &[],
             backends,
             numpy,
             accuracy,
@@ -204,21 +207,27 @@ impl OpInfo {
         }
     }
 
-    /// The same with its parameters and what it gives.
+    /// The same with its parameters.
     #[doc(hidden)]
-    pub const fn from(self, params: &'static [ParamInfo]) -> OpInfo {
+    pub const fn with_params(self, params: &'static [ParamInfo]) -> OpInfo {
         OpInfo { params, ..self }
+    }
+
+    /// The same with the dtypes of `U`.
+    #[doc(hidden)]
+    pub const fn with_to_dtypes(self, to_dtypes: &'static [DType]) -> OpInfo {
+        OpInfo { to_dtypes, ..self }
     }
 
     /// The same with what it gives.
     #[doc(hidden)]
-    pub const fn to(self, result: ResultInfo) -> OpInfo {
+    pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }
     }
 
     /// The same with libtorch's op.
     #[doc(hidden)]
-    pub const fn by(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
+    pub const fn with_aten(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
         OpInfo { aten, ..self }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod arrays;
 pub mod available;
+pub mod by_name;
 pub mod dtype;
 pub mod each;
 pub mod element;
@@ -14,6 +15,7 @@ pub mod info;
 mod load;
 pub mod operand;
 pub mod params;
+pub mod promotion;
 pub mod random;
 pub mod rules;
 pub mod scalar;
@@ -25,6 +27,7 @@ pub mod torch;
 
 pub use arrays::Arrays;
 pub use available::available;
+pub use by_name::{DynArray, Value};
 pub use dtype::{DType, Kind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
@@ -35,3 +38,4 @@ pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKin
 pub use num_complex::{self, Complex};
 pub use operand::{IntoOperand, Operand, Scalar, kind};
 pub use params::*;
+pub use promotion::{can_cast, finfo, iinfo, result_type};

@@ -251,6 +251,9 @@ macro_rules! choice {
         }
 
         impl $name {
+            /// The names of all choices.
+            pub const NAMES: &[&str] = &[$($text),*];
+
             /// NumPy's name of it.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$v => $text,)* }
@@ -270,7 +273,7 @@ macro_rules! choice {
                     $($text => Ok($name::$v),)*
                     other => Err(Error::argument(
                         stringify!($name),
-                        format!("`{other}` is none of {}", [$($text),*].join(", ")),
+                        format!("`{other}` is none of {}", $name::NAMES.join(", ")),
                     )),
                 }
             }

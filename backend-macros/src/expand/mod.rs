@@ -5,6 +5,7 @@
 
 mod any;
 mod backend;
+mod by_name;
 mod composed;
 pub mod info;
 mod options;
@@ -105,13 +106,14 @@ impl Expand<'_> {
             let ops: Vec<&Op> = self.own().filter(|o| o.group == group.name).collect();
             self.group(name, &crate::docs::group(group, &ops, self.model), &quote!(#rt::Arrays), &ops)
         });
-        let (any, support) = (self.any_backend(), self.support("OPS"));
+        let (any, support, by_name) = (self.any_backend(), self.support("OPS"), self.by_name("OPS"));
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
         quote! {
             #(#groups)*
             #any
             #support
+            #by_name
             #[doc = #doc]
             pub trait Backend: #(#names +)* {}
             impl<B: #(#names +)*> Backend for B {}
@@ -125,8 +127,9 @@ impl Expand<'_> {
         let ops: Vec<&Op> = self.own().collect();
         let doc = crate::docs::extension(&name.to_string(), &ops, self.model);
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
-        let support = self.support(&format!("{}_OPS", screaming(&name.to_string())));
-        quote!(#body #support)
+        let list = format!("{}_OPS", screaming(&name.to_string()));
+        let (support, by_name) = (self.support(&list), self.by_name(&list));
+        quote!(#body #support #by_name)
     }
 
     /// One more library for the ops of the base table.

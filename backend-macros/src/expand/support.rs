@@ -210,10 +210,14 @@ impl Expand<'_> {
         let (rt, list) = (self.rt(), id(name));
         let rows = self.own().map(|op| {
             let Op { name, group, summary, numpy, .. } = op;
-            let dtypes = self.model.dtypes_of(&op.set).iter().map(|d| {
-                let d = id(&camel_dtype(d));
-                quote!(#rt::DType::#d)
-            });
+            let dtypes = |set: &str| -> TokenStream {
+                let dtypes = self.model.dtypes_of(set).iter().map(|d| {
+                    let d = id(&camel_dtype(d));
+                    quote!(#rt::DType::#d)
+                });
+                quote!(&[#(#dtypes),*])
+            };
+            let (from, to) = (dtypes(&op.set), op.second_set.as_deref().map_or(quote!(&[]), dtypes));
             let signature = crate::docs::signature(op);
             let backends = op.maps.iter().map(|(backend, map)| {
                 let mapping = crate::docs::mapping(map);
@@ -224,8 +228,8 @@ impl Expand<'_> {
             let (params, result, aten) = (info::params(op, &rt), info::result(&op.result, &rt), info::aten(op));
             quote! {
                 #rt::OpInfo::new(
-                    #name, #group, #summary, #signature, &[#(#dtypes),*], &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-                ).from(#params).to(#result).by(#aten)
+                    #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
+                ).with_to_dtypes(#to).with_params(#params).with_result(#result).with_aten(#aten)
             }
         });
         quote! {

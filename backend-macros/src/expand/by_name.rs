@@ -1,0 +1,214 @@
+//! Calls by name: for each row a function that reads its arguments from values and calls its method in their dtype.
+
+use super::*;
+
+impl Expand<'_> {
+    /// The functions of the rows, and `call`, which finds them by name. `list` is the name of the constant with the ops.
+    pub(super) fn by_name(&self, list: &str) -> TokenStream {
+        let (root, rt, list) = (&self.root, self.rt(), id(list));
+        let bounds = self.by_name_bounds();
+        let rows = self.own().map(|op| self.row_by_name(op));
+        let arms = self.own().enumerate().map(|(i, op)| {
+            let (name, function) = (&op.name, id(&op.name));
+            quote!(#name => __by_name::#function(&#rt::by_name::Args::new(b, &#list[#i], args, options)?),)
+        });
+        let (function, doc, rest) = match &self.extension {
+            None => {
+                let doc = "Calls an op by its name: `call(&b, \"sum\", &[x.into()], &[(\"axis\", 0.into())])`.\n\n\
+                    Values without a name are the parameters in their order, the others are named. The dtype of the call is that \
+                    of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number \
+                    beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. \
+                    [`OPS`] lists the ops with their parameters.\n\n\
+                    Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.\n\n\
+                    # Errors\n\
+                    Those of the op; [`Error::Argument`](crate::Error::Argument) for a name that is no op, and for arguments that are not \
+                    those of its parameters.";
+                (quote!(call), doc.to_owned(), quote!(other => Err(#rt::by_name::unknown(other, &[#list]))))
+            }
+            Some(name) => {
+                let function = format_ident!("call_{}", snake(&name.to_string()));
+                let doc = format!("As [`call`]({root}::call), for the ops of [`{name}`] too.", root = "backends");
+                (quote!(#function), doc, quote!(other => #root::call(b, other, args, options)))
+            }
+        };
+        quote! {
+            #[doc(hidden)]
+            #[allow(unused_imports, clippy::all)]
+            pub mod __by_name {
+                use super::*;
+                #(#rows)*
+            }
+
+            #[doc = #doc]
+            pub fn #function<B: #bounds>(
+                b: &B,
+                op: &str,
+                args: &[#rt::Value<B>],
+                options: &[(&str, #rt::Value<B>)],
+            ) -> #rt::Result<#rt::Value<B>> {
+                match op { #(#arms)* #rest }
+            }
+        }
+    }
+
+    fn by_name_bounds(&self) -> TokenStream {
+        let root = &self.root;
+        match &self.extension {
+            Some(extension) => quote!(#root::Backend + #extension),
+            None => quote!(#root::Backend),
+        }
+    }
+
+    /// `fn add<B: Backend>(args: &Args<B>) -> Result<Value<B>>`
+    fn row_by_name(&self, op: &Op) -> TokenStream {
+        let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.by_name_bounds(), self.dtypes(op));
+        let typed = self.typed_by_name(op);
+        let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
+            let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));
+            dtypes
+                .map(|d| {
+                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(&d.rust)));
+                    quote!(#rt::DType::#variant => #call,)
+                })
+                .collect()
+        };
+        let dispatch = match &op.second_set {
+            None => {
+                let arms = arms(&op.set, &|t| quote!(typed::<B, #t>(args)));
+                quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
+            }
+            Some(second) => {
+                let to = arms(second, &|u| quote!(typed::<B, #u, T>(args)));
+                let from = arms(&op.set, &|t| quote!(to::<B, #t>(args)));
+                let bound = id(&op.bound);
+                quote! {
+                    fn to<B: #bounds, T: #rt::#bound>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
+                        match args.to_dtype()? { #(#to)* other => args.no_dtype(other) }
+                    }
+                    match args.dtype()? { #(#from)* other => args.no_dtype(other) }
+                }
+            }
+        };
+        quote! {
+            pub fn #name<B: #bounds>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
+                fn typed<B: #bounds, #dtypes>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> { #typed }
+                #dispatch
+            }
+        }
+    }
+
+    /// The call of the method, with its arguments read from the values.
+    fn typed_by_name(&self, op: &Op) -> TokenStream {
+        let rt = self.rt();
+        let places = || op.params.iter().enumerate();
+        let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| match &p.kind {
+            Kind::Array(e) => {
+                let e = elem(*e, op);
+                quote!(args.array::<#e>(#i)?)
+            }
+            Kind::Operand(e) => {
+                let e = elem(*e, op);
+                quote!(args.operand::<#e>(#i)?)
+            }
+            Kind::Arrays(e) => {
+                let e = elem(*e, op);
+                quote!(&args.arrays::<#e>(#i)?)
+            }
+            Kind::Host => quote!(args.host::<T>(#i)?),
+            Kind::Bytes => quote!(args.bytes(#i)?),
+            Kind::Scalar => quote!(args.scalar::<T>(#i)?),
+            other => {
+                let ty = value_type(other, &rt);
+                quote!(args.get::<#ty>(#i)?)
+            }
+        });
+        let positional: Vec<TokenStream> = positional.collect();
+        let turbofish = match (&op.second, op.infers_dtype()) {
+            (Some(_), _) => quote!(::<U, T>),
+            (None, true) => quote!(),
+            (None, false) => quote!(::<T>),
+        };
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).count();
+        debug_assert!(markers == 0 || turbofish.is_empty(), "operands say the dtype");
+        let (prepare, method, options) = if op.has_options() {
+            let path = self.options_path(op);
+            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| {
+                let setter = id(&p.name);
+                let read = match &p.kind {
+                    Kind::Array(e) => {
+                        let e = elem(*e, op);
+                        quote!(args.optional_array::<#e>(#i)?)
+                    }
+                    other => {
+                        let ty = value_type(other, &rt);
+                        quote!(args.option::<#ty>(#i)?)
+                    }
+                };
+                quote!(if let Some(value) = #read { options = options.#setter(value); })
+            });
+            let prepare = quote!(#[allow(unused_mut)] let mut options = #path::new(); #(#set)*);
+            (prepare, format_ident!("{}_with", op.name), quote!(options))
+        } else {
+            (quote!(), id(&op.name), quote!())
+        };
+        let value = |e: Elem, array: TokenStream| {
+            let e = elem(e, op);
+            quote!(#rt::Value::array::<#e>(#array))
+        };
+        let result = match &op.result {
+            Out::One(e) => value(*e, quote!(result)),
+            Out::Tuple(parts) => {
+                let parts = parts.iter().enumerate().map(|(i, e)| {
+                    let i = syn::Index::from(i);
+                    value(*e, quote!(result.#i))
+                });
+                quote!(#rt::Value::List(vec![#(#parts),*]))
+            }
+            Out::List(e) => {
+                let one = value(*e, quote!(x));
+                quote!(#rt::Value::List(result.into_iter().map(|x| #one).collect()))
+            }
+        };
+        quote! {
+            #prepare
+            let result = args.b.#method #turbofish (#(#positional,)* #options)?;
+            Ok(#result)
+        }
+    }
+
+    /// The Rust type of a dtype of the table, by its path in the runtime.
+    fn element_type(&self, rust: &str) -> TokenStream {
+        let rt = self.rt();
+        let ty = tokens(rust);
+        match rust {
+            "f16" | "bf16" => quote!(#rt::#ty),
+            complex if complex.starts_with("Complex") => quote!(#rt::#ty),
+            _ => ty,
+        }
+    }
+}
+
+/// The type in which a parameter that is no array is read from a value.
+fn value_type(kind: &Kind, rt: &TokenStream) -> TokenStream {
+    match kind {
+        Kind::Axes => quote!(#rt::Axes),
+        Kind::Axis => quote!(isize),
+        Kind::Shape => quote!(Vec<usize>),
+        Kind::Signed => quote!(Vec<isize>),
+        Kind::Slices => quote!(Vec<#rt::Slice>),
+        Kind::Lengths => quote!(#rt::Lengths),
+        Kind::Plain(t) | Kind::Maybe(t) => plain(*t),
+        Kind::Choice(t) => {
+            let t = id(t);
+            quote!(#rt::#t)
+        }
+        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
+            unreachable!("read by dtype")
+        }
+    }
+}
+
+/// `MyOps` as `my_ops`.
+fn snake(name: &str) -> String {
+    screaming(name).to_lowercase()
+}

@@ -1,0 +1,235 @@
+//! The arguments of one call, matched with the parameters of its row.
+
+use super::{DynArray, FromValue, Value};
+use crate::{
+    Arrays, DType, Element, Error, HostArray, Operand, Result,
+    info::{ElementInfo, OpInfo, ParamInfo, ParamKind},
+};
+use ndarray::{ArrayD, IxDyn};
+
+/// The arguments of one call, by parameter.
+pub struct Args<'a, B: Arrays> {
+    /// The backend.
+    pub b: &'a B,
+    op: &'static OpInfo,
+    /// The value of each parameter of the row; `None` is not given.
+    values: Vec<Option<&'a Value<B>>>,
+    /// The option `dtype`, which every call has.
+    dtype: Option<DType>,
+}
+
+impl<'a, B: Arrays> Args<'a, B> {
+    /// Matches what is given with the row: values without a name in the order of the parameters, the others by name.
+    /// `dtype` is the dtype of the result where no array says it.
+    pub fn new(
+        b: &'a B,
+        op: &'static OpInfo,
+        positional: &'a [Value<B>],
+        named: &'a [(&str, Value<B>)],
+    ) -> Result<Args<'a, B>> {
+        let fail = |why: String| Err(Error::argument(op.name, why));
+        let mut args = Args { b, op, values: vec![None; op.params.len()], dtype: None };
+        if positional.len() > op.params.len() {
+            let (most, given) = (op.params.len(), positional.len());
+            return fail(format!("{given} arguments are given, it takes {most}: {}", args.names()));
+        }
+        args.values.iter_mut().zip(positional).for_each(|(place, value)| *place = Some(value));
+        for (name, value) in named {
+            match op.params.iter().position(|param| param.name == *name) {
+                Some(i) if args.values[i].is_some() => return fail(format!("`{name}` is given twice")),
+                Some(i) => args.values[i] = Some(value),
+                None if *name == "dtype" => args.dtype = Some(args.read("dtype", value)?),
+                None => return fail(format!("it has no parameter `{name}`; it takes {}", args.names())),
+            }
+        }
+        for (param, value) in op.params.iter().zip(&args.values) {
+            // where nothing is said, it is every axis, as in NumPy
+            if value.is_none() && param.default.is_none() && param.kind != ParamKind::Axes {
+                return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
+            }
+        }
+        Ok(args)
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.op.params.iter().map(|param| param.name).collect();
+        if names.is_empty() { "no arguments".into() } else { names.join(", ") }
+    }
+
+    /// The dtype `T` of the call: that of its arrays, else the option `dtype`, else that of its numbers, else float64.
+    pub fn dtype(&self) -> Result<DType> {
+        let mut found: Option<(&str, DType)> = None;
+        for (param, value) in self.given() {
+            for dtype in arrays(param, value) {
+                match found {
+                    Some((name, other)) if other != dtype => {
+                        let why =
+                            format!("`{name}` is {other} and `{}` is {dtype}; convert one with astype", param.name);
+                        return Err(Error::argument(self.op.name, why));
+                    }
+                    _ => found = Some((param.name, dtype)),
+                }
+            }
+        }
+        let numbers =
+            self.given().filter(|(param, _)| param.is_of_dtype()).filter_map(|(_, value)| value.number_dtype());
+        let dtype = found.map(|(_, dtype)| dtype).or(self.dtype_of_result());
+        let dtype = dtype.or_else(|| numbers.max_by_key(|dtype| dtype.kind())).unwrap_or(DType::Float64);
+        if self.op.dtypes.contains(&dtype) {
+            return Ok(dtype);
+        }
+        // a number that is whole is a float where the op takes no integers
+        let whole = found.is_none() && self.dtype.is_none() && self.op.dtypes.contains(&DType::Float64);
+        if whole { Ok(DType::Float64) } else { Err(Error::DType { op: self.op.name, dtype }) }
+    }
+
+    /// The dtype of the result of an op that converts: the option `dtype`.
+    pub fn to_dtype(&self) -> Result<DType> {
+        let Some(dtype) = self.dtype else {
+            return Err(Error::argument(self.op.name, "`dtype` is missing: the dtype of the result"));
+        };
+        if self.op.to_dtypes.contains(&dtype) { Ok(dtype) } else { Err(Error::DType { op: self.op.name, dtype }) }
+    }
+
+    /// The error of a dtype that the op does not have.
+    pub fn no_dtype<R>(&self, dtype: DType) -> Result<R> {
+        Err(Error::DType { op: self.op.name, dtype })
+    }
+
+    /// What `dtype` says of `T`: nothing of an op that converts, where it is the dtype of the result.
+    fn dtype_of_result(&self) -> Option<DType> {
+        if self.op.to_dtypes.is_empty() { self.dtype } else { None }
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'static ParamInfo, &'a Value<B>)> {
+        let given = self.op.params.iter().zip(&self.values);
+        given.filter_map(|(param, value)| Some((param, (*value)?)))
+    }
+
+    fn find(&self, param: usize) -> Option<&'a Value<B>> {
+        self.values[param].filter(|value| !matches!(value, Value::None))
+    }
+
+    fn wrong(&self, name: &str, value: &Value<B>, wanted: &str) -> Error {
+        Error::argument(self.op.name, format!("`{name}` is {}; it takes {wanted}", value.what()))
+    }
+
+    fn read<A: FromValue>(&self, name: &str, value: &Value<B>) -> Result<A> {
+        A::from_value(value).ok_or_else(|| self.wrong(name, value, &A::wanted()))
+    }
+
+    /// The parameter of this number, which has no default.
+    pub fn get<A: FromValue>(&self, param: usize) -> Result<A> {
+        let name = self.op.params[param].name;
+        self.read(name, self.values[param].unwrap_or(&Value::All))
+    }
+
+    /// The parameter of this number, where it is given.
+    pub fn option<A: FromValue>(&self, param: usize) -> Result<Option<A>> {
+        self.find(param).map(|value| self.read(self.op.params[param].name, value)).transpose()
+    }
+
+    /// The array that the parameter is.
+    pub fn array<T: Element>(&self, param: usize) -> Result<&'a B::Array<T>> {
+        let name = self.op.params[param].name;
+        let value = self.values[param].unwrap_or(&Value::None);
+        let array = value.as_array().and_then(DynArray::get::<T>);
+        array.ok_or_else(|| self.wrong(name, value, &format!("an array of {}", T::DTYPE)))
+    }
+
+    /// The array that the parameter is, where it is given.
+    pub fn optional_array<T: Element>(&self, param: usize) -> Result<Option<&'a B::Array<T>>> {
+        self.find(param).map(|_| self.array(param)).transpose()
+    }
+
+    /// The arrays that the parameter lists.
+    pub fn arrays<T: Element>(&self, param: usize) -> Result<Vec<&'a B::Array<T>>> {
+        let name = self.op.params[param].name;
+        let wanted = || format!("a list of arrays of {}", T::DTYPE);
+        let value = self.values[param].unwrap_or(&Value::None);
+        let Value::List(items) = value else { return Err(self.wrong(name, value, &wanted())) };
+        let one = |item: &'a Value<B>| item.as_array().and_then(DynArray::get::<T>);
+        items.iter().map(|item| one(item).ok_or_else(|| self.wrong(name, item, &wanted()))).collect()
+    }
+
+    /// The array or the number that the parameter is.
+    pub fn operand<T: Element>(&self, param: usize) -> Result<Operand<'a, B, T>> {
+        match self.values[param] {
+            Some(Value::Array(_)) | None => self.array(param).map(Operand::Array),
+            Some(_) => self.scalar(param).map(Operand::Scalar),
+        }
+    }
+
+    /// The number that the parameter is, in the dtype of the call.
+    pub fn scalar<T: Element>(&self, param: usize) -> Result<T> {
+        let name = self.op.params[param].name;
+        let value = self.values[param].unwrap_or(&Value::None);
+        value.element().ok_or_else(|| self.wrong(name, value, &format!("a number that {} holds", T::DTYPE)))
+    }
+
+    /// What becomes an array: an array, a number, or lists of numbers in lists.
+    pub fn host<T: Element>(&self, param: usize) -> Result<HostArray<T>> {
+        let name = self.op.params[param].name;
+        let value = self.values[param].unwrap_or(&Value::None);
+        if value.as_array().is_some() {
+            return self.b.to_ndarray(self.array::<T>(param)?);
+        }
+        let (mut shape, mut elements) = (Vec::new(), Vec::new());
+        let wanted = || format!("numbers that {} holds, in lists of equal lengths", T::DTYPE);
+        let whole = lists::<B, T>(value, 0, &mut shape, &mut elements);
+        whole.ok_or_else(|| self.wrong(name, value, &wanted()))?;
+        let array = ArrayD::from_shape_vec(IxDyn(&shape), elements);
+        Ok(array.map_err(|_| self.wrong(name, value, &wanted()))?.into_shared())
+    }
+
+    /// The bytes that the parameter is.
+    pub fn bytes(&self, param: usize) -> Result<&'a [u8]> {
+        let name = self.op.params[param].name;
+        match self.values[param].unwrap_or(&Value::None) {
+            Value::Bytes(bytes) => Ok(bytes),
+            other => Err(self.wrong(name, other, "bytes")),
+        }
+    }
+}
+
+/// The dtypes of the arrays of `T` that the value of a parameter has.
+fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
+    if !param.is_of_dtype() {
+        return Vec::new();
+    }
+    match value {
+        Value::Array(x) => vec![x.dtype()],
+        Value::List(items) => items.iter().filter_map(Value::as_array).map(DynArray::dtype).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Collects the elements of lists in lists, and their lengths. None where the lists differ in length or something is no
+/// element.
+fn lists<B: Arrays, T: Element>(
+    value: &Value<B>,
+    depth: usize,
+    shape: &mut Vec<usize>,
+    elements: &mut Vec<T>,
+) -> Option<()> {
+    let Value::List(items) = value else {
+        elements.push(value.element()?);
+        return (depth == shape.len()).then_some(());
+    };
+    match shape.get(depth) {
+        Some(&length) if length != items.len() => return None,
+        Some(_) => {}
+        // deeper lists begin with the first element
+        None if elements.is_empty() => shape.push(items.len()),
+        None => return None,
+    }
+    items.iter().try_for_each(|item| lists(item, depth + 1, shape, elements))
+}
+
+impl ParamInfo {
+    /// Whether its arrays or numbers are of the dtype `T` of the call.
+    fn is_of_dtype(&self) -> bool {
+        use ParamKind::*;
+        matches!(self.kind, Array(ElementInfo::T) | Operand(ElementInfo::T) | Arrays(ElementInfo::T) | Scalar | Host)
+    }
+}

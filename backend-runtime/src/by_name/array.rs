@@ -1,0 +1,71 @@
+//! An array whose dtype is known at run time.
+
+use crate::{Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, dispatch, f16};
+use std::{any::Any, fmt};
+
+macro_rules! dyn_array {
+    ($($variant:ident: $t:ty),* $(,)?) => {
+        /// An array of a backend whose dtype is known at run time. Clones share the elements, as those of the array do.
+        #[derive(Clone)]
+        #[non_exhaustive]
+        pub enum DynArray<B: Arrays> {
+            $(
+                #[doc = concat!("Elements of type `", stringify!($t), "`.")]
+                $variant(B::Array<$t>),
+            )*
+        }
+
+        impl<B: Arrays> DynArray<B> {
+            /// The dtype of the elements.
+            pub fn dtype(&self) -> DType {
+                match self { $(DynArray::$variant(_) => DType::$variant,)* }
+            }
+
+            /// Lengths of the axes; `b` is the backend of the array.
+            pub fn shape<'a>(&'a self, b: &'a B) -> &'a [usize] {
+                match self { $(DynArray::$variant(x) => b.shape(x),)* }
+            }
+
+            /// The array, with its dtype kept at run time.
+            pub fn of<T: Element>(x: B::Array<T>) -> DynArray<B> {
+                let slot: &mut dyn Any = &mut Some(x);
+                match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
+            }
+
+            fn as_any(&self) -> &dyn Any {
+                match self { $(DynArray::$variant(x) => x,)* }
+            }
+        }
+
+        impl<B: Arrays> fmt::Debug for DynArray<B> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self { $(DynArray::$variant(x) => x.fmt(f),)* }
+            }
+        }
+    };
+}
+
+dyn_array! {
+    Bool: bool, Int8: i8, Int16: i16, Int32: i32, Int64: i64, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64,
+    Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>,
+}
+
+/// What the slot holds, by another name of its type.
+fn take<A: 'static>(slot: &mut dyn Any) -> A {
+    slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
+}
+
+impl<B: Arrays> DynArray<B> {
+    /// The array, if its dtype is that of `T`.
+    pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
+        self.as_any().downcast_ref()
+    }
+
+    /// The elements as numbers on the host: complex ones of any dtype, integers beyond 2^53 rounded.
+    pub fn to_complex(&self, b: &B) -> Result<HostArray<Complex<f64>>> {
+        dispatch!(self.dtype(), T => {
+            let x = self.get::<T>().ok_or(Error::DType { op: "to_complex", dtype: self.dtype() })?;
+            Ok(b.to_ndarray(x)?.mapv(|v| v.cast::<Complex<f64>>()).into_shared())
+        })
+    }
+}

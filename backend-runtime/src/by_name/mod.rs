@@ -1,0 +1,40 @@
+//! Calls of ops by name, with values whose dtypes are known at run time: for bindings of other languages, command lines,
+//! tests.
+//!
+//! The generated function `call` of a table finds the row, makes [`Args`] of what was given, and calls the row's
+//! method in the dtype of its arrays. Nothing is instantiated for a program that does not call it.
+
+mod args;
+mod array;
+mod value;
+
+pub use args::Args;
+pub use array::DynArray;
+pub use value::{FromValue, Value};
+
+use crate::{Error, OpInfo};
+
+/// The error of a name that is no op: with the op that is meant, if a name is near.
+pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
+    let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
+    let near = names().map(|known| (distance(name, known), known)).min();
+    let hint = match near {
+        Some((edits, known)) if edits <= 1 + name.len() / 3 => format!("; did you mean `{known}`?"),
+        _ => String::new(),
+    };
+    Error::argument("call", format!("there is no op `{name}`{hint}"))
+}
+
+/// Edits that turn one name into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.bytes().enumerate() {
+            let up = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(x != y)).min(up + 1).min(row[j] + 1);
+            diagonal = up;
+        }
+    }
+    row[b.len()]
+}

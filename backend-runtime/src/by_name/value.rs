@@ -1,0 +1,293 @@
+//! Arguments and results of calls by name.
+
+use super::DynArray;
+use crate::{
+    Arrays, Axes, Complex, DType, Element, Interpolation, Kind, Lengths, MeshIndexing, Norm, PadMode, Side, Slice,
+};
+use std::{fmt, ops::RangeFull};
+
+/// An argument or a result of a call by name.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Value<B: Arrays> {
+    /// An array.
+    Array(DynArray<B>),
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer: a length, an axis, a scalar of any dtype but bool that can hold it.
+    Integer(i128),
+    /// A real number.
+    Float(f64),
+    /// A complex number.
+    Complex(Complex<f64>),
+    /// The name of a choice or of a dtype: `"ortho"`, `"float32"`.
+    Text(String),
+    /// A list: of axes, lengths, arrays, or numbers that become an array.
+    List(Vec<Value<B>>),
+    /// A part of an axis.
+    Slice(Slice),
+    /// Bytes, for ops that read an array from them.
+    Bytes(Vec<u8>),
+    /// Every axis, or the whole of one.
+    All,
+    /// What an option is that is not given.
+    None,
+}
+
+impl<B: Arrays> Value<B> {
+    /// The array as a value.
+    pub fn array<T: Element>(x: B::Array<T>) -> Value<B> {
+        Value::Array(DynArray::of::<T>(x))
+    }
+
+    /// The array, if it is one.
+    pub fn as_array(&self) -> Option<&DynArray<B>> {
+        match self {
+            Value::Array(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The dtype that a number or a list of numbers has by itself: int64, float64, complex128 or bool.
+    pub(super) fn number_dtype(&self) -> Option<DType> {
+        match self {
+            Value::Bool(_) => Some(DType::Bool),
+            Value::Integer(_) => Some(DType::Int64),
+            Value::Float(_) => Some(DType::Float64),
+            Value::Complex(_) => Some(DType::Complex128),
+            Value::List(items) => {
+                let rank = |dtype: &DType| dtype.kind();
+                let dtypes: Option<Vec<DType>> = items.iter().map(Value::number_dtype).collect();
+                dtypes?.into_iter().max_by_key(rank).or(Some(DType::Float64))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number as an element, where the dtype has it: no fraction is lost and no integer wraps.
+    pub(super) fn element<T: Element>(&self) -> Option<T> {
+        let kind = T::DTYPE.kind();
+        match *self {
+            Value::Bool(x) => (kind == Kind::Bool).then(|| T::from_i64(x.into())),
+            Value::Integer(x) => match kind {
+                Kind::Bool => None,
+                Kind::Signed | Kind::Unsigned => {
+                    let bits = 8 * T::DTYPE.size() as u32;
+                    let (least, most) = match kind {
+                        Kind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+                        _ => (0, (1_i128 << bits) - 1),
+                    };
+                    // the low 64 bits are all of an integer in range
+                    (least..=most).contains(&x).then(|| T::from_u64(x as u64))
+                }
+                Kind::Real | Kind::Complex => Some(T::from_f64(x as f64)),
+            },
+            Value::Float(x) => matches!(kind, Kind::Real | Kind::Complex).then(|| T::from_f64(x)),
+            Value::Complex(x) => (kind == Kind::Complex).then(|| T::from_complex(x)),
+            _ => None,
+        }
+    }
+
+    /// What it is, for messages.
+    pub(super) fn what(&self) -> String {
+        match self {
+            Value::Array(x) => format!("an array of {}", x.dtype()),
+            Value::Bool(x) => x.to_string(),
+            Value::Integer(x) => x.to_string(),
+            Value::Float(x) => format!("{x:?}"),
+            Value::Complex(x) => x.to_string(),
+            Value::Text(x) => format!("`{x}`"),
+            Value::List(items) => format!("a list of {}", items.len()),
+            Value::Slice(_) => "a slice".into(),
+            Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            Value::All => "`..`".into(),
+            Value::None => "nothing".into(),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($t:ty => |$x:ident| $value:expr;)*) => {$(
+        impl<B: Arrays> From<$t> for Value<B> {
+            fn from($x: $t) -> Value<B> {
+                $value
+            }
+        }
+    )*};
+}
+from! {
+    bool => |x| Value::Bool(x);
+    i32 => |x| Value::Integer(x.into());
+    i64 => |x| Value::Integer(x.into());
+    u64 => |x| Value::Integer(x.into());
+    isize => |x| Value::Integer(x as i128);
+    usize => |x| Value::Integer(x as i128);
+    f64 => |x| Value::Float(x);
+    Complex<f64> => |x| Value::Complex(x);
+    &str => |x| Value::Text(x.into());
+    String => |x| Value::Text(x);
+    DType => |x| Value::Text(x.name().into());
+    Slice => |x| Value::Slice(x);
+    DynArray<B> => |x| Value::Array(x);
+    RangeFull => |_x| Value::All;
+}
+
+impl<B: Arrays, V: Into<Value<B>>> From<Vec<V>> for Value<B> {
+    fn from(items: Vec<V>) -> Value<B> {
+        Value::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
+    fn from(items: [V; N]) -> Value<B> {
+        Value::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
+/// A parameter that is no array, from a [`Value`].
+pub trait FromValue: Sized {
+    /// What is legal, for messages: "an integer".
+    fn wanted() -> String;
+
+    /// The parameter, if the value is one.
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Self>;
+}
+
+macro_rules! integers {
+    ($($t:ty: $wanted:literal),*) => {$(
+        impl FromValue for $t {
+            fn wanted() -> String {
+                $wanted.into()
+            }
+
+            fn from_value<B: Arrays>(value: &Value<B>) -> Option<$t> {
+                match value {
+                    Value::Integer(x) => (*x).try_into().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+integers!(isize: "an integer", i64: "an integer", usize: "an integer of 0 or more", u64: "an integer of 0 or more");
+
+impl FromValue for f64 {
+    fn wanted() -> String {
+        "a number".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<f64> {
+        match value {
+            Value::Integer(x) => Some(*x as f64),
+            Value::Float(x) => Some(*x),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for bool {
+    fn wanted() -> String {
+        "true or false".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<bool> {
+        match value {
+            Value::Bool(x) => Some(*x),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! lists {
+    ($($t:ty: $wanted:literal),*) => {$(
+        impl FromValue for Vec<$t> {
+            fn wanted() -> String {
+                $wanted.into()
+            }
+
+            /// One number is a list of one.
+            fn from_value<B: Arrays>(value: &Value<B>) -> Option<Vec<$t>> {
+                match value {
+                    Value::List(items) => items.iter().map(FromValue::from_value).collect(),
+                    one => <$t>::from_value(one).map(|x| vec![x]),
+                }
+            }
+        }
+    )*};
+}
+lists!(isize: "a list of integers", usize: "a list of integers of 0 or more", Slice: "a list of slices and indices");
+
+impl FromValue for Slice {
+    fn wanted() -> String {
+        "a slice or an index".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Slice> {
+        match value {
+            Value::Slice(slice) => Some(*slice),
+            Value::All => Some(Slice::ALL),
+            Value::Integer(x) => Some(Slice { start: Some(*x), drop: true, ..Slice::ALL }),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Axes {
+    fn wanted() -> String {
+        "an axis, a list of axes, or `..` for all".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Axes> {
+        match value {
+            Value::All | Value::None => Some(Axes::All),
+            other => Vec::<isize>::from_value(other).map(Axes::from),
+        }
+    }
+}
+
+impl FromValue for Lengths {
+    fn wanted() -> String {
+        "a list of lengths".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Lengths> {
+        Vec::<usize>::from_value(value).map(Lengths::from)
+    }
+}
+
+macro_rules! choices {
+    ($($t:ty),*) => {$(
+        impl FromValue for $t {
+            fn wanted() -> String {
+                format!("one of {}", <$t>::NAMES.join(", "))
+            }
+
+            fn from_value<B: Arrays>(value: &Value<B>) -> Option<$t> {
+                match value {
+                    Value::Text(name) => name.parse().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+choices!(Norm, MeshIndexing, Side, Interpolation, PadMode);
+
+impl FromValue for DType {
+    fn wanted() -> String {
+        "the name of a dtype, such as \"float32\"".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<DType> {
+        match value {
+            Value::Text(name) => name.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<B: Arrays> fmt::Display for Value<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what())
+    }
+}

@@ -1,0 +1,143 @@
+//! Calls by name: what the dtype of a call is, how arguments are matched, and that every row answers.
+
+use backends::{call, prelude::*};
+
+type V = Value<Numpyish>;
+
+const B: Numpyish = Numpyish::new();
+
+/// The result of a call, which is one array of `T`.
+fn array<T: Element>(result: Result<V>) -> HostArray<T> {
+    let value = result.unwrap_or_else(|why| panic!("{why}"));
+    let array = value.as_array().and_then(DynArray::get::<T>);
+    array.unwrap_or_else(|| panic!("{value:?} is no array of {}", T::DTYPE)).clone()
+}
+
+fn made(numbers: V, dtype: DType) -> V {
+    call(&B, "asarray", &[numbers], &[("dtype", dtype.into())]).unwrap()
+}
+
+fn error(op: &str, args: &[V], options: &[(&str, V)]) -> String {
+    call(&B, op, args, options).map(|value| format!("{value:?}")).unwrap_err().to_string()
+}
+
+#[test]
+fn arguments_go_to_parameters_by_place_and_by_name() {
+    let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);
+    let by_place = array::<f64>(call(&B, "std", &[x.clone(), 0.into(), 1.into()], &[]));
+    let by_name = array::<f64>(call(&B, "std", &[x.clone()], &[("correction", 1.into()), ("axis", 0.into())]));
+    assert_eq!(by_place, by_name);
+    assert_eq!(
+        by_place,
+        B.std_with(&B.asarray([[1.0, 2.0], [3.0, 5.0]]).unwrap(), 0, StdOptions::new().correction(1.0)).unwrap()
+    );
+    assert_eq!(
+        array::<f64>(call(&B, "sum", std::slice::from_ref(&x), &[]))[[]],
+        11.0,
+        "axes that are not given are all"
+    );
+    let flipped = call(&B, "getitem", &[x.clone(), vec![V::from(Slice::ALL.step(-1)), V::from(0_i64)].into()], &[]);
+    assert_eq!(array::<f64>(flipped).iter().copied().collect::<Vec<_>>(), [3.0, 1.0]);
+    let joined = call(&B, "concat", &[vec![x.clone(), x].into()], &[("axis", V::from(1_i64))]);
+    assert_eq!(array::<f64>(joined).shape(), [2, 4]);
+}
+
+#[test]
+fn the_dtype_is_that_of_arrays_else_of_the_option_else_of_numbers() {
+    let bytes = made(vec![1, 2].into(), DType::UInt8);
+    assert_eq!(
+        array::<u8>(call(&B, "add", &[bytes.clone(), 255.into()], &[]))[[1]],
+        1,
+        "integers wrap as those of arrays"
+    );
+    assert_eq!(
+        array::<Complex<f32>>(call(&B, "zeros", &[vec![2].into()], &[("dtype", "complex64".into())])).shape(),
+        [2]
+    );
+    assert_eq!(array::<f64>(call(&B, "zeros", &[vec![2].into()], &[])).shape(), [2]);
+    assert_eq!(array::<i64>(call(&B, "add", &[1.into(), 2.into()], &[]))[[]], 3);
+    assert_eq!(array::<f64>(call(&B, "exp", &[made(0.into(), DType::Float64)], &[]))[[]], 1.0);
+    assert_eq!(array::<i8>(call(&B, "astype", &[bytes], &[("dtype", DType::Int8.into())]))[[1]], 2);
+    assert_eq!(array::<f64>(call(&B, "asarray", &[vec![vec![1.5], vec![2.0]].into()], &[])).shape(), [2, 1]);
+}
+
+#[test]
+fn what_does_not_fit_is_said_by_name() {
+    let (x, y) = (made(vec![1, 2].into(), DType::Float32), made(vec![1, 2].into(), DType::Float64));
+    let has =
+        |text: String, words: &[&str]| words.iter().for_each(|word| assert!(text.contains(word), "{text}: {word}"));
+    has(error("ad", &[], &[]), &["`ad`", "did you mean `add`"]);
+    has(error("add", &[x.clone()], &[]), &["add", "`x2` is missing", "x1, x2"]);
+    has(error("add", &[x.clone(), y], &[]), &["add", "`x1` is float32", "`x2` is float64", "astype"]);
+    has(error("sum", &[x.clone()], &[("axes", 0.into())]), &["sum", "`axes`", "x, axis"]);
+    has(error("sum", &[x.clone(), 0.into()], &[("axis", 0.into())]), &["`axis` is given twice"]);
+    has(error("sum", &[x.clone()], &[("keepdims", 1.into())]), &["`keepdims` is 1", "true or false"]);
+    has(error("pad", &[x.clone(), vec![1, 1].into()], &[("mode", "egde".into())]), &["`egde`", "constant, edge"]);
+    has(error("add", &[made(1.into(), DType::Int8), 300.into()], &[]), &["`x2` is 300", "int8"]);
+    has(error("add", &[made(1.into(), DType::Int8), 0.5.into()], &[]), &["`x2` is 0.5", "int8"]);
+    has(error("bitwise_and", &[x.clone(), x.clone()], &[]), &["bitwise_and", "float32"]);
+    has(error("astype", &[x.clone()], &[]), &["astype", "`dtype` is missing"]);
+    has(error("zeros", &[vec![-1].into()], &[]), &["`shape`", "integers of 0 or more"]);
+    has(error("zeros", &[vec![2].into()], &[("dtype", "float99".into())]), &["`float99`", "float32"]);
+    has(error("asarray", &[vec![vec![1], vec![2, 3]].into()], &[]), &["equal lengths"]);
+    has(error("sum", &[x, 0.into(), true.into(), 1.into()], &[]), &["4 arguments", "it takes 3"]);
+}
+
+/// An argument that fits most parameters of its kind.
+fn argument(kind: ParamKind, dtype: DType) -> V {
+    let numbers = || vec![vec![1, 0, 1], vec![0, 1, 1]].into();
+    let of = |element: ElementInfo| match element {
+        ElementInfo::Bool => made(vec![vec![true, false, true], vec![false, true, true]].into(), DType::Bool),
+        ElementInfo::Int64 => made(numbers(), DType::Int64),
+        _ if dtype == DType::Bool => made(vec![vec![true, false, true], vec![false, true, true]].into(), dtype),
+        _ => made(numbers(), dtype),
+    };
+    match kind {
+        ParamKind::Array(element) | ParamKind::Operand(element) => of(element),
+        ParamKind::Arrays(element) => vec![of(element), of(element)].into(),
+        ParamKind::Host => vec![1, 2].into(),
+        ParamKind::Bytes => V::Bytes(vec![0; 32]),
+        ParamKind::Scalar => {
+            if dtype == DType::Bool {
+                true.into()
+            } else {
+                1.into()
+            }
+        }
+        ParamKind::Axes => V::All,
+        ParamKind::Axis => 0.into(),
+        ParamKind::Shape => vec![2, 3].into(),
+        ParamKind::Signed => vec![6].into(),
+        ParamKind::Slices => vec![V::from(0_i64)].into(),
+        ParamKind::Plain(PlainInfo::Bool) | ParamKind::Maybe(PlainInfo::Bool) => true.into(),
+        ParamKind::Plain(_) | ParamKind::Maybe(_) => 1.into(),
+        ParamKind::Choice(names) => names[0].into(),
+        other => panic!("there is no argument for {other:?}"),
+    }
+}
+
+#[test]
+fn every_row_answers_in_every_dtype() {
+    let mut silent = Vec::new();
+    for op in OPS {
+        let mut answered = false;
+        for &dtype in op.dtypes {
+            let required = op.params.iter().filter(|param| param.default.is_none());
+            let args: Vec<V> = required.map(|param| argument(param.kind, dtype)).collect();
+            let to = op.to_dtypes.first().copied().unwrap_or(dtype);
+            match call(&B, op.name, &args, &[("dtype", to.into())]) {
+                Ok(value) => {
+                    answered = true;
+                    let several = matches!(value, Value::List(_));
+                    assert_eq!(several, !matches!(op.result, ResultInfo::One(_)), "{} gives {:?}", op.name, op.result);
+                }
+                Err(why) => assert_eq!(why.op(), Some(op.name), "{why}"),
+            }
+        }
+        if !answered {
+            silent.push(op.name);
+        }
+    }
+    // these need arguments that fit each other better
+    assert!(silent.len() * 8 < OPS.len(), "{} of {} rows gave only errors: {silent:?}", silent.len(), OPS.len());
+}
