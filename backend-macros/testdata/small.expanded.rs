@@ -900,7 +900,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ),
         )
-        .from(
+        .with_to_dtypes(&[])
+        .with_params(
             &[
                 crate::runtime::ParamInfo::new(
                     "x1",
@@ -914,8 +915,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ],
         )
-        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .by(Some(("aten::add", "Tensor", 2usize))),
+        .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .with_aten(Some(("aten::add", "Tensor", 2usize))),
     crate::runtime::OpInfo::new(
             "leaky",
             "elementwise",
@@ -942,7 +943,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ),
         )
-        .from(
+        .with_to_dtypes(&[])
+        .with_params(
             &[
                 crate::runtime::ParamInfo::new(
                     "x",
@@ -956,8 +958,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ],
         )
-        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .by(Some(("aten::leaky_relu", "", 2usize))),
+        .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .with_aten(Some(("aten::leaky_relu", "", 2usize))),
     crate::runtime::OpInfo::new(
             "threshold",
             "elementwise",
@@ -973,7 +975,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             "x where it is above the limit, the value elsewhere.\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `select::threshold` |\n| Torch | `aten::threshold(x, limit, value)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```",
             None,
         )
-        .from(
+        .with_to_dtypes(&[])
+        .with_params(
             &[
                 crate::runtime::ParamInfo::new(
                     "x",
@@ -992,8 +995,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ],
         )
-        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .by(Some(("aten::threshold", "", 3usize))),
+        .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .with_aten(Some(("aten::threshold", "", 3usize))),
     crate::runtime::OpInfo::new(
             "sum",
             "elementwise",
@@ -1010,7 +1013,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```",
             None,
         )
-        .from(
+        .with_to_dtypes(&[])
+        .with_params(
             &[
                 crate::runtime::ParamInfo::new(
                     "x",
@@ -1029,8 +1033,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ],
         )
-        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .by(None),
+        .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .with_aten(None),
     crate::runtime::OpInfo::new(
             "rms",
             "elementwise",
@@ -1053,7 +1057,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```",
             None,
         )
-        .from(
+        .with_to_dtypes(&[])
+        .with_params(
             &[
                 crate::runtime::ParamInfo::new(
                     "x",
@@ -1072,9 +1077,176 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ),
             ],
         )
-        .to(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .by(None),
+        .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .with_aten(None),
 ];
+#[doc(hidden)]
+#[allow(unused_imports, clippy::all)]
+pub mod __by_name {
+    use super::*;
+    pub fn add<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            let result = args
+                .b
+                .add(args.operand::<T>(0usize)?, args.operand::<T>(1usize)?)?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn leaky<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Real>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = LeakyOptions::new();
+            if let Some(value) = args.option::<f64>(1usize)? {
+                options = options.slope(value);
+            }
+            let result = args.b.leaky_with(args.array::<T>(0usize)?, options)?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn threshold<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Real>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            let result = args
+                .b
+                .threshold(
+                    args.array::<T>(0usize)?,
+                    args.scalar::<T>(1usize)?,
+                    args.scalar::<T>(2usize)?,
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn sum<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = SumOptions::new();
+            if let Some(value) = args.option::<bool>(2usize)? {
+                options = options.keepdims(value);
+            }
+            let result = args
+                .b
+                .sum_with(
+                    args.array::<T>(0usize)?,
+                    args.get::<crate::runtime::Axes>(1usize)?,
+                    options,
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn rms<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = RmsOptions::new();
+            if let Some(value) = args.option::<bool>(2usize)? {
+                options = options.keepdims(value);
+            }
+            let result = args
+                .b
+                .rms_with(
+                    args.array::<T>(0usize)?,
+                    args.get::<crate::runtime::Axes>(1usize)?,
+                    options,
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
+}
+/**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
+
+Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
+
+Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.
+
+# Errors
+Those of the op; [`Error::Argument`](crate::Error::Argument) for a name that is no op, and for arguments that are not those of its parameters.*/
+pub fn call<B: crate::Backend>(
+    b: &B,
+    op: &str,
+    args: &[crate::runtime::Value<B>],
+    options: &[(&str, crate::runtime::Value<B>)],
+) -> crate::runtime::Result<crate::runtime::Value<B>> {
+    match op {
+        "add" => {
+            __by_name::add(
+                &crate::runtime::by_name::Args::new(b, &OPS[0usize], args, options)?,
+            )
+        }
+        "leaky" => {
+            __by_name::leaky(
+                &crate::runtime::by_name::Args::new(b, &OPS[1usize], args, options)?,
+            )
+        }
+        "threshold" => {
+            __by_name::threshold(
+                &crate::runtime::by_name::Args::new(b, &OPS[2usize], args, options)?,
+            )
+        }
+        "sum" => {
+            __by_name::sum(
+                &crate::runtime::by_name::Args::new(b, &OPS[3usize], args, options)?,
+            )
+        }
+        "rms" => {
+            __by_name::rms(
+                &crate::runtime::by_name::Args::new(b, &OPS[4usize], args, options)?,
+            )
+        }
+        other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
+    }
+}
 /**Every op group: what generic code asks for.
 
 - [`Elementwise`]: Element by element.*/

@@ -64,7 +64,9 @@ impl Expand<'_> {
         let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.by_name_bounds(), self.dtypes(op));
         let typed = self.typed_by_name(op);
         let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
-            let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));
+            // a dtype whose Rust type could not be read has its error elsewhere
+            let has = |d: &&DType| !d.rust.is_empty() && self.model.dtypes_of(set).contains(&d.name);
+            let dtypes = self.model.dtypes.iter().filter(has);
             dtypes
                 .map(|d| {
                     let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(&d.rust)));
