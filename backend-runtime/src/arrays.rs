@@ -1,6 +1,9 @@
 //! Where arrays live: the base trait of every op group.
 
-use crate::{Element, HostArray, Result};
+use crate::{
+    Element, HostArray, Result,
+    formula::{self, Leaves, Run, Typed},
+};
 use std::fmt::Debug;
 
 /// Where arrays live. Every op-group trait has this as its supertrait.
@@ -40,6 +43,16 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// No op does this by itself: arrays of two backends in one op are an error.
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
         other.from_ndarray(self.to_ndarray(x)?)
+    }
+
+    /// Runs a formula, which the macro `expr!` makes. A backend that fuses makes one pass of it; this body calls its ops one
+    /// by one.
+    #[doc(hidden)]
+    fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Self::Array<T>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        formula::run(self, e, leaves)
     }
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.

@@ -10,6 +10,7 @@ pub mod dtype;
 pub mod each;
 pub mod element;
 pub mod error;
+pub mod formula;
 pub mod host;
 pub mod info;
 mod load;

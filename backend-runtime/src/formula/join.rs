@@ -1,0 +1,214 @@
+//! Dtypes of the operands of one op in a formula: the same one twice, or that of the array beside a number.
+
+use super::run::{Call, Computed, Valued};
+use crate::{Arrays, Element, Float, Numeric, Operand, Result, operand};
+
+/// A scalar among the elements of a formula. It goes with arrays as it does in a call: an `f64` takes any float dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<T>(pub T);
+
+/// A number that is written in a formula, and takes the float dtype beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Literal(pub f64);
+
+/// A whole number that is written in a formula, and takes the dtype beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole(pub i64);
+
+/// What a part of a formula is that has a dtype: an element of an array, or a scalar.
+pub trait Single: Copy + Send + Sync + Valued {
+    /// Its dtype.
+    type DType: Element;
+    /// A result of the same sort: of an array, or a scalar.
+    type With<U: Element>: Single<DType = U>;
+
+    /// The number.
+    fn value(self) -> Self::DType;
+
+    /// A result.
+    fn with<U: Element>(result: U) -> Self::With<U>;
+
+    /// The op of the backend on an array, or the op itself on a scalar.
+    fn call<'a, B: Arrays, F: Call<1, B, Self::DType>>(
+        b: &B,
+        op: &F,
+        x: Self::Val<'a, B>,
+    ) -> Result<<Self::With<F::Out> as Valued>::Val<'a, B>>;
+}
+
+impl<T: Element> Single for T {
+    type DType = T;
+    type With<U: Element> = U;
+
+    #[inline(always)]
+    fn value(self) -> T {
+        self
+    }
+
+    #[inline(always)]
+    fn with<U: Element>(result: U) -> U {
+        result
+    }
+
+    fn call<'a, B: Arrays, F: Call<1, B, T>>(b: &B, op: &F, x: <T as Valued>::Val<'a, B>) -> Result<Computed<'a, B, F::Out>> {
+        op.call(b, [x.operand()]).map(Computed::Made)
+    }
+}
+
+impl<T: Element> Single for Scalar<T> {
+    type DType = T;
+    type With<U: Element> = Scalar<U>;
+
+    #[inline(always)]
+    fn value(self) -> T {
+        self.0
+    }
+
+    #[inline(always)]
+    fn with<U: Element>(result: U) -> Scalar<U> {
+        Scalar(result)
+    }
+
+    fn call<'a, B: Arrays, F: Call<1, B, T>>(_: &B, op: &F, x: <Scalar<T> as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
+        Ok(Scalar(op.apply([x.0])))
+    }
+}
+
+/// The operands of an op with two, of which at least one says the dtype.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{O}` in one formula: convert one with `astype`",
+    label = "the two sides of this have different dtypes"
+)]
+pub trait Join<O: Valued>: Copy + Valued {
+    /// The dtype of both.
+    type DType: Element;
+    /// A result: of arrays if one of the two is one, else a scalar.
+    type With<U: Element>: Single<DType = U>;
+
+    /// Both in that dtype.
+    fn join(self, other: O) -> [Self::DType; 2];
+
+    /// A result.
+    fn with<U: Element>(result: U) -> Self::With<U>;
+
+    /// The op of the backend where one of the two is an array, else the op itself.
+    fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
+        b: &B,
+        op: &F,
+        x: Self::Val<'a, B>,
+        y: O::Val<'a, B>,
+    ) -> Result<<Self::With<F::Out> as Valued>::Val<'a, B>>;
+}
+
+/// An operand that takes the dtype `T`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{T}` in one formula: convert one with `astype`",
+    label = "this has another dtype than the first operand"
+)]
+pub trait Fits<T: Element>: Copy + Valued {
+    /// In that dtype.
+    fn of(self) -> T;
+
+    /// As an operand of the backend.
+    fn operand<'v, B: Arrays>(x: &'v Self::Val<'_, B>) -> Operand<'v, B, T>;
+}
+
+impl<T: Element> Fits<T> for T {
+    #[inline(always)]
+    fn of(self) -> T {
+        self
+    }
+
+    fn operand<'v, B: Arrays>(x: &'v Computed<'_, B, T>) -> Operand<'v, B, T> {
+        x.operand()
+    }
+}
+
+macro_rules! number {
+    ($number:ty, [$($declared:tt)*], |$x:ident| $value:expr) => {
+        impl<$($declared)*> Fits<T> for $number {
+            #[inline(always)]
+            fn of(self) -> T {
+                let $x = self;
+                $value
+            }
+
+            fn operand<'v, B: Arrays>(x: &'v $number) -> Operand<'v, B, T> {
+                Operand::Scalar(Fits::<T>::of(*x))
+            }
+        }
+    };
+}
+number!(Scalar<V>, [T: Element, V: Element + Into<operand::Scalar<T>>], |x| Into::<operand::Scalar<T>>::into(x.0).0);
+number!(Literal, [T: Float], |x| T::from_f64(x.0));
+number!(Whole, [T: Numeric], |x| T::from_i64(x.0));
+
+/// Implements [`Join`] of two sorts of operands, both of which fit the dtype `T`.
+macro_rules! join {
+    ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
+        impl<$($declared)*> Join<$y> for $x {
+            type DType = T;
+            type With<U: Element> = U;
+
+            #[inline(always)]
+            fn join(self, other: $y) -> [T; 2] {
+                [Fits::<T>::of(self), Fits::<T>::of(other)]
+            }
+
+            #[inline(always)]
+            fn with<U: Element>(result: U) -> U {
+                result
+            }
+
+            fn call<'a, B: Arrays, F: Call<2, B, T>>(
+                b: &B,
+                op: &F,
+                x: <$x as Valued>::Val<'a, B>,
+                y: <$y as Valued>::Val<'a, B>,
+            ) -> Result<Computed<'a, B, F::Out>> {
+                let operands = [<$x as Fits<T>>::operand(&x), <$y as Fits<T>>::operand(&y)];
+                op.call(b, operands).map(Computed::Made)
+            }
+        }
+    )*};
+}
+join! {
+    [T: Element] T, T;
+    [T: Element, V: Element + Into<operand::Scalar<T>>] T, Scalar<V>;
+    [T: Element, V: Element + Into<operand::Scalar<T>>] Scalar<V>, T;
+    [T: Float] T, Literal;
+    [T: Float] Literal, T;
+    [T: Numeric] T, Whole;
+    [T: Numeric] Whole, T;
+}
+
+/// The same of two numbers, of which one has a dtype.
+macro_rules! join_scalars {
+    ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
+        impl<$($declared)*> Join<$y> for $x {
+            type DType = T;
+            type With<U: Element> = Scalar<U>;
+
+            #[inline(always)]
+            fn join(self, other: $y) -> [T; 2] {
+                [Fits::<T>::of(self), Fits::<T>::of(other)]
+            }
+
+            #[inline(always)]
+            fn with<U: Element>(result: U) -> Scalar<U> {
+                Scalar(result)
+            }
+
+            fn call<'a, B: Arrays, F: Call<2, B, T>>(_: &B, op: &F, x: <$x as Valued>::Val<'a, B>, y: <$y as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
+                Ok(Scalar(op.apply(x.join(y))))
+            }
+        }
+    )*};
+}
+join_scalars! {
+    [T: Element] Scalar<T>, Scalar<T>;
+    [T: Float] Scalar<T>, Literal;
+    [T: Float] Literal, Scalar<T>;
+    [T: Numeric] Scalar<T>, Whole;
+    [T: Numeric] Whole, Scalar<T>;
+}

@@ -1,0 +1,254 @@
+//! What a formula is over: arrays and scalars.
+
+use super::join::Scalar;
+use crate::{Arrays, DType, Element};
+use std::marker::PhantomData;
+
+/// How many arrays a formula is over at most; `expr!` computes parts of a longer one first.
+pub const MOST: usize = 8;
+
+/// The leaves of a formula: `()`, or a leaf and the leaves after it.
+pub trait Leaves<'a, B: Arrays>: Sync {
+    /// The same without arrays and their lifetime: dtypes, and where scalars are.
+    type Layout: Layout;
+
+    /// Shows every array, in order.
+    fn visit(&self, visitor: &mut impl Visitor<'a, B>);
+
+    /// The values of the scalars.
+    fn scalars(&self) -> <Self::Layout as Layout>::Scalars;
+}
+
+/// What is shown the arrays of a formula.
+pub trait Visitor<'a, B: Arrays> {
+    /// The next array.
+    fn array<T: Element>(&mut self, x: &'a B::Array<T>);
+}
+
+/// The dtypes of leaves, and how one element of each is loaded in a loop on the host.
+pub trait Layout: 'static {
+    /// One element of each leaf.
+    type Elements: Copy;
+    /// The values of the scalars.
+    type Scalars: Copy + Send + Sync + 'static;
+    /// What elements are loaded from.
+    type Bound: Copy;
+    /// How many arrays there are.
+    const ARRAYS: usize;
+
+    /// Writes the dtypes of the arrays, the first one at `at`.
+    fn dtypes(at: usize, to: &mut [DType; MOST]);
+
+    /// What elements are loaded from: the arrays' first elements from number `at` on, and the scalars.
+    fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
+
+    /// Element number `i` of every leaf.
+    ///
+    /// # Safety
+    /// Every array that was bound has it.
+    unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements;
+}
+
+/// An array as a leaf.
+pub struct Array<'a, B: Arrays, T: Element>(pub(super) &'a B::Array<T>);
+
+/// A scalar as a leaf.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<T>(pub(super) T);
+
+/// The layout of an array.
+pub struct OfArray<T>(PhantomData<fn() -> T>);
+
+/// The layout of a scalar.
+pub struct OfScalar<T>(PhantomData<fn() -> T>);
+
+/// The layout of a leaf and those after it.
+pub struct OfPair<X, R>(PhantomData<fn() -> (X, R)>);
+
+impl<'a, B: Arrays> Leaves<'a, B> for () {
+    type Layout = ();
+
+    #[inline(always)]
+    fn visit(&self, _: &mut impl Visitor<'a, B>) {}
+
+    #[inline(always)]
+    fn scalars(&self) {}
+}
+
+impl<'a, B: Arrays, T: Element> Leaves<'a, B> for Array<'a, B, T> {
+    type Layout = OfArray<T>;
+
+    #[inline(always)]
+    fn visit(&self, visitor: &mut impl Visitor<'a, B>) {
+        visitor.array(self.0);
+    }
+
+    #[inline(always)]
+    fn scalars(&self) {}
+}
+
+impl<'a, B: Arrays, T: Element> Leaves<'a, B> for Value<T> {
+    type Layout = OfScalar<T>;
+
+    #[inline(always)]
+    fn visit(&self, _: &mut impl Visitor<'a, B>) {}
+
+    #[inline(always)]
+    fn scalars(&self) -> T {
+        self.0
+    }
+}
+
+impl<'a, B: Arrays, X: Leaves<'a, B>, R: Leaves<'a, B>> Leaves<'a, B> for (X, R) {
+    type Layout = OfPair<X::Layout, R::Layout>;
+
+    #[inline(always)]
+    fn visit(&self, visitor: &mut impl Visitor<'a, B>) {
+        self.0.visit(visitor);
+        self.1.visit(visitor);
+    }
+
+    #[inline(always)]
+    fn scalars(&self) -> <Self::Layout as Layout>::Scalars {
+        (self.0.scalars(), self.1.scalars())
+    }
+}
+
+impl Layout for () {
+    type Elements = ();
+    type Scalars = ();
+    type Bound = ();
+    const ARRAYS: usize = 0;
+
+    fn dtypes(_: usize, _: &mut [DType; MOST]) {}
+
+    #[inline(always)]
+    fn bind(_: &[*const u8; MOST], _: usize, (): &()) {}
+
+    #[inline(always)]
+    unsafe fn load((): &(), _: usize) {}
+}
+
+impl<T: Element> Layout for OfArray<T> {
+    type Elements = T;
+    type Scalars = ();
+    type Bound = *const T;
+    const ARRAYS: usize = 1;
+
+    fn dtypes(at: usize, to: &mut [DType; MOST]) {
+        to[at] = T::DTYPE;
+    }
+
+    #[inline(always)]
+    fn bind(x: &[*const u8; MOST], at: usize, (): &()) -> *const T {
+        x[at].cast()
+    }
+
+    #[inline(always)]
+    unsafe fn load(bound: &*const T, i: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { *bound.add(i) }
+    }
+}
+
+impl<T: Element> Layout for OfScalar<T> {
+    type Elements = Scalar<T>;
+    type Scalars = T;
+    type Bound = T;
+    const ARRAYS: usize = 0;
+
+    fn dtypes(_: usize, _: &mut [DType; MOST]) {}
+
+    #[inline(always)]
+    fn bind(_: &[*const u8; MOST], _: usize, scalar: &T) -> T {
+        *scalar
+    }
+
+    #[inline(always)]
+    unsafe fn load(bound: &T, _: usize) -> Scalar<T> {
+        Scalar(*bound)
+    }
+}
+
+impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
+    type Elements = (X::Elements, R::Elements);
+    type Scalars = (X::Scalars, R::Scalars);
+    type Bound = (X::Bound, R::Bound);
+    const ARRAYS: usize = X::ARRAYS + R::ARRAYS;
+
+    fn dtypes(at: usize, to: &mut [DType; MOST]) {
+        X::dtypes(at, to);
+        R::dtypes(at + X::ARRAYS, to);
+    }
+
+    #[inline(always)]
+    fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound {
+        (X::bind(x, at, &scalars.0), R::bind(x, at + X::ARRAYS, &scalars.1))
+    }
+
+    #[inline(always)]
+    unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements {
+        // SAFETY: the caller's promise.
+        unsafe { (X::load(&bound.0, i), R::load(&bound.1, i)) }
+    }
+}
+
+/// What a name in a formula may be: an array, a reference to one, or a scalar. `K` says which; it is inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` in a formula is neither an array of this backend nor a number",
+    label = "neither an array of this backend nor a number"
+)]
+pub trait IntoLeaf<'a, B: Arrays, K> {
+    /// The leaf.
+    type Leaf: Leaves<'a, B>;
+
+    /// The leaf, which borrows an array.
+    fn leaf(&'a self) -> Self::Leaf;
+}
+
+/// Markers that keep the implementations of [`IntoLeaf`] apart. Nobody names them: they are inferred.
+pub mod leaf_kind {
+    use std::marker::PhantomData;
+
+    /// An array.
+    pub struct Array<T>(PhantomData<T>);
+    /// A reference.
+    pub struct Borrowed<K>(PhantomData<K>);
+    /// A scalar.
+    pub struct Scalar;
+}
+
+impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Array<T>> for B::Array<T> {
+    type Leaf = Array<'a, B, T>;
+
+    #[inline(always)]
+    fn leaf(&'a self) -> Array<'a, B, T> {
+        Array(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>> IntoLeaf<'a, B, leaf_kind::Borrowed<K>> for &'a X {
+    type Leaf = X::Leaf;
+
+    #[inline(always)]
+    fn leaf(&'a self) -> X::Leaf {
+        (**self).leaf()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Scalar> for T {
+    type Leaf = Value<T>;
+
+    #[inline(always)]
+    fn leaf(&'a self) -> Value<T> {
+        Value(*self)
+    }
+}
+
+/// What a name is, as a leaf of a formula on a backend.
+#[inline(always)]
+pub fn leaf<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>>(_: &B, x: &'a X) -> X::Leaf {
+    x.leaf()
+}

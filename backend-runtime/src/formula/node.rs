@@ -1,0 +1,248 @@
+//! The tree of a formula: ops over the elements at one place.
+
+use super::{
+    join::{Fits, Join, Literal, Single, Whole},
+    leaf::{Layout, Leaves},
+    run::Valued,
+};
+use crate::{Arrays, Each, EachSource, Element, Kind, scalar::is_far};
+use std::marker::PhantomData;
+
+/// What a part of a formula is, said by its type alone.
+pub trait Typed: Copy + Send + Sync + 'static {
+    /// An element, a scalar, or a number that was written.
+    type Out: Copy + Valued;
+}
+
+/// A part of a formula, computed from one element `L` of each leaf.
+pub trait Node<L>: Typed {
+    /// Whether a sine or the like is among the ops, whose argument is looked at beforehand.
+    const NEEDS_RANGE_REDUCTION: bool = false;
+
+    /// The value.
+    fn at(&self, leaves: &L) -> Self::Out;
+
+    /// Whether the argument of a sine is so large that its loop has to be the slow one (see [`is_far`]).
+    #[inline(always)]
+    fn is_far(&self, _: &L) -> bool {
+        false
+    }
+}
+
+/// The first leaf.
+#[derive(Clone, Copy, Debug)]
+pub struct Head;
+
+/// A place among the leaves after the first.
+#[derive(Clone, Copy, Debug)]
+pub struct Tail<N>(PhantomData<fn() -> N>);
+
+/// The element at place `N`.
+pub trait Get<N> {
+    /// Its type.
+    type Item: Copy;
+
+    /// The element.
+    fn get(&self) -> Self::Item;
+}
+
+impl<X: Copy, R> Get<Head> for (X, R) {
+    type Item = X;
+
+    #[inline(always)]
+    fn get(&self) -> X {
+        self.0
+    }
+}
+
+impl<X, N, R: Get<N>> Get<Tail<N>> for (X, R) {
+    type Item = R::Item;
+
+    #[inline(always)]
+    fn get(&self) -> R::Item {
+        self.1.get()
+    }
+}
+
+/// The leaf at place `N`, whose elements are of type `V`.
+#[derive(Debug)]
+pub struct Leaf<N, V>(PhantomData<fn() -> (N, V)>);
+
+impl<N, V> Clone for Leaf<N, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<N, V> Copy for Leaf<N, V> {}
+
+/// The node of a leaf.
+#[inline(always)]
+pub fn place<'a, B: Arrays, N, X: Leaves<'a, B>>(_: &B, _: N, _: &X) -> Leaf<N, <X::Layout as Layout>::Elements> {
+    Leaf(PhantomData)
+}
+
+impl<N: 'static, V: Copy + Valued + 'static> Typed for Leaf<N, V> {
+    type Out = V;
+}
+
+impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Leaf<N, V> {
+    #[inline(always)]
+    fn at(&self, leaves: &L) -> V {
+        leaves.get()
+    }
+}
+
+macro_rules! written {
+    ($($t:ty),*) => {$(
+        impl Typed for $t {
+            type Out = $t;
+        }
+
+        impl<L> Node<L> for $t {
+            #[inline(always)]
+            fn at(&self, _: &L) -> $t {
+                *self
+            }
+        }
+    )*};
+}
+written!(Literal, Whole);
+
+/// The scalar expression of a row, as it is in a formula.
+pub trait Row: EachSource + Copy + Send + Sync + 'static {}
+
+impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
+
+/// Whether the row looks at its first operand for large arguments, in this dtype.
+const fn needs_range_reduction<F: Row, T: Element>() -> bool {
+    match T::DTYPE.kind() {
+        Kind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
+        Kind::Real => F::NEEDS_RANGE_REDUCTION,
+        _ => false,
+    }
+}
+
+/// An op with one operand of dtype `T`, with a result `V`.
+#[derive(Clone, Copy, Debug)]
+pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V)>);
+
+/// The node of an op with one operand.
+#[inline(always)]
+#[allow(clippy::type_complexity)] // the type is all there is
+pub fn op1<F, X>(op: F, x: X) -> Op1<F, X, <X::Out as Single>::DType, <X::Out as Single>::With<F::Out>>
+where
+    X: Typed<Out: Single>,
+    F: Each<1, <X::Out as Single>::DType> + Row,
+{
+    Op1(op, x, PhantomData)
+}
+
+impl<F: Row, X: Typed, T: Element, V: Single + 'static> Typed for Op1<F, X, T, V> {
+    type Out = V;
+}
+
+impl<L, F, X, T: Element, V> Node<L> for Op1<F, X, T, V>
+where
+    X: Node<L, Out: Single<DType = T, With<F::Out> = V>>,
+    F: Each<1, T> + Row,
+    V: Single + 'static,
+{
+    const NEEDS_RANGE_REDUCTION: bool = X::NEEDS_RANGE_REDUCTION || needs_range_reduction::<F, T>();
+
+    #[inline(always)]
+    fn at(&self, leaves: &L) -> V {
+        X::Out::with(self.0.apply([self.1.at(leaves).value()]))
+    }
+
+    #[inline(always)]
+    fn is_far(&self, leaves: &L) -> bool {
+        self.1.is_far(leaves) | (const { needs_range_reduction::<F, T>() } && is_far(self.1.at(leaves).value()))
+    }
+}
+
+/// An op with two operands, of dtype `T` together, with a result `V`.
+#[derive(Clone, Copy, Debug)]
+pub struct Op2<F, X, Y, T, V>(pub(super) F, pub(super) X, pub(super) Y, PhantomData<fn() -> (T, V)>);
+
+/// The node of an op with two operands.
+#[inline(always)]
+#[allow(clippy::type_complexity)]
+pub fn op2<F, X, Y>(
+    op: F,
+    x: X,
+    y: Y,
+) -> Op2<F, X, Y, <X::Out as Join<Y::Out>>::DType, <X::Out as Join<Y::Out>>::With<F::Out>>
+where
+    X: Typed<Out: Join<Y::Out>>,
+    Y: Typed,
+    F: Each<2, <X::Out as Join<Y::Out>>::DType> + Row,
+{
+    Op2(op, x, y, PhantomData)
+}
+
+impl<F: Row, X: Typed, Y: Typed, T: Element, V: Single + 'static> Typed for Op2<F, X, Y, T, V> {
+    type Out = V;
+}
+
+impl<L, F, X, Y, T: Element, V> Node<L> for Op2<F, X, Y, T, V>
+where
+    X: Node<L, Out: Join<Y::Out, DType = T, With<F::Out> = V>>,
+    Y: Node<L>,
+    F: Each<2, T> + Row,
+    V: Single + 'static,
+{
+    const NEEDS_RANGE_REDUCTION: bool = X::NEEDS_RANGE_REDUCTION || Y::NEEDS_RANGE_REDUCTION;
+
+    #[inline(always)]
+    fn at(&self, leaves: &L) -> V {
+        X::Out::with(self.0.apply(self.1.at(leaves).join(self.2.at(leaves))))
+    }
+
+    #[inline(always)]
+    fn is_far(&self, leaves: &L) -> bool {
+        self.1.is_far(leaves) | self.2.is_far(leaves)
+    }
+}
+
+/// An op with three operands, the first of which says the dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct Op3<F, X, Y, Z, T, V>(pub(super) F, pub(super) X, pub(super) Y, pub(super) Z, PhantomData<fn() -> (T, V)>);
+
+/// The node of an op with three operands.
+#[inline(always)]
+#[allow(clippy::type_complexity)]
+pub fn op3<F, X, Y, Z>(op: F, x: X, y: Y, z: Z) -> Op3<F, X, Y, Z, X::Out, F::Out>
+where
+    X: Typed<Out: Element>,
+    Y: Typed<Out: Fits<X::Out>>,
+    Z: Typed<Out: Fits<X::Out>>,
+    F: Each<3, X::Out> + Row,
+{
+    Op3(op, x, y, z, PhantomData)
+}
+
+impl<F: Row, X: Typed, Y: Typed, Z: Typed, T: Element, V: Element> Typed for Op3<F, X, Y, Z, T, V> {
+    type Out = V;
+}
+
+impl<L, F, X, Y, Z, T: Element, V: Element> Node<L> for Op3<F, X, Y, Z, T, V>
+where
+    X: Node<L, Out = T>,
+    Y: Node<L, Out: Fits<T>>,
+    Z: Node<L, Out: Fits<T>>,
+    F: Each<3, T, Out = V> + Row,
+{
+    const NEEDS_RANGE_REDUCTION: bool =
+        X::NEEDS_RANGE_REDUCTION || Y::NEEDS_RANGE_REDUCTION || Z::NEEDS_RANGE_REDUCTION;
+
+    #[inline(always)]
+    fn at(&self, leaves: &L) -> V {
+        self.0.apply([self.1.at(leaves), self.2.at(leaves).of(), self.3.at(leaves).of()])
+    }
+
+    #[inline(always)]
+    fn is_far(&self, leaves: &L) -> bool {
+        self.1.is_far(leaves) | self.2.is_far(leaves) | self.3.is_far(leaves)
+    }
+}

@@ -1,0 +1,183 @@
+//! A formula op by op: what backends do that do not fuse.
+
+use super::{
+    join::{Fits, Join, Literal, Scalar, Single, Whole},
+    leaf::{Array, Layout, Leaves, Value},
+    node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
+};
+use crate::{Arrays, Each, Element, Operand, Result};
+
+/// A row as a call of the backend's method.
+pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
+    /// The call.
+    fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
+}
+
+/// What a part of a formula is as a whole, and not at one place: an array, or a number.
+pub trait Valued {
+    /// That.
+    type Val<'a, B: Arrays>;
+}
+
+impl<T: Element> Valued for T {
+    type Val<'a, B: Arrays> = Computed<'a, B, T>;
+}
+
+impl<T: Element> Valued for Scalar<T> {
+    type Val<'a, B: Arrays> = Scalar<T>;
+}
+
+impl Valued for Literal {
+    type Val<'a, B: Arrays> = Literal;
+}
+
+impl Valued for Whole {
+    type Val<'a, B: Arrays> = Whole;
+}
+
+/// An array that a formula is over, or that was computed for it.
+pub enum Computed<'a, B: Arrays, T: Element> {
+    /// A leaf.
+    Leaf(&'a B::Array<T>),
+    /// The result of an op.
+    Made(B::Array<T>),
+}
+
+impl<B: Arrays, T: Element> Computed<'_, B, T> {
+    /// As an operand.
+    pub fn operand(&self) -> Operand<'_, B, T> {
+        match self {
+            Computed::Leaf(x) => Operand::Array(*x),
+            Computed::Made(x) => Operand::Array(x),
+        }
+    }
+
+    /// The array.
+    pub fn into_array(self) -> B::Array<T> {
+        match self {
+            Computed::Leaf(x) => x.clone(),
+            Computed::Made(x) => x,
+        }
+    }
+}
+
+/// A part of a formula that can be computed op by op.
+#[diagnostic::on_unimplemented(
+    message = "this formula does not run on the backend",
+    note = "its ops are rows of a table: the backend needs the trait of the table"
+)]
+pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elements> {
+    /// The value.
+    fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
+}
+
+/// The leaf at place `N`, as a whole.
+pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
+    /// Its element.
+    type Element: Valued;
+
+    /// The array or number.
+    fn whole(&self) -> <Self::Element as Valued>::Val<'a, B>;
+}
+
+impl<'a, B: Arrays, T: Element, R: Leaves<'a, B>> At<'a, B, Head> for (Array<'a, B, T>, R) {
+    type Element = T;
+
+    fn whole(&self) -> Computed<'a, B, T> {
+        Computed::Leaf(self.0.0)
+    }
+}
+
+impl<'a, B: Arrays, T: Element, R: Leaves<'a, B>> At<'a, B, Head> for (Value<T>, R) {
+    type Element = Scalar<T>;
+
+    fn whole(&self) -> Scalar<T> {
+        Scalar(self.0.0)
+    }
+}
+
+impl<'a, B: Arrays, N, X: Leaves<'a, B>, R: At<'a, B, N>> At<'a, B, Tail<N>> for (X, R) {
+    type Element = R::Element;
+
+    fn whole(&self) -> <R::Element as Valued>::Val<'a, B> {
+        self.1.whole()
+    }
+}
+
+impl<'a, B, L, N, V> Run<'a, B, L> for Leaf<N, V>
+where
+    B: Arrays,
+    L: At<'a, B, N, Element = V, Layout: Layout<Elements: Get<N, Item = V>>>,
+    N: 'static,
+    V: Copy + Valued + 'static,
+{
+    fn run(&self, _: &B, leaves: &L) -> Result<V::Val<'a, B>> {
+        Ok(leaves.whole())
+    }
+}
+
+macro_rules! written {
+    ($($t:ty),*) => {$(
+        impl<'a, B: Arrays, L: Leaves<'a, B>> Run<'a, B, L> for $t {
+            fn run(&self, _: &B, _: &L) -> Result<$t> {
+                Ok(*self)
+            }
+        }
+    )*};
+}
+written!(Literal, Whole);
+
+impl<'a, B, L, F, X, T, V> Run<'a, B, L> for Op1<F, X, T, V>
+where
+    B: Arrays,
+    L: Leaves<'a, B>,
+    X: Run<'a, B, L> + Typed<Out: Single<DType = T, With<F::Out> = V>>,
+    F: Call<1, B, T> + Row,
+    T: Element,
+    V: Single + 'static,
+{
+    fn run(&self, b: &B, leaves: &L) -> Result<V::Val<'a, B>> {
+        X::Out::call(b, &self.0, self.1.run(b, leaves)?)
+    }
+}
+
+impl<'a, B, L, F, X, Y, T, V> Run<'a, B, L> for Op2<F, X, Y, T, V>
+where
+    B: Arrays,
+    L: Leaves<'a, B>,
+    X: Run<'a, B, L> + Typed<Out: Join<Y::Out, DType = T, With<F::Out> = V>>,
+    Y: Run<'a, B, L>,
+    F: Call<2, B, T> + Row,
+    T: Element,
+    V: Single + 'static,
+{
+    fn run(&self, b: &B, leaves: &L) -> Result<V::Val<'a, B>> {
+        X::Out::call(b, &self.0, self.1.run(b, leaves)?, self.2.run(b, leaves)?)
+    }
+}
+
+impl<'a, B, L, F, X, Y, Z, T, V> Run<'a, B, L> for Op3<F, X, Y, Z, T, V>
+where
+    B: Arrays,
+    L: Leaves<'a, B>,
+    X: Run<'a, B, L> + Typed<Out = T>,
+    Y: Run<'a, B, L> + Typed<Out: Fits<T>>,
+    Z: Run<'a, B, L> + Typed<Out: Fits<T>>,
+    F: Call<3, B, T> + Each<3, T, Out = V> + Row,
+    T: Element,
+    V: Element,
+{
+    fn run(&self, b: &B, leaves: &L) -> Result<Computed<'a, B, V>> {
+        let (x, y, z) = (self.1.run(b, leaves)?, self.2.run(b, leaves)?, self.3.run(b, leaves)?);
+        let operands = [<T as Fits<T>>::operand(&x), <Y::Out as Fits<T>>::operand(&y), <Z::Out as Fits<T>>::operand(&z)];
+        self.0.call(b, operands).map(Computed::Made)
+    }
+}
+
+/// Computes a formula op by op.
+pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
+    Ok(e.run(b, leaves)?.into_array())
+}
