@@ -35,7 +35,7 @@ pub use runtime::{
 /// For the macros of this crate.
 #[doc(hidden)]
 pub mod __private {
-    pub use backend_macros::{conformance, table};
+    pub use backend_macros::{conformance, expr, table};
 }
 
 #[cfg(feature = "conformance")]

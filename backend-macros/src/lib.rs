@@ -6,6 +6,7 @@
 mod conformance;
 mod docs;
 mod expand;
+mod formula;
 #[cfg(test)]
 mod fuzz;
 mod input;
@@ -34,6 +35,12 @@ pub fn table(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).map_err(|e| e.into_compile_error()).and_then(|input| expand_conformance(&input));
     expanded.unwrap_or_else(|errors| errors).into()
+}
+
+/// `expr! { [PATH "DIGEST" ..] BACKEND, FORMULA }`
+#[proc_macro]
+pub fn expr(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    formula::expand(input.into()).into()
 }
 
 /// The base table that a macro of the facade carries, as context.
@@ -96,8 +103,9 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         _ => expand.extension(),
     };
     let macros = input.base.is_none().then(|| exported_macros(&source.text));
+    let formulas = formula::macro_of(input, &model);
     // the expansion holds the table, so that an edit of it rebuilds
-    let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros };
+    let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros #formulas };
     match errors {
         None => Ok(expanded),
         // what is right is there, so that the compiler finds nothing to say of the code that uses it

@@ -45,6 +45,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         other.from_ndarray(self.to_ndarray(x)?)
     }
 
+    /// The backend, from a value or a reference: what the macro `expr!` is given may be either.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn as_backend(&self) -> &Self {
+        self
+    }
+
     /// Runs a formula, which the macro `expr!` makes. A backend that fuses makes one pass of it; this body calls its ops one
     /// by one.
     #[doc(hidden)]

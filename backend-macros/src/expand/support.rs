@@ -118,9 +118,13 @@ impl Expand<'_> {
                 }
             }
         };
+        let default = self.scalar_default(op, &name);
+        let call = self.scalar_call(op, &name, n);
         quote! {
             #[derive(Clone, Copy, Debug)]
             pub struct #name { #(#fields),* }
+            #default
+            #call
             #apply
             impl rt::EachSource for #name {
                 const NAME: &'static str = #text;
@@ -133,6 +137,80 @@ impl Expand<'_> {
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels
+            }
+        }
+    }
+
+    /// `Default`, where all parameters have one: in a formula those that are not given are these.
+    fn scalar_default(&self, op: &Op, name: &Ident) -> TokenStream {
+        let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
+        if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
+            return quote!();
+        }
+        let options = self.options_path(op);
+        let fields = scalars.iter().map(|p| {
+            let n = id(&p.name);
+            let as_f64 = (p.kind != Kind::Plain(Plain::Bool)).then(|| quote!(as f64));
+            quote!(#n: options.#n #as_f64)
+        });
+        quote! {
+            impl Default for #name {
+                fn default() -> Self {
+                    let options = super::#options::new();
+                    #name { #(#fields),* }
+                }
+            }
+        }
+    }
+
+    /// The call of the method, for backends that run formulas op by op.
+    fn scalar_call(&self, op: &Op, name: &Ident, n: usize) -> TokenStream {
+        let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
+        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
+        let operands: Vec<Ident> = (0..n).map(|i| format_ident!("x{i}")).collect();
+        let mut place = 0;
+        let arguments = op.positional().map(|p| {
+            if !p.is_array() {
+                let n = id(&p.name);
+                return quote!(self.#n);
+            }
+            let x = &operands[place];
+            place += 1;
+            match p.kind {
+                Kind::Operand(_) => quote!(#x),
+                _ => quote!(&*rt::formula::whole(b, &#x)?),
+            }
+        });
+        let arguments: Vec<TokenStream> = arguments.collect();
+        let options = op.has_options().then(|| {
+            let path = self.options_path(op);
+            let set = op.optional().map(|p| {
+                let n = id(&p.name);
+                quote!(.#n(self.#n))
+            });
+            quote!(super::#path::new()#(#set)*)
+        });
+        quote! {
+            impl<B: #backend, T: #bound> rt::formula::Call<#n, B, T> for #name {
+                fn call(
+                    &self,
+                    b: &B,
+                    [#(#operands),*]: [rt::Operand<'_, B, T>; #n],
+                ) -> rt::Result<B::Array<<Self as rt::Each<#n, T>>::Out>> {
+                    b.#method(#(#arguments,)* #options)
+                }
+            }
+        }
+    }
+
+    /// The trait that has the method of a row.
+    fn each_bound(&self, op: &Op) -> TokenStream {
+        let root = &self.root;
+        match &self.extension {
+            Some(extension) => quote!(#root::Backend + super::#extension),
+            None => {
+                let group = id(&camel(&op.group));
+                quote!(super::#group)
             }
         }
     }

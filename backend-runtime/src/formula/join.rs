@@ -50,7 +50,11 @@ impl<T: Element> Single for T {
         result
     }
 
-    fn call<'a, B: Arrays, F: Call<1, B, T>>(b: &B, op: &F, x: <T as Valued>::Val<'a, B>) -> Result<Computed<'a, B, F::Out>> {
+    fn call<'a, B: Arrays, F: Call<1, B, T>>(
+        b: &B,
+        op: &F,
+        x: <T as Valued>::Val<'a, B>,
+    ) -> Result<Computed<'a, B, F::Out>> {
         op.call(b, [x.operand()]).map(Computed::Made)
     }
 }
@@ -69,7 +73,11 @@ impl<T: Element> Single for Scalar<T> {
         Scalar(result)
     }
 
-    fn call<'a, B: Arrays, F: Call<1, B, T>>(_: &B, op: &F, x: <Scalar<T> as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
+    fn call<'a, B: Arrays, F: Call<1, B, T>>(
+        _: &B,
+        op: &F,
+        x: <Scalar<T> as Valued>::Val<'a, B>,
+    ) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
         Ok(Scalar(op.apply([x.0])))
     }
 }

@@ -1,7 +1,7 @@
 //! What a formula is over: arrays and scalars.
 
 use super::join::Scalar;
-use crate::{Arrays, DType, Element};
+use crate::{Arrays, DType, Element, Operand};
 use std::marker::PhantomData;
 
 /// How many arrays a formula is over at most; `expr!` computes parts of a longer one first.
@@ -36,8 +36,8 @@ pub trait Layout: 'static {
     /// How many arrays there are.
     const ARRAYS: usize;
 
-    /// Writes the dtypes of the arrays, the first one at `at`.
-    fn dtypes(at: usize, to: &mut [DType; MOST]);
+    /// The dtypes of the arrays; those after them mean nothing.
+    const DTYPES: [DType; MOST];
 
     /// What elements are loaded from: the arrays' first elements from number `at` on, and the scalars.
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
@@ -120,7 +120,7 @@ impl Layout for () {
     type Bound = ();
     const ARRAYS: usize = 0;
 
-    fn dtypes(_: usize, _: &mut [DType; MOST]) {}
+    const DTYPES: [DType; MOST] = [DType::Bool; MOST];
 
     #[inline(always)]
     fn bind(_: &[*const u8; MOST], _: usize, (): &()) {}
@@ -135,9 +135,7 @@ impl<T: Element> Layout for OfArray<T> {
     type Bound = *const T;
     const ARRAYS: usize = 1;
 
-    fn dtypes(at: usize, to: &mut [DType; MOST]) {
-        to[at] = T::DTYPE;
-    }
+    const DTYPES: [DType; MOST] = [T::DTYPE; MOST];
 
     #[inline(always)]
     fn bind(x: &[*const u8; MOST], at: usize, (): &()) -> *const T {
@@ -157,7 +155,7 @@ impl<T: Element> Layout for OfScalar<T> {
     type Bound = T;
     const ARRAYS: usize = 0;
 
-    fn dtypes(_: usize, _: &mut [DType; MOST]) {}
+    const DTYPES: [DType; MOST] = [DType::Bool; MOST];
 
     #[inline(always)]
     fn bind(_: &[*const u8; MOST], _: usize, scalar: &T) -> T {
@@ -176,10 +174,15 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
     type Bound = (X::Bound, R::Bound);
     const ARRAYS: usize = X::ARRAYS + R::ARRAYS;
 
-    fn dtypes(at: usize, to: &mut [DType; MOST]) {
-        X::dtypes(at, to);
-        R::dtypes(at + X::ARRAYS, to);
-    }
+    const DTYPES: [DType; MOST] = {
+        let mut all = X::DTYPES;
+        let mut i = X::ARRAYS;
+        while i < MOST {
+            all[i] = R::DTYPES[i - X::ARRAYS];
+            i += 1;
+        }
+        all
+    };
 
     #[inline(always)]
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound {
@@ -251,4 +254,44 @@ impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Scalar> for T {
 #[inline(always)]
 pub fn leaf<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>>(_: &B, x: &'a X) -> X::Leaf {
     x.leaf()
+}
+
+/// The array that a name is, for an op that is no scalar expression.
+#[inline(always)]
+pub fn array<'a, B: Arrays, T: Element, K, X: IntoLeaf<'a, B, K, Leaf = Array<'a, B, T>>>(
+    _: &B,
+    x: &'a X,
+) -> &'a B::Array<T> {
+    x.leaf().0
+}
+
+/// A leaf that is an operand of such an op.
+pub trait AsOperand<'a, B: Arrays> {
+    /// Its dtype.
+    type DType: Element;
+
+    /// The operand.
+    fn as_operand(&self) -> Operand<'a, B, Self::DType>;
+}
+
+impl<'a, B: Arrays, T: Element> AsOperand<'a, B> for Array<'a, B, T> {
+    type DType = T;
+
+    fn as_operand(&self) -> Operand<'a, B, T> {
+        Operand::Array(self.0)
+    }
+}
+
+impl<'a, B: Arrays, T: Element> AsOperand<'a, B> for Value<T> {
+    type DType = T;
+
+    fn as_operand(&self) -> Operand<'a, B, T> {
+        Operand::Scalar(self.0)
+    }
+}
+
+/// A leaf as an operand of an op that is no scalar expression.
+#[inline(always)]
+pub fn operand<'a, B: Arrays, X: AsOperand<'a, B>>(_: &B, x: &X) -> Operand<'a, B, X::DType> {
+    x.as_operand()
 }

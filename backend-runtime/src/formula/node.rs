@@ -37,6 +37,14 @@ pub struct Head;
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<N>(PhantomData<fn() -> N>);
 
+impl<N> Tail<N> {
+    /// The place after `N`.
+    #[inline(always)]
+    pub fn new(_: N) -> Tail<N> {
+        Tail(PhantomData)
+    }
+}
+
 /// The element at place `N`.
 pub trait Get<N> {
     /// Its type.

@@ -6,6 +6,7 @@ use super::{
     node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
 };
 use crate::{Arrays, Each, Element, Operand, Result};
+use std::ops::Deref;
 
 /// A row as a call of the backend's method.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
@@ -169,7 +170,8 @@ where
 {
     fn run(&self, b: &B, leaves: &L) -> Result<Computed<'a, B, V>> {
         let (x, y, z) = (self.1.run(b, leaves)?, self.2.run(b, leaves)?, self.3.run(b, leaves)?);
-        let operands = [<T as Fits<T>>::operand(&x), <Y::Out as Fits<T>>::operand(&y), <Z::Out as Fits<T>>::operand(&z)];
+        let operands =
+            [<T as Fits<T>>::operand(&x), <Y::Out as Fits<T>>::operand(&y), <Z::Out as Fits<T>>::operand(&z)];
         self.0.call(b, operands).map(Computed::Made)
     }
 }
@@ -180,4 +182,23 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     Ok(e.run(b, leaves)?.into_array())
+}
+
+/// An operand as an array: a scalar becomes one without axes.
+pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: &Operand<'a, B, T>) -> Result<Computed<'a, B, T>> {
+    match x {
+        Operand::Array(x) => Ok(Computed::Leaf(*x)),
+        Operand::Scalar(x) => b.from_ndarray(ndarray::arr0(*x).into_dyn().into_shared()).map(Computed::Made),
+    }
+}
+
+impl<B: Arrays, T: Element> Deref for Computed<'_, B, T> {
+    type Target = B::Array<T>;
+
+    fn deref(&self) -> &B::Array<T> {
+        match self {
+            Computed::Leaf(x) => x,
+            Computed::Made(x) => x,
+        }
+    }
 }

@@ -10,15 +10,18 @@ use super::{
     simd::{SETS, set, versions},
     walk::{self, Part},
 };
-use crate::{Complex, DType, Each, EachSource, Element, Kind, Result, bf16, scalar::is_far};
+use crate::{Complex, DType, Each, EachSource, Element, Kind, Result, bf16, formula, scalar::is_far};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
+/// How many operands a kernel has at most: a formula's; an op has [`OPERANDS`].
+pub const MOST: usize = formula::MOST;
+
 /// How many operands an op has at most.
-pub const MOST: usize = 3;
+const OPERANDS: usize = 3;
 
 /// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`: `n` elements of each, or one for all
 /// where that bit of `scalars` is set.
-pub type Loop = unsafe fn(op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
+pub type Loop = unsafe fn(op: *const u8, x: &[*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
 
 /// An op over one dtype.
 pub struct Kernel {
@@ -181,7 +184,7 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
 #[inline(always)]
 unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
     op: *const u8,
-    x: [*const u8; MOST],
+    x: &[*const u8; MOST],
     scalars: u8,
     out: *mut u8,
     n: usize,
@@ -234,7 +237,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
 
 /// The first `N` of them.
 #[inline(always)]
-fn first<const N: usize, T: Element>(all: [T; MOST]) -> [T; N] {
+fn first<const N: usize, T: Element>(all: [T; OPERANDS]) -> [T; N] {
     let mut some = [all[0]; N];
     if const { N > 1 } {
         some[1] = all[1];
@@ -251,7 +254,7 @@ macro_rules! loop_version {
         #[cfg(target_arch = "x86_64")]
         unsafe fn $name<const N: usize, T: Element, F: Each<N, T> + EachSource $(, const $near: bool)?>(
             op: *const u8,
-            x: [*const u8; MOST],
+            x: &[*const u8; MOST],
             scalars: u8,
             out: *mut u8,
             n: usize,
@@ -336,7 +339,7 @@ impl Aligned {
     #[inline(always)]
     pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
         // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
-        unsafe { kernel.loops[set()](op, self.x, self.scalars, out, self.n) };
+        unsafe { kernel.loops[set()](op, &self.x, self.scalars, out, self.n) };
     }
 }
 
@@ -482,7 +485,7 @@ unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars:
     // SAFETY: the caller's promise.
     unsafe {
         if kernel.near.is_none() && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars)) {
-            kernel.loops[set()](op, x, scalars, out, n);
+            kernel.loops[set()](op, &x, scalars, out, n);
         } else {
             blocks(kernel, op, x, scalars, out, n);
         }
@@ -512,7 +515,7 @@ unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scala
                 Some(near) if !any_far(kernel.inputs[0], here[0], len) => near,
                 _ => &kernel.loops,
             };
-            loops[set](op, here, 0, out.add(done * kernel.output.size()), len);
+            loops[set](op, &here, 0, out.add(done * kernel.output.size()), len);
         }
         done += len;
     }

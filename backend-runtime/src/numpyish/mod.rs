@@ -8,6 +8,7 @@ pub mod copy;
 pub mod create;
 pub mod elementwise;
 pub mod fft;
+mod formula;
 pub mod index;
 pub mod kernel;
 pub mod layout;
@@ -24,7 +25,11 @@ pub mod special;
 pub mod typed;
 pub mod walk;
 
-use crate::{Arrays, Element, HostArray, Result, random::Stream};
+use crate::{
+    Arrays, Element, HostArray, Result,
+    formula::{Leaves, Run, Typed},
+    random::Stream,
+};
 use std::sync::LazyLock;
 
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
@@ -85,6 +90,14 @@ impl Arrays for Numpyish {
     #[inline]
     fn from_ndarray<T: Element>(&self, x: NdArray<T>) -> Result<NdArray<T>> {
         Ok(x)
+    }
+
+    #[inline]
+    fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<NdArray<T>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        formula::run(e, leaves)
     }
 
     fn device(&self) -> String {

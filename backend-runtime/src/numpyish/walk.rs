@@ -10,7 +10,7 @@ use super::{
     parallel::{self},
     raw::{RawArray, View},
 };
-use crate::{DType, Result, rules};
+use crate::{DType, Result, formula, rules};
 use std::{mem::MaybeUninit, ops::Range};
 
 /// The distance of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
@@ -38,10 +38,18 @@ impl Part {
 pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 
 /// How many operands a walk takes.
-const MOST: usize = 3;
+const MOST: usize = formula::MOST;
 
-/// Bytes of a buffer for one packed operand. Three of them lie on the stack.
+/// Bytes of a buffer for one packed operand, where there are up to three of them.
 const SCRATCH: usize = 1 << 14;
+
+/// Bytes of the buffers of all operands, which lie on the stack.
+const ALL_SCRATCH: usize = 3 * SCRATCH;
+
+/// Bytes of the buffer of each of `n` operands.
+fn scratch_each(n: usize) -> usize {
+    (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
+}
 
 /// Rows of this length or more are worth a call each.
 const LONG_ROW: usize = 128;
@@ -126,7 +134,7 @@ impl Plan {
         let order = memory_order(&shape, &full);
         let (dims, strides) = joined(&shape, &order, &full);
         let widest = operands.iter().map(|o| o.dtype.size()).max().unwrap_or(1);
-        let boxes = Boxes::new(&dims, &strides, SCRATCH / widest);
+        let boxes = Boxes::new(&dims, &strides, scratch_each(operands.len()) / widest);
         let modes = strides.iter().map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..])).collect();
         Ok(Plan { shape, order, dims, strides, boxes, modes })
     }
@@ -139,7 +147,7 @@ impl Plan {
         let outer = Outer::new(self);
         let height = tall.map_or(1, |(_, height)| height);
         parallel::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
-            let mut scratch = [[const { MaybeUninit::<[u64; 2]>::uninit() }; SCRATCH / 16]; MOST];
+            let mut scratch = [const { MaybeUninit::<[u64; 2]>::uninit() }; ALL_SCRATCH / 16];
             let mut at = Position::new(&outer, range.start / segments);
             for i in range {
                 at.advance_to(i / segments);
@@ -148,7 +156,8 @@ impl Plan {
                 let rows = tall.map_or(1, |(k, height)| height.min(self.dims[k] - at.index[k] * height));
                 let mut parts = [Part::NONE; MOST];
                 let mut next_row = [0; MOST];
-                for (k, scratch) in scratch.iter_mut().enumerate().take(operands.len()) {
+                let each = scratch_each(operands.len()) / 16;
+                for (k, scratch) in scratch.chunks_exact_mut(each).enumerate().take(operands.len()) {
                     let offset = at.offsets[k] + first as isize * self.strides[k][axis];
                     // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
                     (parts[k], next_row[k]) = unsafe { self.part(&operands[k], k, offset, n, rows, scratch) };

@@ -31,7 +31,7 @@ fn kernel(dtype: DType) -> Kernel {
     Kernel {
         name: "where",
         operands: 3,
-        inputs: [DType::Bool, dtype, dtype],
+        inputs: [DType::Bool, dtype, dtype, dtype, dtype, dtype, dtype, dtype],
         output: dtype,
         scalar_forms: false,
         loops: [pick; SETS],
@@ -41,7 +41,7 @@ fn kernel(dtype: DType) -> Kernel {
 
 versions! {
     /// Both elements are read before the choice. Without the hint it is a branch, which a random condition mispredicts.
-    unsafe fn pick[U: Copy][U](_op: *const u8, x: [*const u8; MOST], _scalars: u8, out: *mut u8, n: usize) {
+    unsafe fn pick[U: Copy][U](_op: *const u8, x: &[*const u8; MOST], _scalars: u8, out: *mut u8, n: usize) {
         // SAFETY: as `Loop` says: `n` elements of each.
         unsafe {
             let (c, x, y) = (x[0].cast::<bool>(), x[1].cast::<U>(), x[2].cast::<U>());

@@ -1,0 +1,323 @@
+//! A formula as Rust: leaves, the tree over them, and before it what is no scalar expression.
+
+use super::{
+    Result, mistake,
+    parse::{Argument, Formula, Number, Whole},
+    rows::{Parameter, Row, Rows},
+};
+use crate::expand::id;
+use op_table::model::camel;
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+/// Names in one pass, and ops in one another: what goes beyond is computed before. (The runtime takes 8 arrays.)
+const MOST_LEAVES: usize = 8;
+const MOST_DEPTH: usize = 40;
+
+/// The Rust of a formula: an expression that is a `Result`.
+pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenStream> {
+    let (Whole::Value(formula) | Whole::Assign(_, formula)) = whole;
+    let root = match rows.get("add") {
+        Some(row) => row.path.clone(),
+        None => return mistake(Span::call_site(), "the base table is missing"),
+    };
+    let mut steps = Steps { root: root.clone(), rows, code: TokenStream::new(), count: 0 };
+    let value = steps.value(formula)?;
+    let (code, rt) = (steps.code, quote!(#root::runtime));
+    // `match` keeps a backend that is a temporary; the closure keeps `?` inside
+    let result = quote! {{
+        #[allow(unused_imports)]
+        use #rt::Arrays as _;
+        match (#backend).as_backend() {
+            __b => (|| -> #rt::Result<_> {
+                #code
+                #rt::Result::Ok(#value)
+            })(),
+        }
+    }};
+    Ok(match whole {
+        Whole::Value(_) => result,
+        Whole::Assign(target, _) => quote!(#result.map(|value| #target = value)),
+    })
+}
+
+/// What is computed in order.
+struct Steps<'a> {
+    root: TokenStream,
+    rows: &'a Rows,
+    code: TokenStream,
+    /// How many variables there are.
+    count: usize,
+}
+
+/// One pass: its leaves, each once.
+#[derive(Default)]
+struct Pass {
+    /// The text of each leaf, and the variable of it.
+    leaves: Vec<(String, Ident)>,
+}
+
+impl Steps<'_> {
+    fn variable(&mut self) -> Ident {
+        self.count += 1;
+        format_ident!("__x{}", self.count)
+    }
+
+    /// An expression for the array that a formula gives.
+    fn value(&mut self, formula: &Formula) -> Result<TokenStream> {
+        match formula {
+            Formula::Call(name, arguments, options) if !self.row(name)?.each => self.eager(name, arguments, options),
+            Formula::Index(x, index) => self.part(x, index),
+            _ => {
+                let fitted = self.fit(formula)?;
+                self.pass(&fitted.formula)
+            }
+        }
+    }
+
+    /// One pass over memory.
+    fn pass(&mut self, formula: &Formula) -> Result<TokenStream> {
+        let mut pass = Pass::default();
+        let tree = self.tree(formula, &mut pass)?;
+        let leaves = pass.leaves.iter().rev().fold(quote!(()), |rest, (_, leaf)| quote!((#leaf, #rest)));
+        let at = formula.span();
+        Ok(quote_spanned!(here(at) => __b.formula(&#tree, &#leaves)?))
+    }
+
+    /// A formula whose parts were computed before where they are no scalar expressions, and where one pass would be too long.
+    fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
+        match formula {
+            Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0 }),
+            Formula::Leaf(rust, _) => Ok(Fitted { formula: formula.clone(), names: vec![rust.to_string()], depth: 0 }),
+            Formula::Call(name, arguments, options) if self.row(name)?.each => {
+                let mut operands = Vec::new();
+                for argument in arguments {
+                    operands.push(match argument {
+                        Argument::Formula(formula) => Some(self.fit(formula)?),
+                        _ => None,
+                    });
+                }
+                while let Some(i) = too_long(&operands) {
+                    if let Some(operand) = &mut operands[i] {
+                        let (value, variable) = (self.pass(&operand.formula)?, self.variable());
+                        self.code.extend(quote!(let #variable = #value;));
+                        *operand = Fitted::variable(&variable, operand.formula.span());
+                    }
+                }
+                let (names, depth) =
+                    (names_of(&operands), 1 + operands.iter().flatten().map(|o| o.depth).max().unwrap_or(0));
+                let fitted = operands.into_iter().zip(arguments).map(|(operand, argument)| match operand {
+                    Some(operand) => Argument::Formula(operand.formula),
+                    None => argument.clone(),
+                });
+                Ok(Fitted { formula: Formula::Call(name.clone(), fitted.collect(), options.clone()), names, depth })
+            }
+            other => {
+                let (variable, at) = (self.computed(other)?, other.span());
+                Ok(Fitted::variable(&variable, at))
+            }
+        }
+    }
+
+    /// The array that a formula gives, as a variable.
+    fn computed(&mut self, formula: &Formula) -> Result<Ident> {
+        let (value, name) = (self.value(formula)?, self.variable());
+        self.code.extend(quote!(let #name = #value;));
+        Ok(name)
+    }
+
+    fn row(&self, name: &Ident) -> Result<&Row> {
+        match self.rows.get(&name.to_string()) {
+            Some(row) => Ok(row),
+            None => mistake(name.span(), format!("there is no op `{name}`")),
+        }
+    }
+
+    /// A node of the tree of a pass.
+    fn tree(&mut self, formula: &Formula, pass: &mut Pass) -> Result<TokenStream> {
+        let formula_path = self.formula_path();
+        match formula {
+            Formula::Number(Number::Whole(x), _) => {
+                let x = Literal::i64_suffixed(*x);
+                Ok(quote!(#formula_path::Whole(#x)))
+            }
+            Formula::Number(Number::Float(x), _) => {
+                let x = Literal::f64_suffixed(*x);
+                Ok(quote!(#formula_path::Literal(#x)))
+            }
+            Formula::Leaf(rust, at) => Ok(self.leaf(rust.to_string(), rust, *at, pass)),
+            Formula::Call(name, arguments, options) => self.node(name, arguments, options, pass),
+            Formula::Index(..) => mistake(formula.span(), "a part of an array is computed before"),
+        }
+    }
+
+    fn formula_path(&self) -> TokenStream {
+        let root = &self.root;
+        quote!(#root::runtime::formula)
+    }
+
+    /// The node of a leaf, which is a variable of its own the first time.
+    fn leaf(&mut self, text: String, rust: &TokenStream, at: Span, pass: &mut Pass) -> TokenStream {
+        let path = self.formula_path();
+        let index = pass.leaves.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
+            let name = self.variable();
+            let value = self.variable();
+            self.code.extend(quote_spanned!(here(at) => let #value = &#rust; let #name = #path::leaf(__b, #value);));
+            pass.leaves.push((text, name));
+            pass.leaves.len() - 1
+        });
+        let place = (0..index).fold(quote!(#path::Head), |place, _| quote!(#path::Tail::new(#place)));
+        let name = &pass.leaves[index].1;
+        quote!(#path::place(__b, #place, &#name))
+    }
+
+    /// The node of a scalar expression.
+    fn node(
+        &mut self,
+        name: &Ident,
+        arguments: &[Argument],
+        options: &[(Ident, TokenStream)],
+        pass: &mut Pass,
+    ) -> Result<TokenStream> {
+        let row = self.row(name)?.clone();
+        let (path, formula_path, at) = (&row.path, self.formula_path(), name.span());
+        let mut operands = Vec::new();
+        let mut fields = Vec::new();
+        for (parameter, argument) in row.positional.iter().zip(arguments) {
+            match (parameter, argument) {
+                (Parameter::Rust(field), Argument::Rust(rust)) => {
+                    let field = Ident::new(field, at);
+                    fields.push(quote!(#field: #rust));
+                }
+                (_, Argument::Formula(formula)) => operands.push(formula),
+                _ => return mistake(at, format!("`{name}` takes formulas")),
+            }
+        }
+        fields.extend(options.iter().map(|(key, value)| quote!(#key: #value)));
+        if !row.options.is_empty() {
+            fields.push(quote!(..::core::default::Default::default()));
+        }
+        let nodes = operands.into_iter().map(|operand| self.tree(operand, pass)).collect::<Result<Vec<_>>>()?;
+        if only_numbers(arguments) {
+            return mistake(at, format!("`{name}` of a number alone: compute it in Rust, in braces"));
+        }
+        let struct_name = Ident::new(&camel(&name.to_string()), here(at));
+        let node = Ident::new(&format!("op{}", nodes.len()), here(at));
+        Ok(quote_spanned!(here(at) => #formula_path::#node(#path::__each::#struct_name { #(#fields),* }, #(#nodes),*)))
+    }
+
+    /// An op that is no scalar expression: a call.
+    fn eager(&mut self, name: &Ident, arguments: &[Argument], options: &[(Ident, TokenStream)]) -> Result<TokenStream> {
+        let row = self.row(name)?.clone();
+        let mut values = Vec::new();
+        for (parameter, argument) in row.positional.iter().zip(arguments) {
+            values.push(match argument {
+                Argument::Rust(rust) => rust.clone(),
+                Argument::Formula(formula) => self.argument(parameter, formula)?,
+                Argument::List(items) => {
+                    let items = items.iter().map(|item| self.argument(&Parameter::Array, item));
+                    let items = items.collect::<Result<Vec<_>>>()?;
+                    quote!(&[#(#items),*])
+                }
+            });
+        }
+        let (path, at) = (&row.path, name.span());
+        if options.is_empty() {
+            let method = method(&name.to_string(), at);
+            return Ok(quote_spanned!(here(at) => __b.#method(#(#values),*)?));
+        }
+        let method = method(&format!("{name}_with"), at);
+        let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(at));
+        let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
+        Ok(quote_spanned!(here(at) => __b.#method(#(#values,)* #path::#struct_name::new() #(#set)*)?))
+    }
+
+    /// An argument of a call: a reference to an array, or an operand.
+    fn argument(&mut self, parameter: &Parameter, formula: &Formula) -> Result<TokenStream> {
+        Ok(match (parameter, formula) {
+            (Parameter::Operand, Formula::Number(Number::Float(x), _)) => quote!(#x),
+            (Parameter::Operand, Formula::Number(Number::Whole(x), _)) => {
+                let x = Literal::i64_unsuffixed(*x);
+                quote!(#x)
+            }
+            (_, Formula::Number(_, at)) => return mistake(*at, "an array is wanted here, not a number"),
+            (Parameter::Operand, Formula::Leaf(rust, at)) => {
+                let path = self.formula_path();
+                let name = self.variable();
+                let value = self.variable();
+                self.code.extend(quote_spanned!(here(*at) => let #value = &#rust; let #name = #path::leaf(__b, #value);));
+                quote!(#path::operand(__b, &#name))
+            }
+            (_, Formula::Leaf(rust, at)) => {
+                let path = self.formula_path();
+                quote_spanned!(here(*at) => #path::array(__b, &#rust))
+            }
+            (_, formula) => {
+                let name = self.computed(formula)?;
+                quote!(&#name)
+            }
+        })
+    }
+
+    /// A part of an array.
+    fn part(&mut self, x: &Formula, index: &Group) -> Result<TokenStream> {
+        let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
+        Ok(quote_spanned!(here(at) => __b.getitem(#x, #root::slices![#index])?))
+    }
+}
+
+/// A place in what the user wrote, for code in which names are the macro's.
+fn here(at: Span) -> Span {
+    at.resolved_at(Span::call_site())
+}
+
+/// The name of a method.
+fn method(name: &str, at: Span) -> Ident {
+    let mut method = id(name);
+    method.set_span(here(at));
+    method
+}
+
+/// A formula that one pass computes.
+struct Fitted {
+    formula: Formula,
+    /// The names in it, each once.
+    names: Vec<String>,
+    /// How many ops stand in one another.
+    depth: usize,
+}
+
+impl Fitted {
+    fn variable(name: &Ident, at: Span) -> Fitted {
+        Fitted { formula: Formula::Leaf(quote!(#name), at), names: vec![name.to_string()], depth: 0 }
+    }
+}
+
+/// The names of several parts, each once.
+fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in parts.iter().flatten().flat_map(|part| &part.names) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// The operand that has to be computed before, so that one pass takes all.
+fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
+    let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
+    let many = names_of(operands).len() > MOST_LEAVES;
+    let parts = operands.iter().enumerate().filter_map(|(i, part)| Some((i, part.as_ref()?)));
+    let parts = parts.filter(|(_, part)| part.depth > 0 && (many || deep(part)));
+    parts.max_by_key(|(_, part)| (part.names.len(), part.depth)).map(|(i, _)| i)
+}
+
+/// Whether the operands are numbers, and nothing else.
+fn only_numbers(arguments: &[Argument]) -> bool {
+    let mut formulas = arguments.iter().filter_map(|argument| match argument {
+        Argument::Formula(formula) => Some(formula),
+        _ => None,
+    });
+    formulas.all(|formula| matches!(formula, Formula::Number(..)))
+}

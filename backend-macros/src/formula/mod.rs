@@ -1,0 +1,93 @@
+//! `expr!(b, formula)`: from a formula to the types of `backend_runtime::formula`.
+//!
+//! The macro carries a digest of the table's rows, not the table: for each op whether it is a scalar expression, and what its
+//! parameters are. It names no types: rustc infers them.
+
+mod lower;
+mod parse;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use crate::{expand::snake, input::Input};
+use op_table::Model;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
+use rows::Rows;
+
+/// A mistake, and where it is.
+#[derive(Debug)]
+struct Mistake(Span, String);
+
+type Result<T> = std::result::Result<T, Mistake>;
+
+fn mistake<T>(at: Span, text: impl Into<String>) -> Result<T> {
+    Err(Mistake(at, text.into()))
+}
+
+/// `[PATH "DIGEST" ..] BACKEND, FORMULA`: the tables whose ops are known, and what the user wrote.
+pub fn expand(input: TokenStream) -> TokenStream {
+    match try_expand(input) {
+        Ok(tokens) => tokens,
+        Err(Mistake(at, text)) => quote_spanned!(at => ::core::compile_error!(#text)),
+    }
+}
+
+fn try_expand(input: TokenStream) -> Result<TokenStream> {
+    let mut tokens = input.into_iter();
+    let Some(TokenTree::Group(tables)) = tokens.next() else {
+        return mistake(Span::call_site(), "the tables are missing");
+    };
+    let rows = Rows::new(tables.stream());
+    let (backend, formula) = parse::parse(tokens.collect(), &rows)?;
+    lower::lower(&backend, &formula, &rows)
+}
+
+/// The macro that a table's expansion exports: `expr!`, or `expr_my_ops!` for a table of a user's, with the base table's ops
+/// in it.
+pub fn macro_of(input: &Input, model: &Model) -> TokenStream {
+    let root = &input.root;
+    let own = rows::digest(model.ops.iter().filter(|op| op.own));
+    let examples = "# Example\n\n```\n\
+        use backends::{expr, prelude::*};\n\
+        # fn main() -> Result<()> {\n\
+        let b = Numpyish::new();\n\
+        let (x, y, mu) = (b.asarray([1.0, 2.0, 4.0])?, b.asarray([0.5, 0.5, 1.0])?, 2.0);\n\
+        let gauss = expr!(b, 0.5 * exp(-(x - mu)**2 / 2.0) + y)?;\n\
+        assert_eq!(gauss, b.add(b.multiply(b.exp(b.divide(b.negative(b.square(b.subtract(&x, mu)?)?)?, 2.0)?)?, 0.5)?, &y)?);\n\
+        let mean = expr!(b, let d = x - y; sum(d * d, ..) / 3.0)?;\n\
+        assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);\n\
+        # Ok(())\n\
+        # }\n\
+        ```";
+    match &input.extension {
+        None if input.base.is_none() => {
+            let doc = format!(
+                "A formula over arrays, in one pass over memory where the backend can: `expr!(b, 0.5 * exp(-x**2) + y)?`.\n\n\
+                 `docs/formulas.md` of the repository has the language.\n\n{examples}"
+            );
+            quote! {
+                #[doc = #doc]
+                #[macro_export]
+                macro_rules! expr {
+                    ($($t:tt)*) => { $crate::__private::expr! { [$crate #own] $($t)* } };
+                }
+            }
+        }
+        Some(name) if !input.overlay => {
+            let base = rows::digest(model.ops.iter().filter(|op| !op.own));
+            let (name, doc) = (
+                format_ident!("expr_{}", snake(&name.to_string())),
+                format!("As `expr!` of the base table, with the ops of [`{name}`] too."),
+            );
+            quote! {
+                #[doc = #doc]
+                #[macro_export]
+                macro_rules! #name {
+                    ($($t:tt)*) => { #root::__private::expr! { [#root #base $crate #own] $($t)* } };
+                }
+            }
+        }
+        _ => quote!(),
+    }
+}

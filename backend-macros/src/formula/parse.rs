@@ -1,0 +1,482 @@
+//! The language of formulas: Python's operators and precedence over names, numbers and calls of ops.
+
+use super::{Result, mistake, rows::Rows};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
+use std::{collections::VecDeque, vec};
+
+/// A number that is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Without a point: it goes with integers too.
+    Whole(i64),
+    /// With one.
+    Float(f64),
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A formula.
+    Formula(Formula),
+    /// Formulas in brackets.
+    List(Vec<Formula>),
+    /// Rust.
+    Rust(TokenStream),
+}
+
+/// A formula.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    /// A number.
+    Number(Number, Span),
+    /// A Rust expression: an array or a scalar.
+    Leaf(TokenStream, Span),
+    /// A call of an op: its name, its arguments, its options.
+    Call(Ident, Vec<Argument>, Vec<(Ident, TokenStream)>),
+    /// A part of an array.
+    Index(Box<Formula>, Group),
+}
+
+impl Formula {
+    /// Where it begins.
+    pub fn span(&self) -> Span {
+        match self {
+            Formula::Number(_, at) | Formula::Leaf(_, at) => *at,
+            Formula::Call(name, ..) => name.span(),
+            Formula::Index(x, _) => x.span(),
+        }
+    }
+}
+
+/// What the whole is.
+#[derive(Clone, Debug)]
+pub enum Whole {
+    /// A value.
+    Value(Formula),
+    /// `target = formula`; for `target += formula` the formula is the sum.
+    Assign(TokenStream, Formula),
+}
+
+/// Reads `BACKEND, FORMULA`.
+pub fn parse(tokens: Vec<TokenTree>, rows: &Rows) -> Result<(TokenStream, Whole)> {
+    let Some(comma) = tokens.iter().position(|t| is_punct(t, ',')) else {
+        let at = tokens.last().map_or(Span::call_site(), TokenTree::span);
+        return mistake(at, "`expr!(b, formula)` takes the backend, a comma, and a formula");
+    };
+    let mut rest = tokens;
+    let formula = rest.split_off(comma + 1);
+    rest.pop();
+    if rest.is_empty() {
+        return mistake(Span::call_site(), "the backend before the comma is missing");
+    }
+    Ok((rest.into_iter().collect(), statements(formula, rows)?))
+}
+
+/// `let name = formula; .. formula`
+fn statements(tokens: Vec<TokenTree>, rows: &Rows) -> Result<Whole> {
+    let mut names: Vec<(String, Formula)> = Vec::new();
+    let mut parts: Vec<Vec<TokenTree>> = vec![Vec::new()];
+    for token in tokens {
+        if is_punct(&token, ';') { parts.push(Vec::new()) } else { parts.last_mut().expect("one at least").push(token) }
+    }
+    let last = parts.pop().expect("one at least");
+    for part in parts {
+        let mut reader = Parser::new(part, rows, &names);
+        let at = reader.span();
+        let (Some(_), Some(TokenTree::Ident(name))) = (reader.keyword("let"), reader.next()) else {
+            return mistake(at, "before a `;` stands `let name = formula`");
+        };
+        if !reader.takes("=") {
+            return mistake(reader.span(), format!("`=` is expected after `let {name}`"));
+        }
+        let value = reader.whole()?;
+        names.push((name.to_string(), value));
+    }
+    if last.is_empty() {
+        return mistake(Span::call_site(), "the formula is missing");
+    }
+    let reader = Parser::new(last, rows, &names);
+    reader.assignment()
+}
+
+fn is_punct(t: &TokenTree, c: char) -> bool {
+    matches!(t, TokenTree::Punct(p) if p.as_char() == c)
+}
+
+/// The operators with two operands: text, op, and how tight they bind. `**` binds to the right, the others to the left.
+const OPERATORS: &[(&str, &str, u8)] = &[
+    ("**", "pow", POWER),
+    ("<<", "bitwise_left_shift", 6),
+    (">>", "bitwise_right_shift", 6),
+    ("<=", "less_equal", COMPARISON),
+    (">=", "greater_equal", COMPARISON),
+    ("==", "equal", COMPARISON),
+    ("!=", "not_equal", COMPARISON),
+    ("&&", "", 0),
+    ("||", "", 0),
+    ("+", "add", 7),
+    ("-", "subtract", 7),
+    ("*", "multiply", 8),
+    ("/", "divide", 8),
+    ("%", "remainder", 8),
+    ("@", "matmul", 8),
+    ("<", "less", COMPARISON),
+    (">", "greater", COMPARISON),
+    ("&", "bitwise_and", 5),
+    ("^", "bitwise_xor", 4),
+    ("|", "bitwise_or", 3),
+];
+const COMPARISON: u8 = 2;
+/// Of `-x` and `!x`: `-x**2` is `-(x**2)`.
+const PREFIX: u8 = 9;
+const POWER: u8 = 10;
+
+/// How deep formulas may be nested in brackets: the parser calls itself.
+const DEPTH: usize = 100;
+
+struct Parser<'a> {
+    tokens: VecDeque<TokenTree>,
+    rows: &'a Rows,
+    /// What `let` named.
+    names: &'a [(String, Formula)],
+    end: Span,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(tokens: Vec<TokenTree>, rows: &'a Rows, names: &'a [(String, Formula)]) -> Parser<'a> {
+        let end = tokens.last().map_or(Span::call_site(), TokenTree::span);
+        Parser { tokens: tokens.into(), rows, names, end, depth: 0 }
+    }
+
+    fn inside(&self, tokens: TokenStream, at: Span) -> Result<Parser<'a>> {
+        if self.depth == DEPTH {
+            return mistake(at, format!("a formula has at most {DEPTH} brackets in one another"));
+        }
+        let mut inner = Parser::new(tokens.into_iter().collect(), self.rows, self.names);
+        inner.depth = self.depth + 1;
+        if inner.tokens.is_empty() {
+            inner.end = at;
+        }
+        Ok(inner)
+    }
+
+    fn next(&mut self) -> Option<TokenTree> {
+        self.tokens.pop_front()
+    }
+
+    fn span(&self) -> Span {
+        self.tokens.front().map_or(self.end, TokenTree::span)
+    }
+
+    fn keyword(&mut self, word: &str) -> Option<Ident> {
+        match self.tokens.front() {
+            Some(TokenTree::Ident(name)) if name == word => match self.next() {
+                Some(TokenTree::Ident(name)) => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether the next tokens are this operator, and not the beginning of a longer one.
+    fn sees(&self, text: &str) -> bool {
+        let mut tokens = self.tokens.iter();
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            match tokens.next() {
+                Some(TokenTree::Punct(p)) if p.as_char() == c => {
+                    // rustfmt writes `x**2` as `x * *2`
+                    if chars.peek().is_some() && p.spacing() != Spacing::Joint && text != "**" {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn takes(&mut self, text: &str) -> bool {
+        let sees = self.sees(text);
+        if sees {
+            (0..text.len()).for_each(|_| _ = self.next());
+        }
+        sees
+    }
+
+    fn operator(&self) -> Option<(&'static str, &'static str, u8)> {
+        OPERATORS.iter().copied().find(|(text, ..)| self.sees(text))
+    }
+
+    fn whole(mut self) -> Result<Formula> {
+        let formula = self.formula(0)?;
+        match self.tokens.front() {
+            None => Ok(formula),
+            Some(t) => mistake(t.span(), format!("`{t}` is not expected here: an operator is")),
+        }
+    }
+
+    /// `formula`, `place = formula`, `place += formula`.
+    fn assignment(mut self) -> Result<Whole> {
+        let at = self.tokens.iter().enumerate().position(|(i, t)| {
+            let before = i.checked_sub(1).and_then(|i| self.tokens.get(i));
+            let after = self.tokens.get(i + 1);
+            let joined = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.spacing() == Spacing::Joint);
+            let compares =
+                |t: Option<&TokenTree>| t.is_some_and(|t| joined(t) && "=<>!".chars().any(|c| is_punct(t, c)));
+            is_punct(t, '=') && !compares(before) && !(joined(t) && after.is_some_and(|t| is_punct(t, '=')))
+        });
+        let Some(at) = at else { return Ok(Whole::Value(self.whole()?)) };
+        let mut left: Vec<TokenTree> = self.tokens.drain(..at).collect();
+        let equals = self.next().map_or(self.end, |t| t.span());
+        let operator = match left.last() {
+            Some(TokenTree::Punct(p)) if p.spacing() == Spacing::Joint => {
+                let mut text = p.as_char().to_string();
+                left.pop();
+                while let Some(TokenTree::Punct(p)) = left.last()
+                    && p.spacing() == Spacing::Joint
+                {
+                    text.insert(0, p.as_char());
+                    left.pop();
+                }
+                Some(text)
+            }
+            _ => None,
+        };
+        let target: TokenStream = left.iter().cloned().collect();
+        let place = Parser::new(left, self.rows, self.names).whole()?;
+        if !matches!(place, Formula::Leaf(..)) {
+            return mistake(place.span(), "what is assigned to is a variable or a field");
+        }
+        let value = self.whole()?;
+        let Some(operator) = operator else { return Ok(Whole::Assign(target, value)) };
+        match OPERATORS.iter().find(|(text, _, power)| *text == operator && *power > COMPARISON) {
+            Some((_, name, _)) => {
+                let arguments = vec![Argument::Formula(place), Argument::Formula(value)];
+                Ok(Whole::Assign(target, Formula::Call(Ident::new(name, equals), arguments, Vec::new())))
+            }
+            None => mistake(equals, format!("`{operator}=` assigns nothing that a formula knows")),
+        }
+    }
+
+    fn formula(&mut self, least: u8) -> Result<Formula> {
+        let mut left = self.prefix()?;
+        while let Some((text, name, power)) = self.operator() {
+            let at = self.span();
+            if name.is_empty() {
+                return mistake(at, format!("`{text}` is for single truth values: arrays take `{}`", &text[..1]));
+            }
+            if power < least {
+                break;
+            }
+            (0..text.len()).for_each(|_| _ = self.next());
+            let right = self.formula(if power == POWER { POWER } else { power + 1 })?;
+            if power == COMPARISON && self.operator().is_some_and(|(.., power)| power == COMPARISON) {
+                return mistake(self.span(), "comparisons do not chain: write `(a < b) & (b < c)`");
+            }
+            left = binary(name, at, left, right);
+        }
+        Ok(left)
+    }
+
+    fn prefix(&mut self) -> Result<Formula> {
+        let at = self.span();
+        if self.takes("-") {
+            return Ok(match self.formula(PREFIX)? {
+                Formula::Number(Number::Float(x), _) => Formula::Number(Number::Float(-x), at),
+                Formula::Number(Number::Whole(x), _) => Formula::Number(Number::Whole(-x), at),
+                x => call("negative", at, vec![x]),
+            });
+        }
+        if self.takes("!") {
+            let x = self.formula(PREFIX)?;
+            return Ok(call("bitwise_invert", at, vec![x]));
+        }
+        // a name is borrowed anyway
+        self.takes("&");
+        let mut x = self.operand()?;
+        while let Some(TokenTree::Group(index)) = self.tokens.front()
+            && index.delimiter() == Delimiter::Bracket
+        {
+            let index = index.clone();
+            self.next();
+            x = Formula::Index(Box::new(x), index);
+        }
+        Ok(x)
+    }
+
+    fn operand(&mut self) -> Result<Formula> {
+        let at = self.span();
+        match self.next() {
+            Some(TokenTree::Literal(literal)) => number(&literal),
+            Some(TokenTree::Group(group)) => match group.delimiter() {
+                Delimiter::Parenthesis => self.inside(group.stream(), group.span())?.whole(),
+                // a name that a macro was given
+                Delimiter::None => self.inside(group.stream(), group.span())?.whole(),
+                Delimiter::Brace => Ok(Formula::Leaf(TokenTree::Group(group).into(), at)),
+                Delimiter::Bracket => mistake(at, "a list is no operand: `concat` and `stack` take lists"),
+            },
+            Some(TokenTree::Ident(name)) => self.name(name),
+            Some(other) => mistake(at, format!("`{other}` does not begin an operand")),
+            None => mistake(self.end, "an operand is missing"),
+        }
+    }
+
+    /// A call of an op, or Rust: a name, a path, fields, methods.
+    fn name(&mut self, name: Ident) -> Result<Formula> {
+        let at = name.span();
+        if let Some(TokenTree::Group(group)) = self.tokens.front()
+            && group.delimiter() == Delimiter::Parenthesis
+        {
+            let group = group.clone();
+            self.next();
+            return self.call(name, &group);
+        }
+        if let Some((_, value)) = self.names.iter().rev().find(|(known, _)| name == known)
+            && !self.sees(".")
+        {
+            return Ok(value.clone());
+        }
+        let mut path: Vec<TokenTree> = vec![name.into()];
+        while self.sees(".") && !self.sees("..") || self.sees("::") {
+            let separator = if self.sees("::") { 2 } else { 1 };
+            (0..separator).for_each(|_| path.extend(self.next()));
+            match self.next() {
+                Some(t @ (TokenTree::Ident(_) | TokenTree::Literal(_))) => path.push(t),
+                Some(other) => return mistake(other.span(), format!("`{other}` is no name of a field")),
+                None => return mistake(self.end, "a name is missing"),
+            }
+            if let Some(TokenTree::Group(group)) = self.tokens.front()
+                && group.delimiter() == Delimiter::Parenthesis
+            {
+                path.extend(self.next());
+            }
+        }
+        Ok(Formula::Leaf(path.into_iter().collect(), at))
+    }
+
+    fn call(&mut self, name: Ident, group: &Group) -> Result<Formula> {
+        let text = name.to_string();
+        let Some(row) = self.rows.get(&text) else {
+            let hint = self.rows.hint(&text).unwrap_or("a function of Rust stands in braces".into());
+            return mistake(name.span(), format!("there is no op `{text}`; {hint}"));
+        };
+        let (mut arguments, mut options) = (Vec::new(), Vec::new());
+        for part in split(group.stream()) {
+            if let [TokenTree::Ident(key), TokenTree::Punct(equals), rest @ ..] = &part[..]
+                && equals.as_char() == '='
+                && equals.spacing() == Spacing::Alone
+            {
+                if !row.options.contains(&key.to_string()) {
+                    let known = row.options.join(", ");
+                    let known = if known.is_empty() { "none".into() } else { known };
+                    return mistake(key.span(), format!("`{text}` has no option `{key}`; it has {known}"));
+                }
+                if rest.is_empty() {
+                    return mistake(key.span(), format!("the value of `{key}` is missing"));
+                }
+                options.push((key.clone(), rest.iter().cloned().collect()));
+                continue;
+            }
+            let at = part.first().map_or(group.span(), TokenTree::span);
+            if !options.is_empty() {
+                return mistake(at, "arguments stand before options");
+            }
+            let argument = match row.positional.get(arguments.len()) {
+                None => {
+                    let (takes, names) = (row.positional.len(), row.options.join(" = .., "));
+                    let options =
+                        if names.is_empty() { String::new() } else { format!(", and the options {names} = ..") };
+                    return mistake(at, format!("`{text}` takes {takes} arguments{options}"));
+                }
+                Some(super::rows::Parameter::Rust(_)) => Argument::Rust(part.into_iter().collect()),
+                Some(super::rows::Parameter::Arrays) => match &part[..] {
+                    [TokenTree::Group(list)] if list.delimiter() == Delimiter::Bracket => {
+                        let items = split(list.stream())
+                            .into_iter()
+                            .map(|item| self.inside(item.into_iter().collect(), list.span())?.whole());
+                        Argument::List(items.collect::<Result<_>>()?)
+                    }
+                    _ => Argument::Rust(part.into_iter().collect()),
+                },
+                Some(_) => Argument::Formula(self.inside(part.into_iter().collect(), at)?.whole()?),
+            };
+            arguments.push(argument);
+        }
+        if arguments.len() < row.positional.len() {
+            let (takes, given) = (row.positional.len(), arguments.len());
+            return mistake(name.span(), format!("`{text}` takes {takes} arguments, {given} are given"));
+        }
+        Ok(Formula::Call(name, arguments, options))
+    }
+}
+
+fn call(name: &str, at: Span, arguments: Vec<Formula>) -> Formula {
+    Formula::Call(Ident::new(name, at), arguments.into_iter().map(Argument::Formula).collect(), Vec::new())
+}
+
+/// An operator: of two numbers, the number; of some powers, the op that is meant.
+fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
+    use Number::{Float, Whole};
+    if let (Formula::Number(x, at), Formula::Number(y, _)) = (&left, &right) {
+        let whole = match (name, x, y) {
+            ("add", Whole(x), Whole(y)) => x.checked_add(*y),
+            ("subtract", Whole(x), Whole(y)) => x.checked_sub(*y),
+            ("multiply", Whole(x), Whole(y)) => x.checked_mul(*y),
+            ("pow", Whole(x), Whole(y)) => u32::try_from(*y).ok().and_then(|y| x.checked_pow(y)),
+            _ => None,
+        };
+        let float = |x: &Number| match x {
+            Whole(x) => *x as f64,
+            Float(x) => *x,
+        };
+        let (x, y) = (float(x), float(y));
+        let number = match name {
+            "add" => Some(x + y),
+            "subtract" => Some(x - y),
+            "multiply" => Some(x * y),
+            "divide" => Some(x / y),
+            "pow" => Some(x.powf(y)),
+            _ => None,
+        };
+        if let Some(number) = whole.map(Whole).or(number.map(Float)) {
+            return Formula::Number(number, *at);
+        }
+    }
+    match (name, &right) {
+        ("pow", Formula::Number(Whole(2), _)) => call("square", at, vec![left]),
+        ("pow", Formula::Number(Float(2.0), _)) => call("square", at, vec![left]),
+        ("pow", Formula::Number(Float(0.5), _)) => call("sqrt", at, vec![left]),
+        ("pow", Formula::Number(Whole(-1) | Float(-1.0), _)) => call("reciprocal", at, vec![left]),
+        _ => call(name, at, vec![left, right]),
+    }
+}
+
+/// A number without a suffix; one with a suffix is a scalar of its dtype.
+fn number(literal: &Literal) -> Result<Formula> {
+    let (text, at) = (literal.to_string().replace('_', ""), literal.span());
+    if let Ok(x) = text.parse::<i64>() {
+        return Ok(Formula::Number(Number::Whole(x), at));
+    }
+    let digits = text.bytes().all(|c| c.is_ascii_digit() || b".eE+-".contains(&c));
+    match text.parse::<f64>() {
+        Ok(x) if digits && x.is_finite() => Ok(Formula::Number(Number::Float(x), at)),
+        _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            Ok(Formula::Leaf(TokenTree::Literal(literal.clone()).into(), at))
+        }
+        _ => mistake(at, format!("{literal} is no number")),
+    }
+}
+
+/// Splits at commas.
+fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut parts: Vec<Vec<TokenTree>> = vec![Vec::new()];
+    for token in tokens {
+        if is_punct(&token, ',') { parts.push(Vec::new()) } else { parts.last_mut().expect("one at least").push(token) }
+    }
+    if parts.last().is_some_and(Vec::is_empty) {
+        parts.pop();
+    }
+    parts
+}

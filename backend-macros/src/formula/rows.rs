@@ -1,0 +1,103 @@
+//! What a formula has to know of the ops: the digest of a table.
+
+use op_table::model::{Kind, Map, Op, Param};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+use std::collections::HashMap;
+
+/// What a parameter is to a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parameter {
+    /// An array: a formula.
+    Array,
+    /// An array or a number: a formula, or a number.
+    Operand,
+    /// A list of arrays: formulas in brackets.
+    Arrays,
+    /// Anything else: Rust.
+    Rust(String),
+}
+
+/// An op in a formula.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The path of the crate whose table it is in.
+    pub path: TokenStream,
+    /// Whether it is a scalar expression.
+    pub each: bool,
+    /// Its parameters without a default.
+    pub positional: Vec<Parameter>,
+    /// Its options.
+    pub options: Vec<String>,
+}
+
+/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? sum:&,axis,keepdims?`.
+///
+/// A name; `*` for a scalar expression, `:` for all others; the parameters: `@` an operand, `&` an array, `[` a list of
+/// arrays, else its name, with `?` where it has a default.
+pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
+    let param = |p: &Param| match (&p.kind, p.default.is_some()) {
+        (_, true) => format!("{}?", p.name),
+        (Kind::Operand(_), _) => "@".into(),
+        (Kind::Array(_), _) => "&".into(),
+        (Kind::Arrays(_), _) => "[".into(),
+        _ => p.name.clone(),
+    };
+    let row = |op: &Op| {
+        let each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
+        let params: Vec<String> = op
+            .params
+            .iter()
+            .map(|p| if each && p.is_array() && p.default.is_none() { "@".into() } else { param(p) })
+            .collect();
+        format!("{}{}{}", op.name, if each { '*' } else { ':' }, params.join(","))
+    };
+    ops.map(row).collect::<Vec<_>>().join(" ")
+}
+
+/// The ops that a formula may call.
+pub struct Rows(HashMap<String, Row>);
+
+impl Rows {
+    /// Of `PATH "DIGEST" PATH "DIGEST"`.
+    pub fn new(tables: TokenStream) -> Rows {
+        let (mut rows, mut path) = (HashMap::new(), TokenStream::new());
+        for token in tables {
+            match token {
+                TokenTree::Literal(digest) => {
+                    let text = digest.to_string();
+                    rows.extend(text.trim_matches('"').split_whitespace().filter_map(|entry| row(entry, &path)));
+                    path = TokenStream::new();
+                }
+                other => path.extend([other]),
+            }
+        }
+        Rows(rows)
+    }
+
+    /// The op of this name.
+    pub fn get(&self, name: &str) -> Option<&Row> {
+        self.0.get(name)
+    }
+
+    /// What is said of a name that is no op: the op that is meant, if one is near.
+    pub fn hint(&self, name: &str) -> Option<String> {
+        op_table::did_you_mean(name, self.0.keys().map(String::as_str))
+    }
+}
+
+fn row(entry: &str, path: &TokenStream) -> Option<(String, Row)> {
+    let end = entry.find(['*', ':'])?;
+    let (mut positional, mut options) = (Vec::new(), Vec::new());
+    for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
+        match (param, param.strip_suffix('?')) {
+            (_, Some(option)) => options.push(option.to_string()),
+            ("@", _) => positional.push(Parameter::Operand),
+            ("&", _) => positional.push(Parameter::Array),
+            ("[", _) => positional.push(Parameter::Arrays),
+            (name, _) => positional.push(Parameter::Rust(name.to_string())),
+        }
+    }
+    let each = entry[end..].starts_with('*');
+    Some((entry[..end].to_string(), Row { path: quote!(#path), each, positional, options }))
+}

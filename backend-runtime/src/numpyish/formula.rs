@@ -1,0 +1,165 @@
+//! Formulas in one pass: the tree of a formula is the op of a [`Kernel`] with as many operands as it has arrays.
+
+use super::{
+    NdArray, Numpyish,
+    kernel::{Kernel, Loop, MOST},
+    raw::{View, view},
+    simd::SETS,
+};
+use crate::{
+    Element, HostArray, Result,
+    formula::{self, Layout, Leaves, Node, Typed, Visitor},
+};
+use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, ptr, slice};
+
+/// Runs a formula.
+pub fn run<'a, L: Leaves<'a, Numpyish>, E, T: Element>(e: &E, leaves: &L) -> Result<NdArray<T>>
+where
+    E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
+{
+    let mut arrays = Views { views: [const { MaybeUninit::uninit() }; MOST], count: 0 };
+    leaves.visit(&mut arrays);
+    let op = Op::<L::Layout, E> { tree: *e, scalars: leaves.scalars() };
+    // SAFETY: the kernel is that of this formula, and the views are those of its arrays.
+    unsafe { T::numpyish_run(Of::<L::Layout, E, T>::KERNEL, ptr::from_ref(&op).cast(), arrays.views()) }
+}
+
+/// The arrays of a formula, as they are shown.
+struct Views<'a> {
+    views: [MaybeUninit<View<'a>>; MOST],
+    count: usize,
+}
+
+impl<'a> Views<'a> {
+    fn views(&self) -> &[View<'a>] {
+        // SAFETY: the first `count` views have been written.
+        unsafe { slice::from_raw_parts(self.views.as_ptr().cast(), self.count) }
+    }
+}
+
+impl<'a> Visitor<'a, Numpyish> for Views<'a> {
+    #[inline(always)]
+    fn array<T: Element>(&mut self, x: &'a HostArray<T>) {
+        self.views[self.count].write(view(x));
+        self.count += 1;
+    }
+}
+
+/// What a kernel of a formula is called with: the tree, and the scalars that it is over.
+struct Op<L: Layout, E> {
+    tree: E,
+    scalars: L::Scalars,
+}
+
+/// The kernel of a formula over leaves of this layout.
+struct Of<L, E, T>(PhantomData<fn() -> (L, E, T)>);
+
+impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
+    const KERNEL: &'static Kernel = &Kernel {
+        name: formula::NAME,
+        operands: {
+            assert!(
+                L::ARRAYS <= MOST,
+                "a formula is over at most 8 arrays: `expr!` computes parts of a longer one first"
+            );
+            L::ARRAYS as u8
+        },
+        inputs: L::DTYPES,
+        output: T::DTYPE,
+        scalar_forms: false,
+        loops: Self::LOOPS,
+        near: None,
+    };
+
+    #[cfg(target_arch = "x86_64")]
+    const LOOPS: [Loop; SETS] = [base::<L, E, T>, avx2::<L, E, T>, avx2::<L, E, T>];
+
+    #[cfg(not(target_arch = "x86_64"))]
+    const LOOPS: [Loop; SETS] = [base::<L, E, T>; SETS];
+}
+
+/// Elements whose arguments of sines are looked at together.
+const BLOCK: usize = 256;
+
+/// The loop, for any instruction set. `out` is a slice, so that the compiler knows that it lies in no operand.
+///
+/// # Safety
+/// Every array that was bound has as many elements as `out`.
+#[inline(always)]
+unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    e: E,
+    bound: L::Bound,
+    out: &mut [MaybeUninit<T>],
+) {
+    let n = out.len();
+    let mut done = 0;
+    while done < n {
+        let end = if const { E::NEEDS_RANGE_REDUCTION } { n.min(done + BLOCK) } else { n };
+        let mut far = false;
+        if const { E::NEEDS_RANGE_REDUCTION } {
+            let mut i = done;
+            while i < end {
+                // SAFETY: the caller's promise.
+                far |= e.is_far(&unsafe { L::load(&bound, i) });
+                i += 1;
+            }
+        }
+        let mut i = done;
+        if const { E::NEEDS_RANGE_REDUCTION } && !far {
+            while i < end {
+                // SAFETY: the caller's promise; no argument of the block is far, as was just looked at.
+                unsafe {
+                    let leaves = L::load(&bound, i);
+                    assert_unchecked(!e.is_far(&leaves));
+                    out.get_unchecked_mut(i).write(e.at(&leaves));
+                }
+                i += 1;
+            }
+        } else {
+            while i < end {
+                // SAFETY: the caller's promise.
+                unsafe { out.get_unchecked_mut(i).write(e.at(&L::load(&bound, i))) };
+                i += 1;
+            }
+        }
+        done = end;
+    }
+}
+
+macro_rules! loop_version {
+    ($(#[$feature:meta])* $name:ident, $inner:ident) => {
+        /// # Safety
+        /// As [`text`] says.
+        $(#[$feature])*
+        #[inline(never)]
+        unsafe fn $inner<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+            op: &Op<L, E>,
+            x: &[*const u8; MOST],
+            out: &mut [MaybeUninit<T>],
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { text::<L, E, T>(op.tree, L::bind(x, 0, &op.scalars), out) }
+        }
+
+        /// # Safety
+        /// As [`Loop`] says.
+        $(#[$feature])*
+        unsafe fn $name<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+            op: *const u8,
+            x: &[*const u8; MOST],
+            _scalars: u8,
+            out: *mut u8,
+            n: usize,
+        ) {
+            // SAFETY: the op is that of this kernel; `out` has room for `n` elements that nothing else uses.
+            unsafe { $inner::<L, E, T>(&*op.cast(), x, slice::from_raw_parts_mut(out.cast(), n)) }
+        }
+    };
+}
+loop_version!(base, base_inner);
+#[cfg(target_arch = "x86_64")]
+loop_version!(
+    #[target_feature(enable = "avx2,fma,f16c")]
+    avx2,
+    avx2_inner
+);

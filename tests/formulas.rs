@@ -1,0 +1,211 @@
+//! Formulas: what they mean, that one pass gives the bits of op by op, and that they run on every backend.
+
+use backends::{Complex, expr, prelude::*, runtime::available};
+
+const B: Numpyish = Numpyish::new();
+
+fn bits(x: &HostArray<f64>) -> Vec<u64> {
+    x.iter().map(|v| v.to_bits()).collect()
+}
+
+fn samples(n: usize) -> [HostArray<f64>; 3] {
+    B.seed(n as u64);
+    [0.5, 1.0, 2.0].map(|scale| B.random_normal_with([n], RandomNormalOptions::new().std(scale)).unwrap())
+}
+
+#[test]
+fn operators_bind_as_in_python() {
+    let (x, y) = (B.asarray([1.0, 2.0, 3.0]).unwrap(), B.asarray([4.0, 5.0, 6.0]).unwrap());
+    let is = |got: Result<HostArray<f64>>, expected: [f64; 3]| assert_eq!(got.unwrap(), B.asarray(expected).unwrap());
+    is(expr!(B, -x **2), [-1.0, -4.0, -9.0]);
+    is(expr!(B, x + y * x), [5.0, 12.0, 21.0]);
+    is(expr!(B, (x + y) * x), [5.0, 14.0, 27.0]);
+    is(expr!(B, x - y - x), [-4.0, -5.0, -6.0]);
+    is(expr!(B, 2 * *x), [2.0, 4.0, 8.0]);
+    is(expr!(B, x **2 **1), [1.0, 4.0, 9.0]);
+    is(expr!(B, 2 * 3.0 * x / 6), [1.0, 2.0, 3.0]);
+    is(expr!(B, y % x), [0.0, 1.0, 0.0]);
+    is(expr!(B, x **-1 * x), [1.0, 1.0, 1.0]);
+    is(expr!(B, (x **2) **0.5), [1.0, 2.0, 3.0]);
+    is(expr!(B, &x - -&y), [5.0, 7.0, 9.0]);
+    let flags =
+        |got: Result<HostArray<bool>>, expected: [bool; 3]| assert_eq!(got.unwrap(), B.asarray(expected).unwrap());
+    flags(expr!(B, x + 1 > 2 * x - 1), [true, false, false]);
+    flags(expr!(B, (x > 1) & (y < 6)), [false, true, false]);
+    flags(expr!(B, !(x > 1) | (y == 6)), [true, false, true]);
+    flags(expr!(B, (x >= 2) ^ (x <= 2)), [true, false, true]);
+    let i = B.asarray([1, 2, 3]).unwrap();
+    assert_eq!(expr!(B, (i << 1) + i * 2 - 1).unwrap(), B.asarray([3, 7, 11]).unwrap());
+}
+
+#[test]
+fn names_are_variables_fields_calls_of_rust_and_words_of_let() {
+    struct Model {
+        mu: f64,
+        weights: HostArray<f64>,
+    }
+    impl Model {
+        fn scale(&self, by: f64) -> f64 {
+            by * self.mu
+        }
+    }
+    let model = Model { mu: 2.0, weights: B.asarray([1.0, 10.0]).unwrap() };
+    let (x, pair) = (B.asarray([3.0, 4.0]).unwrap(), (B.asarray([1.0, 1.0]).unwrap(), 5.0));
+    let b = &B;
+    let y = expr!(b, let d = x - model.mu; let e = d * d; e * model.weights + e + { pair.1 * 2.0 } + pair.0).unwrap();
+    assert_eq!(y, B.asarray([1.0 + 1.0 + 10.0 + 1.0, 40.0 + 4.0 + 10.0 + 1.0]).unwrap());
+    assert_eq!(expr!(b, x * model.scale(0.5) + f64::from(1_u8)).unwrap(), B.asarray([4.0, 5.0]).unwrap());
+    assert_eq!(expr!(b, x * 2.0f64).unwrap(), B.asarray([6.0, 8.0]).unwrap());
+    let list = [x.clone(), x.clone()];
+    assert_eq!(expr!(b, { &list[1] } + 1).unwrap(), B.asarray([4.0, 5.0]).unwrap());
+}
+
+#[test]
+fn numbers_take_the_dtype_beside_them() {
+    let x = B.asarray([1.0_f32, 2.0]).unwrap();
+    let s = 0.1_f64;
+    assert_eq!(expr!(B, x * s + 0.1).unwrap(), B.asarray([1.0_f32 * 0.1 + 0.1, 2.0 * 0.1 + 0.1]).unwrap());
+    assert_eq!(expr!(B, (s + 1) * 2 * x).unwrap(), B.asarray([2.2_f32, 4.4]).unwrap());
+    let n = B.asarray([7_u8, 9]).unwrap();
+    assert_eq!(expr!(B, n * 2 + 1).unwrap(), B.asarray([15_u8, 19]).unwrap());
+    let z = B.asarray([Complex::new(3.0, 4.0), Complex::new(0.0, -2.0)]).unwrap();
+    let w = B.asarray([1.0, 10.0]).unwrap();
+    assert_eq!(expr!(B, abs(z) * w).unwrap(), B.asarray([5.0, 20.0]).unwrap());
+    assert_eq!(expr!(B, abs(z) < 2.5 * w).unwrap(), B.asarray([false, true]).unwrap());
+    assert_eq!(
+        expr!(B, complex(w, w) * z + 1).unwrap(),
+        B.asarray([Complex::new(0.0, 7.0), Complex::new(21.0, -20.0)]).unwrap()
+    );
+}
+
+#[test]
+fn other_ops_run_first_and_take_formulas() {
+    let x = B.asarray([[1.0, 2.0], [3.0, 4.0]]).unwrap();
+    let v = B.asarray([1.0, -1.0]).unwrap();
+    assert_eq!(expr!(B, sum(x * x, 0) + 1).unwrap(), B.asarray([11.0, 21.0]).unwrap());
+    assert_eq!(expr!(B, x - mean(x, 1, keepdims = true)).unwrap(), B.asarray([[-0.5, 0.5], [-0.5, 0.5]]).unwrap());
+    assert_eq!(expr!(B, (x + 1) @ v * 2).unwrap(), B.asarray([-2.0, -2.0]).unwrap());
+    assert_eq!(expr!(B, sum(x **2, ..)).unwrap()[[]], 30.0);
+    assert_eq!(expr!(B, where(x > 2, x, 0)).unwrap(), B.asarray([[0.0, 0.0], [3.0, 4.0]]).unwrap());
+    assert_eq!(expr!(B, concat([v, 2 * v]) + 1).unwrap(), B.asarray([2.0, 0.0, 3.0, -1.0]).unwrap());
+    assert_eq!(expr!(B, x[.., 1] - x[.., 0] * 2).unwrap(), B.asarray([0.0, -2.0]).unwrap());
+    assert_eq!(expr!(B, (x * 2)[0] + v).unwrap(), B.asarray([3.0, 3.0]).unwrap());
+    assert_eq!(expr!(B, clip(x - 1, 0.5, 2)).unwrap(), B.asarray([[0.5, 1.0], [2.0, 2.0]]).unwrap());
+
+}
+
+#[test]
+fn one_pass_gives_the_bits_of_op_by_op() {
+    for n in [0, 1, 7, 10, 255, 256, 257, 1000, 40_000, 200_000] {
+        let [x, y, z] = samples(n);
+        let fused = expr!(B, 0.5 * exp(-(x - y) **2 / (2.0 * 1.5)) + sin(z * 1e7) * x).unwrap();
+        let d = B.square(&B.subtract(&x, &y).unwrap()).unwrap();
+        let gauss = B.multiply(0.5, &B.exp(&B.divide(&B.negative(&d).unwrap(), 3.0).unwrap()).unwrap()).unwrap();
+        let sine = B.multiply(&B.sin(&B.multiply(&z, 1e7).unwrap()).unwrap(), &x).unwrap();
+        assert_eq!(bits(&fused), bits(&B.add(&gauss, &sine).unwrap()), "{n}");
+    }
+}
+
+#[test]
+fn layouts_and_shapes_that_broadcast() {
+    let x = B.reshape(&B.arange(0.0, 600.0, 1.0).unwrap(), [20, 30]).unwrap();
+    let turned = B.permute_dims(&B.reshape(&B.arange(0.0, 600.0, 1.0).unwrap(), [30, 20]).unwrap(), ..).unwrap();
+    let back = B.flip(&x, 1).unwrap();
+    let (row, col) =
+        (B.arange(0.0, 30.0, 1.0).unwrap(), B.reshape(&B.arange(0.0, 20.0, 1.0).unwrap(), [20, 1]).unwrap());
+    let zero = B.asarray(3.0).unwrap();
+    let fused = expr!(B, x * turned - back / (row + 1) + col * zero).unwrap();
+    let expected = B
+        .add(
+            &B.subtract(&B.multiply(&x, &turned).unwrap(), &B.divide(&back, &B.add(&row, 1.0).unwrap()).unwrap())
+                .unwrap(),
+            &B.multiply(&col, &zero).unwrap(),
+        )
+        .unwrap();
+    assert_eq!(fused, expected);
+    let why = expr!(B, x + col[1..]).unwrap_err();
+    assert!(why.to_string().contains("expr") && why.to_string().contains("[20, 30]"), "{why}");
+    let empty = B.zeros::<f64>([0, 30]).unwrap();
+    assert_eq!(expr!(B, empty * 2 + row).unwrap().shape(), [0, 30]);
+}
+
+#[test]
+fn long_and_deep_formulas_are_split() {
+    let x: Vec<HostArray<f64>> = (0..20).map(|i| B.asarray([f64::from(i), 1.0]).unwrap()).collect();
+    let (a, b, c, d, e, f, g, h, i, j, k, l) =
+        (&x[0], &x[1], &x[2], &x[3], &x[4], &x[5], &x[6], &x[7], &x[8], &x[9], &x[10], &x[11]);
+    let sum = expr!(B, a + b + c + d + e + f + g + h + i + j + k + l).unwrap();
+    assert_eq!(sum, B.asarray([66.0, 12.0]).unwrap());
+    let both = expr!(B, (a + b * c + d * e) * (f - g - h) + (i * j) * (k + l)).unwrap();
+    assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, 3.0 * -1.0 + 2.0]).unwrap());
+    let y = expr!(B, -(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-b)))))))))))))))))))))))))))))))))))))))))))))).unwrap();
+    assert_eq!(y, *b);
+}
+
+#[test]
+fn assignments_change_this_handle_and_no_other() {
+    let x = B.asarray([1.0, 2.0]).unwrap();
+    let mut y = x.clone();
+    expr!(B, y += 10 * x).unwrap();
+    expr!(B, y -= 1).unwrap();
+    assert_eq!((y.clone(), x.clone()), (B.asarray([10.0, 21.0]).unwrap(), B.asarray([1.0, 2.0]).unwrap()));
+    expr!(B, y = y / x).unwrap();
+    expr!(B, y **= 2).unwrap();
+    assert_eq!(y, B.asarray([100.0, 110.25]).unwrap());
+    struct State {
+        u: HostArray<f64>,
+    }
+    let mut state = State { u: x };
+    expr!(B, state.u *= state.u).unwrap();
+    assert_eq!(state.u, B.asarray([1.0, 4.0]).unwrap());
+    let wide = B.zeros::<f64>([3, 1]).unwrap();
+    assert!(expr!(B, y += wide).is_err() || y.shape() == [3, 2], "what it broadcasts to is its new shape, or an error");
+}
+
+/// Generic over the backend and the dtype: a name that is a scalar of `T` too.
+fn gauss<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T, s: T) -> Result<B::Array<T>> {
+    expr!(b, 0.5 * exp(-(x - mu) **2 / (2.0 * s * s)) + x)
+}
+
+fn by_ops<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T, s: T) -> Result<B::Array<T>> {
+    let two = T::from_f64(2.0);
+    let d = b.square(&b.subtract(x, mu)?)?;
+    let d = b.divide(&b.negative(&d)?, two.times(s).times(s))?;
+    b.add(&b.multiply(T::from_f64(0.5), &b.exp(&d)?)?, x)
+}
+
+/// A formula is what its ops are, within the row's accuracy: bit for bit where it is run op by op or by the same loops.
+fn holds_on<B: Backend>(b: &B) {
+    let x = b.from_ndarray(samples(1000)[0].clone()).unwrap();
+    let close = |x: &B::Array<f64>, y: &B::Array<f64>| {
+        let (x, y) = (b.to_ndarray(x).unwrap(), b.to_ndarray(y).unwrap());
+        x.shape() == y.shape() && x.iter().zip(&y).all(|(x, y)| (x - y).abs() <= 1e-14 * (1.0 + y.abs()))
+    };
+    assert!(close(&gauss(b, &x, 0.3, 1.5).unwrap(), &by_ops(b, &x, 0.3, 1.5).unwrap()));
+    let y = b.astype::<f32, _>(&x).unwrap();
+    let (one, other) = (gauss(b, &y, 0.3, 1.5).unwrap(), by_ops(b, &y, 0.3, 1.5).unwrap());
+    let difference = b.to_ndarray(&b.subtract(&one, &other).unwrap()).unwrap();
+    assert!(difference.iter().all(|d| d.abs() < 1e-6));
+    let sums = expr!(b, sum((x - mean(x, ..)) **2, ..) / 999).unwrap();
+    let variance = b.var_with(&x, .., VarOptions::new().correction(1.0)).unwrap();
+    assert!(close(&sums, &variance));
+}
+
+#[test]
+fn formulas_on_numpyish() {
+    holds_on(&B);
+    let x = samples(3000)[1].clone();
+    assert_eq!(bits(&gauss(&B, &x, 0.3, 1.5).unwrap()), bits(&by_ops(&B, &x, 0.3, 1.5).unwrap()));
+}
+
+#[test]
+fn formulas_on_torch() {
+    if let Some(b) = available("torch", Torch::cpu()) {
+        holds_on(&b);
+    }
+}
+
+#[test]
+fn formulas_on_a_backend_chosen_at_run_time() {
+    holds_on(&AnyBackend::from(B));
+}
