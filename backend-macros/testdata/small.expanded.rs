@@ -539,7 +539,9 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         }
     }
 }
-/**The reference: a page for each op.
+#[allow(non_camel_case_types)]
+pub mod ops {
+    /*!The reference: a page for each op.
 
 An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are known at run time.
 
@@ -556,10 +558,6 @@ Element by element.
 | [`rms`] | A composition. | float32, float64, complex64 | Numpyish, Torch |
 
 */
-#[allow(non_camel_case_types)]
-pub mod ops {
-    #[allow(unused_imports)]
-    use crate as __root;
     /**x1 + x2.
 
 ```text
@@ -579,12 +577,12 @@ An array of the shape that `x1` and `x2` broadcast to.
 
 # Errors
 
-- [`Shapes`](__root::Error::Shapes): the shapes of `x1` and `x2` do not broadcast.
-- As any op: [`Memory`](__root::Error::Memory) where the result does not fit the memory, [`Backend`](__root::Error::Backend) or [`Device`](__root::Error::Device) for an array of another backend or device, [`Unsupported`](__root::Error::Unsupported) on a backend without the op, [`Library`](__root::Error::Library) for what a library reports.
+- [`Shapes`](crate::Error::Shapes): the shapes of `x1` and `x2` do not broadcast.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
 
 # Dtypes and accuracy
 
-- `T`: [`Float`](__root::Float): float32, float64, complex64
+- `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact
 
 # What runs
@@ -629,11 +627,11 @@ An array of the shape of `x`.
 
 # Errors
 
-- As any op: [`Memory`](__root::Error::Memory) where the result does not fit the memory, [`Backend`](__root::Error::Backend) or [`Device`](__root::Error::Device) for an array of another backend or device, [`Unsupported`](__root::Error::Unsupported) on a backend without the op, [`Library`](__root::Error::Library) for what a library reports.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
 
 # Dtypes and accuracy
 
-- `T`: [`Real`](__root::Real): float32, float64
+- `T`: [`Real`](crate::Real): float32, float64
 - Accuracy: exact
 
 # What runs
@@ -681,11 +679,11 @@ An array.
 
 # Errors
 
-- As any op: [`Memory`](__root::Error::Memory) where the result does not fit the memory, [`Backend`](__root::Error::Backend) or [`Device`](__root::Error::Device) for an array of another backend or device, [`Unsupported`](__root::Error::Unsupported) on a backend without the op, [`Library`](__root::Error::Library) for what a library reports.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
 
 # Dtypes and accuracy
 
-- `T`: [`Real`](__root::Real): float32, float64
+- `T`: [`Real`](crate::Real): float32, float64
 - Accuracy: exact
 
 # What runs
@@ -721,7 +719,7 @@ Called as [`Elementwise::sum`](super::Elementwise::sum), or [`Elementwise::sum_w
 # Parameters
 
 - `x`: array
-- `axis`: [axes](__root::Axes): `..` for all, `0`, `-1`, `[0, 2]`
+- `axis`: [axes](crate::Axes): `..` for all, `0`, `-1`, `[0, 2]`
 - `keepdims`: `bool`; default `false`, set by [`SumOptions::keepdims`](super::options::SumOptions::keepdims)
 
 # Returns
@@ -730,13 +728,13 @@ An array, without the axes that the op goes over; with `keepdims` they stay, wit
 
 # Errors
 
-- [`Axis`](__root::Error::Axis): `axis` names an axis that there is not.
-- [`RepeatedAxis`](__root::Error::RepeatedAxis): `axis` names an axis twice.
-- As any op: [`Memory`](__root::Error::Memory) where the result does not fit the memory, [`Backend`](__root::Error::Backend) or [`Device`](__root::Error::Device) for an array of another backend or device, [`Unsupported`](__root::Error::Unsupported) on a backend without the op, [`Library`](__root::Error::Library) for what a library reports.
+- [`Axis`](crate::Error::Axis): `axis` names an axis that there is not.
+- [`RepeatedAxis`](crate::Error::RepeatedAxis): `axis` names an axis twice.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
 
 # Dtypes and accuracy
 
-- `T`: [`Float`](__root::Float): float32, float64, complex64
+- `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact
 
 # What runs
@@ -770,7 +768,7 @@ Called as [`Elementwise::rms`](super::Elementwise::rms), or [`Elementwise::rms_w
 # Parameters
 
 - `x`: array
-- `axis`: [axes](__root::Axes): `..` for all, `0`, `-1`, `[0, 2]`
+- `axis`: [axes](crate::Axes): `..` for all, `0`, `-1`, `[0, 2]`
 - `keepdims`: `bool`; default `false`, set by [`RmsOptions::keepdims`](super::options::RmsOptions::keepdims)
 
 # Returns
@@ -779,13 +777,13 @@ An array, without the axes that the op goes over; with `keepdims` they stay, wit
 
 # Errors
 
-- [`Axis`](__root::Error::Axis): `axis` names an axis that there is not.
-- [`RepeatedAxis`](__root::Error::RepeatedAxis): `axis` names an axis twice.
-- As any op: [`Memory`](__root::Error::Memory) where the result does not fit the memory, [`Backend`](__root::Error::Backend) or [`Device`](__root::Error::Device) for an array of another backend or device, [`Unsupported`](__root::Error::Unsupported) on a backend without the op, [`Library`](__root::Error::Library) for what a library reports.
+- [`Axis`](crate::Error::Axis): `axis` names an axis that there is not.
+- [`RepeatedAxis`](crate::Error::RepeatedAxis): `axis` names an axis twice.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
 
 # Dtypes and accuracy
 
-- `T`: [`Float`](__root::Float): float32, float64, complex64
+- `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact
 
 # What runs
@@ -1090,10 +1088,10 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
     *ops::sum::INFO,
     *ops::rms::INFO,
 ];
-/**Parameters of ops that have defaults: a struct for each op of [`ops`](super::ops) that has such.
+pub mod options {
+    /*!Parameters of ops that have defaults: a struct for each op of [`ops`](super::ops) that has such.
 
 `new` gives the defaults, and a method of the parameter's name sets one: the op `name` takes them as `b.name_with(.., NameOptions::new().parameter(value))`.*/
-pub mod options {
     use super::*;
     ///Parameters of [`leaky`](super::ops::leaky) that have a default.
     #[derive(Clone, Copy, Debug, PartialEq)]
