@@ -33,7 +33,13 @@ fn table(ops: &[&Op], model: &Model) -> String {
     for op in ops {
         let backends = model.backends.iter().filter(|b| op.maps.contains_key(&b.name)).map(|b| b.ty.as_str());
         let backends = backends.collect::<Vec<_>>().join(", ");
-        let _ = writeln!(s, "| [`{0}`](self::{0}) | {1} | {2} | {backends} |", op.name, cell(&op.summary), dtypes(op, model));
+        let _ = writeln!(
+            s,
+            "| [`{0}`](self::{0}) | {1} | {2} | {backends} |",
+            op.name,
+            cell(&op.summary),
+            dtypes(op, model)
+        );
     }
     s
 }

@@ -34,7 +34,7 @@ impl Expand<'_> {
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Call(path)) => {
-                let path = tokens(path);
+                let path = function(path);
                 quote!(#module::#path(self, #(#all),*))
             }
             Some(Map::Compose(_)) => {
@@ -42,7 +42,7 @@ impl Expand<'_> {
                 quote!(__compose::#function(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Generic(path)) => {
-                let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
+                let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
                 quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {

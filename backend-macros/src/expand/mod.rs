@@ -54,6 +54,20 @@ fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
+/// The path of a function, whose name may be a keyword.
+fn function(path: &str) -> TokenStream {
+    match path.rsplit_once("::") {
+        Some((module, name)) => {
+            let (module, name) = (tokens(module), id(name));
+            quote!(#module::#name)
+        }
+        None => {
+            let name = id(path);
+            quote!(#name)
+        }
+    }
+}
+
 impl Expand<'_> {
     /// The runtime crate, through the facade.
     fn rt(&self) -> TokenStream {

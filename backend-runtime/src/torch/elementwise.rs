@@ -174,14 +174,14 @@ pub fn clip<T: Ordered>(
 }
 
 /// Shifted left; 0 where the shift is the width or more, or negative.
-pub fn shift_left<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+pub fn bitwise_left_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_left_shift");
     let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
     on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
-pub fn shift_right<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_right_shift");
     let (x, by) = integers(on, x1, x2)?;
     if T::DTYPE != DType::UInt64 {

@@ -12,7 +12,7 @@ use crate::{
         copy::copy_into,
         kernel::{Argument, Grid},
         program::{Instance, KernelList, Program, ProgramSource},
-        reduce,
+        reduction,
         walk::Merged,
     },
 };
@@ -66,7 +66,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     // part, batch, row and column.
     unsafe { b.launch(OP, kernel, grid, &arguments)? };
     if parts > 1 {
-        let total: RawArray = reduce::sum_of_first_axis(b, OP, &sums)?;
+        let total: RawArray = reduction::sum_of_first_axis(b, OP, &sums)?;
         copy_into(b, OP, &total, &operands.out)?;
     }
     Ok(())

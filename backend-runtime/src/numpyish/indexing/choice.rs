@@ -13,7 +13,7 @@ use crate::{
 use std::{hint::select_unpredictable, ptr};
 
 /// x1 where the condition is true, x2 elsewhere.
-pub fn select<T: Element>(
+pub fn r#where<T: Element>(
     _: &Numpyish,
     condition: &NdArray<bool>,
     x1: Operand<'_, T>,
@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn selection_broadcasts() {
         let condition = [[true], [false]].into_host().unwrap();
-        let y = select(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
+        let y = r#where(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
         assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
         let x = counting(&[4]);
-        assert!(select(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
+        assert!(r#where(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
     }
 
     #[test]
@@ -79,9 +79,9 @@ mod tests {
             let x: NdArray<i64> = dice.layout_of(&shape);
             let mask = dice.layout_of::<i64>(&shape).map(|&v| v % 3 == 0).into_shared();
             let (low, y) = (dice.layout_of::<i64>(&shape), dice.below(9) as i64);
-            let chosen = select(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
+            let chosen = r#where(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
             assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { x[&at] } else { y }));
-            let chosen = select(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
+            let chosen = r#where(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
             assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] }));
         }
     }

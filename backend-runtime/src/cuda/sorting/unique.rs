@@ -9,7 +9,7 @@ use crate::{
         compact::MaskIndices,
         kernel::{Argument, Grid},
         program::Instance,
-        reduce,
+        reduction,
     },
 };
 
@@ -91,7 +91,7 @@ impl Distinct {
     }
 
     fn inverse(&self, b: &Cuda, shape: &[usize]) -> Result<RawArray> {
-        let number = reduce::running_count(b, self.op, &self.begins)?;
+        let number = reduction::running_count(b, self.op, &self.begins)?;
         let out = b.uninit_raw(self.op, DType::Int64, shape)?;
         let order = self.rows.order_pointer();
         let arguments: [&dyn Argument; 4] = [&number.pointer(), &order, &out.pointer(), &(self.n as u64)];

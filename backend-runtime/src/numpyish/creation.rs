@@ -1,21 +1,18 @@
-//! New arrays: filled, counted, from bytes, from other dtypes. The `create` functions of the CPU backend.
+//! New arrays: filled, counted, from bytes.
 
 use super::{
-    NdArray, Numpyish, Operand,
+    NdArray, Numpyish,
     buffer::Buffer,
     convert::Value,
     copy::{self, Ends, by_bits},
-    elementwise,
     parallel::{self, CHEAP},
     raw::{RawArray, View, view},
     typed::{all_typed, typed},
 };
 use crate::{
-    Complex, DType, Each, EachSource, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result,
-    bf16, f16,
+    Complex, DType, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result, bf16, f16,
     rules::{self, Steps},
 };
-use std::marker::PhantomData;
 
 /// An array of the host's is one of this backend's.
 #[inline]
@@ -288,43 +285,11 @@ fn triangle(
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// The array in another dtype. One that has it already is shared, which copies nothing until either is written to.
-pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<NdArray<U>> {
-    if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
-        return Ok(same.clone());
-    }
-    elementwise::each1(b, &Cast(PhantomData::<U>), Operand::Array(x))
-}
-
-/// The scalar op of [`astype`].
-struct Cast<U>(PhantomData<U>);
-
-impl<U: Element, T: Element> Each<1, T> for Cast<U> {
-    type Out = U;
-
-    #[inline(always)]
-    fn apply(&self, [x]: [T; 1]) -> U {
-        x.cast()
-    }
-}
-
-impl<U: Element> EachSource for Cast<U> {
-    const NAME: &'static str = "astype";
-    const CUDA: &'static str = "cast(x)";
-    const INPUTS: &'static [&'static str] = &["x"];
-    const PARAMS: &'static [&'static str] = &[];
-}
-
-/// The same elements in memory of their own.
-pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(copy::duplicate("copy", view(x)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{bf16, f16};
-    use ndarray::{ArcArray, arr2};
+    use ndarray::arr2;
 
     const B: Numpyish = Numpyish::new();
 
@@ -398,24 +363,5 @@ mod tests {
         let empty = zeros::<i32>(&B, &[2, 3, 0]).unwrap();
         assert_eq!(tril(&B, &empty, 0).unwrap().shape(), [2, 3, 0]);
         assert!(matches!(tril(&B, &zeros::<i32>(&B, &[3]).unwrap(), 0), Err(Error::Shape { op: "tril", .. })));
-    }
-
-    #[test]
-    fn casts_share_only_their_own_dtype() {
-        let x = ArcArray::from_shape_fn((4, 3), |(i, j)| i as f64 - j as f64).reversed_axes().into_dyn();
-        assert_eq!(astype::<f64, _>(&B, &x).unwrap().as_ptr(), x.as_ptr());
-        let narrow = astype::<i8, _>(&B, &x).unwrap();
-        assert_eq!((narrow[[2, 0]], narrow[[0, 3]], narrow.strides()), (-2, 3, x.strides()));
-    }
-
-    #[test]
-    fn copies_have_their_own_memory_and_layout() {
-        let x = ArcArray::from_shape_fn((4, 3), |(i, j)| (i * 3 + j) as u16).into_dyn();
-        let t = x.clone().reversed_axes();
-        let c = copy(&B, &t).unwrap();
-        assert_eq!((&c, c.strides()), (&t, t.strides()));
-        assert_ne!(c.as_ptr(), t.as_ptr());
-        let step = x.slice_move(ndarray::s![..;2, ..;-1]).into_dyn();
-        assert_eq!(copy(&B, &step).unwrap(), step);
     }
 }

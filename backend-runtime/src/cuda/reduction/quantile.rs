@@ -8,7 +8,7 @@ use crate::{
         copy::contiguous,
         kernel::{Argument, Grid},
         program::Instance,
-        sort::{PROGRAM, Rows, Wanted},
+        sorting::{PROGRAM, Rows, Wanted},
     },
     rules,
 };
@@ -94,7 +94,7 @@ mod tests {
             testing::device,
         },
         f16,
-        numpyish::{Numpyish, reduce as cpu},
+        numpyish::{Numpyish, reduction as cpu},
     };
     use ndarray::{ArrayD, IxDyn, arr1};
 

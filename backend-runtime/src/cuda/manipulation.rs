@@ -211,7 +211,7 @@ pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes)
 }
 
 /// By `shifts[k]`, in 0..length, along axis k.
-fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
+pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
     let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
     let mut x = x;
     // each axis has a part before and one behind the seam: a copy for each of their combinations, of a few axes at a time
@@ -231,18 +231,6 @@ fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<R
         x = out;
     }
     Ok(x)
-}
-
-/// The zero frequency moved to the middle of the axes.
-pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
-    const OP: &str = "fftshift";
-    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
-}
-
-/// Inverse of fftshift.
-pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
-    const OP: &str = "ifftshift";
-    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
 }
 
 /// The order of elements reversed along axes, as a view.

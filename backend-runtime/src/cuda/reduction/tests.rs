@@ -8,7 +8,7 @@ use crate::{
         testing::device,
     },
     f16,
-    numpyish::{Numpyish, reduce as cpu},
+    numpyish::{Numpyish, reduction as cpu},
 };
 use ndarray::{ArrayD, IxDyn};
 

@@ -6,7 +6,7 @@ mod mask;
 mod part;
 
 pub use along::{scatter, scatter_add, take, take_along_axis};
-pub use choice::select;
+pub use choice::r#where;
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::{getitem, setitem};
 

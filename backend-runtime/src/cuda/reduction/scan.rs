@@ -233,7 +233,7 @@ mod tests {
             compare::{assert_near, host, layouts, mixed},
             testing::device,
         },
-        numpyish::{Numpyish, reduce as cpu},
+        numpyish::{Numpyish, reduction as cpu},
     };
     use ndarray::{ArrayD, IxDyn};
 

@@ -222,7 +222,7 @@ fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
 }
 
 /// By `shifts[k]`, in 0..length, along axis k; the result is read in a shape of as many elements.
-fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
+pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
     if x.len() == 0 || shifts.iter().all(|&s| s == 0) {
         return Ok(Change::View(Vec::new()));
     }
@@ -242,20 +242,6 @@ fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> 
     }
     // SAFETY: along each axis the two parts, behind and before the seam, fill the result; so do their combinations.
     Ok(Change::Copy(unsafe { RawArray::new(op, shape.to_vec(), out)? }))
-}
-
-/// The zero frequency moved to the middle of the axes.
-pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
-}
-
-/// Inverse of fftshift.
-pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    changed_by(x, centred("ifftshift", view(x), axes, |n| n.div_ceil(2)))
-}
-
-fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) -> Result<Change> {
-    shifted(op, x, &rules::halves(op, axes, x.shape, half)?, x.shape)
 }
 
 /// The order of elements reversed along axes, as a view.
@@ -382,6 +368,7 @@ mod tests {
     use super::super::{copy::tests::Dice, typed::array};
     use super::*;
     use crate::Arrays;
+    use crate::numpyish::fft::{fftshift, ifftshift};
     use ndarray::{Axis, Dimension};
 
     const B: Numpyish = Numpyish::new();

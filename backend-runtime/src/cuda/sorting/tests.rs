@@ -8,7 +8,7 @@ use crate::{
         testing::device,
     },
     f16,
-    numpyish::{Numpyish, sort as cpu},
+    numpyish::{Numpyish, sorting as cpu},
 };
 use ndarray::{ArrayD, IxDyn, arr1};
 

@@ -6,9 +6,9 @@ use super::{
     compact::MaskIndices,
     copy::{contiguous, copied, copy_into, fill, moved},
     kernel::{Argument, Grid},
+    manipulation::reshaped,
     map::{Input, instances, map},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
-    shape::reshaped,
     walk::Merged,
 };
 use crate::{
@@ -41,7 +41,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 });
 
 /// x1 where the condition is true, x2 elsewhere.
-pub fn select<T: Element>(
+pub fn r#where<T: Element>(
     b: &Cuda,
     condition: &CudaArray<bool>,
     x1: Operand<'_, T>,

@@ -143,7 +143,7 @@ pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axe
 }
 
 /// Rolls by a shift for each axis.
-fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<Tensor> {
+pub(super) fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<Tensor> {
     if x.size() == 0 || shifts.iter().all(|&shift| shift == 0) {
         return Ok(x.clone());
     }
@@ -156,25 +156,6 @@ pub fn flip<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<Torc
     let on = b.on("flip");
     let axes = axis.resolve(on.op, x.shape().len())?;
     on.array(on.reverse(x.tensor(), &axes)?)
-}
-
-/// The zero frequency moved to the middle.
-pub fn fftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
-    shift_by(b.on("fftshift"), x, axes, |n| n / 2)
-}
-
-/// Inverse of `fftshift`.
-pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
-    shift_by(b.on("ifftshift"), x, axes, |n| n - n / 2)
-}
-
-fn shift_by<T: Element>(
-    on: OpContext<'_>,
-    x: &TorchArray<T>,
-    axes: Axes,
-    shift: fn(usize) -> usize,
-) -> Result<TorchArray<T>> {
-    on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
 }
 
 /// A border around the array.

@@ -1,9 +1,9 @@
-//! New arrays: filled, counted, from bytes, from other dtypes.
+//! New arrays: filled, counted, from bytes.
 
 use super::{
     Cuda, CudaArray,
     array::RawArray,
-    copy::{self, contiguous, fill},
+    copy::{contiguous, fill},
     kernel::{Argument, Grid},
     loaded::Kernel,
     map::Bytes,
@@ -33,7 +33,7 @@ pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
 
 /// Elements from raw bytes, at any alignment.
 pub fn frombuffer<T: Element>(b: &Cuda, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<CudaArray<T>> {
-    let x = numpyish::create::frombuffer(&Numpyish::new(), bytes, count, offset)?;
+    let x = numpyish::creation::frombuffer(&Numpyish::new(), bytes, count, offset)?;
     b.from_ndarray(x).map_err(|e| e.within("frombuffer"))
 }
 
@@ -184,7 +184,7 @@ pub fn meshgrid<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], indexing: MeshIndexi
     let grid = |(i, x): (usize, &&CudaArray<T>)| {
         let mut own = vec![1; xs.len()];
         own[axis(i)] = x.raw.size();
-        super::shape::reshaped(b, OP, &x.raw, &own)?.broadcast(OP, &lengths).map(CudaArray::of)
+        super::manipulation::reshaped(b, OP, &x.raw, &own)?.broadcast(OP, &lengths).map(CudaArray::of)
     };
     xs.iter().enumerate().map(grid).collect()
 }
@@ -208,14 +208,4 @@ fn triangle<T: Element>(op: &'static str, b: &Cuda, x: &CudaArray<T>, k: isize, 
     let (rows, columns, k, lower) = (rows as u64, columns as u64, k as i64, u32::from(lower));
     // SAFETY: the arguments are those of `triangle`; `x` has as many elements as the result.
     unsafe { over(b, op, kernel, &out, &[&from, &rows, &columns, &k, &lower]) }
-}
-
-/// The array in another dtype. One that has it already is shared: nothing writes to it.
-pub fn astype<U: Element, T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<U>> {
-    if T::DTYPE == U::DTYPE { Ok(CudaArray::of(x.raw.clone())) } else { copy::cast(b, &x.raw) }
-}
-
-/// The same elements in memory of their own.
-pub fn copy<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    copy::like(b, "copy", &x.raw).map(CudaArray::of)
 }
