@@ -320,7 +320,7 @@ mod tests {
             let mut to = vec![9; x.len()];
             // SAFETY: as many elements of the dtype as bytes.
             unsafe { nonzero_bytes(T::DTYPE)(x.as_ptr().cast(), to.as_mut_ptr(), x.len()) };
-            assert!(x.iter().zip(&to).all(|(x, &byte)| x.truth() as u8 == byte));
+            assert!(x.iter().zip(&to).all(|(x, &byte)| x.is_nonzero() as u8 == byte));
             to
         }
         assert_eq!(bytes(&[0.0, -0.0, f64::NAN, 5e-324]), [0, 0, 1, 1]);

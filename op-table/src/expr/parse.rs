@@ -303,7 +303,7 @@ fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
         "+" => word("plus", x, y),
         "-" => word("minus", x, y),
         "*" => word("times", x, y),
-        "/" => word("over", x, y),
+        "/" => word("div", x, y),
         "<" => compare(Comparison::Less, x, y),
         "<=" => compare(Comparison::LessEqual, x, y),
         ">" => compare(Comparison::Greater, x, y),
@@ -380,13 +380,13 @@ mod tests {
             ("-2 + -2.5e-1 - -x", "(minus (plus -2 -0.25) (negate x))"),
             ("-2.abs()", "(negate (abs 2))"),
             ("!a && b || c", "(|| (&& (! a) b) c)"),
-            ("a / b / c", "(over (over a b) c)"),
+            ("a / b / c", "(div (div a b) c)"),
             ("a - (b - c)", "(minus a (minus b c))"),
             ("x.atan2(y + 1.).max(z)", "(max (atan2 x (plus y 1.0)) z)"),
             ("if x < 0.0 { x } else if x >= y { y } else { 0 }", "(if (< x 0.0) x (if (>= x y) y 0))"),
             ("where(c, sum(x, [0, -1], keepdims = true), y,)", "(@where c (@sumkeepdims= x (list 0 -1) true) y)"),
             ("{ let a = x; let c = a; a * c }", "(let alet c x a (times a c))"),
-            ("x.truth() != y.truth()", "(!= (truth x) (truth y))"),
+            ("x.is_nonzero() != y.is_nonzero()", "(!= (is_nonzero x) (is_nonzero y))"),
         ] {
             assert_eq!(read(text).map(|e| shown(&e)).as_deref(), Ok(tree), "{text}");
         }

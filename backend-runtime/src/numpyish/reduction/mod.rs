@@ -204,7 +204,7 @@ fn means(plan: &Plan, x: View<'_>) -> Result<Buffer> {
             // SAFETY: an element of the buffer, whose dtype this is.
             unsafe {
                 let sum = sums.start().cast::<A>().add(i);
-                *sum = (*sum).over(n);
+                *sum = Float::div(*sum, n);
             }
         }
     }
