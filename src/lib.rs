@@ -28,8 +28,8 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, ComplexFloat, DType, DefaultInfo, DynArray, Element, ElementInfo, Error, Float, HostArray,
-    Integer, Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand,
+    Arrays, Axes, Bits, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo, Error, Float,
+    HostArray, Integer, Interpolation, IntoHost, IntoOperand, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand,
     Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice,
     Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };

@@ -28,7 +28,7 @@ pub mod torch;
 pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
-pub use dtype::{DType, Kind};
+pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Error, Result};

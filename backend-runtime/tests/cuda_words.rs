@@ -3,7 +3,7 @@
 //! In a process of its own: once the compiler was told to be quick, it is so with all it compiles at the same time.
 
 use backend_runtime::{
-    DType, KernelInfo, Kind, OpInfo, available,
+    DType, DTypeKind, KernelInfo, OpInfo, available,
     cuda::{
         check::{programs, rows},
         nvrtc::Target,
@@ -16,8 +16,8 @@ fn compiler() -> Option<Target> {
 }
 
 fn is_in(dtype: DType, set: &str) -> bool {
-    let (bool, integer) = (dtype == DType::Bool, matches!(dtype.kind(), Kind::Signed | Kind::Unsigned));
-    let (real, complex) = (dtype.kind() == Kind::Real, dtype.kind() == Kind::Complex);
+    let (bool, integer) = (dtype == DType::Bool, matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned));
+    let (real, complex) = (dtype.kind() == DTypeKind::Real, dtype.kind() == DTypeKind::Complex);
     match set {
         "any" => true,
         "numeric" => !bool,

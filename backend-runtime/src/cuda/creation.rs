@@ -10,7 +10,7 @@ use super::{
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
 };
 use crate::{
-    Arrays, Complex, DType, Element, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result,
+    Arrays, Complex, DType, DTypeKind, Element, Float, HostArray, MeshIndexing, RealNumeric, Result,
     numpyish::{self, Numpyish},
     rules::{self, Steps},
 };
@@ -19,9 +19,10 @@ static PROGRAM: Program = Program { name: "create", source: ProgramSource::File(
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
-    let real = |dtype: &DType| dtype.kind() == Kind::Real;
-    let counted = DType::ALL.into_iter().filter(|d| !matches!(d.kind(), Kind::Bool | Kind::Complex)).map(arange_kernel);
-    let spaced = DType::ALL.into_iter().filter(|d| real(d) || d.kind() == Kind::Complex);
+    let real = |dtype: &DType| dtype.kind() == DTypeKind::Real;
+    let counted =
+        DType::ALL.into_iter().filter(|d| !matches!(d.kind(), DTypeKind::Bool | DTypeKind::Complex)).map(arange_kernel);
+    let spaced = DType::ALL.into_iter().filter(|d| real(d) || d.kind() == DTypeKind::Complex);
     let spaced = spaced.map(|dtype| Instance::new("spaced", "", &[dtype]));
     counted.chain(spaced).chain(MOVERS.map(|dtype| Instance::new("triangle", "", &[dtype]))).collect()
 });
@@ -101,7 +102,7 @@ pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<Cu
     let out = b.uninit_raw(OP, T::DTYPE, &[n])?;
     let kernel = b.kernel(OP, &PROGRAM, arange_kernel(T::DTYPE))?;
     let (start, step) = (Bytes::of(start), Bytes::of(step));
-    if T::DTYPE.kind() < Kind::Real {
+    if T::DTYPE.kind() < DTypeKind::Real {
         // SAFETY: the arguments are those of `counted`: the result, its size, two elements of its dtype.
         return unsafe { over(b, OP, kernel, &out, &[&start, &step]) };
     }
@@ -113,7 +114,7 @@ pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<Cu
 fn arange_kernel(dtype: DType) -> Instance {
     match dtype {
         DType::Float64 => Instance::new("stepped", "double", &[dtype]),
-        real if real.kind() == Kind::Real => Instance::new("stepped", "float", &[real]),
+        real if real.kind() == DTypeKind::Real => Instance::new("stepped", "float", &[real]),
         _ => Instance::new("counted", "", &[dtype]),
     }
 }

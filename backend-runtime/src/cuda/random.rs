@@ -8,15 +8,15 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
     sorting,
 };
-use crate::{DType, Element, Float, Integer, Kind, Real, Result, rules};
+use crate::{DType, DTypeKind, Element, Float, Integer, Real, Result, rules};
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
 /// The kernels, listed for the check.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
-    let of = |kind: fn(Kind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
-    let real = || of(|kind| kind == Kind::Real);
-    let integer = of(|kind| matches!(kind, Kind::Signed | Kind::Unsigned));
+    let of = |kind: fn(DTypeKind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
+    let real = || of(|kind| kind == DTypeKind::Real);
+    let integer = of(|kind| matches!(kind, DTypeKind::Signed | DTypeKind::Unsigned));
     let uniform = real().map(|dtype| Instance::new("uniform", "", &[dtype]));
     let normal = real().map(|dtype| Instance::new("normal", "", &[dtype]));
     uniform.chain(normal).chain(integer.map(|dtype| Instance::new("integers", "", &[dtype]))).collect()
@@ -74,7 +74,7 @@ fn reals<T: Float>(
     arguments: &[&dyn Argument],
 ) -> Result<CudaArray<T>> {
     let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    let parts = if T::DTYPE.kind() == Kind::Complex { 2 } else { 1 };
+    let parts = if T::DTYPE.kind() == DTypeKind::Complex { 2 } else { 1 };
     let per_block = if T::Real::DTYPE == DType::Float64 { 2 } else { 4 };
     make(b, op, &out, out.size() * parts, per_block, Instance::new(kernel, "", &[T::Real::DTYPE]), arguments)?;
     Ok(CudaArray::of(out))

@@ -1,7 +1,7 @@
 //! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
 
 use super::{buffer, simd::versions};
-use crate::{Complex, DType, Element, Kind, Real, Result, bf16, f16};
+use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16};
 use half::slice::HalfFloatSliceExt;
 
 /// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
@@ -17,9 +17,9 @@ pub const fn computed_in(dtype: DType) -> DType {
 /// The dtype of a sum: see [`Element::Sum`].
 pub const fn sum_dtype(dtype: DType) -> DType {
     match dtype.kind() {
-        Kind::Bool | Kind::Signed => DType::Int64,
-        Kind::Unsigned => DType::UInt64,
-        Kind::Real | Kind::Complex => dtype,
+        DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+        DTypeKind::Unsigned => DType::UInt64,
+        DTypeKind::Real | DTypeKind::Complex => dtype,
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     typed::typed,
 };
 use crate::{
-    DType, Float, Integer, Kind, Precision, Real, Result, bf16, f16,
+    DType, DTypeKind, Float, Integer, Precision, Real, Result, bf16, f16,
     random::{BoxMuller, below, bits, philox_many, unit_f32, unit_f64},
     rules,
 };
@@ -189,7 +189,7 @@ fn make<T: Real, R: Generator>(
     last: impl Fn(&[R], *mut T) + Sync,
 ) -> Result<RawArray> {
     let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
-    let parts = if dtype.kind() == Kind::Complex { 2 } else { 1 };
+    let parts = if dtype.kind() == DTypeKind::Complex { 2 } else { 1 };
     assert_eq!(dtype.size(), parts * size_of::<T>());
     fill(b, &out, parts * out.len(), R::PER_BLOCK, |key, block, to, n| {
         let mut made = [R::ZERO; PART];

@@ -7,7 +7,7 @@ use super::{
     tensor::{Arg, Number, Tensor},
     with::computed_in,
 };
-use crate::{DType, Element, Kind, Result};
+use crate::{DType, DTypeKind, Element, Result};
 
 /// The array in another dtype.
 pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
@@ -20,10 +20,12 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
     match (from.kind(), to.kind()) {
         _ if from == to => Ok(x.clone()),
         // libtorch warns of the part that goes
-        (Kind::Complex, Kind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
-        (Kind::Complex, k) if k != Kind::Complex => convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to),
-        (Kind::Real, Kind::Signed | Kind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
-        (Kind::Real, Kind::Real) => narrow(on, x, to),
+        (DTypeKind::Complex, DTypeKind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
+        (DTypeKind::Complex, k) if k != DTypeKind::Complex => {
+            convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to)
+        }
+        (DTypeKind::Real, DTypeKind::Signed | DTypeKind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
+        (DTypeKind::Real, DTypeKind::Real) => narrow(on, x, to),
         _ => on.cast(x, to),
     }
 }
@@ -34,7 +36,7 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     let nan = on.call(&ops::ISNAN, args![x])?;
     let x = on.select(&nan, zero, x)?;
     let (min, max, bits) = match (to.kind(), to.size() as i32 * 8) {
-        (Kind::Unsigned, bits) => (0.0, 2_f64.powi(bits), bits),
+        (DTypeKind::Unsigned, bits) => (0.0, 2_f64.powi(bits), bits),
         (_, bits) => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1), bits),
     };
     if bits < 64 {

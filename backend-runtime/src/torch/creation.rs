@@ -9,7 +9,7 @@ use super::{
     with::computed_in,
 };
 use crate::{
-    Arrays, Complex, DType, Element, Float, HostArray, Kind, MeshIndexing, RealNumeric, Result, numpyish,
+    Arrays, Complex, DType, DTypeKind, Element, Float, HostArray, MeshIndexing, RealNumeric, Result, numpyish,
     rules::{self, Steps},
 };
 
@@ -81,7 +81,7 @@ pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<T
     let Steps { n, from, by } = rules::steps(on.op, start, stop, step)?;
     rules::count(on.op, &[n], size_of::<T>())?;
     let index = on.count_up(n)?;
-    if T::DTYPE.kind() == Kind::Real {
+    if T::DTYPE.kind() == DTypeKind::Real {
         let counted = computed_in(T::DTYPE);
         let number = |x: f64| if counted == DType::Float64 { Number::of(x) } else { Number::of(x as f32) };
         let scaled = on.call(&ops::MUL, args![&on.cast(&index, counted)?, number(by)])?;
@@ -121,7 +121,7 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
     };
     let [first, last] = [start, stop].map(|x| x.cast::<Complex<f64>>());
     let values = match T::DTYPE.kind() {
-        Kind::Complex => on.call(&ops::COMPLEX, args![&part(first.re, last.re)?, &part(first.im, last.im)?])?,
+        DTypeKind::Complex => on.call(&ops::COMPLEX, args![&part(first.re, last.re)?, &part(first.im, last.im)?])?,
         _ => part(first.re, last.re)?,
     };
     on.array(narrow(on, &values, T::DTYPE)?)

@@ -8,7 +8,7 @@ use super::{
     tensor::{Arg, Number, Tensor},
 };
 use crate::{
-    DType, Element, Error, Kind, Numeric, Result, Slice,
+    DType, DTypeKind, Element, Error, Numeric, Result, Slice,
     rules::{self, Along, Masked, Span},
 };
 
@@ -138,7 +138,7 @@ pub fn scatter_add<T: Numeric>(
     let on = b.on("scatter_add");
     let (axis, indices) = places(on, x, indices, values, axis)?;
     // 16-bit floats add up in float32, complex numbers by parts
-    let via = if T::DTYPE.kind() == Kind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
+    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
     let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
     on.leave(via, sum)
 }

@@ -8,7 +8,7 @@ use super::{
     ops,
     tensor::{Number, Tensor},
 };
-use crate::{Arrays, DType, Element, Float, Integer, Kind, Real, Result, numpyish::random, rules};
+use crate::{Arrays, DType, DTypeKind, Element, Float, Integer, Real, Result, numpyish::random, rules};
 
 /// The low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
@@ -126,7 +126,7 @@ fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
 
 /// The array of reals in order, two of them for each complex number.
 fn from_reals<T: Float>(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.reshape(reals, shape)?);
     }
     let pairs = on.reshape(reals, &[shape, &[2]].concat())?;

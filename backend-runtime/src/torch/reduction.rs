@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
     with::computed_in,
 };
-use crate::{Axes, DType, Element, Float, Interpolation, Kind, Numeric, Ordered, Real, Result, rules};
+use crate::{Axes, DType, DTypeKind, Element, Float, Interpolation, Numeric, Ordered, Real, Result, rules};
 
 /// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
 struct ReductionAxes {
@@ -55,7 +55,7 @@ fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     match T::DTYPE {
         DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
         dtype => match dtype.kind() {
-            Kind::Real | Kind::Complex => on.cast(x.tensor(), computed_in(dtype)),
+            DTypeKind::Real | DTypeKind::Complex => on.cast(x.tensor(), computed_in(dtype)),
             _ => on.cast(x.tensor(), DType::Int64),
         },
     }

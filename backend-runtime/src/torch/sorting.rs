@@ -7,7 +7,7 @@ use super::{
     strategy::{DtypeStrategy, signed},
     tensor::{Number, Tensor},
 };
-use crate::{DType, Kind, Ordered, Result, Side, rules};
+use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
 
 /// The elements as libtorch sorts them.
 fn sortable<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
@@ -34,7 +34,7 @@ fn ordered<T: Ordered>(
         return Ok((x, indices));
     }
     // libtorch has NaN first where it sorts downwards; negated floats go upwards
-    let negated = descending && T::DTYPE.kind() == Kind::Real;
+    let negated = descending && T::DTYPE.kind() == DTypeKind::Real;
     let keys = if negated { on.call(&ops::NEG, args![&x])? } else { x };
     let (sorted, indices) = on.pair(&ops::SORT, args![&keys, true, axis, descending && !negated])?;
     Ok((if negated { on.call(&ops::NEG, args![&sorted])? } else { sorted }, indices))
@@ -69,7 +69,7 @@ pub fn searchsorted<T: Ordered>(
 
 /// Contiguous integers in the order of the elements, all NaN last and equal: libtorch's search takes NaN as the smallest.
 fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    if T::DTYPE.kind() != Kind::Real {
+    if T::DTYPE.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
     // the sum makes 0 of -0; negative numbers, whose bits run the other way, are inverted but for the sign

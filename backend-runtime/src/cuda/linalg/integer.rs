@@ -5,7 +5,7 @@ use super::{
     operands::{OP, Operands},
 };
 use crate::{
-    DType, Kind, Result,
+    DType, DTypeKind, Result,
     cuda::{
         Cuda,
         array::RawArray,
@@ -24,7 +24,7 @@ static PROGRAM: Program = Program {
 
 /// The kernels, listed for the check.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
-    let integer = |dtype: &DType| matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
+    let integer = |dtype: &DType| matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);
     DType::ALL.into_iter().filter(integer).map(instance).collect()
 });

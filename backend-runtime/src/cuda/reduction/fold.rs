@@ -1,7 +1,7 @@
 //! The folds that the kernels know.
 
 use crate::{
-    DType, Kind,
+    DType, DTypeKind,
     cuda::program::{Instance, KernelList, Program, ProgramSource},
 };
 
@@ -69,9 +69,9 @@ impl Fold {
     pub(crate) fn result(self, of: DType) -> DType {
         match self {
             Fold::Sum | Fold::Product => match of.kind() {
-                Kind::Bool | Kind::Signed => DType::Int64,
-                Kind::Unsigned => DType::UInt64,
-                Kind::Real | Kind::Complex => of,
+                DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+                DTypeKind::Unsigned => DType::UInt64,
+                DTypeKind::Real | DTypeKind::Complex => of,
             },
             Fold::WideMean => wide(of),
             Fold::Mean | Fold::Maximum | Fold::Minimum => of,
@@ -87,7 +87,7 @@ impl Fold {
     }
 
     fn is_for(self, dtype: DType) -> bool {
-        let (real, complex) = (dtype.kind() == Kind::Real, dtype.kind() == Kind::Complex);
+        let (real, complex) = (dtype.kind() == DTypeKind::Real, dtype.kind() == DTypeKind::Complex);
         match self {
             Fold::Sum | Fold::Product | Fold::Any | Fold::All | Fold::Count => true,
             Fold::Mean | Fold::WideMean | Fold::Variance | Fold::Deviation => real || complex,

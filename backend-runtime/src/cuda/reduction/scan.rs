@@ -2,7 +2,7 @@
 
 use super::fold::{ACCUMULATOR, Fold};
 use crate::{
-    DType, Element, Kind, Numeric, Result,
+    DType, DTypeKind, Element, Numeric, Result,
     cuda::{
         Cuda, CudaArray,
         array::RawArray,
@@ -40,7 +40,7 @@ static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
 /// Its kernels, listed for the check.
 pub(crate) const DIFFS: KernelList = (&DIFF, || {
-    let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Bool);
+    let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Bool);
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });
 

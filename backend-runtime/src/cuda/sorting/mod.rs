@@ -13,14 +13,14 @@ use super::{
     program::Instance,
     walk::Merged,
 };
-use crate::{DType, Kind, Ordered, Result, Side, rules};
+use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
 
 /// Sorted along one axis.
 pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
     let op = "sort";
     let axis = rules::axis(op, axis, x.raw.shape.len())?;
     // zeros and NaN keep their bits: they are moved; the values of other dtypes follow from their keys
-    let wanted = if T::DTYPE.kind() == Kind::Real { Wanted::Order } else { Wanted::Values };
+    let wanted = if T::DTYPE.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
     along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
 }
 

@@ -1,7 +1,7 @@
 //! Rows of keys, and how they are sorted.
 
 use crate::{
-    DType, Error, Kind, Result,
+    DType, DTypeKind, Error, Result,
     cuda::{
         Cuda,
         array::RawArray,
@@ -24,7 +24,7 @@ pub(crate) static PROGRAM: Program = Program {
 
 /// They, listed for the check.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
-    let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != Kind::Complex);
+    let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
     let mut all = vec![Instance::new("sum_tiles", "", &[])];
     all.extend(["inverse", "run_lengths"].map(|name| Instance::new(name, "", &[])));
@@ -32,7 +32,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
         all.extend(ordered().map(|dtype| Instance::new(name, "", &[dtype])));
     }
     for name in ["outside", "quantiles"] {
-        let real = ordered().filter(|dtype| dtype.kind() == Kind::Real);
+        let real = ordered().filter(|dtype| dtype.kind() == DTypeKind::Real);
         all.extend(real.map(|dtype| Instance::new(name, "", &[dtype])));
     }
     all.extend(MOVERS.map(|dtype| Instance::new("gather", "", &[dtype])));

@@ -3,7 +3,7 @@
 //! One sort for every dtype: those of up to 32 bits have keys of 32, the others of 64.
 
 use super::super::{buffer, simd::versions};
-use crate::{DType, Element, Kind, Ordered, Result, bf16, f16};
+use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
 
 /// An unsigned integer that elements are sorted by.
 pub trait Key: Element + Ord {
@@ -99,9 +99,9 @@ macro_rules! key {
             fn of<T: Ordered>(x: T, descending: bool) -> $key {
                 const SIGN: $key = 1 << ($key::BITS - 1);
                 let key = match T::DTYPE.kind() {
-                    Kind::Bool | Kind::Unsigned => x.cast::<u64>() as $key,
-                    Kind::Signed => x.cast::<i64>() as $key ^ SIGN,
-                    Kind::Real | Kind::Complex => {
+                    DTypeKind::Bool | DTypeKind::Unsigned => x.cast::<u64>() as $key,
+                    DTypeKind::Signed => x.cast::<i64>() as $key ^ SIGN,
+                    DTypeKind::Real | DTypeKind::Complex => {
                         let x = x.cast::<$float>();
                         if x.is_nan() {
                             return $key::MAX;
@@ -117,15 +117,15 @@ macro_rules! key {
             #[inline(always)]
             fn element<T: Ordered>(self, descending: bool) -> T {
                 const SIGN: $key = 1 << ($key::BITS - 1);
-                let floats = T::DTYPE.kind() == Kind::Real;
+                let floats = T::DTYPE.kind() == DTypeKind::Real;
                 if floats && self == $key::MAX {
                     return T::from_f64(f64::NAN);
                 }
                 let key = if descending { !self } else { self };
                 match T::DTYPE.kind() {
-                    Kind::Bool | Kind::Unsigned => T::from_u64(key as u64),
-                    Kind::Signed => T::from_i64((key ^ SIGN) as $int as i64),
-                    Kind::Real | Kind::Complex => {
+                    DTypeKind::Bool | DTypeKind::Unsigned => T::from_u64(key as u64),
+                    DTypeKind::Signed => T::from_i64((key ^ SIGN) as $int as i64),
+                    DTypeKind::Real | DTypeKind::Complex => {
                         let bits = key ^ (((!key) as $int >> ($key::BITS - 1)) as $key | SIGN);
                         $float::from_bits(bits).cast::<T>()
                     }

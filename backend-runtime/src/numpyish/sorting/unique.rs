@@ -11,7 +11,7 @@ use super::{
     keys::{self, Index, Indexed, Key, Record},
     read_keys, sorted_records, zeros,
 };
-use crate::{DType, Kind, Ordered, Result};
+use crate::{DType, DTypeKind, Ordered, Result};
 
 /// The distinct elements, sorted; every NaN is one of its own.
 pub fn unique_values<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
@@ -92,7 +92,7 @@ fn runs<R: Record>(
 
 /// The key of NaN, of dtypes that have it.
 fn nan<K: Key>(dtype: DType) -> Option<K> {
-    (dtype.kind() == Kind::Real).then(|| K::of(f32::NAN, false))
+    (dtype.kind() == DTypeKind::Real).then(|| K::of(f32::NAN, false))
 }
 
 /// The elements of keys. The value zero gets the sign of the first zero of all `n` elements.

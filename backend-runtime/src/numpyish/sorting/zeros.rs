@@ -1,6 +1,6 @@
 //! The signs of zeros, which keys do not tell apart.
 
-use crate::{DType, Kind};
+use crate::{DType, DTypeKind};
 
 /// The bits of a real float.
 trait Bits: Copy + PartialEq {
@@ -28,15 +28,15 @@ bits!(u16 u32 u64);
 macro_rules! by_float_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match ($dtype.kind(), $dtype.size()) {
-            (Kind::Real, 2) => {
+            (DTypeKind::Real, 2) => {
                 type $u = u16;
                 $e
             }
-            (Kind::Real, 4) => {
+            (DTypeKind::Real, 4) => {
                 type $u = u32;
                 $e
             }
-            (Kind::Real, _) => {
+            (DTypeKind::Real, _) => {
                 type $u = u64;
                 $e
             }

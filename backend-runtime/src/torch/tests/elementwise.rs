@@ -82,7 +82,7 @@ fn casts<T: Element>(b: &Torch, values: &[T]) {
             let fits = |want: U| g == want || (is_nan(g) && is_nan(want));
             let narrow = matches!(U::DTYPE, crate::DType::BFloat16 | crate::DType::Float16);
             assert!(
-                fits(direct) || (narrow && T::DTYPE.kind() < crate::Kind::Real && fits(by_float)),
+                fits(direct) || (narrow && T::DTYPE.kind() < crate::DTypeKind::Real && fits(by_float)),
                 "{x:?} from {} to {}: {g:?} instead of {direct:?}",
                 T::DTYPE,
                 U::DTYPE
