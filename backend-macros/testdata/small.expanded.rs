@@ -1308,7 +1308,10 @@ pub mod __by_name {
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             let result = args
                 .b
-                .add(args.operand::<T>(0usize)?, args.operand::<T>(1usize)?)?;
+                .add(
+                    args.operand::<T>(0usize)?.operand(),
+                    args.operand::<T>(1usize)?.operand(),
+                )?;
             Ok(crate::runtime::Value::array::<T>(result))
         }
         match args.dtype()? {
@@ -1331,7 +1334,7 @@ pub mod __by_name {
             if let Some(value) = args.option::<f64>(1usize)? {
                 options = options.slope(value);
             }
-            let result = args.b.leaky_with(args.array::<T>(0usize)?, options)?;
+            let result = args.b.leaky_with(&*args.array::<T>(0usize)?, options)?;
             Ok(crate::runtime::Value::array::<T>(result))
         }
         match args.dtype()? {
@@ -1349,7 +1352,7 @@ pub mod __by_name {
             let result = args
                 .b
                 .threshold(
-                    args.array::<T>(0usize)?,
+                    &*args.array::<T>(0usize)?,
                     args.scalar::<T>(1usize)?,
                     args.scalar::<T>(2usize)?,
                 )?;
@@ -1375,7 +1378,7 @@ pub mod __by_name {
             let result = args
                 .b
                 .sum_with(
-                    args.array::<T>(0usize)?,
+                    &*args.array::<T>(0usize)?,
                     args.get::<crate::runtime::Axes>(1usize)?,
                     options,
                 )?;
@@ -1404,7 +1407,7 @@ pub mod __by_name {
             let result = args
                 .b
                 .rms_with(
-                    args.array::<T>(0usize)?,
+                    &*args.array::<T>(0usize)?,
                     args.get::<crate::runtime::Axes>(1usize)?,
                     options,
                 )?;
@@ -1422,7 +1425,7 @@ pub mod __by_name {
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
-Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
+Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
 
 Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.
 

@@ -18,7 +18,7 @@ impl Expand<'_> {
                 let doc = "Calls an op by its name: `call(&b, \"sum\", &[x.into()], &[(\"axis\", 0.into())])`.\n\n\
                     Values without a name are the parameters in their order, the others are named. The dtype of the call is that \
                     of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number \
-                    beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. \
+                    beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. \
                     [`OPS`] lists the ops with their parameters.\n\n\
                     Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.\n\n\
                     # Errors\n\
@@ -105,15 +105,15 @@ impl Expand<'_> {
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| match &p.kind {
             Kind::Array(e) => {
                 let e = elem(*e, op);
-                quote!(args.array::<#e>(#i)?)
+                quote!(&*args.array::<#e>(#i)?)
             }
             Kind::Operand(e) => {
                 let e = elem(*e, op);
-                quote!(args.operand::<#e>(#i)?)
+                quote!(args.operand::<#e>(#i)?.operand())
             }
             Kind::Arrays(e) => {
                 let e = elem(*e, op);
-                quote!(&args.arrays::<#e>(#i)?)
+                quote!(&args.arrays::<#e>(#i)?.iter().map(|x| &**x).collect::<Vec<_>>())
             }
             Kind::Host => quote!(args.host::<T>(#i)?),
             Kind::Bytes => quote!(args.bytes(#i)?),
@@ -135,17 +135,19 @@ impl Expand<'_> {
             let path = self.options_path(op);
             let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| {
                 let setter = id(&p.name);
-                let read = match &p.kind {
+                match &p.kind {
                     Kind::Array(e) => {
                         let e = elem(*e, op);
-                        quote!(args.optional_array::<#e>(#i)?)
+                        quote! {
+                            let array = args.optional_array::<#e>(#i)?;
+                            if let Some(array) = &array { options = options.#setter(&**array); }
+                        }
                     }
                     other => {
                         let ty = value_type(other, &rt);
-                        quote!(args.option::<#ty>(#i)?)
+                        quote!(if let Some(value) = args.option::<#ty>(#i)? { options = options.#setter(value); })
                     }
-                };
-                quote!(if let Some(value) = #read { options = options.#setter(value); })
+                }
             });
             let prepare = quote!(#[allow(unused_mut)] let mut options = #path::new(); #(#set)*);
             (prepare, format_ident!("{}_with", op.name), quote!(options))
