@@ -8,9 +8,10 @@ impl Expand<'_> {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.by_name_bounds();
         let rows = self.own().map(|op| self.row_by_name(op));
-        let arms = self.own().enumerate().map(|(i, op)| {
-            let (name, function) = (&op.name, id(&op.name));
-            quote!(#name => __by_name::#function(&#rt::by_name::Args::new(b, &#list[#i], args, options)?),)
+        let module = self.ops_module();
+        let arms = self.own().map(|op| {
+            let (name, item) = (&op.name, id(&op.name));
+            quote!(#name => #module::#item::call(b, args, options),)
         });
         let (function, doc, rest) = match &self.extension {
             None => {
@@ -27,7 +28,7 @@ impl Expand<'_> {
             }
             Some(name) => {
                 let function = format_ident!("call_{}", snake(&name.to_string()));
-                let doc = format!("As [`call`]({root}::call), for the ops of [`{name}`] too.", root = "backends");
+                let doc = format!("As `backends::call`, for the ops of [`{name}`] too.");
                 (quote!(#function), doc, quote!(other => #root::call(b, other, args, options)))
             }
         };
@@ -51,7 +52,7 @@ impl Expand<'_> {
         }
     }
 
-    fn by_name_bounds(&self) -> TokenStream {
+    pub(super) fn by_name_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + #extension),

@@ -201,9 +201,10 @@ impl Steps<'_> {
         if only_numbers(arguments) {
             return mistake(at, format!("`{name}` of a number alone: compute it in Rust, in braces"));
         }
-        let struct_name = Ident::new(&camel(&name.to_string()), here(at));
+        let item = method(&name.to_string(), at);
+        let ops = &row.ops;
         let node = Ident::new(&format!("op{}", nodes.len()), here(at));
-        Ok(quote_spanned!(here(at) => #formula_path::#node(#path::__each::#struct_name { #(#fields),* }, #(#nodes),*)))
+        Ok(quote_spanned!(here(at) => #formula_path::#node(#path::#ops::#item { #(#fields),* }, #(#nodes),*)))
     }
 
     /// An op that is no scalar expression: a call.
@@ -245,7 +246,8 @@ impl Steps<'_> {
                 let path = self.formula_path();
                 let name = self.variable();
                 let value = self.variable();
-                self.code.extend(quote_spanned!(here(*at) => let #value = &#rust; let #name = #path::leaf(__b, #value);));
+                self.code
+                    .extend(quote_spanned!(here(*at) => let #value = &#rust; let #name = #path::leaf(__b, #value);));
                 quote!(#path::operand(__b, &#name))
             }
             (_, Formula::Leaf(rust, at)) => {

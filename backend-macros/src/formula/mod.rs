@@ -70,13 +70,14 @@ pub fn macro_of(input: &Input, model: &Model) -> TokenStream {
                 #[doc = #doc]
                 #[macro_export]
                 macro_rules! expr {
-                    ($($t:tt)*) => { $crate::__private::expr! { [$crate #own] $($t)* } };
+                    ($($t:tt)*) => { $crate::__private::expr! { [$crate; ops #own] $($t)* } };
                 }
             }
         }
         Some(name) if !input.overlay => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            let (name, doc) = (
+            let (module, name, doc) = (
+                format_ident!("{}", snake(&name.to_string())),
                 format_ident!("expr_{}", snake(&name.to_string())),
                 format!("As `expr!` of the base table, with the ops of [`{name}`] too."),
             );
@@ -84,7 +85,7 @@ pub fn macro_of(input: &Input, model: &Model) -> TokenStream {
                 #[doc = #doc]
                 #[macro_export]
                 macro_rules! #name {
-                    ($($t:tt)*) => { #root::__private::expr! { [#root #base $crate #own] $($t)* } };
+                    ($($t:tt)*) => { #root::__private::expr! { [#root; ops #base $crate; #module #own] $($t)* } };
                 }
             }
         }

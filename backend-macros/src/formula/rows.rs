@@ -1,7 +1,7 @@
 //! What a formula has to know of the ops: the digest of a table.
 
 use op_table::model::{Kind, Map, Op, Param};
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
 
@@ -23,6 +23,8 @@ pub enum Parameter {
 pub struct Row {
     /// The path of the crate whose table it is in.
     pub path: TokenStream,
+    /// The module of the table's ops in that crate.
+    pub ops: Ident,
     /// Whether it is a scalar expression.
     pub each: bool,
     /// Its parameters without a default.
@@ -59,16 +61,21 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
 pub struct Rows(HashMap<String, Row>);
 
 impl Rows {
-    /// Of `PATH "DIGEST" PATH "DIGEST"`.
+    /// Of `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`: where a table's items are, the module of its ops, and its rows.
     pub fn new(tables: TokenStream) -> Rows {
-        let (mut rows, mut path) = (HashMap::new(), TokenStream::new());
+        let (mut rows, mut path, mut ops) = (HashMap::new(), TokenStream::new(), None);
         for token in tables {
             match token {
                 TokenTree::Literal(digest) => {
-                    let text = digest.to_string();
-                    rows.extend(text.trim_matches('"').split_whitespace().filter_map(|entry| row(entry, &path)));
+                    if let Some(Some(ops)) = ops.take() {
+                        let text = digest.to_string();
+                        let entries = text.trim_matches('"').split_whitespace();
+                        rows.extend(entries.filter_map(|entry| row(entry, &path, &ops)));
+                    }
                     path = TokenStream::new();
                 }
+                TokenTree::Punct(p) if p.as_char() == ';' => ops = Some(None),
+                TokenTree::Ident(name) if matches!(ops, Some(None)) => ops = Some(Some(name)),
                 other => path.extend([other]),
             }
         }
@@ -86,7 +93,7 @@ impl Rows {
     }
 }
 
-fn row(entry: &str, path: &TokenStream) -> Option<(String, Row)> {
+fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
     let end = entry.find(['*', ':'])?;
     let (mut positional, mut options) = (Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
@@ -99,5 +106,5 @@ fn row(entry: &str, path: &TokenStream) -> Option<(String, Row)> {
         }
     }
     let each = entry[end..].starts_with('*');
-    Some((entry[..end].to_string(), Row { path: quote!(#path), each, positional, options }))
+    Some((entry[..end].to_string(), Row { path: quote!(#path), ops: ops.clone(), each, positional, options }))
 }

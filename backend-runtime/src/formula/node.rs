@@ -5,7 +5,10 @@ use super::{
     leaf::{Layout, Leaves},
     run::Valued,
 };
-use crate::{Arrays, Each, EachSource, Element, Kind, scalar::is_far};
+use crate::{
+    Arrays, DTypeKind, Each, EachSource, Element,
+    scalar::{self},
+};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
@@ -22,7 +25,8 @@ pub trait Node<L>: Typed {
     /// The value.
     fn at(&self, leaves: &L) -> Self::Out;
 
-    /// Whether the argument of a sine is so large that its loop has to be the slow one (see [`is_far`]).
+    /// Whether the argument of a sine is so large that its loop has to be the slow one (see
+    /// [`scalar::needs_range_reduction`]).
     #[inline(always)]
     fn is_far(&self, _: &L) -> bool {
         false
@@ -125,8 +129,8 @@ impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 /// Whether the row looks at its first operand for large arguments, in this dtype.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
-        Kind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
-        Kind::Real => F::NEEDS_RANGE_REDUCTION,
+        DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
+        DTypeKind::Real => F::NEEDS_RANGE_REDUCTION,
         _ => false,
     }
 }
@@ -165,7 +169,8 @@ where
 
     #[inline(always)]
     fn is_far(&self, leaves: &L) -> bool {
-        self.1.is_far(leaves) | (const { needs_range_reduction::<F, T>() } && is_far(self.1.at(leaves).value()))
+        self.1.is_far(leaves)
+            | (const { needs_range_reduction::<F, T>() } && scalar::needs_range_reduction(self.1.at(leaves).value()))
     }
 }
 
