@@ -118,6 +118,8 @@ ops! {
     TO_DTYPE = "to"."dtype";
     TO_OTHER = "to"."other";
     TRANSPOSE = "transpose"."int";
+    TRIL = "tril";
+    TRIU = "triu";
     UNBIND = "unbind"."int";
     UNSQUEEZE = "unsqueeze";
     VAR = "var"."correction";
