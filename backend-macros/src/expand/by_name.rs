@@ -64,13 +64,11 @@ impl Expand<'_> {
         let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.by_name_bounds(), self.dtypes(op));
         let typed = self.typed_by_name(op);
         let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
-            // a dtype whose Rust type could not be read has its error elsewhere
-            let has = |d: &&DType| !d.rust.is_empty() && self.model.dtypes_of(set).contains(&d.name);
-            let dtypes = self.model.dtypes.iter().filter(has);
+            let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));
             dtypes
-                .map(|d| {
-                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(&d.rust)));
-                    quote!(#rt::DType::#variant => #call,)
+                .filter_map(|d| {
+                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(&d.rust)?));
+                    Some(quote!(#rt::DType::#variant => #call,))
                 })
                 .collect()
         };
@@ -178,15 +176,11 @@ impl Expand<'_> {
         }
     }
 
-    /// The Rust type of a dtype of the table, by its path in the runtime.
-    fn element_type(&self, rust: &str) -> TokenStream {
-        let rt = self.rt();
-        let ty = tokens(rust);
-        match rust {
-            "f16" | "bf16" => quote!(#rt::#ty),
-            complex if complex.starts_with("Complex") => quote!(#rt::#ty),
-            _ => ty,
-        }
+    /// The Rust type of a dtype of the table, by its path in the runtime. What is no type has its error elsewhere.
+    fn element_type(&self, rust: &str) -> Option<TokenStream> {
+        let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(rust).ok()?);
+        let of_runtime = matches!(rust, "f16" | "bf16") || rust.starts_with("Complex");
+        Some(if of_runtime { quote!(#rt::#ty) } else { quote!(#ty) })
     }
 }
 

@@ -108,7 +108,7 @@ fn along_axis<T: Element, U: Element>(
     fold: Fold,
 ) -> Result<CudaArray<U>> {
     let axis = rules::reduction_axis(op, axis, x.raw.shape.len())?;
-    let axes = axis.as_ref().map_or(&[][..], std::slice::from_ref);
+    let axes = axis.as_slice();
     reduced(b, op, &x.raw, axes, keepdims, fold).map(CudaArray::of)
 }
 
