@@ -3,7 +3,7 @@
 
 use super::{
     Call, Case, Row, Suite, Values,
-    arguments::{ANYTHING, calls, chance},
+    arguments::{ANYTHING, FURTHER, calls, chance},
     suite::message,
 };
 use backend_runtime::{Arrays, DType, Error, Result, numpyish::Numpyish};
@@ -13,32 +13,37 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts: both give results of the same shapes
-    /// and dtypes, or the same error.
+    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts, in the first dtype more often than in the
+    /// others: both give results of the same shapes and dtypes, or the same error.
     ///
     /// # Panics
     /// If they do not, or if the op panics.
-    pub fn agrees(&self, row: &Row, dtype: DType, call: Call<B>, reference: Call<Numpyish>) {
+    pub fn agrees(&self, row: &Row, dtypes: &[(DType, Call<B>, Call<Numpyish>)]) {
         if B::NAME == Numpyish::NAME {
             return;
         }
         let Some(b) = self.backend() else { return };
-        let mut chance = chance(row, dtype);
-        let mut told = Vec::new();
-        for _ in 0..calls() {
-            let text = ANYTHING.arguments(row.params, &mut chance);
-            let expected = outcome(&Numpyish::new(), row, &text, reference);
-            let got = outcome(b, row, &text, call);
-            if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
-                return;
+        let mut calls = calls();
+        let further = calls / FURTHER;
+        for &(dtype, call, reference) in dtypes {
+            let mut chance = chance(row, dtype);
+            let mut told = Vec::new();
+            for _ in 0..calls {
+                let text = ANYTHING.arguments(row.params, &mut chance);
+                let expected = outcome(&Numpyish::new(), row, &text, reference);
+                let got = outcome(b, row, &text, call);
+                if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
+                    return;
+                }
+                if let Some(why) = disagreement(&got, &expected) {
+                    told.push(format!("`{text}`: {why}"));
+                }
             }
-            if let Some(why) = disagreement(&got, &expected) {
-                told.push(format!("`{text}`: {why}"));
-            }
+            let n = told.len();
+            told.truncate(TOLD);
+            assert!(n == 0, "{} on {}, {dtype}: {n} calls\n  {}", row.name, B::NAME, told.join("\n  "));
+            calls = further;
         }
-        let n = told.len();
-        told.truncate(TOLD);
-        assert!(n == 0, "{} on {}, {dtype}: {n} calls\n  {}", row.name, B::NAME, told.join("\n  "));
     }
 }
 

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const CALLS: usize = 150;
 
 /// The calls in each further dtype are fewer by this factor.
-const FURTHER: usize = 10;
+pub(super) const FURTHER: usize = 10;
 
 /// The calls while memory is refused, in tests that have the allocator for it, are fewer by this factor.
 const REFUSED: usize = 4;
