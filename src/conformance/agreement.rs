@@ -3,7 +3,7 @@
 
 use super::{
     Call, Case, Row, Suite, Values,
-    arguments::{ANYTHING, FURTHER, calls, chance},
+    arguments::{FURTHER, anything, calls, chance},
     suite::message,
 };
 use backend_runtime::{Arrays, DType, Error, Result, numpyish::Numpyish};
@@ -26,10 +26,10 @@ impl<B: Arrays> Suite<B> {
         let mut calls = calls();
         let further = calls / FURTHER;
         for &(dtype, call, reference) in dtypes {
-            let mut chance = chance(row, dtype);
+            let (anything, mut chance) = (anything(dtype), chance(row, dtype));
             let mut told = Vec::new();
             for _ in 0..calls {
-                let text = ANYTHING.arguments(row.params, &mut chance);
+                let text = anything.arguments(row.params, &mut chance);
                 let expected = outcome(&Numpyish::new(), row, &text, reference);
                 let got = outcome(b, row, &text, call);
                 if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {

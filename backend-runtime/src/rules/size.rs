@@ -2,14 +2,19 @@
 
 use crate::{Error, Result};
 
-/// Number of elements; an error where bytes of them would not fit `isize::MAX`.
+/// Bytes of the largest elements.
+const WIDEST: usize = 16;
+
+/// Number of elements; an error where bytes of them would not fit `isize::MAX`. Of a shape without elements the other lengths
+/// have to fit, since strides are computed from them: those of the widest dtype, so that such an array has its place in
+/// every one.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
-    let too_large = Error::Memory { op, bytes: usize::MAX };
-    // the product of the non-zero lengths must fit too: strides are computed from it
-    let all = shape.iter().filter(|&&d| d != 0).try_fold(element_size.max(1), |n, &d| n.checked_mul(d));
+    let empty = shape.contains(&0);
+    let unit = if empty { WIDEST } else { element_size.max(1) };
+    let all = shape.iter().filter(|&&d| d != 0).try_fold(unit, |n, &d| n.checked_mul(d));
     match all {
-        Some(bytes) if bytes <= isize::MAX as usize => Ok(shape.iter().product()),
-        _ => Err(too_large),
+        Some(bytes) if bytes <= isize::MAX as usize => Ok(if empty { 0 } else { bytes / unit }),
+        _ => Err(Error::Memory { op, bytes: usize::MAX }),
     }
 }
 
@@ -47,6 +52,9 @@ mod tests {
         assert_eq!(count("zeros", &[2, 3], 8).unwrap(), 6);
         assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::Memory { op: "zeros", bytes: usize::MAX }));
         assert!(count("zeros", &[usize::MAX, 2], 1).is_err());
+        assert!(count("zeros", &[1 << 61], 8).is_err());
+        assert!(count("zeros", &[1 << 59, 0], 1).is_err());
+        assert_eq!((count("zeros", &[1 << 58, 0], 1), count("zeros", &[1 << 58, 0], 16)), (Ok(0), Ok(0)));
     }
 
     #[test]
