@@ -163,9 +163,13 @@ pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, ax
 fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
-    let out = b.uninit_raw(op, x.dtype, &shape)?;
     let (x, indices) = (contiguous(b, op, x)?, contiguous(b, op, indices)?);
     let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
+    if len == 0 {
+        // every index is outside, whatever memory the result would need
+        return bounds.result(b, op).and_then(|()| b.uninit_raw(op, x.dtype, &shape));
+    }
+    let out = b.uninit_raw(op, x.dtype, &shape)?;
     if out.size() > 0 {
         let (outer, inner) = around(&x.shape, axis);
         let (dtype, inner) = widest(inner, x.dtype, &[x.pointer(), out.pointer()]);

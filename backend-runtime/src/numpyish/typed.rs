@@ -2,11 +2,11 @@
 
 use super::{
     NdArray,
-    buffer::{self, Buffer},
+    buffer::Buffer,
     kernel::{self, Kernel},
     raw::{RawArray, View, view},
 };
-use crate::{Complex, Element, HostArray, Result, bf16, f16};
+use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
 use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
 
 /// An array of this shape, in C order, of a vector's elements: for tests.
@@ -123,7 +123,7 @@ macro_rules! typed {
             }
 
             fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
-                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                let mut parts = rules::list(op, x.shape()[axis])?;
                 parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
                 Ok(parts)
             }

@@ -18,6 +18,15 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
     }
 }
 
+/// An empty list with room for `n` entries of what is no element: indices, arrays. That a list is longer than any memory says
+/// nothing of the result's size: it is memory that is refused.
+pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);
+    list.try_reserve_exact(n).map_err(|_| Error::Memory { op, bytes })?;
+    Ok(list)
+}
+
 /// Strides, in elements, of a shape in C order. They mean something where [`count`] accepts the shape; they are computed
 /// without a panic for every one.
 pub fn c_strides(shape: &[usize]) -> Vec<isize> {
@@ -40,7 +49,7 @@ pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize
     }
     let missing = if unknown == 1 { size / known } else { 1 };
     let shape: Vec<usize> = to.iter().map(|&d| if d < 0 { missing } else { d as usize }).collect();
-    if shape.iter().product::<usize>() == size { Ok(shape) } else { Err(refuse()) }
+    if count(op, &shape, 1)? == size { Ok(shape) } else { Err(refuse()) }
 }
 
 #[cfg(test)]
@@ -58,6 +67,12 @@ mod tests {
     }
 
     #[test]
+    fn lists_longer_than_memory_are_refused() {
+        assert_eq!(list::<u64>("pad", 3).unwrap().capacity(), 3);
+        assert_eq!(list::<u64>("pad", usize::MAX), Err(Error::Memory { op: "pad", bytes: isize::MAX as usize }));
+    }
+
+    #[test]
     fn inferred_shapes() {
         assert_eq!(infer("reshape", &[2, 3], &[-1, 2]).unwrap(), [3, 2]);
         assert_eq!(infer("reshape", &[0], &[0, 5]).unwrap(), [0, 5]);
@@ -65,5 +80,6 @@ mod tests {
             assert!(infer("reshape", &[2, 3], bad).is_err(), "{bad:?}");
         }
         assert!(infer("reshape", &[0], &[0, -1]).is_err());
+        assert!(matches!(infer("reshape", &[0], &[0, isize::MAX]), Err(Error::Memory { .. })));
     }
 }

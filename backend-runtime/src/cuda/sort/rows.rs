@@ -100,10 +100,10 @@ impl Rows {
         wanted: Wanted,
     ) -> Result<Rows> {
         b.check(op, x)?;
-        if u32::try_from(length).is_err() {
+        let n = x.size();
+        if n > 0 && u32::try_from(length).is_err() {
             return Err(Error::shape(op, &x.shape, "this backend sorts at most 2^32 - 1 elements at once"));
         }
-        let n = x.size();
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let rows = n.checked_div(length).unwrap_or(0);
         let keys = b.uninit_raw(op, key_dtype(x.dtype), &[rows, length])?;
