@@ -17,15 +17,16 @@ fn made(numbers: V, dtype: DType) -> V {
     call(&B, "asarray", &[numbers], &[("dtype", dtype.into())]).unwrap()
 }
 
-fn error(op: &str, args: &[V], options: &[(&str, V)]) -> String {
-    call(&B, op, args, options).map(|value| format!("{value:?}")).unwrap_err().to_string()
+fn error<const N: usize>(op: &str, args: [V; N], options: &[(&str, V)]) -> String {
+    call(&B, op, &args, options).map(|value| format!("{value:?}")).unwrap_err().to_string()
 }
 
 #[test]
 fn arguments_go_to_parameters_by_place_and_by_name() {
     let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);
     let by_place = array::<f64>(call(&B, "std", &[x.clone(), 0.into(), 1.into()], &[]));
-    let by_name = array::<f64>(call(&B, "std", &[x.clone()], &[("correction", 1.into()), ("axis", 0.into())]));
+    let by_name =
+        array::<f64>(call(&B, "std", std::slice::from_ref(&x), &[("correction", 1.into()), ("axis", 0.into())]));
     assert_eq!(by_place, by_name);
     assert_eq!(
         by_place,
@@ -66,21 +67,21 @@ fn what_does_not_fit_is_said_by_name() {
     let (x, y) = (made(vec![1, 2].into(), DType::Float32), made(vec![1, 2].into(), DType::Float64));
     let has =
         |text: String, words: &[&str]| words.iter().for_each(|word| assert!(text.contains(word), "{text}: {word}"));
-    has(error("ad", &[], &[]), &["`ad`", "did you mean `add`"]);
-    has(error("add", &[x.clone()], &[]), &["add", "`x2` is missing", "x1, x2"]);
-    has(error("add", &[x.clone(), y], &[]), &["add", "`x1` is float32", "`x2` is float64", "astype"]);
-    has(error("sum", &[x.clone()], &[("axes", 0.into())]), &["sum", "`axes`", "x, axis"]);
-    has(error("sum", &[x.clone(), 0.into()], &[("axis", 0.into())]), &["`axis` is given twice"]);
-    has(error("sum", &[x.clone()], &[("keepdims", 1.into())]), &["`keepdims` is 1", "true or false"]);
-    has(error("pad", &[x.clone(), vec![1, 1].into()], &[("mode", "egde".into())]), &["`egde`", "constant, edge"]);
-    has(error("add", &[made(1.into(), DType::Int8), 300.into()], &[]), &["`x2` is 300", "int8"]);
-    has(error("add", &[made(1.into(), DType::Int8), 0.5.into()], &[]), &["`x2` is 0.5", "int8"]);
-    has(error("bitwise_and", &[x.clone(), x.clone()], &[]), &["bitwise_and", "float32"]);
-    has(error("astype", &[x.clone()], &[]), &["astype", "`dtype` is missing"]);
-    has(error("zeros", &[vec![-1].into()], &[]), &["`shape`", "integers of 0 or more"]);
-    has(error("zeros", &[vec![2].into()], &[("dtype", "float99".into())]), &["`float99`", "float32"]);
-    has(error("asarray", &[vec![vec![1], vec![2, 3]].into()], &[]), &["equal lengths"]);
-    has(error("sum", &[x, 0.into(), true.into(), 1.into()], &[]), &["4 arguments", "it takes 3"]);
+    has(error("ad", [], &[]), &["`ad`", "did you mean `add`"]);
+    has(error("add", [x.clone()], &[]), &["add", "`x2` is missing", "x1, x2"]);
+    has(error("add", [x.clone(), y], &[]), &["add", "`x1` is float32", "`x2` is float64", "astype"]);
+    has(error("sum", [x.clone()], &[("axes", 0.into())]), &["sum", "`axes`", "x, axis"]);
+    has(error("sum", [x.clone(), 0.into()], &[("axis", 0.into())]), &["`axis` is given twice"]);
+    has(error("sum", [x.clone()], &[("keepdims", 1.into())]), &["`keepdims` is 1", "true or false"]);
+    has(error("pad", [x.clone(), vec![1, 1].into()], &[("mode", "egde".into())]), &["`egde`", "constant, edge"]);
+    has(error("add", [made(1.into(), DType::Int8), 300.into()], &[]), &["`x2` is 300", "int8"]);
+    has(error("add", [made(1.into(), DType::Int8), 0.5.into()], &[]), &["`x2` is 0.5", "int8"]);
+    has(error("bitwise_and", [x.clone(), x.clone()], &[]), &["bitwise_and", "float32"]);
+    has(error("astype", [x.clone()], &[]), &["astype", "`dtype` is missing"]);
+    has(error("zeros", [vec![-1].into()], &[]), &["`shape`", "integers of 0 or more"]);
+    has(error("zeros", [vec![2].into()], &[("dtype", "float99".into())]), &["`float99`", "float32"]);
+    has(error("asarray", [vec![vec![1], vec![2, 3]].into()], &[]), &["equal lengths"]);
+    has(error("sum", [x, 0.into(), true.into(), 1.into()], &[]), &["4 arguments", "it takes 3"]);
 }
 
 /// An argument that fits most parameters of its kind.

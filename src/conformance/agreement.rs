@@ -2,12 +2,12 @@
 //! that others are compared with.
 
 use super::{
-    Call, Case, Row, Suite, Values,
+    Call, Row, Suite, Values,
     arguments::{FURTHER, anything, calls, chance},
-    suite::message,
+    case::{self, DTypes},
+    suite::caught,
 };
 use backend_runtime::{Arrays, DType, Error, Result, numpyish::Numpyish};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How many disagreements of a row are told.
 const TOLD: usize = 8;
@@ -18,20 +18,21 @@ impl<B: Arrays> Suite<B> {
     ///
     /// # Panics
     /// If they do not, or if the op panics.
-    pub fn agrees(&self, row: &Row, dtypes: &[(DType, Call<B>, Call<Numpyish>)]) {
+    pub fn agrees(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         if B::NAME == Numpyish::NAME {
             return;
         }
         let Some(b) = self.backend() else { return };
         let mut calls = calls();
         let further = calls / FURTHER;
-        for &(dtype, call, reference) in dtypes {
+        for &dtype in dtypes {
             let (anything, mut chance) = (anything(dtype), chance(row, dtype));
+            let dtypes = DTypes { of: dtype, to };
             let mut told = Vec::new();
             for _ in 0..calls {
                 let text = anything.arguments(row.params, &mut chance);
-                let expected = outcome(&Numpyish::new(), row, &text, reference);
-                let got = outcome(b, row, &text, call);
+                let expected = outcome(&Numpyish::new(), row, dtypes, &text, self.reference());
+                let got = outcome(b, row, dtypes, &text, self.by_name());
                 if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
                     return;
                 }
@@ -47,10 +48,9 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-fn outcome<B: Arrays>(b: &B, row: &Row, text: &str, call: Call<B>) -> Result<Vec<Values>> {
-    let case = Case::new(b, row.name, row.params, text)?;
-    catch_unwind(AssertUnwindSafe(|| call(&case)))
-        .unwrap_or_else(|panic| Err(Error::argument("panic", message(&*panic).to_owned())))
+fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B>) -> Result<Vec<Values>> {
+    let called = caught(|| case::call(b, row, dtypes, text, call, None));
+    called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
 /// How two outcomes differ. That memory was refused depends on the backend; that a size is larger than any memory does

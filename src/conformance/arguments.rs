@@ -2,16 +2,15 @@
 //! error that names it, in a time that its arguments' sizes bound. It does not panic.
 
 use super::{
-    Case, Row, Suite, Values,
+    Row, Suite,
+    case::DTypes,
     extreme::{GIANTS, LARGES},
     fuzz,
     random::Chance,
     refusing,
-    suite::message,
     watchdog::Watchdog,
 };
-use backend_runtime::{Arrays, DType, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use backend_runtime::{Arrays, DType, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo};
 
 /// How many calls of each row in its first dtype. The variable `BACKENDS_CALLS` of the environment asks for more.
 const CALLS: usize = 150;
@@ -33,9 +32,6 @@ pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
     Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
 }
 
-/// Calls a row in one dtype.
-pub type Call<B> = fn(&Case<'_, B>) -> Result<Vec<Values>>;
-
 impl<B: Arrays> Suite<B> {
     /// Calls a row with arguments of all sorts: shapes that fit and that do not, axes and indices in and out of range,
     /// numbers at the ends of their types, empty arrays with axes of any length, sizes over any memory. The same ones in
@@ -43,33 +39,46 @@ impl<B: Arrays> Suite<B> {
     ///
     /// # Panics
     /// If the op does, or if an error does not name it. A call that does not return ends the process.
-    pub fn answers(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
+    pub fn answers(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         let Some(b) = self.backend() else { return };
         let watchdog = Watchdog::new();
         let mut calls = calls();
         let further = calls / FURTHER;
-        for &(dtype, call) in dtypes {
+        for &dtype in dtypes {
             let mut chance = chance(row, dtype);
             let anything = anything(dtype);
             for _ in 0..calls {
-                self.answer(b, row, dtype, call, &anything.arguments(row.params, &mut chance), false, &watchdog);
+                self.answer(
+                    b,
+                    row,
+                    DTypes { of: dtype, to },
+                    &anything.arguments(row.params, &mut chance),
+                    false,
+                    &watchdog,
+                );
             }
             let refused = if refusing::is_installed() { calls / REFUSED } else { 0 };
             for _ in 0..refused {
-                self.answer(b, row, dtype, call, &LARGE.arguments(row.params, &mut chance), true, &watchdog);
+                self.answer(
+                    b,
+                    row,
+                    DTypes { of: dtype, to },
+                    &LARGE.arguments(row.params, &mut chance),
+                    true,
+                    &watchdog,
+                );
             }
             calls = further;
         }
     }
 
     /// One call, with the arguments of a case.
-    #[allow(clippy::too_many_arguments)] // what one call is, and who watches it
-    fn answer(&self, b: &B, row: &Row, dtype: DType, call: Call<B>, text: &str, refused: bool, watchdog: &Watchdog) {
-        let case = Case::new(b, row.name, row.params, text).expect("arguments of the row's parameters");
+    fn answer(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, refused: bool, watchdog: &Watchdog) {
         let without = if refused { " without memory" } else { "" };
-        let of = format!("{} on {}, {dtype}, called{without} with `{text}`", row.name, B::NAME);
-        let called = || catch_unwind(AssertUnwindSafe(|| call(&case)));
-        match watchdog.over(&of, || if refused { refusing::refused(called) } else { called() }) {
+        let of = format!("{} on {}, {dtypes}, called{without} with `{text}`", row.name, B::NAME);
+        let called = || self.call(b, row, dtypes, text);
+        let called = watchdog.over(&of, || if refused { refusing::refused(called) } else { called() });
+        match called.map(|called| called.results) {
             Ok(Ok(_)) => {}
             Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
             // the way to the backend and back: a view of few elements may be larger than any memory
@@ -78,7 +87,7 @@ impl<B: Arrays> Suite<B> {
                 assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
                 assert!(!matches!(why, Error::Unsupported { .. }), "{of}: {why}");
             }
-            Err(panic) => panic!("{of}: it panicked: {}", message(&*panic)),
+            Err(panic) => panic!("{of}: {panic}"),
         }
     }
 }

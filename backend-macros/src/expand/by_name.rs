@@ -67,7 +67,7 @@ impl Expand<'_> {
             let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));
             dtypes
                 .filter_map(|d| {
-                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(&d.rust)?));
+                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(d)?));
                     Some(quote!(#rt::DType::#variant => #call,))
                 })
                 .collect()
@@ -175,13 +175,6 @@ impl Expand<'_> {
             Ok(#result)
         }
     }
-
-    /// The Rust type of a dtype of the table, by its path in the runtime. What is no type has its error elsewhere.
-    fn element_type(&self, rust: &str) -> Option<TokenStream> {
-        let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(rust).ok()?);
-        let of_runtime = matches!(rust, "f16" | "bf16") || rust.starts_with("Complex");
-        Some(if of_runtime { quote!(#rt::#ty) } else { quote!(#ty) })
-    }
 }
 
 /// The type in which a parameter that is no array is read from a value.
@@ -202,9 +195,4 @@ fn value_type(kind: &Kind, rt: &TokenStream) -> TokenStream {
             unreachable!("read by dtype")
         }
     }
-}
-
-/// `MyOps` as `my_ops`.
-fn snake(name: &str) -> String {
-    screaming(name).to_lowercase()
 }

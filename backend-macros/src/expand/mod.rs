@@ -83,7 +83,8 @@ impl Expand<'_> {
             let list = set.dtypes.join(", ");
             let doc = format!("The dtypes of the set `{}`: {list}.", set.name);
             let message = format!("the dtypes of this op are {list}, and `{{Self}}` is none of them");
-            let types = set.dtypes.iter().map(|dtype| crate::conformance::rust_type(dtype, self.model, &self.root));
+            let dtypes = self.model.dtypes.iter().filter(|dtype| set.dtypes.contains(&dtype.name));
+            let types = dtypes.filter_map(|dtype| self.element_type(dtype));
             quote! {
                 #[doc = #doc]
                 #[diagnostic::on_unimplemented(message = #message)]
@@ -92,6 +93,13 @@ impl Expand<'_> {
             }
         });
         quote!(#(#traits)*)
+    }
+
+    /// The Rust type of a dtype, by its path in the runtime. What is no type has its error elsewhere.
+    fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
+        let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
+        let of_runtime = matches!(dtype.rust.as_str(), "f16" | "bf16") || dtype.rust.starts_with("Complex");
+        Some(if of_runtime { quote!(#rt::#ty) } else { quote!(#ty) })
     }
 
     fn own(&self) -> impl Iterator<Item = &Op> {
@@ -175,6 +183,11 @@ impl Expand<'_> {
         let (root, name) = (&self.root, self.options_name(op));
         if op.own { quote!(#name) } else { quote!(#root::#name) }
     }
+}
+
+/// `MyOps` as `my_ops`.
+pub fn snake(name: &str) -> String {
+    screaming(name).to_lowercase()
 }
 
 /// `MyOps` as `MY_OPS`.
