@@ -59,6 +59,7 @@ const WAITS: &[(&str, u64, &str)] = &[
     ("unique_all", 8, "as boolean_mask"),
     ("quantile", 4, "whether a q is outside 0 ..= 1"),
     ("median", 4, "as quantile"),
+    ("repeat_each", 24, "how many elements the result has, and whether a count is negative; and as take"),
 ];
 
 /// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.
