@@ -46,6 +46,7 @@ const ANY_ZERO: &[(&str, &str)] = &[
 
 /// Rows that wait for the device: how many bytes they may copy from it, and why. All others copy nothing.
 const WAITS: &[(&str, u64, &str)] = &[
+    ("asarray", u64::MAX, "a call by name gives it an array of the backend, which is brought to the host first"),
     ("take", 8, "whether an index is outside"),
     ("take_along_axis", 8, "as take"),
     ("scatter", 8, "as take"),
