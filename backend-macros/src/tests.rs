@@ -35,7 +35,7 @@ fn one_row_gives_everything() {
     let after = expand(&table).unwrap().to_string();
     for wanted in [
         "fn square < T : crate :: runtime :: Float > (& self , x : & Self :: Array < T >)", // the method
-        "elementwise :: each1 (self , & __each :: Square",                                  // on the CPU
+        "elementwise :: each1 (self , & ops :: square",                                     // on the CPU
         "Aten :: new (\"square\" , \"aten::square\" , \"\"",                                // on libtorch
         "AnyBackend :: Numpyish (b) => { let r = b . square",                               // at run time
         "x * x.",                                                                           // documented

@@ -29,7 +29,7 @@ pub trait EachSource: 'static {
     const PARAMS: &'static [&'static str];
 
     /// Whether it takes sines, cosines or tangents of real dtypes, which need a reduction of their range: their loops look
-    /// at a block of arguments first (see [`is_far`](crate::scalar::is_far)).
+    /// at a block of arguments first (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
     const NEEDS_RANGE_REDUCTION: bool = false;
 
     /// The same for complex dtypes, where exponentials do so too.

@@ -51,7 +51,7 @@ pub trait Element:
 
     /// Whether it counts as true: not zero. NaN is true.
     #[inline(always)]
-    fn truth(self) -> bool {
+    fn is_nonzero(self) -> bool {
         self != Self::default()
     }
 }
@@ -221,12 +221,12 @@ pub trait Float:
     fn from_real(x: Self::Real) -> Self;
 
     /// `self / other`
-    fn over(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
 
     /// `1 / self`
     #[inline(always)]
     fn reciprocal(self) -> Self {
-        Self::ONE.over(self)
+        Float::div(Self::ONE, self)
     }
 
     /// e to the power of it.
@@ -514,7 +514,7 @@ mod impls {
                 #[inline(always)]
                 fn from_real(x: $t) -> $t { x }
                 #[inline(always)]
-                fn over(self, other: $t) -> $t { self / other }
+                fn div(self, other: $t) -> $t { self / other }
                 words!($m: exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
                 fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [$t; N]) -> $t { f.real(x) }
@@ -622,7 +622,7 @@ mod impls {
                 #[inline(always)]
                 fn from_real(x: $r) -> Self { Complex::new(x, 0.0) }
                 #[inline(always)]
-                fn over(self, other: Self) -> Self { complex::over(self, other) }
+                fn div(self, other: Self) -> Self { complex::div(self, other) }
                 words!(complex: reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
                 fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self { f.complex(x) }

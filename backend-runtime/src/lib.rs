@@ -28,13 +28,15 @@ pub mod torch;
 pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
-pub use dtype::{DType, Kind};
+pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Error, Result};
+#[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};
 pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
+#[doc(no_inline)]
 pub use num_complex::{self, Complex};
 pub use operand::{IntoOperand, Operand, Scalar, kind};
 pub use params::*;

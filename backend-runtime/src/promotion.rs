@@ -6,13 +6,13 @@
 //!
 //! [`astype`]: https://data-apis.org/array-api/latest/API_specification/generated/array_api.astype.html
 
-use crate::{DType, Error, Kind, Result};
+use crate::{DType, DTypeKind, Error, Result};
 
 impl DType {
     /// The dtype that holds the values of both: that of `x + y` in the standard. None where the standard has none: of
     /// different kinds (but reals and complex numbers), and of uint64 and a signed integer.
     pub const fn promote(self, other: DType) -> Option<DType> {
-        use Kind::*;
+        use DTypeKind::*;
         let (a, b) = (self, other);
         Some(match (a.kind(), b.kind()) {
             (Bool, Bool) => DType::Bool,
@@ -124,8 +124,8 @@ pub fn finfo(dtype: DType) -> Result<FloatInfo> {
 pub fn iinfo(dtype: DType) -> Result<IntegerInfo> {
     let bits = 8 * dtype.size() as u32;
     let (min, max) = match dtype.kind() {
-        Kind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        Kind::Unsigned => (0, (1 << bits) - 1),
+        DTypeKind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        DTypeKind::Unsigned => (0, (1 << bits) - 1),
         _ => return Err(Error::DType { op: "iinfo", dtype }),
     };
     Ok(IntegerInfo { bits, min, max, dtype })

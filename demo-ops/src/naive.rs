@@ -100,7 +100,7 @@ pub mod elementwise {
 }
 
 /// New arrays.
-pub mod create {
+pub mod creation {
     use super::*;
 
     /// The ndarray itself.
@@ -123,7 +123,7 @@ fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
 }
 
 /// Sums.
-pub mod reduce {
+pub mod reduction {
     use super::*;
 
     /// The sum over axes, in the order of memory.
@@ -165,7 +165,7 @@ pub mod linalg {
 }
 
 /// Views.
-pub mod shape {
+pub mod manipulation {
     use super::*;
 
     /// The axes in reverse order.

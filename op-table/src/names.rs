@@ -30,6 +30,14 @@ pub fn is_path(text: &str) -> bool {
     })
 }
 
+/// Whether it is the path of a function, whose name is that of its row and may be a keyword: `indexing::where`.
+pub fn is_function(text: &str) -> bool {
+    match text.rsplit_once("::") {
+        Some((module, name)) => is_path(module) && (is_path(name) || is_name(name)),
+        None => is_path(text) || is_name(text),
+    }
+}
+
 /// Whether it is a type such as `f64` or `Complex<f32>`.
 pub fn is_type(text: &str) -> bool {
     match text.strip_suffix('>').and_then(|t| t.split_once('<')) {
@@ -59,8 +67,9 @@ mod tests {
         for bad in ["", "_", "_x", "self", "crate", "é", "épsilon", "U", "x y", "x\u{202e}", "1x", "r#x"] {
             assert!(!is_name(bad), "{bad}");
         }
-        assert!(is_path("reduce::sum") && is_path("crate::kernels::lerp") && is_type("Complex<f32>"));
-        for bad in ["", "reduce sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
+        assert!(is_path("reduction::sum") && is_path("crate::kernels::lerp") && is_type("Complex<f32>"));
+        assert!(is_function("indexing::where") && !is_function("where::indexing") && !is_function("a::self"));
+        for bad in ["", "reduction sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
             assert!(!is_path(bad), "{bad}");
         }
         for bad in ["inf", "-inf", "NaN", "1e400", "", "x", ".5", "1_0"] {

@@ -9,8 +9,8 @@ use super::{
     refusing::allowed,
 };
 use backend_runtime::{
-    Arrays, DType, DynArray, Element, ElementInfo, Error, HostArray, Kind, ParamInfo, ParamKind, PlainInfo, Result,
-    Value, dispatch,
+    Arrays, DType, DTypeKind, DynArray, Element, ElementInfo, Error, HostArray, ParamInfo, ParamKind, PlainInfo,
+    Result, Value, dispatch,
 };
 use std::{cell::Cell, fmt};
 
@@ -159,15 +159,17 @@ impl<B: Arrays> Case<'_, B> {
         let number = text.parse::<i64>();
         let dtype = self.dtypes.of;
         match dtype.kind() {
-            Kind::Bool => number.ok().map(|x| Value::Bool(x != 0)),
-            Kind::Signed | Kind::Unsigned => {
+            DTypeKind::Bool => number.ok().map(|x| Value::Bool(x != 0)),
+            DTypeKind::Signed | DTypeKind::Unsigned => {
                 let number = number.ok().or_else(|| text.parse::<f64>().ok().map(|x| x as i64))?;
                 let all = 1_i128 << (8 * dtype.size());
                 let low = i128::from(number).rem_euclid(all);
-                let negative = dtype.kind() == Kind::Signed && low >= all / 2;
+                let negative = dtype.kind() == DTypeKind::Signed && low >= all / 2;
                 Some(Value::Integer(if negative { low - all } else { low }))
             }
-            Kind::Real | Kind::Complex => number.map(Value::from).ok().or_else(|| text.parse().ok().map(Value::Float)),
+            DTypeKind::Real | DTypeKind::Complex => {
+                number.map(Value::from).ok().or_else(|| text.parse().ok().map(Value::Float))
+            }
         }
     }
 

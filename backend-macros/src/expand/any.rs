@@ -110,7 +110,7 @@ impl Expand<'_> {
                 self.extension.is_some().then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
             quote!(#[inline] #signature { #prepare match self { #(#arms)* #rest } })
         });
-        quote!(impl #name for #root::AnyBackend { #(#methods)* })
+        quote!(#[doc(hidden)] impl #name for #root::AnyBackend { #(#methods)* })
     }
 
     /// As [`Expand::prepare`], but the options stay whole.

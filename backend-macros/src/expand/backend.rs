@@ -18,7 +18,8 @@ impl Expand<'_> {
     pub(super) fn implement(&self, name: &TokenStream, backend: &Backend, ops: &[&Op]) -> TokenStream {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
-        quote!(impl #name for #ty { #(#methods)* })
+        // on the pages of the types, the same methods as on those of the traits would bury the rest
+        quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
     }
 
     pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
@@ -33,7 +34,7 @@ impl Expand<'_> {
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Call(path)) => {
-                let path = tokens(path);
+                let path = function(path);
                 quote!(#module::#path(self, #(#all),*))
             }
             Some(Map::Compose(_)) => {
@@ -41,7 +42,7 @@ impl Expand<'_> {
                 quote!(__compose::#function(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Generic(path)) => {
-                let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
+                let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
                 quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
@@ -58,16 +59,17 @@ impl Expand<'_> {
         }
     }
 
-    /// `elementwise::each2(self, &__each::Add {}, x1, x2)`
+    /// `elementwise::each2(self, &ops::add {}, x1, x2)`
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
-        let (scalar, loops) = (id(&op.camel()), format_ident!("each{}", op.inputs().count()));
+        let (scalar, loops) = (id(&op.name), format_ident!("each{}", op.inputs().count()));
+        let items = if op.own { self.ops_module() } else { id("__each") };
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &__each::#scalar { #(#fields),* }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &#items::#scalar { #(#fields),* }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

@@ -8,16 +8,17 @@ impl Expand<'_> {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.by_name_bounds();
         let rows = self.own().map(|op| self.row_by_name(op));
-        let arms = self.own().enumerate().map(|(i, op)| {
-            let (name, function) = (&op.name, id(&op.name));
-            quote!(#name => __by_name::#function(&#rt::by_name::Args::new(b, &#list[#i], args, options)?),)
+        let module = self.ops_module();
+        let arms = self.own().map(|op| {
+            let (name, item) = (&op.name, id(&op.name));
+            quote!(#name => #module::#item::call(b, args, options),)
         });
         let (function, doc, rest) = match &self.extension {
             None => {
                 let doc = "Calls an op by its name: `call(&b, \"sum\", &[x.into()], &[(\"axis\", 0.into())])`.\n\n\
                     Values without a name are the parameters in their order, the others are named. The dtype of the call is that \
                     of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number \
-                    beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. \
+                    beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. \
                     [`OPS`] lists the ops with their parameters.\n\n\
                     Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.\n\n\
                     # Errors\n\
@@ -27,7 +28,7 @@ impl Expand<'_> {
             }
             Some(name) => {
                 let function = format_ident!("call_{}", snake(&name.to_string()));
-                let doc = format!("As [`call`]({root}::call), for the ops of [`{name}`] too.", root = "backends");
+                let doc = format!("As `backends::call`, for the ops of [`{name}`] too.");
                 (quote!(#function), doc, quote!(other => #root::call(b, other, args, options)))
             }
         };
@@ -51,7 +52,7 @@ impl Expand<'_> {
         }
     }
 
-    fn by_name_bounds(&self) -> TokenStream {
+    pub(super) fn by_name_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + #extension),
@@ -104,15 +105,15 @@ impl Expand<'_> {
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| match &p.kind {
             Kind::Array(e) => {
                 let e = elem(*e, op);
-                quote!(args.array::<#e>(#i)?)
+                quote!(&*args.array::<#e>(#i)?)
             }
             Kind::Operand(e) => {
                 let e = elem(*e, op);
-                quote!(args.operand::<#e>(#i)?)
+                quote!(args.operand::<#e>(#i)?.operand())
             }
             Kind::Arrays(e) => {
                 let e = elem(*e, op);
-                quote!(&args.arrays::<#e>(#i)?)
+                quote!(&args.arrays::<#e>(#i)?.iter().map(|x| &**x).collect::<Vec<_>>())
             }
             Kind::Host => quote!(args.host::<T>(#i)?),
             Kind::Bytes => quote!(args.bytes(#i)?),
@@ -134,17 +135,19 @@ impl Expand<'_> {
             let path = self.options_path(op);
             let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| {
                 let setter = id(&p.name);
-                let read = match &p.kind {
+                match &p.kind {
                     Kind::Array(e) => {
                         let e = elem(*e, op);
-                        quote!(args.optional_array::<#e>(#i)?)
+                        quote! {
+                            let array = args.optional_array::<#e>(#i)?;
+                            if let Some(array) = &array { options = options.#setter(&**array); }
+                        }
                     }
                     other => {
                         let ty = value_type(other, &rt);
-                        quote!(args.option::<#ty>(#i)?)
+                        quote!(if let Some(value) = args.option::<#ty>(#i)? { options = options.#setter(value); })
                     }
-                };
-                quote!(if let Some(value) = #read { options = options.#setter(value); })
+                }
             });
             let prepare = quote!(#[allow(unused_mut)] let mut options = #path::new(); #(#set)*);
             (prepare, format_ident!("{}_with", op.name), quote!(options))

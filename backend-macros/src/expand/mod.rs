@@ -1,13 +1,15 @@
 //! Model to Rust. Nothing here can fail: every mistake was reported before.
 //!
 //! `signature` says what a method looks like; `traits` declares, `options` makes the structs of defaults, `backend` and
-//! `any` implement, `support` makes what the implementations call: scalar ops, compositions and the list of ops.
+//! `any` implement, `support` makes what the implementations call, scalar ops and compositions, `items` the documented items
+//! of the rows and the list of them, `by_name` the functions that call them with values.
 
 mod any;
 mod backend;
 mod by_name;
 mod composed;
 pub mod info;
+mod items;
 mod options;
 mod scalar;
 mod signature;
@@ -50,6 +52,20 @@ fn plain(ty: Plain) -> TokenStream {
 /// Text that is known to be Rust.
 fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
+}
+
+/// The path of a function, whose name may be a keyword.
+fn function(path: &str) -> TokenStream {
+    match path.rsplit_once("::") {
+        Some((module, name)) => {
+            let (module, name) = (tokens(module), id(name));
+            quote!(#module::#name)
+        }
+        None => {
+            let name = id(path);
+            quote!(#name)
+        }
+    }
 }
 
 impl Expand<'_> {
@@ -112,14 +128,17 @@ impl Expand<'_> {
         let rt = self.rt();
         let groups = self.model.groups.iter().zip(&names).map(|(group, name)| {
             let ops: Vec<&Op> = self.own().filter(|o| o.group == group.name).collect();
-            self.group(name, &crate::docs::group(group, &ops, self.model), &quote!(#rt::Arrays), &ops)
+            self.group(name, &crate::docs::group(group), &quote!(#rt::Arrays), &ops)
         });
-        let (any, support, by_name) = (self.any_backend(), self.support("OPS"), self.by_name("OPS"));
+        let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
+        let (items, options) = (self.items("OPS"), self.options_of_rows());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
         quote! {
             #(#groups)*
             #any
+            #items
+            #options
             #support
             #by_name
             #[doc = #doc]
@@ -133,11 +152,12 @@ impl Expand<'_> {
         let root = &self.root;
         let name = self.extension.clone().unwrap_or_else(|| id("Extension"));
         let ops: Vec<&Op> = self.own().collect();
-        let doc = crate::docs::extension(&name.to_string(), &ops, self.model);
+        let doc = crate::docs::extension(&name.to_string(), &self.ops_module().to_string());
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
         let list = format!("{}_OPS", screaming(&name.to_string()));
-        let (support, by_name) = (self.support(&list), self.by_name(&list));
-        quote!(#body #support #by_name)
+        let (support, by_name) = (self.support(), self.by_name(&list));
+        let (items, options) = (self.items(&list), self.options_of_rows());
+        quote!(#body #items #options #support #by_name)
     }
 
     /// One more library for the ops of the base table.
@@ -153,14 +173,12 @@ impl Expand<'_> {
         quote!(#(#implementations)* #support)
     }
 
-    /// A trait with its options structs and its implementations.
+    /// A trait with its implementations.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
-        let options = ops.iter().filter(|o| o.has_options()).map(|o| self.options(o));
         let declaration = quote! {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
-            #(#options)*
         };
         let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {
@@ -181,7 +199,12 @@ impl Expand<'_> {
     /// The path of the options struct of an op, which may be the base table's.
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
-        if op.own { quote!(#name) } else { quote!(#root::#name) }
+        if op.own {
+            let module = self.options_module();
+            quote!(#module::#name)
+        } else {
+            quote!(#root::options::#name)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ mod args;
 mod array;
 mod value;
 
-pub use args::Args;
+pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
 pub use value::{FromValue, Value};
 

@@ -2,7 +2,7 @@
 
 use super::DynArray;
 use crate::{
-    Arrays, Axes, Complex, DType, Element, Interpolation, Kind, Lengths, MeshIndexing, Norm, PadMode, Side, Slice,
+    Arrays, Axes, Complex, DType, DTypeKind, Element, Interpolation, Lengths, MeshIndexing, Norm, PadMode, Side, Slice,
 };
 use std::{fmt, ops::RangeFull};
 
@@ -68,22 +68,22 @@ impl<B: Arrays> Value<B> {
     pub(super) fn element<T: Element>(&self) -> Option<T> {
         let kind = T::DTYPE.kind();
         match *self {
-            Value::Bool(x) => (kind == Kind::Bool).then(|| T::from_i64(x.into())),
+            Value::Bool(x) => (kind == DTypeKind::Bool).then(|| T::from_i64(x.into())),
             Value::Integer(x) => match kind {
-                Kind::Bool => None,
-                Kind::Signed | Kind::Unsigned => {
+                DTypeKind::Bool => None,
+                DTypeKind::Signed | DTypeKind::Unsigned => {
                     let bits = 8 * T::DTYPE.size() as u32;
                     let (least, most) = match kind {
-                        Kind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+                        DTypeKind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
                         _ => (0, (1_i128 << bits) - 1),
                     };
                     // the low 64 bits are all of an integer in range
                     (least..=most).contains(&x).then(|| T::from_u64(x as u64))
                 }
-                Kind::Real | Kind::Complex => Some(T::from_f64(x as f64)),
+                DTypeKind::Real | DTypeKind::Complex => Some(T::from_f64(x as f64)),
             },
-            Value::Float(x) => matches!(kind, Kind::Real | Kind::Complex).then(|| T::from_f64(x)),
-            Value::Complex(x) => (kind == Kind::Complex).then(|| T::from_complex(x)),
+            Value::Float(x) => matches!(kind, DTypeKind::Real | DTypeKind::Complex).then(|| T::from_f64(x)),
+            Value::Complex(x) => (kind == DTypeKind::Complex).then(|| T::from_complex(x)),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use super::{
     nvrtc::{self, Target},
     program::{Expression, Instance, Program, ProgramSource},
 };
-use crate::{DType, Kind, OpInfo, Result};
+use crate::{DType, DTypeKind, OpInfo, Result};
 
 /// A kernel that a program may ask for.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Ahead {
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
-            let text = if input.kind() == Kind::Complex { kernel.complex } else { kernel.source };
+            let text = if input.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
             let source = ProgramSource::Each(Expression { text, inputs: kernel.inputs, params: kernel.params });
             let dtypes: Vec<DType> = std::iter::once(result).chain(kernel.inputs.iter().map(|_| input)).collect();
             let instances: Vec<Instance> = map::instances(&dtypes).collect();

@@ -5,7 +5,7 @@ use super::{
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
-use crate::{Each, EachSource, Element, Kind, Result};
+use crate::{DTypeKind, Each, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -34,7 +34,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
 }
 
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
-    let text = if T::DTYPE.kind() == Kind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
+    let text = if T::DTYPE.kind() == DTypeKind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
     let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS };
     let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
     Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))

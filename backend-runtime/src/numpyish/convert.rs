@@ -1,7 +1,7 @@
 //! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
 
 use super::{buffer, simd::versions};
-use crate::{Complex, DType, Element, Kind, Real, Result, bf16, f16};
+use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16};
 use half::slice::HalfFloatSliceExt;
 
 /// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
@@ -17,9 +17,9 @@ pub const fn computed_in(dtype: DType) -> DType {
 /// The dtype of a sum: see [`Element::Sum`].
 pub const fn sum_dtype(dtype: DType) -> DType {
     match dtype.kind() {
-        Kind::Bool | Kind::Signed => DType::Int64,
-        Kind::Unsigned => DType::UInt64,
-        Kind::Real | Kind::Complex => dtype,
+        DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+        DTypeKind::Unsigned => DType::UInt64,
+        DTypeKind::Real | DTypeKind::Complex => dtype,
     }
 }
 
@@ -320,7 +320,7 @@ mod tests {
             let mut to = vec![9; x.len()];
             // SAFETY: as many elements of the dtype as bytes.
             unsafe { nonzero_bytes(T::DTYPE)(x.as_ptr().cast(), to.as_mut_ptr(), x.len()) };
-            assert!(x.iter().zip(&to).all(|(x, &byte)| x.truth() as u8 == byte));
+            assert!(x.iter().zip(&to).all(|(x, &byte)| x.is_nonzero() as u8 == byte));
             to
         }
         assert_eq!(bytes(&[0.0, -0.0, f64::NAN, 5e-324]), [0, 0, 1, 1]);

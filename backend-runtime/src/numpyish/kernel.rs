@@ -10,7 +10,7 @@ use super::{
     simd::{SETS, set, versions},
     walk::{self, Part},
 };
-use crate::{Complex, DType, Each, EachSource, Element, Kind, Result, bf16, scalar::is_far};
+use crate::{Complex, DType, DTypeKind, Each, EachSource, Element, Result, bf16, scalar::needs_range_reduction};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
 /// How many operands an op has at most.
@@ -34,7 +34,7 @@ pub struct Kernel {
     pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
     pub(super) loops: [Loop; SETS],
-    /// The loops for arguments none of which is far (see [`is_far`]), if that makes a difference.
+    /// The loops for arguments none of which is far (see [`needs_range_reduction`]), if that makes a difference.
     pub(super) near: Option<[Loop; SETS]>,
 }
 
@@ -134,7 +134,7 @@ pub struct Of<const N: usize, T, F>(PhantomData<(T, F)>);
 impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     const NEEDS_RANGE_REDUCTION: bool = N == 1
         && match T::DTYPE.kind() {
-            Kind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
+            DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
@@ -143,7 +143,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
 
     /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
+    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
 
     /// The kernel, with its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
@@ -224,7 +224,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
                 at[2] = *r.add(i);
             }
             if NEAR {
-                assert_unchecked(!is_far(at[0]));
+                assert_unchecked(!needs_range_reduction(at[0]));
             }
             *out.add(i) = op.apply(at);
             i += 1;
@@ -542,7 +542,7 @@ versions! {
         let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
         let mut far = false;
         for &x in x {
-            far |= is_far(x);
+            far |= needs_range_reduction(x);
         }
         far
     }

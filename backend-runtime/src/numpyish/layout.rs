@@ -109,7 +109,7 @@ pub unsafe fn map_lanes<'f>(
     if result.len() > 0 {
         let lanes = size(&others);
         let inner: usize = shape[axis + 1..].iter().product();
-        let source = Source { start: x.start, dtype: x.dtype, lane };
+        let source = LaneReader { start: x.start, dtype: x.dtype, lane };
         let (target, out_size) = (Target(result.start()), out.dtype.size());
         in_groups(lanes, lane.len.max(out.len), grain, &|range| {
             let target = &target;
@@ -168,7 +168,7 @@ pub unsafe fn lanes_in_place<'f>(
     }
     let lanes = n / len;
     let inner: usize = shape[axis + 1..].iter().product();
-    let source = Source { start: x, dtype, lane: Dim { len, stride: inner as isize } };
+    let source = LaneReader { start: x, dtype, lane: Dim { len, stride: inner as isize } };
     // lanes of one element lie one after the other too
     let contiguous = inner == 1 || len == 1;
     let (target, bytes) = (Target(x), len * dtype.size());
@@ -230,16 +230,16 @@ fn in_groups(
 }
 
 /// Lanes to read: those of stride 1 where they lie, others from a copy.
-struct Source {
+struct LaneReader {
     start: *const u8,
     dtype: DType,
     lane: Dim,
 }
 
 // SAFETY: it only reads, and what it reads may be shared.
-unsafe impl Sync for Source {}
+unsafe impl Sync for LaneReader {}
 
-impl Source {
+impl LaneReader {
     fn direct(&self) -> bool {
         self.lane.stride == 1 || self.lane.len <= 1
     }

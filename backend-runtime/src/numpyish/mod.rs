@@ -1,25 +1,26 @@
 //! The CPU, on ndarray: `Array<T>` is an `ArcArray<T, IxDyn>`, the loops are our own.
 //!
-//! One file per group of the table; a row `call = "reduce::sum"` is the function `sum` in `reduce.rs`.
+//! One file per group of the table; a row `call = "reduction::sum"` is the function `sum` in `reduction.rs`.
 
 pub mod buffer;
+pub mod casting;
 pub mod convert;
 pub mod copy;
-pub mod create;
+pub mod creation;
 pub mod elementwise;
 pub mod fft;
-pub mod index;
+pub mod indexing;
 pub mod kernel;
 pub mod layout;
 pub mod linalg;
+pub mod manipulation;
 mod parallel;
 pub mod random;
 pub mod raw;
-pub mod reduce;
+pub mod reduction;
 mod region;
-pub mod shape;
 pub(crate) mod simd;
-pub mod sort;
+pub mod sorting;
 pub mod special;
 pub mod typed;
 pub mod walk;

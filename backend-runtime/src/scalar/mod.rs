@@ -23,18 +23,18 @@ use std::slice::from_ref;
 /// A loop of such words vectorises where the compiler knows that its arguments are not far: look at a block first, then
 /// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
 #[inline(always)]
-pub fn is_far<T: Element>(x: T) -> bool {
+pub fn needs_range_reduction<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
     if let Some(x) = same::<T, f64>(x) {
-        float64::is_far(x[0])
+        float64::needs_range_reduction(x[0])
     } else if let Some(x) = same::<T, f32>(x) {
-        float32::is_far(x[0])
+        float32::needs_range_reduction(x[0])
     } else if let Some(x) = same::<T, crate::bf16>(x) {
-        float32::is_far(half::widen_bf16(x[0].to_bits()))
+        float32::needs_range_reduction(half::widen_bf16(x[0].to_bits()))
     } else if let Some(x) = same::<T, crate::Complex<f64>>(x) {
-        float64::is_far(x[0].re) | float64::is_far(x[0].im)
+        float64::needs_range_reduction(x[0].re) | float64::needs_range_reduction(x[0].im)
     } else if let Some(x) = same::<T, crate::Complex<f32>>(x) {
-        float32::is_far(x[0].re) | float32::is_far(x[0].im)
+        float32::needs_range_reduction(x[0].re) | float32::needs_range_reduction(x[0].im)
     } else {
         false
     }

@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
     with::is_wide_unsigned,
 };
-use crate::{Complex, DType, Float, Integer, Kind, Numeric, Ordered, Real, RealNumeric, Result};
+use crate::{Complex, DType, DTypeKind, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
 
 /// The number 0 of libtorch's default integer, which is 0 in any dtype it meets.
 const ZERO: i64 = 0;
@@ -16,7 +16,7 @@ const ZERO: i64 = 0;
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
 pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("floor_divide");
-    if T::DTYPE.kind() == Kind::Real {
+    if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         return on.leave(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
     }
@@ -27,7 +27,7 @@ pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'
 /// What `floor_divide` leaves, with the sign of the divisor.
 pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("remainder");
-    if T::DTYPE.kind() == Kind::Real {
+    if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
         let rest = fmod(on, &x, &y)?;
@@ -90,7 +90,7 @@ fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result
     let one = on.call(&ops::ONES_LIKE, args![y])?;
     let q = match T::DTYPE {
         DType::UInt64 => unsigned_quotient(on, x, &on.select(&zero, &one, y)?)?,
-        dtype if dtype.kind() == Kind::Unsigned => {
+        dtype if dtype.kind() == DTypeKind::Unsigned => {
             on.call(&ops::FLOOR_DIVIDE, args![x, &on.select(&zero, &one, y)?])?
         }
         _ => {
@@ -181,7 +181,7 @@ fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
 pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("reciprocal");
     let x = x.tensor();
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.call(&ops::RECIPROCAL, args![x])?);
     }
     // both parts, scaled away from overflow and from lost bits
@@ -212,7 +212,7 @@ pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T
 pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("expm1");
     let value = on.call(&ops::EXPM1, args![x])?;
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(value);
     }
     let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x.tensor())?);
@@ -233,7 +233,7 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
 pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("acos");
     let value = on.call(&ops::ACOS, args![x])?;
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(value);
     }
     let ((re, im), (_, sign)) = (parts(on, &value)?, parts(on, x.tensor())?);
@@ -255,14 +255,14 @@ pub fn clip<T: Ordered>(
 }
 
 /// Shifted left; 0 where the shift is the width or more, or negative.
-pub fn shift_left<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+pub fn bitwise_left_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_left_shift");
     let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
     on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
-pub fn shift_right<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_right_shift");
     let (x, by) = integers(on, x1, x2)?;
     if T::DTYPE != DType::UInt64 {
@@ -289,8 +289,8 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("sign");
     on.array(match T::DTYPE.kind() {
         _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.is_nonzero(x)?, T::DTYPE)?,
-        Kind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
-        Kind::Complex => complex_sign(on, x.tensor())?,
+        DTypeKind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
+        DTypeKind::Complex => complex_sign(on, x.tensor())?,
         _ => on.call(&ops::SGN, args![x])?,
     })
 }
@@ -314,7 +314,7 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("round");
     match T::DTYPE.kind() {
-        Kind::Real | Kind::Complex => {
+        DTypeKind::Real | DTypeKind::Complex => {
             on.leave(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter(DtypeStrategy::Parts, x)?])?)
         }
         _ => Ok(x.clone()),
@@ -336,7 +336,7 @@ pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Ma
 /// Part 0 or 1 of the elements.
 fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
     match (dtype.kind(), index) {
-        (Kind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
+        (DTypeKind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
         (_, 0) => Ok(x.clone()),
         _ => on.call(&ops::ZEROS_LIKE, args![x]),
     }
@@ -346,7 +346,7 @@ fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tenso
 pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("conj");
     match T::DTYPE.kind() {
-        Kind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
+        DTypeKind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
         _ => Ok(x.clone()),
     }
 }
@@ -368,7 +368,7 @@ pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Re
 /// `log(1 + x)`; of complex numbers by the real logarithm of `|1 + x|`, which is accurate near 0.
 pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("log1p");
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.call(&ops::LOG1P, args![x])?);
     }
     let one = Number::of(1_i64);

@@ -3,7 +3,8 @@
 use super::{
     Torch, TorchArray,
     call::{OpContext, Schema, args},
-    create::narrow,
+    casting::narrow,
+    manipulation::rotate,
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
@@ -94,6 +95,25 @@ over_several_axes! {
     rfftn<Real> -> Complex = RFFTN, RFFT, FFT, half: Result;
     /// Inverse of `rfftn`.
     irfftn<ComplexFloat> -> Real = IRFFTN, IRFFT, IFFT, half: Input;
+}
+
+/// The zero frequency moved to the middle.
+pub fn fftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
+    centred(b.on("fftshift"), x, axes, |n| n / 2)
+}
+
+/// Inverse of `fftshift`.
+pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
+    centred(b.on("ifftshift"), x, axes, |n| n - n / 2)
+}
+
+fn centred<T: Element>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    axes: Axes,
+    shift: fn(usize) -> usize,
+) -> Result<TorchArray<T>> {
+    on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
 }
 
 /// `count` integers over `n * d`.

@@ -1,7 +1,7 @@
 //! libtorch, loaded at run time: any of its ops by name, on the CPU and on its GPUs.
 //!
-//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduce::sum"` is the function `sum` in
-//! `reduce.rs`, composed of libtorch's ops where it has no such op.
+//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` is the function `sum` in
+//! `reduction.rs`, composed of libtorch's ops where it has no such op.
 //!
 //! # Finding libtorch
 //!
@@ -24,15 +24,16 @@ mod strategy;
 mod tensor;
 mod with;
 
-pub mod create;
+pub mod casting;
+pub mod creation;
 pub mod elementwise;
 pub mod fft;
-pub mod index;
+pub mod indexing;
 pub mod linalg;
+pub mod manipulation;
 pub mod random;
-pub mod reduce;
-pub mod shape;
-pub mod sort;
+pub mod reduction;
+pub mod sorting;
 pub mod special;
 
 #[cfg(test)]

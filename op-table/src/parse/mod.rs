@@ -2,6 +2,7 @@
 
 mod mapping;
 mod params;
+mod reference;
 mod row;
 mod vocabulary;
 

@@ -4,9 +4,9 @@ use super::{mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 20] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
-    "reason", "cases", "example", "note",
+    "reason", "cases", "example", "note", "returns", "errors", "runs", "also",
 ];
 
 impl Parser<'_> {
@@ -71,6 +71,7 @@ impl Parser<'_> {
             golden: self.text(row, "golden").unwrap_or_default(),
             alias: self.list(row, "alias").map(texts).unwrap_or_default(),
             example: self.example(row),
+            reference: self.reference(row),
             accuracy,
             ulp,
             reason,

@@ -8,6 +8,7 @@ use super::{
     array::RawArray,
     copy::copy_into,
     kernel::Grid,
+    manipulation::rolled,
     program::{Instance, KernelList, Program, ProgramSource},
 };
 use crate::{
@@ -269,6 +270,18 @@ many_axes! {
     rfftn<T: Real> -> Complex = Result, Forward;
     /// Inverse of [`rfftn`].
     irfftn<T: ComplexFloat> -> Real = Input, Inverse;
+}
+
+/// The zero frequency moved to the middle of the axes.
+pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
+    const OP: &str = "fftshift";
+    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
+}
+
+/// Inverse of [`fftshift`].
+pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
+    const OP: &str = "ifftshift";
+    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.

@@ -16,7 +16,7 @@ C op_round(complex<R> x) { return complex<R>(op_round(x.re), op_round(x.im)); }
 template <typename R> R op_abs(complex<R> x) { return op_hypot(x.re, x.im); }
 
 // Smith's formula, as NumPy.
-C op_over(complex<R> x, complex<R> y) {
+C op_div(complex<R> x, complex<R> y) {
     R a = op_abs(y.re), b = op_abs(y.im);
     if (a >= b) {
         if (a == 0 && b == 0) return complex<R>(x.re / a, x.im / a);
@@ -101,7 +101,7 @@ C integer_power(complex<R> base, int n) {
         if (left & 1) result = op_times(result, base);
         base = op_times(base, base);
     }
-    return n < 0 ? op_over(complex<R>(R(1)), result) : result;
+    return n < 0 ? op_div(complex<R>(R(1)), result) : result;
 }
 
 template <typename R> complex<R> complex_power(complex<R> x, complex<R> y) {

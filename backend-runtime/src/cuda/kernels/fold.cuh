@@ -103,7 +103,7 @@ template <typename T> struct Any : Plain {
     typedef bool Acc;
     typedef bool Out;
     static bool none() { return false; }
-    static bool load(T x, u64, char) { return op_truth(x); }
+    static bool load(T x, u64, char) { return op_is_nonzero(x); }
     static bool join(bool a, bool b) { return a | b; }
     static bool finish(bool a, double) { return a; }
 };
@@ -117,7 +117,7 @@ template <typename T> struct Count : Plain {
     typedef i64 Acc;
     typedef i64 Out;
     static i64 none() { return 0; }
-    static i64 load(T x, u64, char) { return op_truth(x); }
+    static i64 load(T x, u64, char) { return op_is_nonzero(x); }
     static i64 join(i64 a, i64 b) { return a + b; }
     static i64 finish(i64 a, double) { return a; }
 };

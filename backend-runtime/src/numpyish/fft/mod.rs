@@ -7,11 +7,12 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::reals_from_f64,
+    manipulation::shifted,
     raw::{RawArray, View, view},
-    typed::typed,
+    typed::{Change, changed_by, typed},
 };
 use crate::{
-    Axes, ComplexFloat, DType, Float, Lengths, Norm, Real, Result,
+    Axes, ComplexFloat, DType, Element, Float, Lengths, Norm, Real, Result,
     rules::{self, Direction, Half},
 };
 use lane::Engine;
@@ -181,6 +182,20 @@ fn real_many_in<R: Engine>(
             pass(last).half_to_real::<R>(x.view(&x.strides()))
         }
     }
+}
+
+/// The zero frequency moved to the middle of the axes.
+pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
+    changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
+}
+
+/// Inverse of [`fftshift`].
+pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
+    changed_by(x, centred("ifftshift", view(x), axes, |n| n.div_ceil(2)))
+}
+
+fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) -> Result<Change> {
+    shifted(op, x, &rules::halves(op, axes, x.shape, half)?, x.shape)
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.

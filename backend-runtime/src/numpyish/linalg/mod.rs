@@ -14,7 +14,7 @@ use super::{
     typed::typed,
 };
 use crate::{
-    Complex, DType, Error, Kind, Numeric, Result,
+    Complex, DType, DTypeKind, Error, Numeric, Result,
     rules::{self, Product},
     threads,
 };
@@ -105,7 +105,7 @@ impl Product {
             return Ok(out);
         }
         // rows of an integer product are added to one another: they have to lie together
-        let integers = matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
+        let integers = matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
         let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
         let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
         let c_strides = rules::c_strides(x2.shape);

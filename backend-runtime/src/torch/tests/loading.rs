@@ -64,7 +64,7 @@ fn cases() {
 /// Calls an op of which libtorch warns: a variance with no degree of freedom.
 fn warn(b: &Torch) {
     let x = super::array(b, vec![1.0_f64]);
-    let variance: TorchArray<f64> = crate::torch::reduce::var(b, &x, crate::Axes::All, 1.0, false).unwrap();
+    let variance: TorchArray<f64> = crate::torch::reduction::var(b, &x, crate::Axes::All, 1.0, false).unwrap();
     assert!(b.to_ndarray(&variance).unwrap()[[]].is_nan());
 }
 

@@ -12,7 +12,7 @@ pub fn times(x: C, y: C) -> C {
 
 /// `x / y` by Smith's formula, as NumPy computes it.
 #[inline(always)]
-pub fn over(x: C, y: C) -> C {
+pub fn div(x: C, y: C) -> C {
     let wide = y.re.abs() >= y.im.abs();
     let (large, small) = if wide { (y.re, y.im) } else { (y.im, y.re) };
     let (along, across) = if wide { (x.re, x.im) } else { (x.im, x.re) };
