@@ -2,7 +2,7 @@
 
 use super::{
     NdArray,
-    buffer::{self, Buffer},
+    buffer::Buffer,
     copy,
     kernel::{self, Kernel},
     raw::{RawArray, View, view},
@@ -133,7 +133,7 @@ macro_rules! typed {
             }
 
             fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
-                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                let mut parts = rules::list(op, x.shape()[axis])?;
                 parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
                 Ok(parts)
             }

@@ -92,14 +92,17 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
     R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
 }
 
-/// Where operands do not broadcast, that is what failed.
+/// Where operands do not broadcast, or to a shape over any memory, that is what failed.
 #[cold]
 #[inline(never)]
 fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     let shapes: Vec<&[usize]> =
         args.iter().filter_map(|a| if let Arg::Tensor(t) = a { Some(t.shape()) } else { None }).collect();
     match error {
-        Error::Library { .. } if shapes.len() > 1 => rules::broadcast_all(op, shapes).err().unwrap_or(error),
+        Error::Library { .. } if shapes.len() > 1 => {
+            let size = rules::broadcast_all(op, shapes).and_then(|shape| rules::count(op, &shape, 1));
+            size.err().unwrap_or(error)
+        }
         other => other,
     }
 }
