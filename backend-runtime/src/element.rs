@@ -294,7 +294,7 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn copysign(self, other: Self) -> Self;
     /// The next value from `self` toward `other`.
     fn nextafter(self, other: Self) -> Self;
-    /// Whether the sign bit is set: true of -0.0.
+    /// Whether the sign bit is set; true for -0.0.
     fn signbit(self) -> bool;
     /// `log(exp(x) + exp(y))` without overflow between.
     fn logaddexp(self, other: Self) -> Self;

@@ -30,7 +30,7 @@ pub struct OpInfo {
     pub kernel: Option<KernelInfo>,
     /// The parameters, those with defaults last.
     pub params: &'static [ParamInfo],
-    /// What it gives.
+    /// The result.
     pub result: ResultInfo,
     /// libtorch's own op, where that is what runs: its name, its overload, and how many arguments it is given.
     pub aten: Option<(&'static str, &'static str, usize)>,
@@ -42,7 +42,7 @@ pub struct OpInfo {
 pub struct ParamInfo {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its type.
     pub kind: ParamKind,
     /// Its default, where it has one: then it is a field of the options.
     pub default: Option<DefaultInfo>,
@@ -72,13 +72,13 @@ pub enum ParamKind {
     Lengths,
     /// A value of the row's dtype.
     Scalar,
-    /// What an array can be made of.
+    /// Anything that an array can be made of: nested lists, an ndarray, a scalar.
     Host,
     /// Bytes.
     Bytes,
     /// A number or truth value of Rust.
     Plain(PlainInfo),
-    /// The same, or nothing.
+    /// The same, or none.
     Maybe(PlainInfo),
     /// One of these names.
     Choice(&'static [&'static str]),
@@ -117,7 +117,7 @@ pub enum PlainInfo {
     Bool,
 }
 
-/// What a parameter is that is not given.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DefaultInfo {
@@ -137,7 +137,7 @@ pub enum DefaultInfo {
     Choice(&'static str),
 }
 
-/// What an op gives.
+/// The result of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResultInfo {

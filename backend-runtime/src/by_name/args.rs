@@ -213,9 +213,9 @@ impl<'a, B: Arrays> Args<'a, B> {
 
 /// An array that is an argument, or that was made of one.
 pub enum ArrayArg<'a, B: Arrays, T: Element> {
-    /// It is the argument.
+    /// The argument itself.
     Given(&'a B::Array<T>),
-    /// It was made of numbers.
+    /// An array made of the numbers of the argument.
     Made(B::Array<T>),
 }
 
@@ -239,7 +239,7 @@ pub enum OperandArg<'a, B: Arrays, T: Element> {
 }
 
 impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
-    /// What a method takes.
+    /// The operand to pass to the op's method.
     pub fn operand(&self) -> Operand<'_, B, T> {
         match self {
             OperandArg::Array(x) => Operand::Array(&**x),

@@ -30,7 +30,7 @@ pub enum Value<B: Arrays> {
     Bytes(Vec<u8>),
     /// Every axis, or the whole of one.
     All,
-    /// What an option is that is not given.
+    /// An option that is not given.
     None,
 }
 
@@ -88,7 +88,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// What it is, for messages.
+    /// A short description for error messages: "an array of float64".
     pub(super) fn what(&self) -> String {
         match self {
             Value::Array(x) => format!("an array of {}", x.dtype()),

@@ -51,9 +51,9 @@ pub(super) fn moved(x: &RawArray) -> RawArray {
 /// transpose, once for each place along the other axes.
 #[derive(Clone, Copy)]
 struct Plane {
-    /// Where the source's neighbours are.
+    /// The axis along which the source's elements are neighbours in memory.
     rows: usize,
-    /// Where the result's are.
+    /// The axis along which the result's elements are neighbours in memory.
     columns: usize,
 }
 

@@ -34,7 +34,7 @@ impl Drop for Allocation {
 pub(crate) struct Memory(Arc<Allocation>);
 
 impl Memory {
-    /// Where it begins; 0 for no memory.
+    /// Address of the first byte; 0 for an allocation of no bytes.
     pub(crate) fn pointer(&self) -> sys::CUdeviceptr {
         self.0.pointer
     }

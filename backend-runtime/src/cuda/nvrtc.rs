@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// What a program is compiled for.
+/// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.

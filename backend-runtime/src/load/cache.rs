@@ -100,7 +100,7 @@ impl Private {
         Ok(Private(folder))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -92,7 +92,7 @@ pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) 
 pub(super) struct Walk {
     trust: Trust,
     users: Users,
-    /// As far as it went.
+    /// The path resolved so far.
     pub(super) at: PathBuf,
     links: usize,
 }

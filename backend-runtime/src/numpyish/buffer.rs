@@ -62,7 +62,7 @@ impl Buffer {
         Buffer { start: v.as_mut_ptr().cast(), len: v.len(), dtype: T::DTYPE }
     }
 
-    /// The elements as a vector.
+    /// The elements, as a vector of their type.
     ///
     /// # Panics
     /// If `T` is another dtype: the caller is wrong.
@@ -83,13 +83,13 @@ impl Buffer {
         self.start
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// What they are.
+    /// The dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
@@ -128,7 +128,7 @@ pub fn no_memory(op: &'static str, bytes: usize) -> Error {
 /// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
 const HUGE: usize = 1 << 20;
 
-/// Asks the system to back a new buffer with huge pages. Only advice: a refusal changes nothing.
+/// Asks the system to back a new buffer with huge pages. This is advice to the kernel; a refusal has no effect.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {

@@ -43,7 +43,7 @@ impl Torch {
         Torch { host: Numpyish::seeded(seed), ..self }
     }
 
-    /// What is made on the host.
+    /// The CPU backend, for what is computed on the host.
     pub(super) fn host(&self) -> &Numpyish {
         &self.host
     }

@@ -49,13 +49,13 @@ pub mod status {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
-    /// One of [`tag`].
+    /// The kind of value: one of the constants of [`tag`].
     pub tag: i32,
     /// dtype of a scalar.
     pub aux: i32,
     /// An integer, the bits of a double, a pointer.
     pub word: u64,
-    /// How many there are behind the pointer.
+    /// Number of elements behind the pointer.
     pub count: u64,
 }
 

@@ -28,7 +28,7 @@ pub fn library(torch: &Path, name: &str) -> PathBuf {
 pub struct Place {
     /// The folder `torch`, without symbolic links.
     pub torch: PathBuf,
-    /// Who it was believed.
+    /// Who named the folder, which decides what is checked before it is loaded.
     pub trust: Trust,
 }
 
@@ -48,7 +48,7 @@ pub fn libtorch() -> Result<PathBuf> {
     find().map(|place| place.torch)
 }
 
-/// As [`libtorch`], with who it was believed.
+/// As [`libtorch`], with who named the folder.
 pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);

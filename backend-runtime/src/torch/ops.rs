@@ -9,7 +9,7 @@ macro_rules! ops {
             pub static $name: Schema = Schema::new(concat!("aten::", $op), concat!("", $($overload)?));
         )*
 
-        /// All of them.
+        /// All ops of this list.
         #[cfg(test)]
         pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE];
     };

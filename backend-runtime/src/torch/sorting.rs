@@ -54,7 +54,7 @@ pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending
     on.array(on.reshape(&ordered(on, x, axis, descending)?.1, &shape)?)
 }
 
-/// Where to insert x2 into the sorted x1.
+/// Indices at which to insert x2 into the sorted x1.
 pub fn searchsorted<T: Ordered>(
     b: &Torch,
     x1: &TorchArray<T>,
@@ -88,7 +88,7 @@ fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
 struct Distinct {
     /// The flattened elements, sorted.
     sorted: Tensor,
-    /// Where each sorted element was.
+    /// Index that each sorted element had before.
     order: Tensor,
     /// For each sorted element, whether it is the first of its value.
     is_first: Tensor,

@@ -8,7 +8,7 @@ use crate::{
 use cudarc::cufft::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a transform makes of what.
+/// The dtypes and the direction of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransformKind {
     /// Complex to complex, exponent `-2 pi i jk / n`.
@@ -21,7 +21,7 @@ pub(super) enum TransformKind {
     FromHalf,
 }
 
-/// What a plan is for.
+/// What distinguishes one plan from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     kind: sys::cufftType,

@@ -17,7 +17,7 @@ pub(crate) struct Stored {
 }
 
 impl Matrix {
-    /// How cuBLAS can read it, if it can.
+    /// How cuBLAS reads the matrix; `None` where it has to be copied first.
     pub(crate) fn stored(self, rows: usize, columns: usize) -> Option<Stored> {
         // along an axis of length 1 nobody goes
         let fits = |step: isize, across: isize, len: usize, others: usize| {

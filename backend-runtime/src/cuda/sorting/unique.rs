@@ -30,7 +30,7 @@ pub fn unique_inverse<T: Ordered>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArr
     Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.inverse(b, &x.raw.shape)?)))
 }
 
-/// What [`unique_all`] gives.
+/// The result of [`unique_all`].
 type All<T> = (CudaArray<T>, CudaArray<i64>, CudaArray<i64>, CudaArray<i64>);
 
 /// The distinct elements, the first index of each, for every element the index of its value, and the counts.
@@ -75,7 +75,7 @@ impl Distinct {
         self.firsts.elements(b, &flat(&values))
     }
 
-    /// Where the first element of each value was.
+    /// Index of the first element of each value.
     fn firsts(&self, b: &Cuda) -> Result<RawArray> {
         let order = self.rows.order_as(b, DType::Int64)?;
         self.firsts.elements(b, &flat(&order))

@@ -236,7 +236,7 @@ pub fn scatter<T: Element>(
     typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
 }
 
-/// How values are put to elements.
+/// How a scatter combines a value with the element: replace or add.
 struct Put {
     /// A value for each index of a lane of `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),

@@ -73,7 +73,7 @@ unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     });
 }
 
-/// How matrices of one dtype are multiplied.
+/// The functions that multiply matrices of one dtype.
 ///
 /// # Safety of the function
 /// The matrices have the shapes of the product; the result is written by nobody else.
