@@ -1,4 +1,4 @@
-//! The one error type: every variant names the op, and says what was given.
+//! The one error type: every variant names the op and the offending values.
 
 use crate::DType;
 use std::fmt;
@@ -19,13 +19,13 @@ pub enum Error {
         /// Shape of the second operand.
         right: Vec<usize>,
     },
-    /// One shape that the op cannot take; `why` says what it needs.
+    /// One shape that the op cannot take; `why` is the requirement.
     Shape {
         /// The op.
         op: &'static str,
         /// The shape given.
         shape: Vec<usize>,
-        /// What the op needs.
+        /// The requirement.
         why: String,
     },
     /// An axis that the array does not have.
@@ -104,11 +104,11 @@ pub enum Error {
         /// Bytes asked for; `usize::MAX` where the size itself overflows.
         bytes: usize,
     },
-    /// A library or device that is not there; `why` says what was looked for and how to get it.
+    /// A library or device that is missing; `why` says where it was looked for and how to get it.
     Unavailable {
         /// The backend.
         backend: &'static str,
-        /// What is missing.
+        /// What is missing, where it was looked for, and how to get it.
         why: String,
     },
     /// A library refused the call; the message is the library's own.
@@ -142,7 +142,7 @@ impl Error {
         }
     }
 
-    /// The same error of the op that called the one that failed: whoever called `outer` is told of `outer`.
+    /// The same error, in the name of the op that called the one that failed: the user called `outer`.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -159,7 +159,7 @@ impl Error {
             | Error::Device { op, .. }
             | Error::Memory { op, .. }
             | Error::Library { op, .. } => *op = outer,
-            // what is missing is the inner op
+            // the op that is missing is the inner one
             Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
         self
@@ -186,7 +186,7 @@ impl Error {
         Error::Argument { op, why: why.into() }
     }
 
-    /// [`Error::Unsupported`], what the default body of every generated method gives.
+    /// [`Error::Unsupported`], which the default body of every generated method returns.
     #[cold]
     #[inline(never)]
     pub fn unsupported(op: &'static str, backend: &'static str) -> Error {

@@ -2,7 +2,7 @@
 
 use crate::DType;
 
-/// One row: what generated code, tools and tests know of an op.
+/// A row as data: name, parameters, dtypes, result and documentation of an op.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpInfo {
@@ -18,7 +18,7 @@ pub struct OpInfo {
     pub dtypes: &'static [DType],
     /// The dtypes of `U`, that of the result of an op that converts; empty for all others.
     pub to_dtypes: &'static [DType],
-    /// Library and what it runs.
+    /// Name of each backend that has the op, and what it runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// NumPy's name; empty where NumPy has none.
     pub numpy: &'static str,
@@ -32,7 +32,7 @@ pub struct OpInfo {
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
-    /// libtorch's own op, where that is what runs: its name, its overload, and how many arguments it is given.
+    /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
 
@@ -52,7 +52,7 @@ pub struct ParamInfo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParamKind {
-    /// An array; with a default, an array or nothing.
+    /// An array; with a default, an optional array.
     Array(ElementInfo),
     /// An array or a scalar.
     Operand(ElementInfo),
@@ -68,7 +68,7 @@ pub enum ParamKind {
     Signed,
     /// Slices, one per axis.
     Slices,
-    /// Lengths, or nothing.
+    /// Lengths, or none.
     Lengths,
     /// A value of the row's dtype.
     Scalar,
@@ -157,7 +157,7 @@ impl ParamInfo {
     }
 }
 
-/// What the CUDA kernel of an `each` row is made of.
+/// The parts of the CUDA kernel of an `each` row.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KernelInfo {
@@ -219,7 +219,7 @@ impl OpInfo {
         OpInfo { to_dtypes, ..self }
     }
 
-    /// The same with what it gives.
+    /// The same with its result.
     #[doc(hidden)]
     pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }

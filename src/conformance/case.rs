@@ -39,7 +39,7 @@ impl fmt::Display for DTypes {
     }
 }
 
-/// What came of a call: its results, and what it took to get them.
+/// The outcome of a call: its results, and the bytes copied to get them.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub results: Result<Vec<Values>>,

@@ -48,7 +48,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The dtype that a number or a list of numbers has by itself: int64, float64, complex128 or bool.
+    /// The default dtype of a number or a list of numbers: int64, float64, complex128 or bool.
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
@@ -146,7 +146,7 @@ impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
 
 /// A parameter that is no array, from a [`Value`].
 pub trait FromValue: Sized {
-    /// What is legal, for messages: "an integer".
+    /// The legal values, for error messages: "an integer".
     fn wanted() -> String;
 
     /// The parameter, if the value is one.

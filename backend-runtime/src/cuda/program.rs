@@ -35,7 +35,7 @@ pub const fn c_type(dtype: DType) -> &'static str {
 /// A source text with kernel templates: `template <typename T> __global__ void take(..)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// What tells it from every other program, together with the text of a row's expression.
+    /// Name that, together with the text of a row's expression, identifies the program.
     pub name: &'static str,
     /// The source text.
     pub source: ProgramSource,

@@ -1,4 +1,4 @@
-//! How several operands are gone over in one order: axes merged where they can be, and what a kernel needs to know of it.
+//! A common order of several operands: axes are merged where memory allows, and kernels get lengths and strides.
 
 use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};

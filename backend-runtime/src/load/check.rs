@@ -1,4 +1,4 @@
-//! Who may have written a file: nothing is loaded or run that another user can put in place.
+//! Checks who can have written a file: no code is loaded or run that another user could have put there.
 
 use super::trust::Trust;
 #[cfg(unix)]
@@ -101,7 +101,7 @@ mod tests {
                 mode(part, 0o700);
             }
         }
-        // group 12345 is nobody's own
+        // group 12345 is no user's own group
         for part in file.ancestors().take(3) {
             if std::os::unix::fs::chown(part, None, Some(12345)).is_ok() {
                 mode(part, 0o770);

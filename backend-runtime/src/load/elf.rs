@@ -16,7 +16,7 @@ const DYNAMIC: usize = 16;
 /// Longest dynamic section and longest table of names that is read: those of the largest libraries are a few megabytes.
 const MOST: u64 = 256 << 20;
 
-/// Compares the library's headers with its length; the names of the libraries it is linked to, or what is wrong.
+/// Compares the library's headers with the length of its file. Returns the names of the libraries that it is linked to.
 ///
 /// Systems whose libraries are of other kinds do this themselves: there everything passes.
 pub fn check(library: &Path) -> Result<Vec<String>, String> {

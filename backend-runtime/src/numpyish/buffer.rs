@@ -1,6 +1,6 @@
 //! Memory for results: elements of a dtype that is known only at run time.
 //!
-//! A large result is mostly the price of its page faults, so every buffer asks for huge pages.
+//! The cost of a large result is mostly that of its page faults, so large buffers ask for huge pages.
 
 use crate::{DType, Element, Error, Result};
 use std::alloc::{self, Layout};
@@ -168,8 +168,8 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
     Ok(v)
 }
 
-/// Refuses to go on where a library is about to allocate up to `bytes` bytes by itself: libraries end the process where
-/// memory is refused to them. The memory is asked for and given back at once.
+/// An error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself, because libraries abort
+/// the process when an allocation fails. The memory is allocated and freed at once.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }

@@ -54,7 +54,7 @@ pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     })
 }
 
-/// Converts `n` elements, or copies them where they stay what they are.
+/// Converts `n` elements, or copies them if the dtype does not change.
 ///
 /// # Safety
 /// `from` and `to` are `n` elements of these dtypes, apart from each other.

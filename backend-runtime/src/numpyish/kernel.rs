@@ -88,7 +88,7 @@ fn no_table() -> ! {
 /// The kernel of a dtype over `n` operands: one of a table.
 ///
 /// # Panics
-/// If it has none.
+/// If the table has no kernel of the dtype.
 fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
     let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
     kernel.expect("a table has the kernels that it says it has")
@@ -116,7 +116,7 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 /// The kernel of an op over a dtype: that of the op's table, or one of the crate that calls.
 #[inline(always)]
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
-    // a constant, so that the compiler does not make what is not used
+    // a constant, so that unused kernels are not compiled
     if const { is_one_of(T::DTYPE, F::TABLED) } {
         match F::table() {
             Some(table) => get(&table.kernels, T::DTYPE, N),
@@ -215,7 +215,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             return;
         }
         while i < n {
-            // written out: in an array made by a helper, what is assumed of an element gets lost
+            // written out: the compiler loses the assumption about an element of an array that a helper makes
             let mut at = [*p.add(i); N];
             if const { N > 1 } {
                 at[1] = *q.add(i);

@@ -74,7 +74,7 @@ impl Iterator for Offsets<'_> {
 /// powers of two.
 const GROUP: usize = 8;
 
-/// What is done to a lane: it is given the address of a lane to read, and that of one to write.
+/// A function of one lane, given the address of the lane to read and of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
 /// Makes the function for the lanes of one task, with the memory that it works in.

@@ -101,7 +101,7 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
-    // libtorch makes every slice before it says how many there are
+    // libtorch would create every slice before the limit on their number is checked
     let n = x.shape()[axis];
     let bytes = n.saturating_mul(size_of::<TorchArray<T>>());
     Vec::<TorchArray<T>>::new().try_reserve_exact(n).map_err(|_| Error::Memory { op: on.op, bytes })?;

@@ -128,5 +128,5 @@ ops! {
     ZEROS_LIKE = "zeros_like";
 }
 
-/// `copy_`, which writes: only for tensors that nobody else holds.
+/// `copy_`, which writes into its argument: only for tensors to which there is no other handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");

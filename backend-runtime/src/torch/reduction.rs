@@ -207,7 +207,7 @@ fn scan<T: Element>(
     };
     let mut first = scanned.shape().to_vec();
     first[axis] = 1;
-    // a part of length 1 that libtorch fills; the scan itself may have none to take its place from
+    // the leading element is a tensor that libtorch fills; the scan may be empty, so no slice of it can serve
     let first = on.call(&ops::NEW_FULL, args![&scanned, &first, Number::of(initial)])?;
     from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }

@@ -15,7 +15,7 @@ fn sortable<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> 
     if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
 }
 
-/// Back from what [`sortable`] gave.
+/// The inverse of [`sortable`].
 fn from_sortable<T: Ordered>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
     if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
 }
@@ -29,7 +29,7 @@ fn ordered<T: Ordered>(
 ) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
-        // libtorch goes over all lanes, however many there are of no elements
+        // libtorch loops over all lanes even if they have no elements, and there may be 2^60 of them
         let indices = on.full(x.shape(), 0_i64)?;
         return Ok((x, indices));
     }

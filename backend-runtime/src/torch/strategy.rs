@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{DType, Result, bf16, f16};
 
-/// How an op computes what libtorch's op lacks or gets wrong.
+/// How an op treats dtypes that libtorch's op lacks, or computes otherwise than NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DtypeStrategy {
     /// libtorch has every dtype of the row.

@@ -99,7 +99,7 @@ impl Product {
     fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
         let dtype = computed_in(x1.dtype);
         let n = rules::count(OP, &self.shape, dtype.size())?;
-        // integer products are added to what is there
+        // integer products are accumulated in the result
         let out = Buffer::zeroed(OP, n, dtype)?;
         if n == 0 || self.inner == 0 {
             return Ok(out);
