@@ -96,7 +96,7 @@ impl<B: Arrays> Case<'_, B> {
         let mut options = Vec::new();
         for (name, arg) in &args.named {
             let Some(param) = self.row.params.iter().find(|p| p.name == name && p.default.is_some()) else {
-                return fail(format!("the case `{text}` has `{name}`, which is no option"));
+                return fail(format!("the case `{text}` has `{name}`, which is not an option"));
             };
             options.push((param.name, self.value(param, arg)?));
         }

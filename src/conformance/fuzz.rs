@@ -95,7 +95,7 @@ impl<B: Arrays> Suite<B> {
                 let path = folder.join(&file);
                 let read = fs::read(&path).ok();
                 let Some((backend, calls)) = read.as_deref().and_then(recorded) else {
-                    return Some(vec![format!("{} is no record of calls", path.display())]);
+                    return Some(vec![format!("{} is not a record of calls", path.display())]);
                 };
                 let same = backend == B::NAME;
                 let differs = |(text, expected): &(String, Outcome)| {

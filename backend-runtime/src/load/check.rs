@@ -45,7 +45,7 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
     if !metadata.is_file() {
-        return Err("is no regular file".into());
+        return Err("is not a regular file".into());
     }
     let users = walk::Users::new()?;
     users.owner(&metadata)?;
@@ -56,7 +56,7 @@ pub fn open_file(file: &std::fs::File) -> Result<(), String> {
 #[cfg(not(unix))]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
-    if metadata.is_file() { Ok(()) } else { Err("is no regular file".into()) }
+    if metadata.is_file() { Ok(()) } else { Err("is not a regular file".into()) }
 }
 
 #[cfg(all(test, unix))]
