@@ -213,7 +213,7 @@ fn circles_are_found() {
         circles(&crate_of(files)).into_keys().map(|module| module.join("::")).collect::<Vec<_>>()
     };
     let line = [("", "mod a;\nmod b;\npub use a::A;"), ("a", "pub struct A;"), ("b", "use crate::A;\nfn f() {}")];
-    assert_eq!(names(&line), [] as [&str; 0], "a name that is passed on is no import");
+    assert_eq!(names(&line), [] as [&str; 0], "a name that is passed on is not an import");
     let circle = [
         ("a", "use crate::{b::{B, C}, d};\n"),
         ("b", "fn f() { super::c::g(); }"),
