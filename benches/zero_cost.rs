@@ -5,7 +5,7 @@
 //! `zero_cost count NAME CALLS` under callgrind, and fails where the promise is broken.
 
 use backends::{
-    AnyArray,
+    AnyArray, expr,
     prelude::*,
     runtime::{Operand, numpyish::elementwise::each2},
 };
@@ -41,6 +41,12 @@ fn expression_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -
     b.subtract(&product, y)
 }
 
+/// The same as a formula: one pass.
+#[inline(never)]
+fn expression_formula<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
+    expr!(b, (x + y) * x - y)
+}
+
 struct Inputs {
     b: Numpyish,
     any: AnyBackend,
@@ -68,6 +74,7 @@ impl Inputs {
             "add_any" => drop(black_box(add_generic(any, any_x, any_y)?)),
             "expression_by_hand" => drop(black_box(expression_by_hand(b, x, y)?)),
             "expression_generic" => drop(black_box(expression_generic(b, x, y)?)),
+            "expression_formula" => drop(black_box(expression_formula(b, x, y)?)),
             "expression_any" => drop(black_box(expression_generic(any, any_x, any_y)?)),
             other => return Err(Error::argument("zero_cost", format!("no bench `{other}`"))),
         }
@@ -75,8 +82,15 @@ impl Inputs {
     }
 }
 
-const NAMES: [&str; 6] =
-    ["add_by_hand", "add_generic", "add_any", "expression_by_hand", "expression_generic", "expression_any"];
+const NAMES: [&str; 7] = [
+    "add_by_hand",
+    "add_generic",
+    "add_any",
+    "expression_by_hand",
+    "expression_generic",
+    "expression_formula",
+    "expression_any",
+];
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();

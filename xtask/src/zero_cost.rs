@@ -12,6 +12,9 @@ const GENERIC: (f64, f64) = (0.05, 40.0);
 /// Instructions per op that the choice at run time may cost beyond that written by hand.
 const ANY: f64 = 80.0;
 
+/// Of a formula of three ops: elements, calls, and how many times the instructions of one op it may take.
+const FORMULA: [(usize, usize, f64); 2] = [(10, 2000, 1.2), (1_000_000, 20, 1.6)];
+
 /// The share by which two runs of one program differ where a pool of threads waits for work.
 const NOISE: f64 = 0.001;
 
@@ -32,6 +35,14 @@ pub fn task() -> Outcome {
             if any - hand > (ANY * ops).max(hand * NOISE) {
                 broken.push(format!("{expression} of {elements}: AnyBackend {any:.0}, by hand {hand:.0}"));
             }
+        }
+    }
+    for (elements, calls, most) in FORMULA {
+        let count = |name: &str| per_call(&program, name, elements, calls);
+        let (one, formula) = (count("add_generic")?, count("expression_formula")?);
+        println!("| formula of three ops | {elements} | {one:.0} (one op) | {formula:.0} | |");
+        if formula > most * one {
+            broken.push(format!("a formula of three ops over {elements}: {formula:.0}, one op {one:.0}"));
         }
     }
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }

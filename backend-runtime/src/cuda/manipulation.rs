@@ -31,7 +31,7 @@ pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -
     Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
 }
 
-/// The strides with which the memory of `x` reads as `to` in C order, if there are any.
+/// Strides with which the memory of `x`, read in shape `to`, gives the elements in C order; `None` if a copy is needed.
 fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
         return Some(rules::c_strides(to));
@@ -161,9 +161,7 @@ pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Ve
     let axis = rules::axis("unstack", axis, x.raw.shape.len())?;
     let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
     let n = x.raw.shape[axis];
-    let mut slices = Vec::new();
-    let bytes = n.saturating_mul(size_of::<CudaArray<T>>());
-    slices.try_reserve_exact(n).map_err(|_| Error::Memory { op: "unstack", bytes })?;
+    let mut slices = rules::list("unstack", n)?;
     slices.extend((0..n).map(slice));
     Ok(slices)
 }
@@ -192,7 +190,9 @@ pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isiz
 
 /// Fills `out`, read as `target`, with `x` broadcast to that.
 fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
-    copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
+    if out.size() > 0 {
+        copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
+    }
     Ok(out)
 }
 

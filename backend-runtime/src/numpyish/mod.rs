@@ -30,6 +30,7 @@ use crate::{
     Arrays, Element, HostArray, Result,
     formula::{Leaves, Run, Typed},
     random::Stream,
+    rules,
 };
 use std::sync::LazyLock;
 
@@ -67,7 +68,7 @@ impl Numpyish {
         Numpyish { random: Some(Stream::new(seed)) }
     }
 
-    /// Where random numbers come from.
+    /// The stream of random numbers.
     pub fn stream(&self) -> &Stream {
         self.random.as_ref().unwrap_or(&SHARED)
     }
@@ -90,6 +91,7 @@ impl Arrays for Numpyish {
 
     #[inline]
     fn from_ndarray<T: Element>(&self, x: NdArray<T>) -> Result<NdArray<T>> {
+        rules::count("from_ndarray", x.shape(), size_of::<T>())?;
         Ok(x)
     }
 

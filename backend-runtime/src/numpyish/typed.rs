@@ -1,8 +1,8 @@
-//! Arrays get their dtype back: what every dtype has a function of, compiled in this crate.
+//! From arrays whose dtype is known at run time back to arrays of a type: one function per dtype, compiled in this crate.
 
 use super::{
     NdArray,
-    buffer::{self, Buffer},
+    buffer::Buffer,
     copy,
     kernel::{self, Kernel},
     raw::{RawArray, View, view},
@@ -25,7 +25,7 @@ pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Resul
     typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
 }
 
-/// The array of a dtype that is named. Every dtype has this as a function of its own, compiled in this crate.
+/// An array with its dtype in its type. Each dtype has a function of its own for that, compiled in this crate.
 #[inline]
 pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     match array {
@@ -34,7 +34,7 @@ pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     }
 }
 
-/// Several of them.
+/// The same for several arrays.
 #[inline]
 pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
     match arrays {
@@ -62,12 +62,12 @@ pub enum Step {
     Reshape(Vec<usize>),
 }
 
-/// How an array changes: what is read, or what is there.
+/// The result of an op that only reorders: another way to read the same memory, or new memory.
 #[derive(Debug)]
 pub enum Change {
-    /// The same memory is read in another way.
+    /// Another way to read the same memory, in several steps.
     View(Vec<Step>),
-    /// The same, by one step.
+    /// Another way to read the same memory, in one step.
     One(Step),
     /// New memory.
     Copy(RawArray),
@@ -91,7 +91,7 @@ pub trait Typed: Sized {
     /// If it has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
-    /// Several of them.
+    /// The same for several arrays.
     fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
 
     /// The same memory read in another way, or new memory.
@@ -133,7 +133,7 @@ macro_rules! typed {
             }
 
             fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
-                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                let mut parts = rules::list(op, x.shape()[axis])?;
                 parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
                 Ok(parts)
             }

@@ -44,7 +44,7 @@ impl<T: Element> TorchArray<T> {
         self.tensor.shape()
     }
 
-    /// The elements where they are, without a copy: of an array on the host, whatever its strides.
+    /// The elements in place, without a copy, for arrays on the host with any strides.
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
             let found = device_name(self.tensor.device());

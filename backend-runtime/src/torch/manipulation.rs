@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
 };
 use crate::{
-    Axes, Element, Error, PadMode, Result,
+    Axes, Element, PadMode, Result,
     rules::{self, Repeats, Roll},
 };
 
@@ -101,10 +101,8 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
-    // libtorch makes every slice before it says how many there are
-    let n = x.shape()[axis];
-    let bytes = n.saturating_mul(size_of::<TorchArray<T>>());
-    Vec::<TorchArray<T>>::new().try_reserve_exact(n).map_err(|_| Error::Memory { op: on.op, bytes })?;
+    // libtorch would create every slice before the limit on their number is checked
+    rules::list::<TorchArray<T>>(on.op, x.shape()[axis])?;
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
 
