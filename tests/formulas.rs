@@ -199,12 +199,34 @@ fn formulas_on_numpyish() {
 
 #[test]
 fn formulas_on_torch() {
-    if let Some(b) = available("torch", Torch::cpu()) {
-        holds_on(&b);
-    }
+    let Some(b) = available("torch", Torch::cpu()) else { return };
+    holds_on(&b);
+    // the loop is that of the CPU backend, over the tensors' memory, whatever their layout
+    let x = samples(3000)[1].clone();
+    let y = b.from_ndarray(x.clone()).unwrap();
+    let there = b.to_ndarray(&gauss(&b, &y, 0.3, 1.5).unwrap()).unwrap();
+    assert_eq!(bits(&there), bits(&gauss(&B, &x, 0.3, 1.5).unwrap()));
+    let m = b.reshape(&y, [50, 60]).unwrap();
+    let turned = b.permute_dims(&b.reshape(&y, [60, 50]).unwrap(), ..).unwrap();
+    let column = b.getitem(&m, backends::slices![.., 7..8]).unwrap();
+    let fused = expr!(b, m * turned - column).unwrap();
+    let expected = b.subtract(&b.multiply(&m, &turned).unwrap(), &column).unwrap();
+    assert_eq!(b.to_ndarray(&fused).unwrap(), b.to_ndarray(&expected).unwrap());
+    let flags = expr!(b, (m > 0) & (turned > 0)).unwrap();
+    assert_eq!(b.to_ndarray(&expr!(b, !flags).unwrap()).unwrap().shape(), [50, 60]);
+    let none = b.zeros::<f64>([0, 50]).unwrap();
+    assert_eq!(b.shape(&expr!(b, none * 2 + 1).unwrap()), [0, 50]);
+    assert!(expr!(b, m + turned[1..]).unwrap_err().to_string().starts_with("expr"));
 }
 
 #[test]
 fn formulas_on_a_backend_chosen_at_run_time() {
-    holds_on(&AnyBackend::from(B));
+    let b = AnyBackend::from(B);
+    holds_on(&b);
+    if let Ok(torch) = Torch::cpu() {
+        let other = AnyBackend::from(torch);
+        let (x, y) = (b.zeros::<f64>([2]).unwrap(), other.zeros::<f64>([2]).unwrap());
+        let why = expr!(b, x + y * 2).unwrap_err();
+        assert!(matches!(why, Error::Backend { .. }), "arrays of two backends are not mixed: {why}");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::{
     Element, HostArray, Result,
     formula::{self, Leaves, Run, Typed},
+    numpyish::raw::View,
 };
 use std::fmt::Debug;
 
@@ -52,9 +53,17 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         self
     }
 
-    /// Runs a formula, which the macro `expr!` makes. A backend that fuses makes one pass of it; this body calls its ops one
-    /// by one.
+    /// The memory of an array of this backend, where that is the host's: formulas run over it in one pass, by the loops of
+    /// [`Numpyish`](crate::numpyish::Numpyish). It neither changes nor goes while the array is borrowed.
     #[doc(hidden)]
+    #[inline]
+    fn host_view<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<View<'a>> {
+        None
+    }
+
+    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, else op by op.
+    #[doc(hidden)]
+    #[inline]
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Self::Array<T>>
     where
         E: Run<'a, Self, L> + Typed<Out = T>,

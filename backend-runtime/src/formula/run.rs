@@ -2,10 +2,13 @@
 
 use super::{
     join::{Fits, Join, Literal, Scalar, Single, Whole},
-    leaf::{Array, Layout, Leaves, Value},
+    leaf::{Array, Layout, Leaves, Value, Visitor},
     node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
 };
-use crate::{Arrays, Each, Element, Operand, Result};
+use crate::{
+    Arrays, Each, Element, Operand, Result,
+    numpyish::formula::{Views, over},
+};
 use std::ops::Deref;
 
 /// A row as a call of the backend's method.
@@ -176,12 +179,37 @@ where
     }
 }
 
-/// Computes a formula op by op.
+/// Runs a formula: in one pass where all arrays are in the host's memory, else op by op.
+#[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    Ok(e.run(b, leaves)?.into_array())
+    let mut arrays = OnHost { b, views: Views::default(), all: true };
+    leaves.visit(&mut arrays);
+    if !arrays.all {
+        return Ok(e.run(b, leaves)?.into_array());
+    }
+    // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
+    let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
+    b.from_ndarray(result)
+}
+
+/// The memory of arrays on the host.
+struct OnHost<'b, 'a, B> {
+    b: &'b B,
+    views: Views<'a>,
+    all: bool,
+}
+
+impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {
+    #[inline(always)]
+    fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
+        match self.b.host_view(x) {
+            Some(view) if self.all => self.views.push(view),
+            _ => self.all = false,
+        }
+    }
 }
 
 /// An operand as an array: a scalar becomes one without axes.

@@ -1,47 +1,56 @@
 //! Formulas in one pass: the tree of a formula is the op of a [`Kernel`] with as many operands as it has arrays.
 
 use super::{
-    NdArray, Numpyish,
+    NdArray,
     kernel::{Kernel, Loop, MOST},
-    raw::{View, view},
+    raw::View,
     simd::SETS,
 };
 use crate::{
-    Element, HostArray, Result,
-    formula::{self, Layout, Leaves, Node, Typed, Visitor},
+    Element, Result,
+    formula::{self, Layout, Node, Typed},
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, ptr, slice};
 
-/// Runs a formula.
-pub fn run<'a, L: Leaves<'a, Numpyish>, E, T: Element>(e: &E, leaves: &L) -> Result<NdArray<T>>
-where
-    E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
-{
-    let mut arrays = Views { views: [const { MaybeUninit::uninit() }; MOST], count: 0 };
-    leaves.visit(&mut arrays);
-    let op = Op::<L::Layout, E> { tree: *e, scalars: leaves.scalars() };
-    // SAFETY: the kernel is that of this formula, and the views are those of its arrays.
-    unsafe { T::numpyish_run(Of::<L::Layout, E, T>::KERNEL, ptr::from_ref(&op).cast(), arrays.views()) }
+/// Runs a formula over memory of the host, whosever it is.
+///
+/// # Safety
+/// The views are those of the formula's arrays, in order.
+#[inline]
+pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    e: &E,
+    scalars: L::Scalars,
+    views: &Views<'_>,
+) -> Result<NdArray<T>> {
+    let op = Op::<L, E> { tree: *e, scalars };
+    // SAFETY: the kernel is that of this formula; for the views, the caller's promise.
+    unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice()) }
 }
 
-/// The arrays of a formula, as they are shown.
-struct Views<'a> {
+/// The arrays of a formula.
+pub struct Views<'a> {
     views: [MaybeUninit<View<'a>>; MOST],
     count: usize,
 }
 
-impl<'a> Views<'a> {
-    fn views(&self) -> &[View<'a>] {
-        // SAFETY: the first `count` views have been written.
-        unsafe { slice::from_raw_parts(self.views.as_ptr().cast(), self.count) }
+impl Default for Views<'_> {
+    #[inline]
+    fn default() -> Self {
+        Views { views: [const { MaybeUninit::uninit() }; MOST], count: 0 }
     }
 }
 
-impl<'a> Visitor<'a, Numpyish> for Views<'a> {
+impl<'a> Views<'a> {
+    /// One more array.
     #[inline(always)]
-    fn array<T: Element>(&mut self, x: &'a HostArray<T>) {
-        self.views[self.count].write(view(x));
+    pub fn push(&mut self, view: View<'a>) {
+        self.views[self.count].write(view);
         self.count += 1;
+    }
+
+    fn as_slice(&self) -> &[View<'a>] {
+        // SAFETY: the first `count` views have been written.
+        unsafe { slice::from_raw_parts(self.views.as_ptr().cast(), self.count) }
     }
 }
 

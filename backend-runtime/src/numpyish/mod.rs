@@ -9,7 +9,7 @@ pub mod copy;
 pub mod creation;
 pub mod elementwise;
 pub mod fft;
-mod formula;
+pub mod formula;
 pub mod indexing;
 pub mod kernel;
 pub mod layout;
@@ -26,12 +26,7 @@ pub mod special;
 pub mod typed;
 pub mod walk;
 
-use crate::{
-    Arrays, Element, HostArray, Result,
-    formula::{Leaves, Run, Typed},
-    random::Stream,
-    rules,
-};
+use crate::{Arrays, Element, HostArray, Result, random::Stream, rules};
 use std::sync::LazyLock;
 
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
@@ -96,11 +91,8 @@ impl Arrays for Numpyish {
     }
 
     #[inline]
-    fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<NdArray<T>>
-    where
-        E: Run<'a, Self, L> + Typed<Out = T>,
-    {
-        formula::run(e, leaves)
+    fn host_view<'a, T: Element>(&self, x: &'a NdArray<T>) -> Option<raw::View<'a>> {
+        Some(raw::view(x))
     }
 
     fn device(&self) -> String {

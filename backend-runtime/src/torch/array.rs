@@ -4,7 +4,11 @@ use super::{
     ffi::{code, load, shim, status},
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
-use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::typed::copied, rules};
+use crate::{
+    Arrays, DType, Element, Error, HostArray, Operand, Result,
+    numpyish::{raw::View, typed::copied},
+    rules,
+};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 
@@ -63,6 +67,21 @@ impl<T: Element> TorchArray<T> {
         // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither
         // change nor go while `self` is borrowed; the shim leaves no lazy conjugation or negation.
         Ok(unsafe { ArrayViewD::from_shape_ptr(layout, self.tensor.data().cast::<T>()) })
+    }
+}
+
+impl<T: Element> TorchArray<T> {
+    /// The memory of a tensor on the host whose elements are what its dtype says.
+    pub(super) fn host_view(&self) -> Option<View<'_>> {
+        const { assert!(size_of::<usize>() == size_of::<isize>()) };
+        if self.tensor.device() >= 0 || T::DTYPE == DType::Bool && self.view().is_err() {
+            return None;
+        }
+        let strides = self.tensor.strides();
+        // SAFETY: libtorch's strides are never negative, so that they are the same as either type.
+        let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
+        let start = if self.tensor.size() == 0 { std::ptr::dangling() } else { self.tensor.data().cast_const().cast() };
+        Some(View { start, dtype: T::DTYPE, shape: self.shape(), strides })
     }
 }
 

@@ -5,7 +5,11 @@ use super::{
     ffi,
     tensor::device_name,
 };
-use crate::{Arrays, Element, Error, HostArray, Result, numpyish::Numpyish, random::Stream};
+use crate::{
+    Arrays, Element, Error, HostArray, Result,
+    numpyish::{Numpyish, raw::View},
+    random::Stream,
+};
 use std::fmt;
 
 /// libtorch on one device. Free to clone; clones share the random stream.
@@ -93,6 +97,10 @@ impl Arrays for Torch {
 
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<TorchArray<T>> {
         from_host(x, self.index)
+    }
+
+    fn host_view<'a, T: Element>(&self, x: &'a TorchArray<T>) -> Option<View<'a>> {
+        if self.index < 0 { x.host_view() } else { None }
     }
 
     fn device(&self) -> String {
