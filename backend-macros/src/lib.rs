@@ -96,6 +96,7 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         errors(report, input.file_span())
     });
     let expand = Expand { model: &model, root: input.root.clone(), extension: input.extension.clone() };
+    let formulas = formula::macro_of(input, &model, &expand.ops_module());
     let items = match (&input.base, &column) {
         (None, _) => expand.base(),
         (_, Some(column)) => expand.overlay(column),
@@ -103,7 +104,6 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         _ => expand.extension(),
     };
     let macros = input.base.is_none().then(|| exported_macros(&source.text));
-    let formulas = formula::macro_of(input, &model);
     // the expansion holds the table, so that an edit of it rebuilds
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros #formulas };
     match errors {

@@ -3,7 +3,7 @@
 use crate::{
     Element, HostArray, Result,
     formula::{self, Leaves, Run, Typed},
-    numpyish::raw::View,
+    numpyish::raw::HostView,
 };
 use std::fmt::Debug;
 
@@ -57,7 +57,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// [`Numpyish`](crate::numpyish::Numpyish). It neither changes nor goes while the array is borrowed.
     #[doc(hidden)]
     #[inline]
-    fn host_view<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<View<'a>> {
+    fn host_view<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<HostView<'a, T>> {
         None
     }
 

@@ -3,7 +3,7 @@
 //! `naive.toml` names a function for a few rows; every `each` and every `compose` row of the base table runs on it for
 //! nothing. It shows how little a backend needs to begin with, and gives the fast ones something to be compared with.
 
-use backends::prelude::*;
+use backends::{prelude::*, runtime::numpyish::raw::HostView};
 use ndarray::{ArrayD, Axis, IxDyn};
 
 backends::backend! { overlay = "naive.toml", partial = true }
@@ -30,6 +30,11 @@ impl Arrays for Naive {
 
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<NaiveArray<T>> {
         Ok(x)
+    }
+
+    fn host_view<'a, T: Element>(&self, x: &'a NaiveArray<T>) -> Option<HostView<'a, T>> {
+        // formulas run over its memory in one pass
+        Some(HostView::of(x))
     }
 
     fn device(&self) -> String {

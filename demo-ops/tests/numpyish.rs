@@ -7,3 +7,13 @@ backends::conformance! {
     table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
     backend = Numpyish::new(), type = Numpyish
 }
+
+#[test]
+fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
+    let b = Numpyish::new();
+    let x = b.asarray([-2.0, 4.0]).unwrap();
+    let y = expr_my_ops!(b, leaky_relu(x, slope = 0.5) * 2 + x).unwrap();
+    assert_eq!(y, b.asarray([-4.0, 12.0]).unwrap());
+    assert_eq!(expr_my_ops!(b, leaky_relu(x) + 1).unwrap(), b.asarray([0.98, 5.0]).unwrap());
+    assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
+}

@@ -82,7 +82,7 @@ impl Expand<'_> {
                     match self { #(AnyBackend::#variant(b) => b.from_ndarray(x).map(AnyArray::#variant)),* }
                 }
 
-                fn host_view<'a, T: #rt::Element>(&self, x: &'a AnyArray<T>) -> Option<#rt::numpyish::raw::View<'a>> {
+                fn host_view<'a, T: #rt::Element>(&self, x: &'a AnyArray<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {
                     match (self, x) {
                         #((AnyBackend::#variant(b), AnyArray::#variant(x)) => b.host_view(x),)*
                         // an array of another backend: the ops say so

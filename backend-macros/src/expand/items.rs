@@ -6,7 +6,7 @@ use op_table::expr::cuda;
 
 impl Expand<'_> {
     /// Name of the module of ops: `ops`, or the user's trait in lower case.
-    pub(super) fn ops_module(&self) -> Ident {
+    pub fn ops_module(&self) -> Ident {
         self.extension.as_ref().map_or_else(|| id("ops"), |name| id(&snake(&name.to_string())))
     }
 

@@ -11,7 +11,7 @@ mod tests;
 
 use crate::{expand::snake, input::Input};
 use op_table::Model;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use rows::Rows;
 
@@ -44,8 +44,8 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
 }
 
 /// The macro that a table's expansion exports: `expr!`, or `expr_my_ops!` for a table of a user's, with the base table's ops
-/// in it.
-pub fn macro_of(input: &Input, model: &Model) -> TokenStream {
+/// in it. `ops` is the module of the table's ops.
+pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
     let examples = "# Example\n\n```\n\
@@ -70,14 +70,15 @@ pub fn macro_of(input: &Input, model: &Model) -> TokenStream {
                 #[doc = #doc]
                 #[macro_export]
                 macro_rules! expr {
-                    ($($t:tt)*) => { $crate::__private::expr! { [$crate; ops #own] $($t)* } };
+                    ($($t:tt)*) => { $crate::__private::expr! { [$crate; #ops #own] $($t)* } };
                 }
             }
         }
         Some(name) if !input.overlay => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            let (module, name, doc) = (
-                format_ident!("{}", snake(&name.to_string())),
+            // of the crate in which the user wrote the name, not of the facade, whose macro this is within
+            let here = quote_spanned!(name.span() => $crate);
+            let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),
                 format!("As `expr!` of the base table, with the ops of [`{name}`] too."),
             );
@@ -85,7 +86,7 @@ pub fn macro_of(input: &Input, model: &Model) -> TokenStream {
                 #[doc = #doc]
                 #[macro_export]
                 macro_rules! #name {
-                    ($($t:tt)*) => { #root::__private::expr! { [#root; ops #base $crate; #module #own] $($t)* } };
+                    ($($t:tt)*) => { #root::__private::expr! { [#root; ops #base #here; #ops #own] $($t)* } };
                 }
             }
         }

@@ -1,1 +1,99 @@
+//! What every mistake in a formula says, and how operators bind.
 
+use super::*;
+use quote::quote;
+
+/// The ops of the tests: `exp`, `add` and the like, `leaky` with an option, and ops that are no scalar expressions.
+const ROWS: &str = "add*@,@ subtract*@,@ multiply*@,@ divide*@,@ remainder*@,@ pow*@,@ square*@ sqrt*@ reciprocal*@ negative*@ \
+    exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum:&,axis,keepdims? matmul:@,@ \
+    concat:[,axis? where:&,@,@ zeros:shape";
+
+fn expanded(formula: &str) -> Result<String> {
+    let formula: TokenStream = formula.parse().expect("tokens");
+    try_expand(quote!([crate; ops #ROWS] #formula)).map(|tokens| {
+        syn::parse2::<syn::Expr>(tokens.clone()).expect("an expression");
+        tokens.to_string()
+    })
+}
+
+#[test]
+fn every_mistake_is_said_in_the_users_words() {
+    for (formula, said) in [
+        ("x", "takes the backend, a comma, and a formula"),
+        (", x", "the backend before the comma is missing"),
+        ("b,", "the formula is missing"),
+        ("b, x +", "an operand is missing"),
+        ("b, * x", "`*` does not begin an operand"),
+        ("b, x y", "`y` is not expected here: an operator is"),
+        ("b, expp(x)", "there is no op `expp`; did you mean `exp`?"),
+        ("b, exp(x, y)", "`exp` takes 1 arguments"),
+        ("b, pow(x)", "`pow` takes 2 arguments, 1 are given"),
+        ("b, exp()", "`exp` takes 1 arguments, 0 are given"),
+        ("b, leaky(x, slop = 2)", "`leaky` has no option `slop`; it has slope"),
+        ("b, exp(x, a = 2)", "`exp` has no option `a`; it has none"),
+        ("b, sum(x, axis = 1)", "`sum` has no option `axis`; it has keepdims"),
+        ("b, leaky(slope = 1, x)", "arguments stand before options"),
+        ("b, leaky(x, slope = )", "the value of `slope` is missing"),
+        ("b, x < y < z", "comparisons do not chain: write `(a < b) & (b < c)`"),
+        ("b, x && y", "`&&` is for single truth values: arrays take `&`"),
+        ("b, [x, y]", "a list is no operand"),
+        ("b, exp(2.0)", "`exp` of a number alone"),
+        ("b, 'a' + x", "'a' is no number"),
+        ("b, x + y = z", "what is assigned to is a variable or a field"),
+        ("b, x &&= y", "assigns nothing that a formula knows"),
+        ("b, y; x", "before a `;` stands `let name = formula`"),
+        ("b, let y x; y", "`=` is expected after `let y`"),
+        ("b, let y = 1; ", "the formula is missing"),
+        ("b, sum(1, 0)", "an array is wanted here, not a number"),
+        ("b, x.+", "is no name of a field"),
+        ("b, x::", "a name is missing"),
+    ] {
+        match expanded(formula) {
+            Err(Mistake(_, text)) => assert!(text.contains(said), "`{formula}` says `{text}`, not `{said}`"),
+            Ok(tokens) => panic!("`{formula}` is taken as `{tokens}`"),
+        }
+    }
+    let deep = format!("b, {}x{}", "(".repeat(200), ")".repeat(200));
+    assert!(expanded(&deep).unwrap_err().1.contains("at most 100 brackets"));
+}
+
+#[test]
+fn what_is_meant_is_what_is_written() {
+    // the same formula in two ways
+    for (one, other) in [
+        ("-x**2", "negative(square(x))"),
+        ("-x * *2", "negative(square(x))"),
+        ("2**-x", "pow(2, negative(x))"),
+        ("x**2**y", "pow(x, pow(2, y))"),
+        ("x - y - z", "subtract(subtract(x, y), z)"),
+        ("x + y * z", "add(x, multiply(y, z))"),
+        ("x / y * z", "multiply(divide(x, y), z)"),
+        ("x % y ** 0.5", "remainder(x, sqrt(y))"),
+        ("x < y & z", "less(x, bitwise_and(y, z))"),
+        ("!x & y", "bitwise_and(bitwise_invert(x), y)"),
+        ("x + 2 * 3", "add(x, 6)"),
+        ("x * (1 - 0.5)", "multiply(x, 0.5)"),
+        ("let a = x + y; a * a", "multiply(add(x, y), add(x, y))"),
+        ("let a = x; let a = a + 1; a", "add(x, 1)"),
+        ("&x + -&y", "add(x, negative(y))"),
+        ("x ** 2", "square(x)"),
+        ("x**2.0", "square(x)"),
+        ("1 / x**-1", "divide(1, reciprocal(x))"),
+    ] {
+        let [one_tokens, other_tokens] = [one, other].map(|f| expanded(&format!("b, {f}")).unwrap());
+        assert_eq!(one_tokens, other_tokens, "`{one}` is `{other}`");
+    }
+}
+
+#[test]
+fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
+    let passes = |formula: &str| expanded(formula).unwrap().matches("__b . formula").count();
+    let leaves = |formula: &str| expanded(formula).unwrap().matches(":: leaf (").count();
+    assert_eq!((passes("b, x * x + x.y - x"), leaves("b, x * x + x.y - x")), (1, 2));
+    assert_eq!(passes("b, exp(sum(x * y, 0) + x)"), 2);
+    assert_eq!(passes("b, a + b + c + d + e + f + g + h"), 1);
+    assert_eq!(passes("b, a + b + c + d + e + f + g + h + i"), 2);
+    assert_eq!(passes(&format!("b, {}x", "-".repeat(90))), 3);
+    assert_eq!(passes("b, y += x * 2"), 1);
+    assert_eq!(passes("b, sum(x, 0)"), 0);
+}

@@ -206,7 +206,7 @@ impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {
     #[inline(always)]
     fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
         match self.b.host_view(x) {
-            Some(view) if self.all => self.views.push(view),
+            Some(view) if self.all => self.views.push(view.view()),
             _ => self.all = false,
         }
     }

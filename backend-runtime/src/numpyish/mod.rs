@@ -91,8 +91,8 @@ impl Arrays for Numpyish {
     }
 
     #[inline]
-    fn host_view<'a, T: Element>(&self, x: &'a NdArray<T>) -> Option<raw::View<'a>> {
-        Some(raw::view(x))
+    fn host_view<'a, T: Element>(&self, x: &'a NdArray<T>) -> Option<raw::HostView<'a, T>> {
+        Some(raw::HostView::of(x))
     }
 
     fn device(&self) -> String {

@@ -6,6 +6,7 @@
 
 use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, rules};
+use std::marker::PhantomData;
 
 /// A borrowed array. One without axes is a scalar.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,34 @@ unsafe impl Sync for View<'_> {}
 #[inline]
 pub fn view<T: Element>(x: &NdArray<T>) -> View<'_> {
     View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() }
+}
+
+/// The memory of an array of `T` on the host, whosever array it is.
+pub struct HostView<'a, T> {
+    view: View<'a>,
+    dtype: PhantomData<&'a T>,
+}
+
+impl<'a, T: Element> HostView<'a, T> {
+    /// That of an ndarray.
+    #[inline]
+    pub fn of(x: &'a NdArray<T>) -> HostView<'a, T> {
+        HostView { view: view(x), dtype: PhantomData }
+    }
+
+    /// That of an array that is no ndarray.
+    ///
+    /// # Safety
+    /// Elements of `T` lie at these strides from `start` on, for every index of the shape, and neither change nor go during `'a`.
+    #[inline]
+    pub unsafe fn new(start: *const T, shape: &'a [usize], strides: &'a [isize]) -> HostView<'a, T> {
+        HostView { view: View { start: start.cast(), dtype: T::DTYPE, shape, strides }, dtype: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn view(self) -> View<'a> {
+        self.view
+    }
 }
 
 /// A view of an operand: a scalar has no axes.

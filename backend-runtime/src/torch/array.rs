@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Arrays, DType, Element, Error, HostArray, Operand, Result,
-    numpyish::{raw::View, typed::copied},
+    numpyish::{raw::HostView, typed::copied},
     rules,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
@@ -72,7 +72,7 @@ impl<T: Element> TorchArray<T> {
 
 impl<T: Element> TorchArray<T> {
     /// The memory of a tensor on the host whose elements are what its dtype says.
-    pub(super) fn host_view(&self) -> Option<View<'_>> {
+    pub(super) fn host_view(&self) -> Option<HostView<'_, T>> {
         const { assert!(size_of::<usize>() == size_of::<isize>()) };
         if self.tensor.device() >= 0 || T::DTYPE == DType::Bool && self.view().is_err() {
             return None;
@@ -81,7 +81,9 @@ impl<T: Element> TorchArray<T> {
         // SAFETY: libtorch's strides are never negative, so that they are the same as either type.
         let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
         let start = if self.tensor.size() == 0 { std::ptr::dangling() } else { self.tensor.data().cast_const().cast() };
-        Some(View { start, dtype: T::DTYPE, shape: self.shape(), strides })
+        // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither change nor go
+        // while `self` is borrowed; the shim leaves no lazy conjugation or negation.
+        Some(unsafe { HostView::new(start, self.shape(), strides) })
     }
 }
 

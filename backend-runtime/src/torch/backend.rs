@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Arrays, Element, Error, HostArray, Result,
-    numpyish::{Numpyish, raw::View},
+    numpyish::{Numpyish, raw::HostView},
     random::Stream,
 };
 use std::fmt;
@@ -99,7 +99,7 @@ impl Arrays for Torch {
         from_host(x, self.index)
     }
 
-    fn host_view<'a, T: Element>(&self, x: &'a TorchArray<T>) -> Option<View<'a>> {
+    fn host_view<'a, T: Element>(&self, x: &'a TorchArray<T>) -> Option<HostView<'a, T>> {
         if self.index < 0 { x.host_view() } else { None }
     }
 
