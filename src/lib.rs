@@ -48,7 +48,11 @@ pub mod conformance;
 
 #[doc(hidden)]
 pub mod linalg;
+#[doc(hidden)]
+pub mod manipulation;
 pub mod nufft;
+#[doc(hidden)]
+pub mod reduction;
 
 pub use nufft::{NufftPlan, NufftType};
 

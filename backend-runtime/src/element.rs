@@ -623,7 +623,7 @@ mod impls {
                 fn from_real(x: $r) -> Self { Complex::new(x, 0.0) }
                 #[inline(always)]
                 fn div(self, other: Self) -> Self { complex::div(self, other) }
-                words!(complex: exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
+                words!(complex: reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
                 fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self { f.complex(x) }
                 #[inline(always)]

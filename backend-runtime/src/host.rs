@@ -1,6 +1,6 @@
 //! Arrays on the host: ndarray's, and conversions to them.
 
-use crate::{Element, Error, Result, numpyish::copy::copied};
+use crate::{Element, Error, Result, numpyish::typed::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
 
 /// Whose error it is where memory for a copy is refused.

@@ -16,7 +16,7 @@ use backend_runtime::{Arrays, DType, ElementInfo, Error, ParamInfo, ParamKind, P
 const CALLS: usize = 150;
 
 /// The calls in each further dtype are fewer by this factor.
-const FURTHER: usize = 10;
+pub(super) const FURTHER: usize = 10;
 
 /// The calls while memory is refused, in tests that have the allocator for it, are fewer by this factor.
 const REFUSED: usize = 4;
@@ -46,9 +46,7 @@ impl<B: Arrays> Suite<B> {
         let further = calls / FURTHER;
         for &dtype in dtypes {
             let mut chance = chance(row, dtype);
-            // as uint32 the larger scalars are lengths that would be allocated
-            let scalars = if dtype == DType::UInt32 { LARGE.scalars } else { ANYTHING.scalars };
-            let anything = Draw { scalars, ..ANYTHING };
+            let anything = anything(dtype);
             for _ in 0..calls {
                 self.answer(
                     b,
@@ -125,7 +123,7 @@ const LENGTHS: &[&str] = &[
 ];
 
 /// Arguments of all sorts.
-pub(super) const ANYTHING: Draw = Draw {
+const ANYTHING: Draw = Draw {
     arrays: &[
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
         GIANTS,
@@ -173,6 +171,11 @@ pub(super) const ANYTHING: Draw = Draw {
     numbers: &["0", "-0.0", "1", "-1", "0.5", "3", "5e-324", "1e-9", "1e300", "-1e300", "NaN", "inf", "-inf"],
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
+
+/// Arguments of all sorts for a row of this dtype. As uint32 the larger scalars are lengths that would be allocated.
+pub(super) fn anything(dtype: DType) -> Draw {
+    if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
+}
 
 /// Arguments that mostly fit each other, with arrays that need memory; not so much that a library which is not refused any
 /// would take long.

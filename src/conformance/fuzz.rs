@@ -228,7 +228,7 @@ fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
             let known = [DType::Float64, DType::Int64].into_iter().find_map(|dtype| data::sample(dtype, name));
             let Some(known) = known else { return name.clone() };
             // those with special values are about these
-            if ["w", "wt", "wv"].contains(&name.as_str()) && chance.once_in(2) {
+            if ["w", "wt", "wv", "wz"].contains(&name.as_str()) && chance.once_in(2) {
                 return name.clone();
             }
             let content = match name.as_str() {

@@ -41,7 +41,7 @@
 //! Beside these every row, also one without cases, has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..], None)`:
 //! whatever it is called with, it answers with a result or an error, in bounded time. A test binary with the allocator
 //! [`Refusing`] has its rows also called while memory is refused. And a test `errors`,
-//! `SUITE.agrees(&ROW, DType::Float64, None)`: it refuses what `Numpyish` refuses, in the same words. `BACKENDS_CALLS=5000`
+//! `SUITE.agrees(&ROW, &[DType::Float64, ..], None)`: it refuses what `Numpyish` refuses, in the same words. `BACKENDS_CALLS=5000`
 //! makes that many calls of each row.
 //!
 //! A table of another crate has its results in one file, named like the table:

@@ -46,6 +46,7 @@ const ANY_ZERO: &[(&str, &str)] = &[
 
 /// Rows that may copy from the device: how many bytes, and why. All others must not copy.
 const WAITS: &[(&str, u64, &str)] = &[
+    ("asarray", u64::MAX, "a call by name gives it an array of the backend, which is brought to the host first"),
     ("take", 8, "whether an index is outside"),
     ("take_along_axis", 8, "as take"),
     ("scatter", 8, "as take"),
@@ -59,6 +60,7 @@ const WAITS: &[(&str, u64, &str)] = &[
     ("unique_all", 8, "as boolean_mask"),
     ("quantile", 4, "whether a q is outside 0 ..= 1"),
     ("median", 4, "as quantile"),
+    ("repeat_each", 24, "how many elements the result has, and whether a count is negative; and as take"),
 ];
 
 /// The types that `backend = ..` of the conformance macro takes: a backend, or the `Result` of one.

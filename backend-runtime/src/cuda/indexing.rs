@@ -163,21 +163,39 @@ pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, ax
 fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
-    let out = b.uninit_raw(op, x.dtype, &shape)?;
-    let (x, indices) = (contiguous(b, op, x)?, contiguous(b, op, indices)?);
+    let indices = contiguous(b, op, indices)?;
     let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
+    if len == 0 {
+        // every index is outside, whatever memory the result would need
+        return bounds.result(b, op).and_then(|()| b.uninit_raw(op, x.dtype, &shape));
+    }
+    let out = gathered(b, op, x, &indices, axis, &shape)?;
+    bounds.result(b, op)?;
+    Ok(out)
+}
+
+/// Elements at contiguous indices along an axis, without waiting for the device. Indices outside are passed over.
+fn gathered(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    indices: &RawArray,
+    axis: usize,
+    shape: &[usize],
+) -> Result<RawArray> {
+    let out = b.uninit_raw(op, x.dtype, shape)?;
+    let x = contiguous(b, op, x)?;
     if out.size() > 0 {
         let (outer, inner) = around(&x.shape, axis);
         let (dtype, inner) = widest(inner, x.dtype, &[x.pointer(), out.pointer()]);
         let many = indices.size();
         let n = outer * many * inner;
         let kernel = b.kernel(op, &PROGRAM, Instance::new("take", "", &[dtype]))?;
-        let sizes = [n, len, many, inner].map(|size| size as u64);
+        let sizes = [n, x.shape[axis], many, inner].map(|size| size as u64);
         let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
         // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
     }
-    bounds.result(b, op)?;
     Ok(out)
 }
 
@@ -321,7 +339,9 @@ pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<boo
     let flags = reshaped(b, OP, &mask.raw, &[cells])?;
     let places = MaskIndices::of(b, OP, &flags)?.places(b, false)?.without(0);
     let rows = reshaped(b, OP, &x.raw, &[&[cells][..], &cell].concat())?;
-    taken(b, OP, &rows, &places, 0).map(CudaArray::of)
+    let shape = [&places.shape[..], &cell].concat();
+    rules::count(OP, &shape, size_of::<T>())?;
+    gathered(b, OP, &rows, &places, 0, &shape).map(CudaArray::of)
 }
 
 /// Indices of the true elements, one array per axis.

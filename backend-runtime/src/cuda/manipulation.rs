@@ -161,9 +161,7 @@ pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Ve
     let axis = rules::axis("unstack", axis, x.raw.shape.len())?;
     let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
     let n = x.raw.shape[axis];
-    let mut slices = Vec::new();
-    let bytes = n.saturating_mul(size_of::<CudaArray<T>>());
-    slices.try_reserve_exact(n).map_err(|_| Error::Memory { op: "unstack", bytes })?;
+    let mut slices = rules::list("unstack", n)?;
     slices.extend((0..n).map(slice));
     Ok(slices)
 }
@@ -192,7 +190,9 @@ pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isiz
 
 /// Fills `out`, read as `target`, with `x` broadcast to that.
 fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
-    copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
+    if out.size() > 0 {
+        copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
+    }
     Ok(out)
 }
 

@@ -3,24 +3,12 @@
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
 use super::{
-    NdArray,
     buffer::Buffer,
     parallel::{self},
     raw::{RawArray, View},
-    typed::typed,
 };
 use crate::{DType, Element, Result};
-use ndarray::{ArrayView, IxDyn};
 use std::mem::MaybeUninit;
-
-/// A copy of any ndarray, in C order.
-pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
-    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
-    crate::rules::count(op, view.shape, view.dtype.size())?;
-    let elements = to_buffer(op, view)?;
-    // SAFETY: the copy writes every element.
-    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
-}
 
 /// Elements in C order: borrowed if that is how they lie in memory, else copied.
 pub enum Packed<'a> {

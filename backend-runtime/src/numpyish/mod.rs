@@ -25,7 +25,7 @@ pub mod special;
 pub mod typed;
 pub mod walk;
 
-use crate::{Arrays, Element, HostArray, Result, random::Stream};
+use crate::{Arrays, Element, HostArray, Result, random::Stream, rules};
 use std::sync::LazyLock;
 
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
@@ -85,6 +85,7 @@ impl Arrays for Numpyish {
 
     #[inline]
     fn from_ndarray<T: Element>(&self, x: NdArray<T>) -> Result<NdArray<T>> {
+        rules::count("from_ndarray", x.shape(), size_of::<T>())?;
         Ok(x)
     }
 

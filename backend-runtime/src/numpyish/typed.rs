@@ -2,17 +2,27 @@
 
 use super::{
     NdArray,
-    buffer::{self, Buffer},
+    buffer::Buffer,
+    copy,
     kernel::{self, Kernel},
     raw::{RawArray, View, view},
 };
-use crate::{Complex, Element, HostArray, Result, bf16, f16};
-use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
+use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
+use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 
 /// An array of this shape, in C order, of a vector's elements: for tests.
 #[cfg(test)]
 pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
     typed(RawArray::from_vec(op, shape.to_vec(), v))
+}
+
+/// A copy of any ndarray, in C order.
+pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
+    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+    rules::count(op, view.shape, view.dtype.size())?;
+    let elements = copy::to_buffer(op, view)?;
+    // SAFETY: the copy writes every element.
+    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
 }
 
 /// An array with its dtype in its type. Each dtype has a function of its own for that, compiled in this crate.
@@ -123,7 +133,7 @@ macro_rules! typed {
             }
 
             fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
-                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                let mut parts = rules::list(op, x.shape()[axis])?;
                 parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
                 Ok(parts)
             }

@@ -114,7 +114,7 @@ macro_rules! precisions {
 precisions!(
     exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc;
     pow hypot atan2 floor_divide remainder logaddexp;
-    exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign
+    exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign reciprocal
 );
 
 /// Applies both forms, which have to agree in every bit.
@@ -452,6 +452,15 @@ fn complex_special_values_are_those_of_c99() {
         ("exp", z(nan, 0.0), z(nan, 0.0)),
         ("exp", z(0.0, -0.0), z(1.0, -0.0)),
         ("expm1", z(1e-300, -0.0), z(1e-300, -0.0)),
+        ("expm1", z(-inf, 2.0), z(-1.0, 0.0)),
+        ("expm1", z(-inf, -inf), z(-1.0, -0.0)),
+        ("expm1", z(-inf, nan), z(-1.0, 0.0)),
+        ("expm1", z(inf, nan), z(inf, nan)),
+        ("reciprocal", z(-2.0, 0.0), z(-0.5, -0.0)),
+        ("reciprocal", z(0.0, -5e-324), z(0.0, inf)),
+        ("reciprocal", z(1e308, 1e308), z(5e-309, -5e-309)),
+        ("reciprocal", z(-inf, inf), z(-0.0, -0.0)),
+        ("reciprocal", z(inf, nan), z(nan, nan)),
         ("log", z(-0.0, 0.0), z(-inf, pi)),
         ("log", z(0.0, -0.0), z(-inf, -0.0)),
         ("log", z(-1.0, -0.0), z(0.0, -pi)),
@@ -505,6 +514,7 @@ fn complex_special_values_are_those_of_c99() {
         (z(0.0, 0.0), z(0.0, 0.0), z(1.0, 0.0)),
         (z(nan, 1.0), z(0.0, 0.0), z(1.0, 0.0)),
         (z(0.0, 0.0), z(2.5, 0.0), z(0.0, 0.0)),
+        (z(0.0, -0.0), z(1.0, -2.0), z(0.0, 0.0)),
         (z(0.0, 0.0), z(-1.0, 0.0), z(nan, nan)),
         (z(1.0, 1.0), z(20.0, 0.0), z(-1024.0, 0.0)),
         (z(0.0, 1.0), z(2.0, 0.0), z(-1.0, 0.0)),

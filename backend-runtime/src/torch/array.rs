@@ -4,7 +4,7 @@ use super::{
     ffi::{code, load, shim, status},
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
-use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::copy::copied, rules};
+use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::typed::copied, rules};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 

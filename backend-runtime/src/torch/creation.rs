@@ -2,9 +2,10 @@
 
 use super::{
     Torch, TorchArray,
-    call::args,
+    call::{OpContext, Schema, args},
     casting::narrow,
     ops,
+    strategy::DtypeStrategy,
     tensor::{Arg, Number, Tensor},
     with::computed_in,
 };
@@ -139,6 +140,22 @@ pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize
     let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
     let ones = on.call(&ops::EQ, args![&rows, &on.count_up(n_cols)?])?;
     on.array(on.cast(&ones, T::DTYPE)?)
+}
+
+/// The lower triangle.
+pub fn tril<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
+    triangle(b.on("tril"), &ops::TRIL, x, k)
+}
+
+/// The upper triangle.
+pub fn triu<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
+    triangle(b.on("triu"), &ops::TRIU, x, k)
+}
+
+fn triangle<T: Element>(on: OpContext<'_>, op: &Schema, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
+    rules::matrix(on.op, x.shape())?;
+    let x = on.enter(DtypeStrategy::Wrap, x)?;
+    on.leave(DtypeStrategy::Wrap, on.call(op, args![&x, k])?)
 }
 
 /// Coordinate grids: each array along its own axis, repeated along the others without a copy.

@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
     with::is_wide_unsigned,
 };
-use crate::{DType, DTypeKind, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
+use crate::{Complex, DType, DTypeKind, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
 
 /// The number 0 of libtorch's default integer, which is 0 in any dtype it meets.
 const ZERO: i64 = 0;
@@ -148,16 +148,97 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
             on.array(on.cast(&power, T::DTYPE)?)
         }
         // libtorch's complex power loses digits, of which complex128 has some to spare
-        DType::Complex64 => {
+        DType::Complex64 | DType::Complex128 => {
             let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
-            on.array(on.cast(&on.call(&ops::POW, args![&x, &y])?, T::DTYPE)?)
+            let power = on.call(&ops::POW, args![&x, &y])?;
+            on.array(on.cast(&powers_of_zero(on, &x, &y, &power)?, T::DTYPE)?)
         }
         _ => {
             let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
             on.leave(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
         }
     }
+}
+
+/// The power of complex numbers, with those of 0 as NumPy has them: 1 to 0, 0 to what has a positive real part, else NaN.
+fn powers_of_zero(on: OpContext<'_>, x: &Tensor, y: &Tensor, power: &Tensor) -> Result<Tensor> {
+    let number = |x: f64, y: f64| on.number(Number::of(Complex::new(x, y)));
+    let zero = |x: &Tensor| on.call(&ops::EQ, args![x, Number::of(ZERO)]);
+    let positive = on.call(&ops::GT, args![&on.call(&ops::REAL, args![y])?, Number::of(ZERO)])?;
+    let of_zero = on.select(&positive, &number(0.0, 0.0)?, &number(f64::NAN, f64::NAN)?)?;
+    let of_zero = on.select(&zero(y)?, &number(1.0, 0.0)?, &of_zero)?;
+    on.select(&zero(x)?, &of_zero, power)
+}
+
+/// Real and imaginary part.
+fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    Ok((on.call(&ops::REAL, args![x])?, on.call(&ops::IMAG, args![x])?))
+}
+
+/// `1 / x`. Of complex numbers the conjugate over the square of the magnitude: libtorch's quotient loses signs of zeros, and
+/// overflows.
+pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("reciprocal");
+    let x = x.tensor();
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return on.array(on.call(&ops::RECIPROCAL, args![x])?);
+    }
+    // both parts, scaled away from overflow and from lost bits
+    let (huge, tiny, down, up) = match T::DTYPE {
+        DType::Complex128 => (2_f64.powi(510), 2_f64.powi(-450), 2_f64.powi(-600), 2_f64.powi(600)),
+        _ => (2_f64.powi(62), 2_f64.powi(-50), 2_f64.powi(-70), 2_f64.powi(100)),
+    };
+    let real = on.call(&ops::VIEW_AS_REAL, args![x])?;
+    let last = [x.ndim() as i64];
+    let larger = on.call(&ops::AMAX, args![&on.call(&ops::ABS, args![&real])?, last, true])?;
+    let beyond = |limit: f64, op| on.call(op, args![&larger, Number::of(limit)]);
+    let scale = |x: f64| -> Result<Tensor> { on.cast(&on.number(Number::of(x))?, T::DTYPE.to_real()) };
+    let scale = on.select(
+        &beyond(huge, &ops::GT)?,
+        &scale(down)?,
+        &on.select(&beyond(tiny, &ops::LT)?, &scale(up)?, &scale(1.0)?)?,
+    )?;
+    let scaled = on.call(&ops::MUL, args![&real, &scale])?;
+    let square = on.call(&ops::SUM, args![&on.call(&ops::MUL, args![&scaled, &scaled])?, last, true])?;
+    let quotient = on.call(&ops::MUL, args![&on.call(&ops::DIV, args![&scaled, &square])?, &scale])?;
+    // of what is infinite, zeros
+    let zeros = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&real])?, &real])?;
+    let limited = on.select(&on.call(&ops::ISINF, args![&larger])?, &zeros, &quotient)?;
+    on.array(on.call(&ops::CONJ_PHYSICAL, args![&join_parts(on, limited)?])?)
+}
+
+/// `exp(x) - 1`. Of complex numbers libtorch has NaN for the limits.
+pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("expm1");
+    let value = on.call(&ops::EXPM1, args![x])?;
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return on.array(value);
+    }
+    let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x.tensor())?);
+    let no_angle = on.call(&ops::EQ, args![&angle, Number::of(ZERO)])?;
+    let known = on.call(&ops::ISFINITE, args![&angle])?;
+    // an infinite or unknown angle changes neither -1 nor infinity
+    let infinite = on.call(&ops::ISINF, args![&x])?;
+    let lost = on.call(&ops::GT, args![&infinite, &known])?;
+    let re = on.select(&on.call(&ops::BITWISE_OR, args![&no_angle, &lost])?, &on.call(&ops::EXPM1, args![&x])?, &re)?;
+    let below = on.call(&ops::LT, args![&x, Number::of(ZERO)])?;
+    let zero = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&angle])?, &angle])?;
+    let im = on.select(&on.call(&ops::LOGICAL_AND, args![&lost, &below])?, &zero, &im)?;
+    let im = on.select(&no_angle, &angle, &im)?;
+    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
+}
+
+/// Inverse cosine. Of complex numbers the imaginary part has the other sign than that of x, also where it is 0.
+pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("acos");
+    let value = on.call(&ops::ACOS, args![x])?;
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return on.array(value);
+    }
+    let ((re, im), (_, sign)) = (parts(on, &value)?, parts(on, x.tensor())?);
+    let im = on.call(&ops::COPYSIGN, args![&im, &on.call(&ops::NEG, args![&sign])?])?;
+    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
 /// `minimum(high, maximum(x, low))`

@@ -116,15 +116,16 @@ fn centred<T: Element>(
     on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
 }
 
-/// The integers over `n * d`.
+/// `count` integers over `n * d`.
 fn frequencies<T: Real>(
     on: OpContext<'_>,
     n: usize,
+    count: usize,
     d: f64,
     integers: impl Fn(OpContext<'_>) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
     let step = rules::frequency_step(on.op, n, d)?;
-    rules::count(on.op, &[n], size_of::<f64>())?;
+    rules::count(on.op, &[count], size_of::<T>())?;
     let integers = on.cast(&integers(on)?, DType::Float64)?;
     let scaled = on.call(&ops::MUL, args![&integers, Number::of(step)])?;
     on.array(narrow(on, &scaled, T::DTYPE)?)
@@ -133,7 +134,7 @@ fn frequencies<T: Real>(
 /// Sample frequencies of `fft`.
 pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     let positive = n - n / 2;
-    frequencies(b.on("fftfreq"), n, d, |on| {
+    frequencies(b.on("fftfreq"), n, n, d, |on| {
         let up = on.count_up(n)?;
         let wrapped = on.call(&ops::SUB, args![&up, Number::of(n as i64)])?;
         on.select(&on.call(&ops::LT, args![&up, Number::of(positive as i64)])?, &up, &wrapped)
@@ -142,5 +143,5 @@ pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
 
 /// Sample frequencies of `rfft`.
 pub fn rfftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
-    frequencies(b.on("rfftfreq"), n, d, |on| on.count_up(n / 2 + 1))
+    frequencies(b.on("rfftfreq"), n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
 }

@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
 };
 use crate::{
-    Axes, Element, Error, PadMode, Result,
+    Axes, Element, PadMode, Result,
     rules::{self, Repeats, Roll},
 };
 
@@ -102,9 +102,7 @@ pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<
     let on = b.on("unstack");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
     // libtorch would create every slice before the limit on their number is checked
-    let n = x.shape()[axis];
-    let bytes = n.saturating_mul(size_of::<TorchArray<T>>());
-    Vec::<TorchArray<T>>::new().try_reserve_exact(n).map_err(|_| Error::Memory { op: on.op, bytes })?;
+    rules::list::<TorchArray<T>>(on.op, x.shape()[axis])?;
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
 

@@ -7,21 +7,21 @@ use super::{
     strategy::{DtypeStrategy, signed},
     tensor::{Number, Tensor},
 };
-use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
+use crate::{DType, DTypeKind, Element, Ordered, Result, Side, rules};
 
 /// The elements as libtorch sorts them.
-fn sortable<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
+fn sortable<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Order, x)?;
     if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
 }
 
 /// The inverse of [`sortable`].
-fn from_sortable<T: Ordered>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
+fn from_sortable<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
     if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
 }
 
 /// Sorted elements and their indices, stable, NaN last.
-fn ordered<T: Ordered>(
+fn ordered<T: Element>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
     axis: usize,
@@ -84,6 +84,29 @@ fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     on.call(&ops::CONTIGUOUS, args![&keys])
 }
 
+/// Complex numbers of one axis in NumPy's order, and where they were: by real part, then by imaginary part; behind them those
+/// with an unknown imaginary part, then with an unknown real part, then with both.
+fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let order_of = |key: &Tensor| Ok(on.pair(&ops::SORT, args![key, true, 0_i64, false])?.1);
+    let unknown = |part: &Tensor| on.cast(&on.call(&ops::ISNAN, args![part])?, DType::UInt8);
+    // stable sorts, from the least to the most important key
+    let mut order = order_of(&on.call(&ops::IMAG, args![x])?)?;
+    let mut sorted = on.pick(x, 0, &order)?;
+    for step in 0..2 {
+        let re = on.call(&ops::REAL, args![&sorted])?;
+        let key = if step == 0 {
+            re
+        } else {
+            let re = unknown(&re)?;
+            let twice = on.call(&ops::ADD, args![&re, &re])?;
+            on.call(&ops::ADD, args![&twice, &unknown(&on.call(&ops::IMAG, args![&sorted])?)?])?
+        };
+        let next = order_of(&key)?;
+        (sorted, order) = (on.pick(&sorted, 0, &next)?, on.pick(&order, 0, &next)?);
+    }
+    Ok((sorted, order))
+}
+
 /// The distinct elements of an array, and where they are.
 struct Distinct {
     /// The flattened elements, sorted.
@@ -97,9 +120,12 @@ struct Distinct {
 }
 
 impl Distinct {
-    fn of<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Distinct> {
-        let flat = on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)?;
-        let (sorted, order) = ordered::<T>(on, &flat, 0, false)?;
+    fn of<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Distinct> {
+        let flat: TorchArray<T> = on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)?;
+        let (sorted, order) = match T::DTYPE.kind() {
+            DTypeKind::Complex => by_parts(on, flat.tensor())?,
+            _ => ordered::<T>(on, &flat, 0, false)?,
+        };
         let n = sorted.size();
         let is_first = if n == 0 {
             on.call(&ops::NE, args![&order, &order])?
@@ -114,7 +140,7 @@ impl Distinct {
         Ok(Distinct { sorted, order, is_first, firsts })
     }
 
-    fn values<T: Ordered>(&self, on: OpContext<'_>) -> Result<TorchArray<T>> {
+    fn values<T: Element>(&self, on: OpContext<'_>) -> Result<TorchArray<T>> {
         from_sortable(on, on.pick(&self.sorted, 0, &self.firsts)?)
     }
 
@@ -142,20 +168,20 @@ impl Distinct {
 }
 
 /// The distinct elements, sorted.
-pub fn unique_values<T: Ordered>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+pub fn unique_values<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("unique_values");
     Distinct::of(on, x)?.values(on)
 }
 
 /// The distinct elements and how often each is there.
-pub fn unique_counts<T: Ordered>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
+pub fn unique_counts<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
     let on = b.on("unique_counts");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.counts(on)?))
 }
 
 /// The distinct elements and the index of every element's value.
-pub fn unique_inverse<T: Ordered>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
+pub fn unique_inverse<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
     let on = b.on("unique_inverse");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.inverse(on, x.shape())?))
@@ -165,7 +191,7 @@ pub fn unique_inverse<T: Ordered>(b: &Torch, x: &TorchArray<T>) -> Result<(Torch
 type All<T> = (TorchArray<T>, TorchArray<i64>, TorchArray<i64>, TorchArray<i64>);
 
 /// The distinct elements, the first index of each, the inverse and the counts.
-pub fn unique_all<T: Ordered>(b: &Torch, x: &TorchArray<T>) -> Result<All<T>> {
+pub fn unique_all<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<All<T>> {
     let on = b.on("unique_all");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.indices(on)?, distinct.inverse(on, x.shape())?, distinct.counts(on)?))

@@ -57,9 +57,11 @@ impl OpContext<'_> {
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
-    /// 0, 1 .. n - 1 as int64.
+    /// 0, 1 .. n - 1 as int64. Where a result of fewer bytes per element would fit and these do not, it is this memory that
+    /// is refused.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
-        rules::count(self.op, &[n], size_of::<i64>())?;
+        let refused = |_| Error::Memory { op: self.op, bytes: isize::MAX as usize };
+        rules::count(self.op, &[n], size_of::<i64>()).map_err(refused)?;
         self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }
 

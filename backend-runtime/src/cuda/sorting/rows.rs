@@ -31,6 +31,9 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     for name in ["encode", "decode", "begins", "search"] {
         all.extend(ordered().map(|dtype| Instance::new(name, "", &[dtype])));
     }
+    for name in ["unknown_parts", "pairs_begin"] {
+        all.extend([DType::Float32, DType::Float64].map(|dtype| Instance::new(name, "", &[dtype])));
+    }
     for name in ["outside", "quantiles"] {
         let real = ordered().filter(|dtype| dtype.kind() == DTypeKind::Real);
         all.extend(real.map(|dtype| Instance::new(name, "", &[dtype])));
@@ -100,10 +103,10 @@ impl Rows {
         wanted: Wanted,
     ) -> Result<Rows> {
         b.check(op, x)?;
-        if u32::try_from(length).is_err() {
+        let n = x.size();
+        if n > 0 && u32::try_from(length).is_err() {
             return Err(Error::shape(op, &x.shape, "this backend sorts at most 2^32 - 1 elements at once"));
         }
-        let n = x.size();
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let rows = n.checked_div(length).unwrap_or(0);
         let keys = b.uninit_raw(op, key_dtype(x.dtype), &[rows, length])?;
@@ -132,6 +135,14 @@ impl Rows {
     /// The sorted keys, (rows, length).
     pub(crate) fn keys(&self) -> &RawArray {
         &self.keys
+    }
+
+    /// The places of the elements in their rows, (rows, length).
+    pub(crate) fn order(&self, b: &Cuda) -> Result<RawArray> {
+        match &self.order {
+            Some(order) => Ok(order.clone()),
+            None => b.uninit_raw(self.op, DType::UInt32, &[self.rows, self.length]),
+        }
     }
 
     /// Where the place of each element is; 0 if it was not asked for.
@@ -196,6 +207,25 @@ impl Rows {
         Ok(())
     }
 
+    /// Other packed elements, as many as there are of these, in the order of these.
+    pub(crate) fn gathered(&self, b: &Cuda, x: &RawArray) -> Result<RawArray> {
+        let out = b.uninit_raw(self.op, x.dtype, &[self.rows, self.length])?;
+        if out.size() > 0 {
+            let walk = Merged::new(&[x]).walk::<1>(self.op)?;
+            self.gather(b, x, &walk, &out)?;
+        }
+        Ok(out)
+    }
+
+    /// Writes elements, which `walk` goes over in C order, in the order of the keys.
+    fn gather(&self, b: &Cuda, x: &RawArray, walk: &Walk<1>, out: &RawArray) -> Result<()> {
+        let (from, order, to) = (moved(x).pointer(), self.order_pointer(), out.pointer());
+        let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(x.dtype)]))?;
+        let length = self.length as u64;
+        // SAFETY: the arguments are those of `gather`; places are within the rows.
+        unsafe { b.launch(self.op, gather, Grid::over(out.size()), &[&from, walk, &order, &to, &length]) }
+    }
+
     /// The elements in their order, (rows, length).
     pub(crate) fn values(&self, b: &Cuda) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, self.x.dtype, &[self.rows, self.length])?;
@@ -203,15 +233,10 @@ impl Rows {
         if n == 0 {
             return Ok(out);
         }
-        let (to, length) = (out.pointer(), self.length as u64);
         match &self.order {
-            Some(order) => {
-                let (from, order) = (moved(&self.x).pointer(), order.pointer());
-                let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(self.x.dtype)]))?;
-                // SAFETY: the arguments are those of `gather`; places are within the rows.
-                unsafe { b.launch(self.op, gather, Grid::over(n), &[&from, &self.walk, &order, &to, &length])? };
-            }
+            Some(_) => self.gather(b, &self.x, &self.walk, &out)?,
             None => {
+                let to = out.pointer();
                 let decode = b.kernel(self.op, &PROGRAM, Instance::new("decode", "", &[self.x.dtype]))?;
                 let (keys, n64, descending) = (self.keys.pointer(), n as u64, self.descending as u32);
                 // SAFETY: the arguments are those of `decode`; there is a key for each element.

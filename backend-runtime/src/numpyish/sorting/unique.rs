@@ -11,21 +11,22 @@ use super::{
     keys::{self, Index, Indexed, Key, Record},
     read_keys, sorted_records, zeros,
 };
-use crate::{DType, DTypeKind, Ordered, Result};
+use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
+use std::cmp::Ordering;
 
 /// The distinct elements, sorted; every NaN is one of its own.
-pub fn unique_values<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+pub fn unique_values<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(counted("unique_values", view(x), false).map(|(values, _)| values))
 }
 
 /// The distinct elements, and how often each is there.
-pub fn unique_counts<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
+pub fn unique_counts<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let (values, counts) = counted("unique_counts", view(x), true)?;
     Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
 }
 
 /// The distinct elements, and for every element the index of its value.
-pub fn unique_inverse<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
+pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let [values, _, inverse, _] = located("unique_inverse", view(x))?;
     Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
 }
@@ -34,7 +35,7 @@ pub fn unique_inverse<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArr
 type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
 /// The distinct elements, the first index of each, for every element the index of its value, and the counts.
-pub fn unique_all<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
+pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
     let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
     let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
     Ok((T::numpyish_typed(values), firsts, inverse, counts))
@@ -42,12 +43,20 @@ pub fn unique_all<T: Ordered>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
 
 /// Values and their counts, which are none where they are not wanted.
 fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+    if x.dtype.kind() == DTypeKind::Complex {
+        let [values, _, _, counts] = located(op, x)?;
+        return Ok((values, counts));
+    }
     if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
 }
 
 /// Values, first indices, inverse and counts.
 fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
-    if keys::is_wide(x.dtype) {
+    if x.dtype == DType::Complex64 {
+        located_pairs::<Complex<f32>>(op, x)
+    } else if x.dtype == DType::Complex128 {
+        located_pairs::<Complex<f64>>(op, x)
+    } else if keys::is_wide(x.dtype) {
         located_by::<u64, u64>(op, x)
     } else if u32::try_from(x.len()).is_ok() {
         located_by::<u32, u32>(op, x)
@@ -141,6 +150,42 @@ fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArr
     Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
 }
 
+/// NumPy's order of complex numbers: by real part, then by imaginary part. Behind them those with an unknown imaginary part,
+/// then with an unknown real part, then with both.
+fn by_parts(x: Complex<f64>, y: Complex<f64>) -> Ordering {
+    let unknown = |x: Complex<f64>| (x.re.is_nan(), x.im.is_nan());
+    let part = |x: f64, y: f64| x.partial_cmp(&y).unwrap_or(Ordering::Equal);
+    unknown(x).cmp(&unknown(y)).then(part(x.re, y.re)).then(part(x.im, y.im))
+}
+
+/// [`located`] of complex numbers.
+fn located_pairs<T: ComplexFloat>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+    let flat = copy::pack(op, x)?;
+    let n = x.len();
+    // SAFETY: the elements, packed.
+    let elements = unsafe { flat.slice::<T>(n) };
+    let mut order: Vec<usize> = buffer::vec(op, n)?;
+    order.extend(0..n);
+    // in place, for a stable sort would ask for memory; the index makes it one
+    let wide = |i: usize| elements[i].cast::<Complex<f64>>();
+    order.sort_unstable_by(|&i, &j| by_parts(wide(i), wide(j)).then(i.cmp(&j)));
+    let (mut values, mut firsts) = (buffer::vec(op, n)?, buffer::vec::<i64>(op, n)?);
+    let (mut inverse, mut counts) = (buffer::zeros::<i64>(op, n)?, buffer::vec::<i64>(op, n)?);
+    for (k, &i) in order.iter().enumerate() {
+        if k == 0 || elements[order[k - 1]] != elements[i] {
+            values.push(elements[i]);
+            firsts.push(i as i64);
+            counts.push(0);
+        }
+        if let Some(count) = counts.last_mut() {
+            *count += 1;
+        }
+        inverse[i] = values.len() as i64 - 1;
+    }
+    let inverse = RawArray::from_vec(op, x.shape.to_vec(), inverse)?;
+    Ok([RawArray::from_vec(op, vec![values.len()], values)?, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
+}
+
 fn one_axis(op: &'static str, values: Vec<i64>) -> Result<RawArray> {
     RawArray::from_vec(op, vec![values.len()], values)
 }
@@ -172,6 +217,30 @@ mod tests {
                 assert_eq!(unique_inverse(&B, &a).unwrap(), (values, inverse));
             }
         }
+    }
+
+    #[test]
+    fn complex_numbers_come_in_the_order_of_numpy() {
+        const NAN: f64 = f64::NAN;
+        let x = [
+            (1.0, 2.0),
+            (1.0, -1.0),
+            (NAN, 0.0),
+            (0.0, NAN),
+            (1.0, 2.0),
+            (-0.0, 5.0),
+            (0.0, 5.0),
+            (NAN, NAN),
+            (-3.0, NAN),
+        ];
+        let x = arr1(&x.map(|(re, im)| Complex::new(re, im))).into_dyn().into_shared();
+        let (values, firsts, inverse, counts) = unique_all(&B, &x).unwrap();
+        let told: Vec<String> = values.iter().map(|z| format!("{:?} {:?}", z.re, z.im)).collect();
+        assert_eq!(told, ["-0.0 5.0", "1.0 -1.0", "1.0 2.0", "-3.0 NaN", "0.0 NaN", "NaN 0.0", "NaN NaN"]);
+        assert_eq!(firsts.as_slice().unwrap(), [5, 1, 0, 8, 3, 2, 7]);
+        assert_eq!(inverse.as_slice().unwrap(), [2, 1, 5, 4, 2, 0, 0, 6, 3]);
+        assert_eq!(counts.as_slice().unwrap(), [2, 1, 2, 1, 1, 1, 1]);
+        assert_eq!(unique_counts(&B, &x).unwrap().1, counts);
     }
 
     #[test]

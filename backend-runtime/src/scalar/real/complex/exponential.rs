@@ -46,7 +46,9 @@ pub fn expm1(x: C) -> C {
     let half = sine(0.5 * x.im);
     let near = exponential_less_1(x.re) * cosine(x.im) - 2.0 * half * half;
     let value = exp(x);
-    C::new(if x.re > 0.5 * EXP_MAX { value.re } else { near }, value.im)
+    let re = if x.re > 0.5 * EXP_MAX { value.re } else { near };
+    // -1 whatever the angle
+    C::new(if x.re == F::NEG_INFINITY { value.re - 1.0 } else { re }, value.im)
 }
 
 /// Hyperbolic sine.
