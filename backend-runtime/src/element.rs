@@ -8,7 +8,8 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend compiles once per dtype.
+    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend
+    /// compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 

@@ -1,4 +1,5 @@
-//! Reordering, joining, splitting, repeating. What only changes how memory is read is a view; the rest is strided copies.
+//! Reordering, joining, splitting, repeating. Ops that only change how memory is read return a view; the others make strided
+//! copies.
 
 use super::{
     Cuda, CudaArray,

@@ -1,4 +1,4 @@
-//! Reordering, joining, splitting, repeating. What only changes how memory is read is a view of the same memory.
+//! Reordering, joining, splitting, repeating. Ops that only change how memory is read return a view.
 
 use super::{
     NdArray, Numpyish,

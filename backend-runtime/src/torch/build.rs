@@ -40,8 +40,8 @@ impl Built {
 
 /// The shim for this libtorch (its folder `torch`), compiled unless the cache has it.
 ///
-/// The first use of the backend does this as well; calling it earlier moves the wait to a set-up step. A missing cache folder is an
-/// error here; at first use the shim is then compiled for that run alone, with a message on stderr.
+/// The first use of the backend does this as well; calling it earlier moves the wait to a set-up step. A missing cache folder
+/// is an error here; at first use the shim is then compiled for that run alone, with a message on stderr.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
     let torch = check::path(libtorch, Trust::Named)
         .map_err(|why| unavailable(format!("{} cannot be used: {why}", libtorch.display())))?;

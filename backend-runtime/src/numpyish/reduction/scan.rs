@@ -244,7 +244,7 @@ fn scan(
 /// A scan from one array in C order to another.
 struct Scanned {
     scan: Scan,
-    /// What is computed in, and the dtypes of both arrays.
+    /// The dtype of the computation, and those of both arrays.
     of: DType,
     x: DType,
     out: DType,
