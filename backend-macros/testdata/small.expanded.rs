@@ -1446,7 +1446,7 @@ pub fn call<B: crate::Backend>(
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
-/**Every op group: what generic code asks for.
+/**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/
 pub trait Backend: Elementwise {}
