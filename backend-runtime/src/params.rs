@@ -91,6 +91,69 @@ impl AxisList {
     }
 }
 
+/// One axis, as any integer; negative ones count from the end. One beyond all `isize` is one beyond the axes of any array.
+#[diagnostic::on_unimplemented(
+    message = "an axis is an integer, and `{Self}` is none",
+    note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
+)]
+pub trait IntoAxis {
+    /// The axis.
+    fn axis(self) -> isize;
+}
+
+/// One number, or a list of them: `3`, `[2, 3]`, a slice or a `Vec`; for numbers that come in pairs also `[[1, 2], [0, 3]]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a `{N}` nor a list of `{N}`",
+    note = "write a number, an array such as `[2, 3]`, a slice or a `Vec`"
+)]
+pub trait Numbers<N> {
+    /// The numbers, in the order given.
+    fn numbers(&self) -> &[N];
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl Numbers<$t> for $t {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                std::slice::from_ref(self)
+            }
+        }
+        impl Numbers<$t> for [$t] {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self
+            }
+        }
+        impl<const K: usize> Numbers<$t> for [$t; K] {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self
+            }
+        }
+        impl<const K: usize> Numbers<$t> for [[$t; 2]; K] {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self.as_flattened()
+            }
+        }
+        impl Numbers<$t> for Vec<$t> {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self
+            }
+        }
+    )*};
+}
+numbers!(usize isize);
+
+impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
+    #[inline]
+    fn numbers(&self) -> &[N] {
+        (**self).numbers()
+    }
+}
+
 impl From<RangeFull> for Axes {
     #[inline]
     fn from(_: RangeFull) -> Axes {
@@ -110,6 +173,12 @@ macro_rules! integers {
             fn exact(self) -> i128 {
                 const { assert!(<$t>::BITS < i128::BITS) };
                 self as i128
+            }
+        }
+        impl IntoAxis for $t {
+            #[inline(always)]
+            fn axis(self) -> isize {
+                self.exact().clamp(isize::MIN as i128, isize::MAX as i128) as isize
             }
         }
         impl From<$t> for Axes {
@@ -186,6 +255,12 @@ impl From<&[usize]> for Lengths {
         let mut lengths = [0; MOST];
         lengths.iter_mut().zip(given).for_each(|(l, g)| *l = *g);
         Lengths { len: given.len(), lengths }
+    }
+}
+
+impl From<usize> for Lengths {
+    fn from(given: usize) -> Lengths {
+        Lengths::from(&[given][..])
     }
 }
 
@@ -383,6 +458,21 @@ mod tests {
         assert_eq!(Slice::from(..last).stop, Some(last as i128));
         assert_eq!(Slice::from(last), Slice { start: Some(last as i128), stop: None, step: 1, drop: true });
         assert_eq!(Slice::from(-1_i8), Slice::at(-1));
+    }
+
+    #[test]
+    fn a_number_is_a_list_of_one() {
+        fn of<N: Clone>(list: impl Numbers<N>) -> Vec<N> {
+            list.numbers().to_vec()
+        }
+        assert_eq!(of::<usize>(3), [3]);
+        assert_eq!(of::<isize>([-1, 2]), [-1, 2]);
+        assert_eq!(of::<usize>(&vec![4, 5][..]), [4, 5]);
+        assert_eq!(of::<usize>([[1, 2], [0, 3]]), [1, 2, 0, 3]);
+        assert_eq!(of::<usize>([]), []);
+        assert_eq!((IntoAxis::axis(-1_i8), IntoAxis::axis(2_u32)), (-1, 2));
+        assert_eq!(IntoAxis::axis(u64::MAX), isize::MAX, "beyond every axis, and not -1");
+        assert_eq!(Lengths::from(7).as_slice(), Some(&[7][..]));
     }
 
     #[test]

@@ -266,7 +266,8 @@ pub fn pad<T: Element>(
 
 fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
     const OP: &str = "pad";
-    let shape = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+    let (widths, shape) = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+    let widths = &widths[..];
     let n = rules::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
         return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
