@@ -68,7 +68,7 @@ fn arguments_of_one<B: Backend>(b: &B) -> Checked {
     assert_eq!(b.shape(&b.zeros::<f32>(4)?), [4]);
     assert_eq!(b.shape(&b.flip(&x, 1_i64)?), [2, 3]);
     assert_eq!(b.shape(&b.pad(&x, 1)?), [4, 5]);
-    assert_eq!(b.shape(&b.pad(&x, [[1, 0], [2, 3]])?), [3, 8]);
+    assert_eq!(b.shape(&b.pad(&x, [[1, 0], [2, 3]].as_flattened())?), [3, 8]);
     let axis: usize = 1;
     assert_eq!(b.shape(&b.cumulative_sum(&x, axis)?), [2, 3]);
     assert_eq!(b.shape(&b.sort_with(&x, SortOptions::new().axis(axis))?), [2, 3]);

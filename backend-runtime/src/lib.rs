@@ -31,7 +31,7 @@ pub use by_name::{DynArray, Value};
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};

@@ -408,7 +408,7 @@ mod tests {
         assert!(concat(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(stack(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(broadcast_to(&B, &x, &[3]).is_err());
-        assert!(pad(&B, &x, &[1, 1], PadMode::Constant, 0.0).is_err());
+        assert!(pad(&B, &x, &[1, 1, 1], PadMode::Constant, 0.0).is_err());
         assert!(pad(&B, &counting(&[0]), &[1, 1], PadMode::Edge, 0.0).is_err());
         assert!(roll(&B, &x, &[1, 2, 3], [0, 1].into()).is_err());
         assert!(expand_dims(&B, &x, Axes::All).is_err());
