@@ -28,6 +28,8 @@ pub mod torch;
 pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
+#[doc(hidden)]
+pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
