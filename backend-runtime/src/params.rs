@@ -11,6 +11,18 @@ use std::{
 const MOST: usize = 14;
 
 /// Which axes an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. No allocation.
+///
+/// # What `..` means
+///
+/// The same on every backend, and what `None`, or leaving the axes out, means in NumPy:
+///
+/// | op | `..` |
+/// |---|---|
+/// | reductions, `flip`, `fftn` and the like, `fftshift`, `moveaxis`, `tensordot` | all axes, in order |
+/// | `permute_dims`, which is given the axes of the result | all axes, in reverse order |
+/// | `squeeze` | the axes of length 1 |
+/// | `roll` | none: the elements move as one row, in C order |
+/// | `expand_dims`, which has to know where the new axes go | an error that says so |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// Every axis.
