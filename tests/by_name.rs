@@ -152,6 +152,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "asarray" => vec![vec![one()].into()],
         "tile" => vec![row(), 2.into()],
         "repeat" => vec![row(), 2.into(), 0.into()],
+        "repeat_each" => vec![row(), vec![2, 0, 1].into(), 0.into()],
         "broadcast_to" | "reshape" => vec![row(), vec![3].into()],
         "moveaxis" => vec![row(), 0.into(), 0.into()],
         "setitem" => vec![row(), vec![Value::from(0_i64)].into(), one()],

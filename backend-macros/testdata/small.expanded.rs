@@ -411,7 +411,7 @@ impl From<crate::runtime::torch::Torch> for AnyBackend {
     }
 }
 impl<T: crate::runtime::Element> AnyArray<T> {
-    /// Name of the library the array lives on.
+    /// Name of the backend that the array belongs to.
     pub fn backend(&self) -> &'static str {
         match self {
             AnyArray::Numpyish(_) => "numpyish",

@@ -116,7 +116,7 @@ impl DType {
         }
     }
 
-    /// What kind of number it is.
+    /// The kind of number.
     pub const fn kind(self) -> DTypeKind {
         match self {
             DType::Bool => DTypeKind::Bool,

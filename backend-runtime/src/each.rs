@@ -66,7 +66,7 @@ pub trait FloatOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// As [`FloatOp`], with a real result.
+/// As [`FloatOp`], with a real result for complex dtypes too.
 pub trait FloatToRealOp<const N: usize> {
     /// The form for real dtypes.
     fn real<T: Real>(&self, x: [T; N]) -> T;

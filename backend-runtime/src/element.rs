@@ -8,13 +8,13 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Only the dtypes of this crate are elements. What the CPU backend compiles once per dtype comes along.
+    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
 /// Any element an array can hold.
 ///
-/// `Into<Scalar<Self>>` as a supertrait is what lets a generic `T` be an operand: `b.multiply(&x, t)`.
+/// The supertrait `Into<Scalar<Self>>` lets a generic `T` be an operand: `b.multiply(&x, t)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dtype",
     note = "the dtypes are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>"
@@ -56,7 +56,7 @@ pub trait Element:
     }
 }
 
-/// Every dtype but the complex ones: what has an order. NaN is unordered.
+/// Dtypes with an order: all but the complex ones. NaN is unordered.
 #[diagnostic::on_unimplemented(message = "this op needs an ordered dtype, and `{Self}` is not one")]
 pub trait Ordered: Element + PartialOrd {
     /// The larger; NaN if either is NaN.
@@ -66,7 +66,7 @@ pub trait Ordered: Element + PartialOrd {
     fn minimum(self, other: Self) -> Self;
 }
 
-/// `bool` and the integers: what has bits.
+/// Dtypes with bitwise operations: `bool` and the integers.
 #[diagnostic::on_unimplemented(message = "this op needs bool or an integer dtype, and `{Self}` is neither")]
 pub trait Bits: Ordered + Eq {
     /// `self & other`
@@ -161,7 +161,7 @@ pub trait RealNumeric: Numeric<Magnitude = Self> + Ordered {
     /// The quotient rounded toward minus infinity; an integer divided by 0 gives 0.
     fn floor_divide(self, other: Self) -> Self;
 
-    /// What `floor_divide` leaves, with the sign of `other`; an integer modulo 0 gives 0.
+    /// Remainder of `floor_divide`, with the sign of `other`; an integer modulo 0 gives 0.
     fn remainder(self, other: Self) -> Self;
 
     /// Rounds toward plus infinity.
@@ -294,7 +294,7 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn copysign(self, other: Self) -> Self;
     /// The next value from `self` toward `other`.
     fn nextafter(self, other: Self) -> Self;
-    /// Whether the sign bit is set: true of -0.0.
+    /// Whether the sign bit is set; true for -0.0.
     fn signbit(self) -> bool;
     /// `log(exp(x) + exp(y))` without overflow between.
     fn logaddexp(self, other: Self) -> Self;

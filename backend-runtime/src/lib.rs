@@ -1,7 +1,7 @@
-//! What the `backends` crate is built on: dtypes, errors, shapes, and the kernels each library needs.
+//! The runtime of the `backends` crate: dtypes, errors, rules of shapes, and the functions that each backend's ops call.
 //!
 //! Data flows one way: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and [`torch`],
-//! which call the library. Nothing here knows the op table.
+//! which call the library. Nothing here depends on the op table.
 
 pub mod arrays;
 pub mod available;

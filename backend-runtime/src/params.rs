@@ -245,7 +245,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// How many there are.
+    /// Number of lengths.
     pub fn count(&self) -> usize {
         self.len
     }
@@ -411,7 +411,7 @@ choice! {
 }
 
 choice! {
-    /// What fills the border of a padded array.
+    /// The elements that fill the border of a padded array.
     PadMode {
         /// One value.
         Constant = "constant",

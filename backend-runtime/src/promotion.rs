@@ -97,7 +97,7 @@ pub struct IntegerInfo {
     pub dtype: DType,
 }
 
-/// What numbers a float or complex dtype has.
+/// Limits of a float or complex dtype.
 ///
 /// # Errors
 /// [`Error::DType`] for integers and bool.
@@ -117,7 +117,7 @@ pub fn finfo(dtype: DType) -> Result<FloatInfo> {
     Ok(FloatInfo { bits, eps, min: -max, max, smallest_normal: 2_f64.powi(low), dtype })
 }
 
-/// What numbers an integer dtype has.
+/// Limits of an integer dtype.
 ///
 /// # Errors
 /// [`Error::DType`] for all other dtypes.

@@ -1,5 +1,4 @@
-//! What a string of a table may look like before anything is made of it: names, paths and numbers. Whatever passes here can
-//! be printed as Rust.
+//! Syntax of names, paths and numbers in a table. A string that passes these checks can be printed as Rust.
 
 /// The keywords of Rust, which need `r#` as names.
 pub const KEYWORDS: [&str; 52] = [

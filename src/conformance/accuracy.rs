@@ -17,7 +17,7 @@ pub struct Accuracy {
     pub own_ulp: &'static [(DType, f64)],
 }
 
-/// What one result is compared under.
+/// The tolerance for one result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
     /// Bit for bit, but for the payload of NaN.

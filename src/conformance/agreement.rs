@@ -9,7 +9,7 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, Error, Result, numpyish::Numpyish};
 
-/// How many disagreements of a row are told.
+/// Most disagreements of a row that are reported.
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {

@@ -26,7 +26,7 @@ pub(super) fn calls() -> usize {
     std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(CALLS)
 }
 
-/// What chooses the arguments of a row's calls in one dtype.
+/// The generator of arguments for a row's calls in one dtype.
 pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
     let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
     Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
@@ -92,7 +92,7 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-/// What arguments are drawn from.
+/// The values that arguments are drawn from.
 pub(super) struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],

@@ -39,7 +39,7 @@ impl fmt::Display for DTypes {
     }
 }
 
-/// What came of a call: its results, and what it took to get them.
+/// The outcome of a call: its results, and the bytes copied to get them.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub results: Result<Vec<Values>>,
@@ -96,7 +96,7 @@ impl<B: Arrays> Case<'_, B> {
         let mut options = Vec::new();
         for (name, arg) in &args.named {
             let Some(param) = self.row.params.iter().find(|p| p.name == name && p.default.is_some()) else {
-                return fail(format!("the case `{text}` has `{name}`, which is no option"));
+                return fail(format!("the case `{text}` has `{name}`, which is not an option"));
             };
             options.push((param.name, self.value(param, arg)?));
         }

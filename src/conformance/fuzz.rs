@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 1 << 24;
 /// First line of a record: the format, before the name of the backend.
 const RECORD: &[u8] = b"backends-calls-1\n";
 
-/// What the tests do instead of their cases.
+/// What the tests run in place of their cases: recording or comparing random calls.
 enum Mode {
     Record(PathBuf),
     Compare(PathBuf),
@@ -45,7 +45,7 @@ static MODE: LazyLock<Option<Mode>> = LazyLock::new(|| {
     })
 });
 
-/// What makes the calls of this run others than those of the next; 0 where nothing is said.
+/// Seed of the random calls of this run; 0 by default.
 pub(super) fn seed() -> u64 {
     static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("BACKENDS_FUZZ_SEED") {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("BACKENDS_FUZZ_SEED is a number, not `{text}`")),
@@ -59,7 +59,7 @@ pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
     MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 enum Outcome {
     Results(Vec<Values>),
@@ -95,7 +95,7 @@ impl<B: Arrays> Suite<B> {
                 let path = folder.join(&file);
                 let read = fs::read(&path).ok();
                 let Some((backend, calls)) = read.as_deref().and_then(recorded) else {
-                    return Some(vec![format!("{} is no record of calls", path.display())]);
+                    return Some(vec![format!("{} is not a record of calls", path.display())]);
                 };
                 let same = backend == B::NAME;
                 let differs = |(text, expected): &(String, Outcome)| {
@@ -109,7 +109,7 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-/// What came of a call, and the number of elements of its largest sample.
+/// The outcome of a call, and the number of elements of its largest sample.
 fn outcome(called: std::result::Result<Called, String>) -> (Outcome, usize) {
     let size = called.as_ref().map_or(0, |called| called.size);
     let outcome = match called.map(|called| called.results) {
@@ -122,7 +122,7 @@ fn outcome(called: std::result::Result<Called, String>) -> (Outcome, usize) {
     (outcome, size)
 }
 
-/// What differs between two outcomes of one call.
+/// The difference between two outcomes of one call.
 fn compare(row: &Row, dtype: DType, size: usize, got: &Outcome, expected: &Outcome, same: bool) -> Option<String> {
     let results = |outcome: &Outcome| match outcome {
         Outcome::Results(results) => format!("{} results", results.len()),

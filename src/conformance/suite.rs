@@ -44,7 +44,7 @@ const ANY_ZERO: &[(&str, &str)] = &[
     ("unique_all", "as unique_values"),
 ];
 
-/// Rows that wait for the device: how many bytes they may copy from it, and why. All others copy nothing.
+/// Rows that may copy from the device: how many bytes, and why. All others must not copy.
 const WAITS: &[(&str, u64, &str)] = &[
     ("asarray", u64::MAX, "a call by name gives it an array of the backend, which is brought to the host first"),
     ("take", 8, "whether an index is outside"),
@@ -63,7 +63,7 @@ const WAITS: &[(&str, u64, &str)] = &[
     ("repeat_each", 24, "how many elements the result has, and whether a count is negative; and as take"),
 ];
 
-/// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.
+/// The types that `backend = ..` of the conformance macro takes: a backend, or the `Result` of one.
 pub trait IntoBackend<B> {
     /// The backend, or why there is none.
     fn into_backend(self) -> Result<B>;
@@ -180,7 +180,7 @@ impl<B: Arrays> Suite<B> {
         row.cases.iter().zip(results).filter_map(fails).collect()
     }
 
-    /// What is wrong with the result of one case.
+    /// The mistake in the result of one case, if there is one.
     fn case(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, expected: &[Values]) -> Option<String> {
         let Called { results, size, copied } = match self.call(b, row, dtypes, text) {
             Ok(called) => called,
@@ -208,7 +208,7 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-/// What a call gives; where it panics, an `Err` that says so.
+/// The result of a call; a panic becomes an `Err` with its message.
 pub(super) fn caught<R>(call: impl FnOnce() -> R) -> std::result::Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("it panicked: {}", message(&*panic)))
 }

@@ -21,7 +21,7 @@ pub fn extension(name: &str, ops: &str) -> String {
     format!("Ops of `{name}`, on every backend.\n\nEach op has its page in [`{ops}`].")
 }
 
-/// The documentation of a method: what the op does, and where the rest stands.
+/// The documentation of a method: the op's summary and a link to its page.
 pub fn method(op: &Op, ops: &str) -> String {
     format!("{}\n\nParameters, dtypes, errors and an example: [`{ops}::{1}`].", text(&op.summary), op.name)
 }

@@ -156,7 +156,7 @@ impl Page<'_> {
         }
     }
 
-    /// What is refused: by the row's own word, and what follows from its parameters.
+    /// The errors that the row lists, and those that follow from its parameters.
     fn errors(&self) -> String {
         let op = self.op;
         let mut all: Vec<(&str, String)> =

@@ -1,4 +1,4 @@
-//! What rows take and give, as data of the runtime.
+//! Parameters and results of rows, as data of the runtime.
 
 use op_table::model::*;
 use proc_macro2::{Literal, TokenStream};

@@ -1,6 +1,6 @@
 //! Model to Rust. Nothing here can fail: every mistake was reported before.
 //!
-//! `signature` says what a method looks like; `traits` declares, `options` makes the structs of defaults, `backend` and
+//! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
 //! `any` implement, `support` makes what the implementations call, scalar ops and compositions, `items` the documented items
 //! of the rows and the list of them, `by_name` the functions that call them with values.
 
@@ -23,7 +23,7 @@ use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-/// What one macro call expands.
+/// The input of one macro call.
 pub struct Expand<'m> {
     pub model: &'m Model,
     /// Path of the facade: `crate` inside it, `$crate` through `backend!` elsewhere.
@@ -111,7 +111,7 @@ impl Expand<'_> {
         quote!(#(#traits)*)
     }
 
-    /// The Rust type of a dtype, by its path in the runtime. What is no type has its error elsewhere.
+    /// The Rust type of a dtype, by its path in the runtime; `None` if its text is no type, which is reported elsewhere.
     fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
         let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
         let of_runtime = matches!(dtype.rust.as_str(), "f16" | "bf16") || dtype.rust.starts_with("Complex");
@@ -182,7 +182,7 @@ impl Expand<'_> {
         };
         let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {
-            // nothing is said of any library: every backend has these ops, those of third parties too
+            // no row names a library: every backend has these ops, third parties' too
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
             return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });

@@ -1,4 +1,4 @@
-//! What the implementations call: the scalar ops of `each` rows and the functions of composed rows.
+//! Code that the implementations call: the scalar ops of `each` rows and the functions of composed rows.
 
 use super::*;
 use op_table::expr::cuda;
@@ -148,7 +148,7 @@ impl Expand<'_> {
         quote! {
             const TABLED: &'static [rt::DType] = &[#(rt::DType::#usual),*];
             fn table() -> Option<&'static rt::numpyish::kernel::Table<#path>> {
-                // a static of a function that is not generic: a constant would be compiled by whoever uses it
+                // a static in a function that is not generic: a constant would be compiled again in every crate that uses it
                 static TABLE: rt::numpyish::kernel::Table<#path> = rt::numpyish::kernel::Table::new(
                     &[#(rt::numpyish::kernel::Of::<#operands, rt::dtype_type!(#usual), #path>::KERNEL),*],
                 );

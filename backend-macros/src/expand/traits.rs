@@ -5,7 +5,7 @@ use super::*;
 impl Expand<'_> {
     /// The method, documented, and its twin with options.
     ///
-    /// Both have bodies: a new row breaks no backend that others wrote, and rustdoc keeps the order of the table.
+    /// Both have default bodies: a new row does not break third-party backends, and rustdoc keeps the order of the table.
     pub(super) fn declare(&self, op: &Op) -> TokenStream {
         let (rt, name, alias) = (self.rt(), &op.name, &op.alias);
         let doc = crate::docs::method(op, &self.ops_module().to_string());

@@ -20,7 +20,7 @@ pub struct Args<'a, B: Arrays> {
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Matches what is given with the row: values without a name in the order of the parameters, the others by name.
+    /// Matches the arguments with the row's parameters: unnamed values in order, the others by name.
     /// `dtype` is the dtype of the result where no array says it.
     pub fn new(
         b: &'a B,
@@ -44,7 +44,7 @@ impl<'a, B: Arrays> Args<'a, B> {
             }
         }
         for (param, value) in op.params.iter().zip(&args.values) {
-            // where nothing is said, it is every axis, as in NumPy
+            // axes that are not given are all axes, as in NumPy
             if value.is_none() && param.default.is_none() && param.kind != ParamKind::Axes {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
             }
@@ -97,7 +97,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(Error::DType { op: self.op.name, dtype })
     }
 
-    /// What `dtype` says of `T`: nothing of an op that converts, where it is the dtype of the result.
+    /// The dtype that the option `dtype` gives `T`; `None` for an op that converts, where it is the dtype of the result.
     fn dtype_of_result(&self) -> Option<DType> {
         if self.op.to_dtypes.is_empty() { self.dtype } else { None }
     }
@@ -213,9 +213,9 @@ impl<'a, B: Arrays> Args<'a, B> {
 
 /// An array that is an argument, or that was made of one.
 pub enum ArrayArg<'a, B: Arrays, T: Element> {
-    /// It is the argument.
+    /// The argument itself.
     Given(&'a B::Array<T>),
-    /// It was made of numbers.
+    /// An array made of the numbers of the argument.
     Made(B::Array<T>),
 }
 
@@ -239,7 +239,7 @@ pub enum OperandArg<'a, B: Arrays, T: Element> {
 }
 
 impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
-    /// What a method takes.
+    /// The operand to pass to the op's method.
     pub fn operand(&self) -> Operand<'_, B, T> {
         match self {
             OperandArg::Array(x) => Operand::Array(&**x),

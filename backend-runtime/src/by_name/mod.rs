@@ -1,7 +1,7 @@
 //! Calls of ops by name, with values whose dtypes are known at run time: for bindings of other languages, command lines,
 //! tests.
 //!
-//! The generated function `call` of a table finds the row, makes [`Args`] of what was given, and calls the row's
+//! The generated function `call` of a table finds the row, makes [`Args`] of the arguments, and calls the row's
 //! method in the dtype of its arrays. Nothing is instantiated for a program that does not call it.
 
 mod args;

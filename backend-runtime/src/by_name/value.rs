@@ -30,7 +30,7 @@ pub enum Value<B: Arrays> {
     Bytes(Vec<u8>),
     /// Every axis, or the whole of one.
     All,
-    /// What an option is that is not given.
+    /// An option that is not given.
     None,
 }
 
@@ -48,7 +48,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The dtype that a number or a list of numbers has by itself: int64, float64, complex128 or bool.
+    /// The default dtype of a number or a list of numbers: int64, float64, complex128 or bool.
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
@@ -88,7 +88,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// What it is, for messages.
+    /// A short description for error messages: "an array of float64".
     pub(super) fn what(&self) -> String {
         match self {
             Value::Array(x) => format!("an array of {}", x.dtype()),
@@ -146,7 +146,7 @@ impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
 
 /// A parameter that is no array, from a [`Value`].
 pub trait FromValue: Sized {
-    /// What is legal, for messages: "an integer".
+    /// The legal values, for error messages: "an integer".
     fn wanted() -> String;
 
     /// The parameter, if the value is one.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Kernels that are compiled together.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// What it holds, for people.
+    /// A readable name for reports.
     pub name: String,
     /// The whole text.
     pub text: String,

@@ -1,4 +1,4 @@
-//! The elementwise functions: what every `each` row calls.
+//! The elementwise functions, which every `each` row calls.
 
 use super::{
     Cuda, CudaArray, Operand,

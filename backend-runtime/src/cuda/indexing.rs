@@ -136,7 +136,7 @@ impl PendingBoundsCheck {
     }
 }
 
-/// The sizes of what is before and behind an axis.
+/// Number of elements before and after an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
@@ -266,7 +266,7 @@ pub fn scatter<T: Element>(
     const OP: &str = "scatter";
     let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
     if given.n > 0 {
-        // which index is the last for each place: -1 where there is none
+        // for each element the last index that writes to it; -1 if none does
         let last = b.uninit_raw(OP, DType::Int64, &[given.len])?;
         b.set_bytes(OP, &last, u8::MAX)?;
         let many = given.indices.size();

@@ -31,7 +31,7 @@ pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -
     Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
 }
 
-/// The strides with which the memory of `x` reads as `to` in C order, if there are any.
+/// Strides with which the memory of `x`, read in shape `to`, gives the elements in C order; `None` if a copy is needed.
 fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
         return Some(rules::c_strides(to));

@@ -31,7 +31,7 @@ pub fn random_uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) 
     let start = made_in(low);
     let length = made_in(made_in(high) - start);
     let (from, to) = (T::Real::of(low), T::Real::of(high));
-    // what rounding carries to `high`
+    // values that rounding moves up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     reals::<T>(b, op, shape, "uniform", &[&start, &length, &Bytes::of(to), &Bytes::of(below)])
 }

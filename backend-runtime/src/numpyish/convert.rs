@@ -30,7 +30,7 @@ pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 /// `None` where they are the same.
 ///
 /// # Panics
-/// Of other pairs of dtypes.
+/// For any other pair of dtypes.
 pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     use DType::*;
     Some(match (from, to) {
@@ -54,7 +54,7 @@ pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     })
 }
 
-/// Converts `n` elements, or copies them where they stay what they are.
+/// Converts `n` elements, or copies them if the dtype does not change.
 ///
 /// # Safety
 /// `from` and `to` are `n` elements of these dtypes, apart from each other.
@@ -170,7 +170,7 @@ impl Value {
     /// Zero.
     pub const ZERO: Value = Value([0]);
 
-    /// What `from_f64` of the dtype gives.
+    /// The value of `T::from_f64(x)`, where `T` is the dtype.
     pub fn from_f64(dtype: DType, x: f64) -> Value {
         let mut value = Value::ZERO;
         let to = value.0.as_mut_ptr().cast::<u8>();
@@ -215,12 +215,12 @@ impl Value {
         unsafe { Value::read(T::DTYPE, std::ptr::from_ref(&x).cast()) }
     }
 
-    /// Where it is.
+    /// Address of the value.
     pub fn start(&self) -> *const u8 {
         self.0.as_ptr().cast()
     }
 
-    /// Where it is, to be written.
+    /// Address of the value, for writing.
     pub fn start_mut(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }

@@ -53,7 +53,7 @@ pub fn ones<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(filled("ones", T::DTYPE, shape, Value::from_f64(T::DTYPE, 1.0)))
 }
 
-/// Elements of no promised value. They are zeros: reading memory that nobody wrote is undefined.
+/// Elements of unspecified value. They are zeros, because reading uninitialised memory is undefined behaviour.
 pub fn empty<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(zeros_of("empty", T::DTYPE, shape))
 }
@@ -180,7 +180,7 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
     by_index("linspace", dtype, &[num], &|first, part, n| {
-        // copies of this function's own: what is written cannot change them
+        // local copies, which writes through pointers cannot change as far as the compiler knows
         let (factor, divisor, from) = (factor, divisor, from);
         let real = move |i: i64| factor.re * (i as f64 / divisor) + from.re;
         let complex = move |i: i64| factor * (i as f64 / divisor) + from;

@@ -23,7 +23,7 @@ pub fn dims(x: View<'_>) -> Vec<Dim> {
     x.shape.iter().zip(x.strides).map(|(&len, &stride)| Dim { len, stride }).collect()
 }
 
-/// How many elements axes span.
+/// Number of elements that the axes span.
 pub fn size(dims: &[Dim]) -> usize {
     dims.iter().map(|d| d.len).product()
 }
@@ -74,13 +74,13 @@ impl Iterator for Offsets<'_> {
 /// powers of two.
 const GROUP: usize = 8;
 
-/// What is done to a lane: it is given the address of a lane to read, and that of one to write.
+/// A function of one lane, given the address of the lane to read and of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
 /// Makes the function for the lanes of one task, with the memory that it works in.
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
-/// What comes of mapping lanes.
+/// The result of mapping lanes: dtype and length of each.
 pub struct Lanes {
     /// Their elements.
     pub dtype: DType,
@@ -202,7 +202,7 @@ pub unsafe fn lanes_in_place<'f>(
     })
 }
 
-/// Where the tasks of a map write.
+/// Address that the tasks of a map write to, each its own lanes.
 struct Target(*mut u8);
 
 // SAFETY: each task writes lanes of its own.

@@ -62,7 +62,7 @@ impl Numpyish {
         Numpyish { random: Some(Stream::new(seed)) }
     }
 
-    /// Where random numbers come from.
+    /// The stream of random numbers.
     pub fn stream(&self) -> &Stream {
         self.random.as_ref().unwrap_or(&SHARED)
     }

@@ -52,7 +52,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// How many elements [`parallel_timed`] times.
+/// Number of elements in the part that [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;
 
 /// Handing a task to another thread takes about 5 microseconds; a task should take several times that.

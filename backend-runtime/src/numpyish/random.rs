@@ -202,7 +202,7 @@ fn make<T: Real, R: Generator>(
 
 /// `f32` and `f64`: what random numbers are made in. Both functions fill a slice from a block on.
 trait Generator: Precision {
-    /// How many numbers come from a block.
+    /// Number of random numbers made from one block of the generator.
     const PER_BLOCK: usize;
 
     fn uniform(key: u64, block: u64, out: &mut [Self]);

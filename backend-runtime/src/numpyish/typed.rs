@@ -1,13 +1,14 @@
-//! Arrays get their dtype back: what every dtype has a function of, compiled in this crate.
+//! From arrays whose dtype is known at run time back to arrays of a type: one function per dtype, compiled in this crate.
 
 use super::{
     NdArray,
     buffer::Buffer,
+    copy,
     kernel::{self, Kernel},
     raw::{RawArray, View, view},
 };
 use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
-use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
+use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 
 /// An array of this shape, in C order, of a vector's elements: for tests.
 #[cfg(test)]
@@ -15,7 +16,16 @@ pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result
     typed(RawArray::from_vec(op, shape.to_vec(), v))
 }
 
-/// The array of a dtype that is named. Every dtype has this as a function of its own, compiled in this crate.
+/// A copy of any ndarray, in C order.
+pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
+    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+    rules::count(op, view.shape, view.dtype.size())?;
+    let elements = copy::to_buffer(op, view)?;
+    // SAFETY: the copy writes every element.
+    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
+}
+
+/// An array with its dtype in its type. Each dtype has a function of its own for that, compiled in this crate.
 #[inline]
 pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     match array {
@@ -24,7 +34,7 @@ pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     }
 }
 
-/// Several of them.
+/// The same for several arrays.
 #[inline]
 pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
     match arrays {
@@ -52,12 +62,12 @@ pub enum Step {
     Reshape(Vec<usize>),
 }
 
-/// How an array changes: what is read, or what is there.
+/// The result of an op that only reorders: another way to read the same memory, or new memory.
 #[derive(Debug)]
 pub enum Change {
-    /// The same memory is read in another way.
+    /// Another way to read the same memory, in several steps.
     View(Vec<Step>),
-    /// The same, by one step.
+    /// Another way to read the same memory, in one step.
     One(Step),
     /// New memory.
     Copy(RawArray),
@@ -81,7 +91,7 @@ pub trait Typed: Sized {
     /// If it has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
-    /// Several of them.
+    /// The same for several arrays.
     fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
 
     /// The same memory read in another way, or new memory.

@@ -1,4 +1,4 @@
-//! The scalar vocabulary, dtype by dtype: what the methods of the traits in [`element`](crate::element) compute.
+//! The scalar functions, dtype by dtype, which the methods of the traits in [`element`](crate::element) call.
 //!
 //! Everything is `#[inline(always)]` and, where it pays, free of branches, so that the loop around it vectorises.
 //!
@@ -20,7 +20,7 @@ use std::slice::from_ref;
 
 /// Whether a sine, cosine or tangent of `x` may leave the loop for a slower reduction: it has a large part.
 ///
-/// A loop of such words vectorises where the compiler knows that its arguments are not far: look at a block first, then
+/// A loop of such words vectorises where the compiler knows that no argument needs it: examine a block first, then
 /// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
 #[inline(always)]
 pub fn needs_range_reduction<T: Element>(x: T) -> bool {

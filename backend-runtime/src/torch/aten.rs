@@ -92,7 +92,8 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
     R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
 }
 
-/// Where operands do not broadcast, or to a shape over any memory, that is what failed.
+/// The error of a failed call: that of broadcasting, if the operands do not broadcast or their common shape is larger than any
+/// memory, else libtorch's own.
 #[cold]
 #[inline(never)]
 fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {

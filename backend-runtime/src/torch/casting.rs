@@ -19,7 +19,7 @@ pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<To
 pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor> {
     match (from.kind(), to.kind()) {
         _ if from == to => Ok(x.clone()),
-        // libtorch warns of the part that goes
+        // libtorch prints a warning when it drops imaginary parts
         (DTypeKind::Complex, DTypeKind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
         (DTypeKind::Complex, k) if k != DTypeKind::Complex => {
             convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to)

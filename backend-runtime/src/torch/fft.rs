@@ -26,7 +26,7 @@ macro_rules! along_one_axis {
             let on = b.on(stringify!($name));
             let Transform { axes, shape } = rules::transform(on.op, x.shape(), n, axis, Half::$half)?;
             if x.tensor().size() == 0 {
-                // libtorch refuses to transform nothing; the zeros that fill it up are their own transform
+                // libtorch refuses empty input; NumPy pads it with zeros, whose transform is zero
                 return on.array(on.full(&shape, <T::$out>::ZERO)?);
             }
             let (axis, n) = axes[0];

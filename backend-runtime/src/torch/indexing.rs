@@ -79,7 +79,7 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> 
     }
 }
 
-/// The error that names the first index, in C order, that is outside: there is one.
+/// The error that names the first index in C order that is out of range; the caller knows that there is one.
 #[cold]
 fn first_outside(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Error> {
     let flat = on.reshape(indices, &[indices.size()])?;

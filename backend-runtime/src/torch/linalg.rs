@@ -25,7 +25,7 @@ pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> 
 /// Bits of a limb: sums of up to [`MOST_TERMS`] products of two stay exact in float64.
 const LIMB: i64 = 16;
 
-/// How many products of limbs fit 53 bits.
+/// Largest number of products of limbs whose sum fits 53 bits.
 const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 
 /// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.

@@ -101,7 +101,7 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
-    // libtorch makes every slice before it says how many there are
+    // libtorch would create every slice before the limit on their number is checked
     rules::list::<TorchArray<T>>(on.op, x.shape()[axis])?;
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }

@@ -9,7 +9,7 @@ macro_rules! ops {
             pub static $name: Schema = Schema::new(concat!("aten::", $op), concat!("", $($overload)?));
         )*
 
-        /// All of them.
+        /// All ops of this list.
         #[cfg(test)]
         pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE];
     };
@@ -135,5 +135,5 @@ ops! {
     ZEROS_LIKE = "zeros_like";
 }
 
-/// `copy_`, which writes: only for tensors that nobody else holds.
+/// `copy_`, which writes into its argument: only for tensors to which there is no other handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");

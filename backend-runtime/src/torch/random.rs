@@ -84,7 +84,7 @@ impl Words {
         let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
         let mut key = [key as u32, (key >> 32) as u32];
         for _ in 0..10 {
-            // each row's product goes to the other row
+            // each product is used by the other row
             let product = on.reverse(&on.call(&ops::MUL, args![&even, &multipliers])?, &[0])?;
             even = xor(&xor(&high(&product)?, &odd)?, column(key)?.tensor())?;
             odd = and(&product)?;
@@ -148,7 +148,7 @@ fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, hig
         scaled(&units32(on, &in_order(on, &members, n)?)?, Number::of(low), Number::of(high - low))?
     };
     let values = on.cast(&values, <T::Real as Element>::DTYPE)?;
-    // what rounding carries to `high` is the value below it
+    // values that rounding moves up to `high` become the one below it
     let [from, to] = [low, high].map(<T::Real as Element>::from_f64);
     let below = if from == to { to } else { to.nextafter(from) };
     let beyond = on.call(&ops::EQ, args![&values, Number::of(to)])?;
@@ -220,7 +220,7 @@ mod tests {
         torch::tests::{host, torch},
     };
 
-    /// What the CPU makes of a seed, and what a GPU would.
+    /// The numbers of a seed as the CPU computes them, and as the code for a GPU does.
     fn both<T: Element>(
         b: &Torch,
         cpu: impl Fn(&Torch) -> Result<TorchArray<T>>,

@@ -28,7 +28,7 @@ impl ReductionAxes {
         Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
 
-    /// How many elements each result comes from.
+    /// Number of elements that each result is computed from.
     fn count(&self) -> usize {
         self.axes.iter().map(|&a| self.x.shape()[a]).product()
     }
@@ -113,19 +113,19 @@ pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool)
     extreme(b.on("min"), &ops::AMIN, x, axis, keepdims)
 }
 
-/// Whether any element is true.
+/// Whether any element over axes is nonzero.
 pub fn any<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
     let on = b.on("any");
     on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
 }
 
-/// Whether every element is true.
+/// Whether all elements over axes are nonzero.
 pub fn all<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
     let on = b.on("all");
     on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
 }
 
-/// How many elements are true.
+/// Number of nonzero elements over axes.
 pub fn count_nonzero<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<i64>> {
     let on = b.on("count_nonzero");
     on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
@@ -207,7 +207,7 @@ fn scan<T: Element>(
     };
     let mut first = scanned.shape().to_vec();
     first[axis] = 1;
-    // a part of length 1 that libtorch fills; the scan itself may have none to take its place from
+    // the leading element is a tensor that libtorch fills; the scan may be empty, so no slice of it can serve
     let first = on.call(&ops::NEW_FULL, args![&scanned, &first, Number::of(initial)])?;
     from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }

@@ -15,7 +15,7 @@ fn sortable<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> 
     if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
 }
 
-/// Back from what [`sortable`] gave.
+/// The inverse of [`sortable`].
 fn from_sortable<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
     if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
 }
@@ -29,7 +29,7 @@ fn ordered<T: Element>(
 ) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
-        // libtorch goes over all lanes, however many there are of no elements
+        // libtorch loops over all lanes even if they have no elements, and there may be 2^60 of them
         let indices = on.full(x.shape(), 0_i64)?;
         return Ok((x, indices));
     }
@@ -54,7 +54,7 @@ pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending
     on.array(on.reshape(&ordered(on, x, axis, descending)?.1, &shape)?)
 }
 
-/// Where to insert x2 into the sorted x1.
+/// Indices at which to insert x2 into the sorted x1.
 pub fn searchsorted<T: Ordered>(
     b: &Torch,
     x1: &TorchArray<T>,
@@ -111,7 +111,7 @@ fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
 struct Distinct {
     /// The flattened elements, sorted.
     sorted: Tensor,
-    /// Where each sorted element was.
+    /// Index that each sorted element had before.
     order: Tensor,
     /// For each sorted element, whether it is the first of its value.
     is_first: Tensor,

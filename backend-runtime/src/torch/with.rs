@@ -15,7 +15,7 @@ impl OpContext<'_> {
         via.detour(T::DTYPE).enter(self, x.tensor())
     }
 
-    /// The result of an op that ran on what [`OpContext::enter`] gave.
+    /// The result of an op whose argument came from [`OpContext::enter`], back in the row's dtype.
     pub fn leave<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
         self.array(via.detour(T::DTYPE).leave(self, x)?)
     }
@@ -125,7 +125,7 @@ pub fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Whether it is one of the unsigned integers that libtorch hardly has: all but uint8.
+/// Whether it is an unsigned integer other than uint8; libtorch has few ops for those.
 pub fn is_wide_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::UInt16 | DType::UInt32 | DType::UInt64)
 }

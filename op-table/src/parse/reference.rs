@@ -1,4 +1,4 @@
-//! What a row says for its page alone: `returns`, `errors`, `runs`, `also`.
+//! The keys of a row that only its page shows: `returns`, `errors`, `runs`, `also`.
 
 use super::*;
 use crate::model::{ERRORS, Reference};

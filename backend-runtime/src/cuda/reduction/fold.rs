@@ -8,7 +8,7 @@ use crate::{
 /// Bytes of the largest accumulator.
 pub(super) const ACCUMULATOR: usize = 16;
 
-/// What many elements become.
+/// A reduction of many elements to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
     Sum,
@@ -81,7 +81,7 @@ impl Fold {
         }
     }
 
-    /// Whether there is no result of no elements.
+    /// Whether an empty axis is an error, because the reduction has no identity.
     pub(crate) fn needs_elements(self) -> bool {
         matches!(self, Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest)
     }
@@ -96,7 +96,7 @@ impl Fold {
     }
 }
 
-/// What sums of floats are accumulated in.
+/// The dtype that sums of floats are accumulated in.
 pub(crate) fn wide(dtype: DType) -> DType {
     match dtype {
         DType::Float16 | DType::BFloat16 => DType::Float32,
@@ -114,7 +114,7 @@ pub(super) static REDUCE: Program = Program {
     )),
 };
 
-/// They, listed for the check.
+/// The instances of these kernels, listed for the check that all of them compile.
 pub(crate) const FOLDS: KernelList = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {

@@ -25,17 +25,17 @@ pub fn prod<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) 
     over_axes(b, "prod", x, axis, keepdims, Fold::Product)
 }
 
-/// How many elements are true, over axes.
+/// Number of nonzero elements over axes.
 pub fn count_nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<i64>> {
     over_axes(b, "count_nonzero", x, axis, keepdims, Fold::Count)
 }
 
-/// Whether any element is true, over axes.
+/// Whether any element over axes is nonzero.
 pub fn any<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<bool>> {
     over_axes(b, "any", x, axis, keepdims, Fold::Any)
 }
 
-/// Whether all elements are true, over axes.
+/// Whether all elements over axes are nonzero.
 pub fn all<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<bool>> {
     over_axes(b, "all", x, axis, keepdims, Fold::All)
 }

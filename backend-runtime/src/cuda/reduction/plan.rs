@@ -1,4 +1,4 @@
-//! How a fold over axes is laid out: which axes go, in which order the others are gone over, how the work is split.
+//! The plan of a fold: the reduced axes, the order of the others, and how the work is split into blocks.
 
 use super::fold::{ACCUMULATOR, Fold, REDUCE};
 use crate::{

@@ -84,7 +84,7 @@ fn running<T: Element>(
     Ok(CudaArray::of(out))
 }
 
-/// How many of the elements of a 1-D array up to each one, itself included, are true.
+/// Running count of the true elements of a 1-D array, each element included.
 pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Result<RawArray> {
     let out = b.uninit_raw(op, DType::Int64, &mask.shape)?;
     scan(b, op, mask, &out, 0, false, Fold::Sum)?;

@@ -22,7 +22,7 @@ pub(crate) static PROGRAM: Program = Program {
     )),
 };
 
-/// They, listed for the check.
+/// The instances of these kernels, listed for the check that all of them compile.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
@@ -83,7 +83,7 @@ pub(crate) struct Rows {
     order: Option<RawArray>,
 }
 
-/// What is sorted.
+/// What to sort: elements, or their indices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Values alone, without the sign of a zero or the bits of a NaN.

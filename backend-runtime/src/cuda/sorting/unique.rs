@@ -31,7 +31,7 @@ pub fn unique_inverse<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArr
     Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.inverse(b, &x.raw.shape)?)))
 }
 
-/// What [`unique_all`] gives.
+/// The result of [`unique_all`].
 type All<T> = (CudaArray<T>, CudaArray<i64>, CudaArray<i64>, CudaArray<i64>);
 
 /// The distinct elements, the first index of each, for every element the index of its value, and the counts.
@@ -80,7 +80,7 @@ impl Distinct {
         self.firsts.elements(b, &self.sorted)
     }
 
-    /// Where the first element of each value was.
+    /// Index of the first element of each value.
     fn firsts(&self, b: &Cuda) -> Result<RawArray> {
         let order = b.uninit_raw(self.op, DType::Int64, &[self.n])?;
         copy_into(b, self.op, &self.order, &order)?;

@@ -20,11 +20,11 @@ pub struct Pass {
     pub op: &'static str,
     /// The axis.
     pub axis: usize,
-    /// How many points are transformed.
+    /// Number of points of the transform.
     pub n: usize,
     /// The sign of the exponent.
     pub direction: Direction,
-    /// How results are scaled.
+    /// Factor that results are multiplied by.
     pub norm: Norm,
 }
 

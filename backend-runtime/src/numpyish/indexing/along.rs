@@ -48,7 +48,7 @@ fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
 }
 
-/// The sizes of what is before and behind an axis.
+/// Number of elements before and after an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
@@ -236,7 +236,7 @@ pub fn scatter<T: Element>(
     typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
 }
 
-/// How values are put to elements.
+/// How a scatter combines a value with the element: replace or add.
 struct Put {
     /// A value for each index of a lane of `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
@@ -319,7 +319,7 @@ fn scattered(
     check(op, indices, len)?;
     let out = copy::to_buffer(op, x)?;
     if values.len() == 0 {
-        // axes behind may be as long as they like where there is nothing to write
+        // with no element to write, the axes after this one may have any length
         // SAFETY: the copy has all elements.
         return unsafe { RawArray::new(op, x.shape.to_vec(), out) };
     }

@@ -1,4 +1,4 @@
-//! One of two elements, by a condition.
+//! Elements chosen from two arrays by a condition.
 
 use crate::{
     DType, Element, Result,

@@ -73,7 +73,7 @@ unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     });
 }
 
-/// How matrices of one dtype are multiplied.
+/// The functions that multiply matrices of one dtype.
 ///
 /// # Safety of the function
 /// The matrices have the shapes of the product; the result is written by nobody else.
@@ -99,7 +99,7 @@ impl Product {
     fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
         let dtype = computed_in(x1.dtype);
         let n = rules::count(OP, &self.shape, dtype.size())?;
-        // integer products are added to what is there
+        // integer products are accumulated in the result
         let out = Buffer::zeroed(OP, n, dtype)?;
         if n == 0 || self.inner == 0 {
             return Ok(out);

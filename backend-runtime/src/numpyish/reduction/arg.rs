@@ -1,4 +1,4 @@
-//! Where the extremes are.
+//! Indices of the largest and smallest elements.
 
 use super::{
     super::{

@@ -6,7 +6,7 @@ use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
 
 /// A way to make one value of many, in any order.
 pub trait Fold<A: Element> {
-    /// What elements are folded into.
+    /// Dtype of the accumulator.
     type Acc: Element;
     /// What has to be known of an output beforehand: its mean, for its variance.
     type Given: Copy + Default + Send + Sync;
@@ -352,7 +352,7 @@ pub struct Pairwise<'f> {
 }
 
 impl<'f> Pairwise<'f> {
-    /// Of no values yet.
+    /// A sum of no values.
     pub fn new(folding: &'f Folding) -> Pairwise<'f> {
         Pairwise { folding, count: 0, tree: [MaybeUninit::uninit(); usize::BITS as usize] }
     }
@@ -360,7 +360,7 @@ impl<'f> Pairwise<'f> {
     /// Takes one value more.
     ///
     /// # Safety
-    /// It is a value of the fold.
+    /// The value has the fold's accumulator dtype.
     pub unsafe fn push(&mut self, value: Value) {
         let level = self.count.trailing_ones() as usize;
         let mut value = value;

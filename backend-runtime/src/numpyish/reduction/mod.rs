@@ -33,17 +33,17 @@ pub fn prod<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool
     typed(accumulate("prod", view(x), axis, keepdims, fold::products, 1.0))
 }
 
-/// How many elements are not zero, over axes.
+/// Number of nonzero elements over axes.
 pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
     typed(nonzero("count_nonzero", view(x), axis, keepdims, fold::counts, DType::Int64, 0.0))
 }
 
-/// Whether any element is not zero, over axes.
+/// Whether any element over axes is nonzero.
 pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     typed(nonzero("any", view(x), axis, keepdims, fold::maxima, DType::Bool, 0.0))
 }
 
-/// Whether no element is zero, over axes.
+/// Whether all elements over axes are nonzero.
 pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     typed(nonzero("all", view(x), axis, keepdims, fold::minima, DType::Bool, 1.0))
 }

@@ -49,7 +49,7 @@ impl Reading {
     /// `n` elements of this stride, [`BLOCK`] at most, from an offset on: where they lie, or in `scratch`.
     ///
     /// # Safety
-    /// They are elements of the array.
+    /// The offsets are those of elements of the array.
     pub unsafe fn load(&self, offset: isize, stride: isize, n: usize, scratch: &mut Block) -> *const u8 {
         let from = self.start.wrapping_offset(offset * self.size as isize);
         if self.convert.is_none() && stride == 1 {
@@ -148,12 +148,12 @@ impl Plan {
         self.op
     }
 
-    /// How many elements the result has.
+    /// Number of elements of the result.
     pub fn outputs(&self) -> usize {
         layout::size(&self.kept)
     }
 
-    /// How many elements go into one of them.
+    /// Number of elements that each of them is computed from.
     pub fn inputs(&self) -> usize {
         layout::size(&self.reduced)
     }
@@ -161,7 +161,7 @@ impl Plan {
     /// The result, of its elements in the order of [`Plan::fold`].
     ///
     /// # Safety
-    /// All of them have been written.
+    /// All elements of the result have been written.
     pub unsafe fn array(&self, values: Buffer) -> Result<RawArray> {
         // SAFETY: the caller's promise.
         let array = unsafe { RawArray::new(self.op, self.shape.clone(), values)? };
@@ -281,7 +281,7 @@ struct Given {
 unsafe impl Sync for Given {}
 
 impl Given {
-    /// That of an output.
+    /// Address of the value for one output.
     fn of(&self, output: usize) -> *const u8 {
         self.start.wrapping_add(output * self.size)
     }

@@ -113,7 +113,7 @@ versions! {
     }
 }
 
-/// What is done to neighbours.
+/// The function of two neighbours.
 trait Join: 'static {
     fn identity<A: Numeric>() -> A;
     fn join<A: Numeric>(acc: A, x: A) -> A;

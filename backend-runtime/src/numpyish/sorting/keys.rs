@@ -194,7 +194,7 @@ impl<K: Key, I: Index> Indexed<K, I> {
         Indexed { key, index: I::from_usize(index) }
     }
 
-    /// Where the element is.
+    /// Index of the element.
     #[inline(always)]
     pub fn index(&self) -> usize {
         self.index.to_usize()

@@ -31,7 +31,7 @@ pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArr
     Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
 }
 
-/// What [`unique_all`] gives.
+/// The result of [`unique_all`].
 type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
 /// The distinct elements, the first index of each, for every element the index of its value, and the counts.

@@ -4,9 +4,9 @@ use crate::{DType, DTypeKind};
 
 /// The bits of a real float.
 trait Bits: Copy + PartialEq {
-    /// Those of -0.0.
+    /// The bits of -0.0.
     const SIGN: Self;
-    /// Whether they are those of 0.0 or -0.0.
+    /// Whether these are the bits of 0.0 or of -0.0.
     fn is_zero(self) -> bool;
 }
 

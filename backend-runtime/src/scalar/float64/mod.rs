@@ -6,7 +6,7 @@ type F = f64;
 type Bits = u64;
 /// Bits of a mantissa, without the leading one.
 const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
-/// What is added to an exponent.
+/// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
 #[path = "../real/complex/mod.rs"]

@@ -7,7 +7,7 @@ use super::{C, div, turn, turn_back};
 /// From here on `sqrt(x^2 - 1)` is `x`, and products of two such numbers do not overflow below it.
 const LARGE: F = 4.0 / F::EPSILON;
 
-/// What the inverse sine and cosine are made of.
+/// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
     /// asin and acos of the point in the first quadrant: the real parts.
     sine: F,
