@@ -29,10 +29,12 @@ pub mod torch;
 pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
+#[doc(hidden)]
+pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};

@@ -133,7 +133,10 @@ impl Expand<'_> {
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
         let (items, options) = (self.items("OPS"), self.options_of_rows());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
-        let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
+        let doc = format!(
+            "The sum of all op groups: the bound that generic code asks for.\n\n{}",
+            links.collect::<Vec<_>>().join("\n")
+        );
         quote! {
             #(#groups)*
             #any

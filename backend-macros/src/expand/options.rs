@@ -88,7 +88,7 @@ impl Expand<'_> {
         let (ty, default, argument, set) = match &p.kind {
             Kind::Array(_) => (quote!(Option<&'a A>), default, quote!(&'a A), quote!(Some(#name))),
             Kind::Plain(t) => same(plain(*t), default),
-            Kind::Axis => same(quote!(isize), default),
+            Kind::Axis => (quote!(isize), default, quote!(impl #rt::IntoAxis), quote!(#name.axis())),
             Kind::Axes => (quote!(#rt::Axes), default, quote!(impl Into<#rt::Axes>), quote!(#name.into())),
             Kind::Maybe(t) => {
                 let t = plain(*t);

@@ -80,9 +80,9 @@ impl Expand<'_> {
                         quote!(&[&Self::Array<#e>])
                     }
                     Kind::Axes => quote!(impl Into<#rt::Axes>),
-                    Kind::Axis => quote!(isize),
-                    Kind::Shape => quote!(impl AsRef<[usize]>),
-                    Kind::Signed => quote!(impl AsRef<[isize]>),
+                    Kind::Axis => quote!(impl #rt::IntoAxis),
+                    Kind::Shape => quote!(impl #rt::Numbers<usize>),
+                    Kind::Signed => quote!(impl #rt::Numbers<isize>),
                     Kind::Slices => quote!(impl AsRef<[#rt::Slice]>),
                     Kind::Scalar => quote!(T),
                     Kind::Host => quote!(impl #rt::IntoHost<T>),
@@ -114,8 +114,9 @@ impl Expand<'_> {
             Some(match p.kind {
                 Kind::Operand(_) => quote!(let #n = #n.operand();),
                 Kind::Axes => quote!(let #n: #rt::Axes = #n.into();),
-                Kind::Shape => quote!(let #n: &[usize] = #n.as_ref();),
-                Kind::Signed => quote!(let #n: &[isize] = #n.as_ref();),
+                Kind::Axis => quote!(let #n: isize = #n.axis();),
+                Kind::Shape => quote!(let #n: &[usize] = #n.numbers();),
+                Kind::Signed => quote!(let #n: &[isize] = #n.numbers();),
                 Kind::Slices => quote!(let #n: &[#rt::Slice] = #n.as_ref();),
                 Kind::Host => quote!(let #n: #rt::HostArray<T> = #n.into_host()?;),
                 _ => return None,

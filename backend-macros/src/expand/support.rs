@@ -42,8 +42,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The row's expression as the `apply` of its item: that of the module of ops, or, for a row of the base table in an overlay,
-    /// one of its own.
+    /// The row's expression as the `apply` of its item: that of the module of ops, or, for a row of the base table in an
+    /// overlay, one of its own.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let Map::Each { real, complex } = map else {
             return quote!();
