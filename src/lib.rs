@@ -79,3 +79,8 @@ macro_rules! slices {
 pub mod prelude {
     pub use crate::*;
 }
+
+/// The examples of the guides are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/formulas.md")]
+struct Guides;

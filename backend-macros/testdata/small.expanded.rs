@@ -511,6 +511,16 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Torch(b) => b.from_ndarray(x).map(AnyArray::Torch),
         }
     }
+    fn host_view<'a, T: crate::runtime::Element>(
+        &self,
+        x: &'a AnyArray<T>,
+    ) -> Option<crate::runtime::numpyish::raw::HostView<'a, T>> {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.host_view(x),
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.host_view(x),
+            _ => None,
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),

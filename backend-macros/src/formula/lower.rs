@@ -180,7 +180,8 @@ impl Steps<'_> {
         pass: &mut Pass,
     ) -> Result<TokenStream> {
         let row = self.row(name)?.clone();
-        let (path, formula_path, at) = (&row.path, self.formula_path(), name.span());
+        let (path, root, at) = (&row.path, &self.root, name.span());
+        let formula_path = quote_spanned!(here(at) => #root::runtime::formula);
         let mut operands = Vec::new();
         let mut fields = Vec::new();
         for (parameter, argument) in row.positional.iter().zip(arguments) {

@@ -134,6 +134,7 @@ impl<T: Element> Fits<T> for T {
 
 macro_rules! number {
     ($number:ty, [$($declared:tt)*], |$x:ident| $value:expr) => {
+        #[diagnostic::do_not_recommend]
         impl<$($declared)*> Fits<T> for $number {
             #[inline(always)]
             fn of(self) -> T {
@@ -154,6 +155,7 @@ number!(Whole, [T: Numeric], |x| T::from_i64(x.0));
 /// Implements [`Join`] of two sorts of operands, both of which fit the dtype `T`.
 macro_rules! join {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($declared)*> Join<$y> for $x {
             type DType = T;
             type With<U: Element> = U;
@@ -193,6 +195,7 @@ join! {
 /// The same of two numbers, of which one has a dtype.
 macro_rules! join_scalars {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($declared)*> Join<$y> for $x {
             type DType = T;
             type With<U: Element> = Scalar<U>;
