@@ -4,7 +4,7 @@
 //! comparisons are the facade's.
 
 use crate::{
-    expand::{camel_dtype, elem, id, info},
+    expand::{Expand, camel_dtype, id},
     input::Input,
 };
 use op_table::model::*;
@@ -43,7 +43,7 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let root = &input.root;
     let cases = model.cases_of(op);
     let Op { name, group, .. } = op;
-    let params = info::params(op, &quote!(#root::runtime));
+    let params = Expand { model, root: root.clone(), extension: None }.params_info(op);
     let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
     let call = call(op, model, root, input.extension.as_ref());
@@ -155,6 +155,7 @@ fn check(op: &Op, model: &Model, name: &str, root: &TokenStream, ty: &syn::Type)
 
 /// `fn call<B: Backend, T: Bound>(case: &Case<'_, B>) -> Result<Vec<Values>>`
 fn call(op: &Op, model: &Model, root: &TokenStream, user: Option<&syn::Ident>) -> TokenStream {
+    let expand = Expand { model, root: root.clone(), extension: user.cloned() };
     // the traits of sets are in reach as the row's own trait is
     let bound_of = |set: &str| match model.set(set) {
         Some(set) if set.is_narrower => id(&camel(&set.name)),
@@ -165,11 +166,11 @@ fn call(op: &Op, model: &Model, root: &TokenStream, user: Option<&syn::Ident>) -
         let bound = bound_of(set);
         quote!(U: #bound,)
     });
-    let args: Vec<TokenStream> = op.positional().map(|p| argument(p, op, root)).collect();
+    let args: Vec<TokenStream> = op.positional().map(|p| expand.from_case(p, op)).collect();
     let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
     let (prepare, options) = if op.has_options() {
         let name = format_ident!("{}Options", op.camel());
-        let set = op.optional().map(|p| option(p, op, root));
+        let set = op.optional().map(|p| expand.option_from_case(p, op));
         (quote!(let mut options = #name::new(); #(#set)*), quote!(options))
     } else {
         (quote!(), quote!())
@@ -179,85 +180,13 @@ fn call(op: &Op, model: &Model, root: &TokenStream, user: Option<&syn::Ident>) -
         (None, true) => quote!(),
         (None, false) => quote!(::<T>),
     };
-    let read = match &op.result {
-        Out::One(_) => quote!(Ok(vec![case.read(&result)?])),
-        Out::Tuple(parts) => {
-            let i = (0..parts.len()).map(syn::Index::from);
-            quote!(Ok(vec![#(case.read(&result.#i)?),*]))
-        }
-        Out::List(_) => quote!(result.iter().map(|x| case.read(x)).collect()),
-    };
+    let read = expand.result_of_case(op);
     let user = user.map(|name| quote!(+ #name));
     quote! {
         fn call<B: Backend #user, #second T: #bound>(case: &Case<'_, B>) -> Result<Vec<Values>> {
             #prepare
             let result = case.b.#method #turbofish (#(#args,)* #options)?;
             #read
-        }
-    }
-}
-
-fn argument(p: &Param, op: &Op, root: &TokenStream) -> TokenStream {
-    let name = &p.name;
-    match &p.kind {
-        Kind::Array(e) => {
-            let e = elem(*e, op);
-            quote!(&case.array::<#e>(#name)?)
-        }
-        Kind::Operand(e) => {
-            let e = elem(*e, op);
-            quote!(case.operand::<#e>(#name)?.operand())
-        }
-        Kind::Arrays(e) => {
-            let e = elem(*e, op);
-            quote!(&case.arrays::<#e>(#name)?.iter().collect::<Vec<_>>())
-        }
-        Kind::Host => quote!(case.host::<T>(#name)?),
-        Kind::Bytes => quote!(&case.bytes::<T>(#name)?),
-        Kind::Scalar => quote!(case.scalar::<T>(#name)?),
-        other => {
-            let ty = read_type(other, root);
-            quote!(case.get::<#ty>(#name)?)
-        }
-    }
-}
-
-fn option(p: &Param, op: &Op, root: &TokenStream) -> TokenStream {
-    let (name, setter) = (&p.name, id(&p.name));
-    match &p.kind {
-        Kind::Array(e) => {
-            let e = elem(*e, op);
-            quote! {
-                let array = case.optional::<#e>(#name)?;
-                if let Some(array) = &array { options = options.#setter(array); }
-            }
-        }
-        other => {
-            let ty = read_type(other, root);
-            quote!(if let Some(value) = case.given::<#ty>(#name)? { options = options.#setter(value); })
-        }
-    }
-}
-
-/// The type in which a parameter that is no array is read from a case.
-fn read_type(kind: &Kind, root: &TokenStream) -> TokenStream {
-    match kind {
-        Kind::Axes => quote!(Axes),
-        Kind::Axis => quote!(isize),
-        Kind::Shape => quote!(Vec<usize>),
-        Kind::Signed => quote!(Vec<isize>),
-        Kind::Slices => quote!(Vec<Slice>),
-        Kind::Lengths => quote!(Lengths),
-        Kind::Plain(t) | Kind::Maybe(t) => {
-            let t = id(t.name());
-            quote!(#t)
-        }
-        Kind::Choice(t) => {
-            let t = id(t);
-            quote!(#root::runtime::#t)
-        }
-        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
-            unreachable!("read by dtype")
         }
     }
 }

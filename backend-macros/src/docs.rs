@@ -75,33 +75,10 @@ fn parameters(op: &Op) -> String {
 }
 
 fn kind(kind: &Kind, op: &Op) -> String {
-    let elem = |e: Elem| match e {
-        Elem::T => "",
-        Elem::U => " of `U`",
-        Elem::Real => " of the real dtype",
-        Elem::Complex => " of the complex dtype",
-        Elem::Sum => " of the dtype of sums",
-        Elem::Bool => " of `bool`",
-        Elem::Int64 => " of `i64`",
-    };
     let broadcast = op.inputs().count() > 1 && op.maps.values().any(|m| matches!(m, Map::Each { .. }));
     let shape = if broadcast { ", broadcast with the others" } else { "" };
-    match kind {
-        Kind::Array(e) => format!("array{}{shape}", elem(*e)),
-        Kind::Operand(e) => format!("array or scalar{}{shape}", elem(*e)),
-        Kind::Arrays(e) => format!("arrays{}", elem(*e)),
-        Kind::Axes => "axes: `..` for all, `0`, `-1`, `[0, 2]`".into(),
-        Kind::Axis => "axis; negative ones count from the end".into(),
-        Kind::Shape => "lengths, such as a shape".into(),
-        Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
-        Kind::Slices => "one range or index per axis: `slices![1..3, .., -1]`".into(),
-        Kind::Lengths => "lengths of the axes".into(),
-        Kind::Scalar => "a value of the dtype".into(),
-        Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
-        Kind::Bytes => "bytes".into(),
-        Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
-        Kind::Choice(t) => format!("a choice of [`{t}`](crate::{t})"),
-    }
+    let is_input = matches!(kind, Kind::Array(_) | Kind::Operand(_));
+    format!("{}{}", kind.describe(), if is_input { shape } else { "" })
 }
 
 fn errors(op: &Op) -> &'static str {

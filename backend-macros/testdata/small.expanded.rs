@@ -1,4 +1,8 @@
 const _: &[u8] = ::core::include_bytes!("ops.toml");
+const _: () = assert!(
+    crate ::runtime::same_names(crate ::runtime::Side::NAMES, & ["left", "right"]),
+    "`[choice.side]` has other names than the runtime's `Side`"
+);
 /**Element by element.
 
 | op | does | dtypes |
@@ -8,6 +12,8 @@ const _: &[u8] = ::core::include_bytes!("ops.toml");
 | [`threshold`](Self::threshold) | x where it is above the limit, the value elsewhere. | real |
 | [`sum`](Self::sum) | Sum. | float |
 | [`rms`](Self::rms) | A composition. | float |
+| [`ends`](Self::ends) | The ends along an axis, and how many elements are equal to them. | float |
+| [`is_flat`](Self::is_flat) | Whether all elements are equal. | float32, complex64 |
 */
 pub trait Elementwise: crate::runtime::Arrays {
     /**x1 + x2.
@@ -239,6 +245,92 @@ assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
             ),
         )
     }
+    /**The ends along an axis, and how many elements are equal to them.
+
+- `x`: array
+- `weights`: array of the real dtype; default `none`, set by [`ends_with`](Self::ends_with)
+- `first`: array of `i32`; default `none`, set by [`ends_with`](Self::ends_with)
+- `side`: a choice of [`Side`](crate::Side); default `left`, set by [`ends_with`](Self::ends_with)
+
+Dtypes: float. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `sort::ends` |
+| Torch | `sort::ends` |
+
+# Errors
+
+A shape or argument the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
+# Ok(())
+# }
+```*/
+    #[inline]
+    fn ends<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        self.ends_with(x, EndsOptions::new())
+    }
+    ///[`ends`](Self::ends) with [options](EndsOptions) by name.
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        let _ = (x, options);
+        Err(
+            crate::runtime::Error::unsupported(
+                "ends",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+    /**Whether all elements are equal.
+
+- `x`: array
+
+Dtypes: float32, complex64. Accuracy: exact.
+
+| library | runs |
+|---|---|
+| Numpyish | `is_flat`, over any backend |
+| Torch | `is_flat`, over any backend |
+
+# Errors
+
+A shape or argument the op cannot take, memory that is refused, and what the library reports.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
+# Ok(())
+# }
+```*/
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        let _ = (x,);
+        Err(
+            crate::runtime::Error::unsupported(
+                "is_flat",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
 }
 ///Options of `leaky_with`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -324,6 +416,87 @@ impl Default for RmsOptions {
         Self::new()
     }
 }
+///Options of `ends_with`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct EndsOptions<'a, A0, A1> {
+    ///Default: `none`.
+    pub weights: Option<&'a A0>,
+    ///Default: `none`.
+    pub first: Option<&'a A1>,
+    ///Default: `left`.
+    pub side: crate::runtime::Side,
+}
+impl<'a, A0, A1> EndsOptions<'a, A0, A1> {
+    /// The defaults.
+    #[inline]
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            weights: None,
+            first: None,
+            side: crate::runtime::Side::Left,
+        }
+    }
+    ///Sets `weights` (default `none`).
+    #[inline]
+    #[must_use]
+    pub fn weights(mut self, weights: &'a A0) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+    ///Sets `first` (default `none`).
+    #[inline]
+    #[must_use]
+    pub fn first(mut self, first: &'a A1) -> Self {
+        self.first = Some(first);
+        self
+    }
+    ///Sets `side` (default `left`).
+    #[inline]
+    #[must_use]
+    pub fn side(mut self, side: crate::runtime::Side) -> Self {
+        self.side = side;
+        self
+    }
+}
+impl<'a, A0, A1> Default for EndsOptions<'a, A0, A1> {
+    #[inline]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+///What `ends` gives.
+#[derive(Clone)]
+pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
+    ///array
+    pub values: B::Array<T>,
+    ///array of `i64`
+    pub counts: B::Array<i64>,
+}
+impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
+    ///The arrays, in the order of the fields.
+    pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
+        (self.values, self.counts)
+    }
+}
+impl<
+    B: crate::runtime::Arrays,
+    T: crate::runtime::Float,
+> From<(B::Array<T>, B::Array<i64>)> for EndsResult<B, T> {
+    fn from((values, counts): (B::Array<T>, B::Array<i64>)) -> Self {
+        Self { values, counts }
+    }
+}
+impl<B: crate::runtime::Arrays, T: crate::runtime::Float> ::core::fmt::Debug
+for EndsResult<B, T> {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("EndsResult")
+            .field("values", &self.values)
+            .field("counts", &self.counts)
+            .finish()
+    }
+}
 impl Elementwise for crate::runtime::numpyish::Numpyish {
     #[inline]
     fn add<T: crate::runtime::Float, K1, K2>(
@@ -378,6 +551,23 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let axis: crate::runtime::Axes = axis.into();
         let RmsOptions { keepdims, .. } = options;
         __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
+    }
+    #[inline]
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        let EndsOptions { weights, first, side, .. } = options;
+        crate::runtime::numpyish::sort::ends(self, x, weights, first, side)
+            .map(::core::convert::From::from)
+    }
+    #[inline]
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
     }
 }
 impl Elementwise for crate::runtime::torch::Torch {
@@ -476,6 +666,23 @@ impl Elementwise for crate::runtime::torch::Torch {
         let axis: crate::runtime::Axes = axis.into();
         let RmsOptions { keepdims, .. } = options;
         __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
+    }
+    #[inline]
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        let EndsOptions { weights, first, side, .. } = options;
+        crate::runtime::torch::sort::ends(self, x, weights, first, side)
+            .map(::core::convert::From::from)
+    }
+    #[inline]
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
     }
 }
 impl Elementwise for crate::AnyBackend {
@@ -576,6 +783,77 @@ impl Elementwise for crate::AnyBackend {
             crate::AnyBackend::Torch(b) => {
                 let r = b.rms_with(x.torch("rms")?, axis, options)?;
                 Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b
+                    .ends_with(
+                        x.numpyish("ends")?,
+                        {
+                            let mut own = EndsOptions::new();
+                            own.weights = options
+                                .weights
+                                .map(|x| x.numpyish("ends"))
+                                .transpose()?;
+                            own.first = options
+                                .first
+                                .map(|x| x.numpyish("ends"))
+                                .transpose()?;
+                            own.side = options.side;
+                            own
+                        },
+                    )?;
+                Ok(EndsResult {
+                    values: crate::AnyArray::Numpyish(r.values),
+                    counts: crate::AnyArray::Numpyish(r.counts),
+                })
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b
+                    .ends_with(
+                        x.torch("ends")?,
+                        {
+                            let mut own = EndsOptions::new();
+                            own.weights = options
+                                .weights
+                                .map(|x| x.torch("ends"))
+                                .transpose()?;
+                            own.first = options
+                                .first
+                                .map(|x| x.torch("ends"))
+                                .transpose()?;
+                            own.side = options.side;
+                            own
+                        },
+                    )?;
+                Ok(EndsResult {
+                    values: crate::AnyArray::Torch(r.values),
+                    counts: crate::AnyArray::Torch(r.counts),
+                })
+            }
+        }
+    }
+    #[inline]
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.is_flat(x.numpyish("is_flat")?)?;
+                Ok(r)
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.is_flat(x.torch("is_flat")?)?;
+                Ok(r)
             }
         }
     }
@@ -864,6 +1142,13 @@ pub mod __compose {
         })
     }
 }
+///The dtypes of the set `is_flat_dtypes`: float32, complex64.
+#[diagnostic::on_unimplemented(
+    message = "the dtypes of this op are float32, complex64, and `{Self}` is none of them"
+)]
+pub trait IsFlatDtypes: crate::runtime::Float {}
+impl IsFlatDtypes for f32 {}
+impl IsFlatDtypes for crate::runtime::Complex<f32> {}
 /// Every op of the table, as data.
 pub const OPS: &[crate::runtime::OpInfo] = &[
     crate::runtime::OpInfo::new(
@@ -1079,6 +1364,83 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(None),
+    crate::runtime::OpInfo::new(
+            "ends",
+            "elementwise",
+            "The ends along an axis, and how many elements are equal to them.",
+            "ends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }",
+            &[
+                crate::runtime::DType::Float32,
+                crate::runtime::DType::Float64,
+                crate::runtime::DType::Complex64,
+            ],
+            &[("numpyish", "`sort::ends`"), ("torch", "`sort::ends`")],
+            "",
+            "exact",
+            "The ends along an axis, and how many elements are equal to them.\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by [`ends_with`](Self::ends_with)\n- `first`: array of `i32`; default `none`, set by [`ends_with`](Self::ends_with)\n- `side`: a choice of [`Side`](crate::Side); default `left`, set by [`ends_with`](Self::ends_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `sort::ends` |\n| Torch | `sort::ends` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```",
+            None,
+        )
+        .with_to_dtypes(&[])
+        .with_params(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "weights",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::Real),
+                    Some(crate::runtime::DefaultInfo::None),
+                ),
+                crate::runtime::ParamInfo::new(
+                    "first",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::Int32),
+                    Some(crate::runtime::DefaultInfo::None),
+                ),
+                crate::runtime::ParamInfo::new(
+                    "side",
+                    crate::runtime::ParamKind::Choice(&["left", "right"]),
+                    Some(crate::runtime::DefaultInfo::Choice("left")),
+                ),
+            ],
+        )
+        .with_result(
+            crate::runtime::ResultInfo::Fields(
+                &[
+                    ("values", crate::runtime::ElementInfo::T),
+                    ("counts", crate::runtime::ElementInfo::Int64),
+                ],
+            ),
+        )
+        .with_aten(None),
+    crate::runtime::OpInfo::new(
+            "is_flat",
+            "elementwise",
+            "Whether all elements are equal.",
+            "is_flat(x: array) -> bool",
+            &[crate::runtime::DType::Float32, crate::runtime::DType::Complex64],
+            &[
+                ("numpyish", "`is_flat`, over any backend"),
+                ("torch", "`is_flat`, over any backend"),
+            ],
+            "",
+            "exact",
+            "Whether all elements are equal.\n\n- `x`: array\n\nDtypes: float32, complex64. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `is_flat`, over any backend |\n| Torch | `is_flat`, over any backend |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```",
+            None,
+        )
+        .with_to_dtypes(&[])
+        .with_params(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+            ],
+        )
+        .with_result(crate::runtime::ResultInfo::Plain(crate::runtime::PlainInfo::Bool))
+        .with_aten(None),
 ];
 #[doc(hidden)]
 #[allow(unused_imports, clippy::all)]
@@ -1203,6 +1565,59 @@ pub mod __by_name {
             other => args.no_dtype(other),
         }
     }
+    pub fn ends<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = EndsOptions::new();
+            if let Some(value) = args.optional_array::<T::Real>(1usize)? {
+                options = options.weights(value);
+            }
+            if let Some(value) = args.optional_array::<i32>(2usize)? {
+                options = options.first(value);
+            }
+            if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
+                options = options.side(value);
+            }
+            let result = args.b.ends_with(args.array::<T>(0usize)?, options)?;
+            Ok(
+                crate::runtime::Value::List(
+                    vec![
+                        crate ::runtime::Value::array:: < T > (result.values), crate
+                        ::runtime::Value::array:: < i64 > (result.counts)
+                    ],
+                ),
+            )
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn is_flat<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: IsFlatDtypes>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            let result = args.b.is_flat(args.array::<T>(0usize)?)?;
+            Ok(crate::runtime::Value::from(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
@@ -1244,6 +1659,16 @@ pub fn call<B: crate::Backend>(
                 &crate::runtime::by_name::Args::new(b, &OPS[4usize], args, options)?,
             )
         }
+        "ends" => {
+            __by_name::ends(
+                &crate::runtime::by_name::Args::new(b, &OPS[5usize], args, options)?,
+            )
+        }
+        "is_flat" => {
+            __by_name::is_flat(
+                &crate::runtime::by_name::Args::new(b, &OPS[6usize], args, options)?,
+            )
+        }
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
@@ -1262,7 +1687,7 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\nover    = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\nover    = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }
@@ -1276,7 +1701,7 @@ macro_rules! backend {
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\nover    = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\nover    = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }

@@ -100,6 +100,10 @@ pub enum ElementInfo {
     Sum,
     /// `bool`
     Bool,
+    /// `uint8`
+    UInt8,
+    /// `int32`
+    Int32,
     /// `int64`
     Int64,
 }
@@ -143,10 +147,12 @@ pub enum DefaultInfo {
 pub enum ResultInfo {
     /// An array.
     One(ElementInfo),
-    /// Several arrays.
-    Tuple(&'static [ElementInfo]),
+    /// Several arrays, each with a name: a call by name gives a list of them in this order.
+    Fields(&'static [(&'static str, ElementInfo)]),
     /// A list of arrays.
     List(ElementInfo),
+    /// A number or truth value.
+    Plain(PlainInfo),
 }
 
 impl ParamInfo {

@@ -6,6 +6,7 @@
 
 mod check;
 pub mod expr;
+mod kind;
 pub mod model;
 pub mod names;
 mod parse;

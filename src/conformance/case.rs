@@ -9,10 +9,9 @@ use super::{
     refusing::allowed,
 };
 use backend_runtime::{
-    Arrays, Axes, Element, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, ParamInfo,
-    Result, Side, Slice,
+    Arrays, Axes, Element, Error, HostArray, Lengths, Operand, ParamInfo, Result, Slice,
 };
-use std::cell::Cell;
+use std::{cell::Cell, str::FromStr};
 
 /// The arguments of one call, on one backend.
 pub struct Case<'b, B: Arrays> {
@@ -98,6 +97,20 @@ impl<'b, B: Arrays> Case<'b, B> {
         self.find(param).map(|arg| A::from_case(arg).ok_or_else(|| self.wrong(param, "has no such value"))).transpose()
     }
 
+    /// The closed choice that the parameter names.
+    pub fn choice<A: FromStr>(&self, param: &str) -> Result<A> {
+        self.optional_choice(param)?.ok_or_else(|| self.wrong(param, "is not given"))
+    }
+
+    /// The closed choice that the parameter names, where the case gives it.
+    pub fn optional_choice<A: FromStr>(&self, param: &str) -> Result<Option<A>> {
+        let read = |arg: &Arg| match arg {
+            Arg::Name(name) => name.parse().map_err(|_| self.wrong(param, "has no such choice")),
+            _ => Err(self.wrong(param, "is no name")),
+        };
+        self.find(param).map(read).transpose()
+    }
+
     /// The sample that the parameter names, on the host.
     pub fn host<T: Element>(&self, param: &str) -> Result<HostArray<T>> {
         match self.find(param) {
@@ -118,7 +131,7 @@ impl<'b, B: Arrays> Case<'b, B> {
     }
 
     /// The sample that the parameter names, where the case gives it.
-    pub fn optional<T: Element>(&self, param: &str) -> Result<Option<B::Array<T>>> {
+    pub fn optional_array<T: Element>(&self, param: &str) -> Result<Option<B::Array<T>>> {
         self.find(param).map(|_| self.array(param)).transpose()
     }
 
@@ -172,6 +185,14 @@ impl<'b, B: Arrays> Case<'b, B> {
             ));
         }
         Ok(values)
+    }
+
+    /// A result that is a number, to be compared.
+    pub fn number<T: Element>(&self, x: T) -> Values {
+        if let Some(now) = self.meter.take().and_then(|meter| meter()) {
+            self.copied.set(now - self.before);
+        }
+        allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
     }
 
     /// Number of elements of the largest sample that was asked for.
@@ -239,20 +260,15 @@ macro_rules! numbers {
 }
 numbers!(f64 usize isize i64 u64);
 
-macro_rules! names {
-    ($($t:ty)*) => {$(
-        impl FromCase for $t {
-            #[allow(private_interfaces)]
-            fn from_case(arg: &Arg) -> Option<$t> {
-                match arg {
-                    Arg::Name(name) => name.parse().ok(),
-                    _ => None,
-                }
-            }
+impl FromCase for bool {
+    #[allow(private_interfaces)]
+    fn from_case(arg: &Arg) -> Option<bool> {
+        match arg {
+            Arg::Name(name) => name.parse().ok(),
+            _ => None,
         }
-    )*};
+    }
 }
-names!(bool Norm MeshIndexing Side Interpolation PadMode);
 
 macro_rules! lists {
     ($($t:ty)*) => {$(
@@ -300,7 +316,7 @@ impl FromCase for Vec<Slice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use backend_runtime::numpyish::Numpyish;
+    use backend_runtime::{Norm, numpyish::Numpyish};
 
     #[test]
     fn arguments_are_what_the_parameters_are() {
@@ -322,7 +338,7 @@ mod tests {
         assert_eq!(case.size(), 12);
         assert_eq!(case.get::<Axes>("axis").unwrap(), Axes::from([0, -1]));
         assert_eq!(case.given::<usize>("n").unwrap(), None);
-        assert_eq!(case.given::<Norm>("norm").unwrap(), Some(Norm::Ortho));
+        assert_eq!(case.optional_choice::<Norm>("norm").unwrap(), Some(Norm::Ortho));
         assert!(case.given::<usize>("norm").is_err());
         assert!(Case::new(&b, "fft", params, "m").is_err(), "an argument is missing");
         assert!(Case::new(&b, "fft", params, "m, 0, axes = 1").is_err(), "no such parameter");

@@ -43,19 +43,20 @@
 //!
 //! | type in the table | positional | with a default |
 //! |---|---|---|
-//! | `array`, `array<bool>` .. | `&case.array::<T>("x")?` | `case.optional::<T>("x")?`, an `Option` of an array |
+//! | `array`, `array<bool>` .. | `&case.array::<T>("x")?` | `case.optional_array::<T>("x")?`, an `Option` of an array |
 //! | `operand` | `case.operand::<T>("x1")?.operand()` | |
 //! | `arrays` | `&case.arrays::<T>("xs")?.iter().collect::<Vec<_>>()` | |
 //! | `host` | `case.host::<T>("x")?` | |
 //! | `bytes` | `&case.bytes::<T>("buffer")?` | |
 //! | `scalar` | `case.scalar::<T>("value")?` | |
 //! | `axes` | `case.get::<Axes>("axis")?` | `case.given::<Axes>("axis")?`, an `Option` of it |
-//! | `axis`, `usize`, `f64`, `bool`, `norm` .. | `case.get::<isize>("axis")?`, `case.get::<Norm>(..)?` | `case.given::<usize>("n")?` |
+//! | `axis`, `usize`, `f64`, `bool` .. | `case.get::<isize>("axis")?` | `case.given::<usize>("n")?` |
+//! | `norm` and other choices | `case.choice::<Norm>("norm")?` | `case.optional_choice::<Norm>("norm")?` |
 //! | `shape`; `newshape`, `shifts` | `case.get::<Vec<usize>>("shape")?`; `Vec<isize>` | |
 //! | `slices` | `case.get::<Vec<Slice>>("slices")?` | |
 //! | `lengths?` | | `case.given::<Lengths>("s")?` |
 //!
-//! Results: `vec![case.read(&r)?]` of one array, `vec![case.read(&r.0)?, case.read(&r.1)?]` of a tuple,
+//! Results: `vec![case.read(&r)?]` of one array, `vec![case.read(&r.values)?, case.read(&r.counts)?]` of named ones,
 //! `r.iter().map(|x| case.read(x)).collect()` of a list. A row with `types` has one call per second dtype:
 //! `SUITE.check_to(&ROW, DType::Float64, DType::Bool, call::<Numpyish, bool, f64>)`. The accuracy of a row is that of its
 //! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`. Beside these every row,

@@ -34,7 +34,7 @@ impl Expand<'_> {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Call(path)) => {
                 let path = tokens(path);
-                quote!(#module::#path(self, #(#all),*))
+                self.named(op, quote!(#module::#path(self, #(#all),*)))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
@@ -42,14 +42,15 @@ impl Expand<'_> {
             }
             Some(Map::Generic(path)) => {
                 let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
-                quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
+                self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name))))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
+                let call = self.named(op, quote!(#module::aten::<T, _>(self, &ATEN, &[#(#args),*])));
                 quote! {
                     static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::DtypeStrategy::#via);
-                    #module::aten::<T, _>(self, &ATEN, &[#(#args),*])
+                    #call
                 }
             }
             None => {

@@ -6,15 +6,18 @@
 mod any;
 mod backend;
 mod by_name;
+mod choices;
 mod composed;
 pub mod info;
+mod kinds;
 mod options;
+mod results;
 mod scalar;
 mod signature;
 mod support;
 mod traits;
 
-pub use signature::elem;
+pub use kinds::elem;
 pub use support::camel_dtype;
 
 use op_table::{model::*, names::KEYWORDS};
@@ -107,9 +110,11 @@ impl Expand<'_> {
             self.group(name, &crate::docs::group(group, &ops, self.model), &quote!(#rt::Arrays), &ops)
         });
         let (any, support, by_name) = (self.any_backend(), self.support("OPS"), self.by_name("OPS"));
+        let choices = self.choices();
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
         quote! {
+            #choices
             #(#groups)*
             #any
             #support
@@ -128,8 +133,8 @@ impl Expand<'_> {
         let doc = crate::docs::extension(&name.to_string(), &ops, self.model);
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
         let list = format!("{}_OPS", screaming(&name.to_string()));
-        let (support, by_name) = (self.support(&list), self.by_name(&list));
-        quote!(#body #support #by_name)
+        let (choices, support, by_name) = (self.choices(), self.support(&list), self.by_name(&list));
+        quote!(#choices #body #support #by_name)
     }
 
     /// One more library for the ops of the base table.
@@ -149,10 +154,12 @@ impl Expand<'_> {
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
         let options = ops.iter().filter(|o| o.has_options()).map(|o| self.options(o));
+        let results = ops.iter().filter_map(|o| self.result_struct(o));
         let declaration = quote! {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
             #(#options)*
+            #(#results)*
         };
         let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {

@@ -164,42 +164,12 @@ impl Expand<'_> {
         };
         let args = op.params.iter().map(|p| {
             let n = id(&p.name);
-            let ty = match &p.kind {
-                Kind::Array(e) => {
-                    let e = elem(*e, op);
-                    if p.default.is_some() { quote!(Option<&B::Array<#e>>) } else { quote!(&B::Array<#e>) }
-                }
-                Kind::Operand(e) => {
-                    let e = elem(*e, op);
-                    quote!(#rt::Operand<'_, B, #e>)
-                }
-                Kind::Arrays(e) => {
-                    let e = elem(*e, op);
-                    quote!(&[&B::Array<#e>])
-                }
-                Kind::Axes => quote!(#rt::Axes),
-                Kind::Axis => quote!(isize),
-                Kind::Shape => quote!(&[usize]),
-                Kind::Signed => quote!(&[isize]),
-                Kind::Slices => quote!(&[#rt::Slice]),
-                Kind::Lengths => quote!(Option<#rt::Lengths>),
-                Kind::Scalar => quote!(T),
-                Kind::Host => quote!(#rt::HostArray<T>),
-                Kind::Bytes => quote!(&[u8]),
-                Kind::Plain(t) => plain(*t),
-                Kind::Maybe(t) => {
-                    let t = plain(*t);
-                    quote!(Option<#t>)
-                }
-                Kind::Choice(t) => {
-                    let t = id(t);
-                    quote!(#rt::#t)
-                }
-            };
+            let ty = self.function_type(p, op);
             quote!(#n: #ty)
         });
-        let output = self.output(op, &quote!(B::Array));
+        let output = self.output(op, &quote!(B));
         let (b, body) = (hidden("b"), self.composition(&form.expr, op));
+        let body = if matches!(op.result, Out::Fields(_)) { quote!(#body.into_parts().into()) } else { body };
         quote! {
             pub fn #name<B: #bounds, #dtypes>(#b: &B, #(#args),*) -> #rt::Result<#output> { Ok(#body) }
         }
@@ -225,7 +195,7 @@ impl Expand<'_> {
             });
             let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
             let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
-            let (params, result, aten) = (info::params(op, &rt), info::result(&op.result, &rt), info::aten(op));
+            let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
             quote! {
                 #rt::OpInfo::new(
                     #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,

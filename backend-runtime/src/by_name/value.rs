@@ -2,7 +2,7 @@
 
 use super::DynArray;
 use crate::{
-    Arrays, Axes, Complex, DType, Element, Interpolation, Kind, Lengths, MeshIndexing, Norm, PadMode, Side, Slice,
+    Arrays, Axes, Complex, DType, Element, Kind, Lengths, Slice,
 };
 use std::{fmt, ops::RangeFull};
 
@@ -254,24 +254,6 @@ impl FromValue for Lengths {
         Vec::<usize>::from_value(value).map(Lengths::from)
     }
 }
-
-macro_rules! choices {
-    ($($t:ty),*) => {$(
-        impl FromValue for $t {
-            fn wanted() -> String {
-                format!("one of {}", <$t>::NAMES.join(", "))
-            }
-
-            fn from_value<B: Arrays>(value: &Value<B>) -> Option<$t> {
-                match value {
-                    Value::Text(name) => name.parse().ok(),
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-choices!(Norm, MeshIndexing, Side, Interpolation, PadMode);
 
 impl FromValue for DType {
     fn wanted() -> String {

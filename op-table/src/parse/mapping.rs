@@ -170,7 +170,7 @@ impl Parser<'_> {
             return Some(AtenArg::Param(text.into()));
         };
         if let Some(param) = params.iter().find(|p| p.name == text) {
-            if !aten_takes(&param.kind) {
+            if !param.kind.fits_aten() {
                 let message = format!("libtorch's ops take no parameter of type `{}`", param.ty);
                 let help = Some("map the row with `call` or `compose`".into());
                 self.bad(word.span.clone(), message, help);
@@ -189,15 +189,6 @@ impl Parser<'_> {
             self.bad(word.span.clone(), format!("`{}` is not a parameter of this op", text.escape_debug()), help);
         }
         literal
-    }
-}
-
-/// Whether a parameter can be an argument of libtorch's op as it is.
-fn aten_takes(kind: &Kind) -> bool {
-    match kind {
-        Kind::Slices | Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
-        Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
-        _ => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
 
+mod choice;
 mod mapping;
 mod params;
 mod row;
@@ -13,7 +14,7 @@ use crate::{
     toml_view::{Table, Value, sections},
 };
 
-const SECTIONS: [&str; 8] = ["backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op"];
+const SECTIONS: [&str; 9] = ["backend", "dtype", "dtypes", "choice", "words", "accuracy", "cases", "group", "op"];
 
 /// What a table is to the one who reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +31,7 @@ pub enum Role {
 pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
     let table = crate::toml_view::read(source, report);
     let has_base = !model.dtypes.is_empty();
-    let mut parser = Parser { source, role, model, report };
+    let mut parser = Parser { source, role, has_base, model, report };
     for (name, value) in &table {
         if !SECTIONS.contains(&name.text.as_str()) {
             let help = did_you_mean(&name.text, SECTIONS);
@@ -51,6 +52,9 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
         parser.dtype(name, value);
     }
     parser.sets(sections(&table, "dtypes"));
+    for (name, value) in sections(&table, "choice") {
+        parser.choice(name, value);
+    }
     for (name, value) in sections(&table, "words") {
         parser.word_of_expressions(name, value);
     }
@@ -82,6 +86,8 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
 struct Parser<'a> {
     source: &'a Source,
     role: Role,
+    /// Whether the table is read on top of a base table.
+    has_base: bool,
     model: &'a mut Model,
     report: &'a mut Report,
 }
