@@ -8,9 +8,7 @@ use super::{
     random::{Layout, Sample, laid_out},
     refusing::allowed,
 };
-use backend_runtime::{
-    Arrays, Axes, Element, Error, HostArray, Lengths, Operand, ParamInfo, Result, Slice,
-};
+use backend_runtime::{Arrays, Axes, Element, Error, HostArray, Lengths, Operand, ParamInfo, Result, Slice};
 use std::{cell::Cell, str::FromStr};
 
 /// The arguments of one call, on one backend.

@@ -9,10 +9,13 @@ impl Expand<'_> {
         let choices = self.model.choices.iter().map(|choice| {
             let (ty, names, summary) = (id(&choice.rust), choice.names(), &choice.summary);
             if choice.of_runtime {
-                let message = format!("`[choice.{}]` has other names than the runtime's `{}`", choice.name, choice.rust);
+                let message =
+                    format!("`[choice.{}]` has other names than the runtime's `{}`", choice.name, choice.rust);
                 let is_right = self.extension.is_none() && !self.model.broken.contains(&choice.name);
                 return is_right.then(|| {
-                    quote!(const _: () = assert!(#rt::same_names(#rt::#ty::NAMES, &[#(#names),*]), #message);)
+                    quote!(
+                        const _: () = assert!(#rt::same_names(#rt::#ty::NAMES, &[#(#names),*]), #message);
+                    )
                 });
             }
             let variants = names.iter().map(|name| id(&camel(name)));

@@ -111,9 +111,7 @@ impl Expand<'_> {
                 read: typed("host", Some(quote!(T)), false, None),
                 info: quote!(Host),
             },
-            Kind::Bytes => {
-                Code { read: typed("bytes", None, false, None), ..value(quote!(&[u8]), quote!(Bytes)) }
-            }
+            Kind::Bytes => Code { read: typed("bytes", None, false, None), ..value(quote!(&[u8]), quote!(Bytes)) },
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))

@@ -19,7 +19,17 @@ impl Expand<'_> {
         let elems = op.optional_elems();
         let arrays: Vec<Ident> = (0..elems.len()).map(|i| format_ident!("A{i}")).collect();
         let generics = (!arrays.is_empty()).then(|| quote!(<'a, #(#arrays),*>));
-        let derive = if arrays.is_empty() { quote!(Clone, Copy, Debug, PartialEq) } else { quote!(Clone, Copy, Debug) };
+        let derive = if arrays.is_empty() { quote!(Clone, Copy, Debug, PartialEq) } else { quote!(Debug) };
+        // derived ones would ask for arrays that can be copied; here are references to them
+        let copy = (!arrays.is_empty()).then(|| {
+            quote! {
+                impl #generics Clone for #name #generics {
+                    #[inline]
+                    fn clone(&self) -> Self { *self }
+                }
+                impl #generics Copy for #name #generics {}
+            }
+        });
         let fields: Vec<Field> = op
             .optional()
             .map(|p| {
@@ -62,6 +72,7 @@ impl Expand<'_> {
                 #[inline]
                 fn default() -> Self { Self::new() }
             }
+            #copy
         }
     }
 

@@ -1,13 +1,11 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{
-    Arrays, Axes, Complex, DType, Element, Kind, Lengths, Slice,
-};
+use crate::{Arrays, Axes, Complex, DType, Element, Kind, Lengths, Slice};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Value<B: Arrays> {
     /// An array.
@@ -264,6 +262,19 @@ impl FromValue for DType {
         match value {
             Value::Text(name) => name.parse().ok(),
             _ => None,
+        }
+    }
+}
+
+/// A derived one would ask for a backend that has it too.
+impl<B: Arrays> fmt::Debug for Value<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Array(x) => x.fmt(f),
+            Value::Slice(x) => x.fmt(f),
+            Value::List(items) => f.debug_list().entries(items).finish(),
+            Value::Bytes(bytes) => bytes.fmt(f),
+            other => f.write_str(&other.what()),
         }
     }
 }

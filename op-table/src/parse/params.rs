@@ -73,7 +73,10 @@ impl Parser<'_> {
             Err(part) => self.elem(&word.part(part)).and(None),
             Ok(None) => {
                 let choices: Vec<String> = self.model.choices.iter().map(|c| c.name.clone()).collect();
-                let help = did_you_mean(&word.text, Kind::names().map(|name| name as &str).chain(choices.iter().map(String::as_str)));
+                let help = did_you_mean(
+                    &word.text,
+                    Kind::names().map(|name| name as &str).chain(choices.iter().map(String::as_str)),
+                );
                 let message = format!("unknown type of parameter `{}`", word.text.escape_debug());
                 self.bad(word.span.clone(), message, help);
                 None

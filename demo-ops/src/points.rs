@@ -1,0 +1,72 @@
+//! What rows of `my_ops.toml` name: functions over any backend, with every kind of result.
+
+use crate::Metric;
+use backends::prelude::*;
+
+/// `extrema`: a result of several arrays is a tuple here, in the order of the row's names.
+type Extrema<B, T> = (Array<B, T>, Array<B, T>, Array<B, i64>);
+
+/// An array of a backend.
+type Array<B, T> = <B as Arrays>::Array<T>;
+
+/// Distance along the last axis, of coordinates that count by their weights, and only where the mask is true.
+pub fn distance<B: Backend, T: Precision>(
+    b: &B,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    weights: Option<&B::Array<T>>,
+    mask: Option<&B::Array<bool>>,
+    metric: Metric,
+) -> Result<B::Array<T>> {
+    let apart = b.subtract(x1, x2)?;
+    let mut terms = match metric {
+        Metric::Euclidean => b.square(&apart)?,
+        Metric::Manhattan => as_real(b, &b.abs(&apart)?)?,
+    };
+    if let Some(weights) = weights {
+        terms = b.multiply(&terms, weights)?;
+    }
+    if let Some(mask) = mask {
+        terms = b.multiply(&terms, &b.astype::<T, _>(mask)?)?;
+    }
+    let total = b.astype::<T, _>(&b.sum(&terms, -1)?)?;
+    if metric == Metric::Euclidean { b.sqrt(&total) } else { Ok(total) }
+}
+
+/// The real dtype of a real dtype is itself; this says it to the compiler.
+fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<T::Magnitude>) -> Result<B::Array<T>> {
+    b.astype::<T, _>(x)
+}
+
+/// The smallest and the largest element, and where the largest is.
+pub fn extrema<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<Extrema<B, T>> {
+    Ok((b.min(x, axis)?, b.max(x, axis)?, b.argmax(x, axis)?))
+}
+
+/// Whether the elements along the last axis are in order: the answer comes to the host.
+pub fn is_sorted<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<bool> {
+    let Some((&length, _)) = b.shape(x).split_last() else { return Ok(true) };
+    if length < 2 {
+        return Ok(true);
+    }
+    let axes = b.ndim(x);
+    let part = |slice: Slice| {
+        let mut slices = vec![Slice::ALL; axes];
+        slices[axes - 1] = slice;
+        b.getitem(x, slices)
+    };
+    let in_order = b.greater_equal(&part(Slice::from(1..))?, &part(Slice::from(..-1))?)?;
+    let all = b.to_ndarray(&b.all(&in_order, ..)?)?;
+    Ok(all.iter().all(|x| *x))
+}
+
+/// The elements of a table at bytes and offsets, which wrap around.
+pub fn palette<B: Backend, T: Element>(
+    b: &B,
+    colours: &B::Array<T>,
+    image: &B::Array<u8>,
+    offset: &B::Array<i32>,
+) -> Result<B::Array<T>> {
+    let places = b.add(&b.astype::<i64, _>(image)?, &b.astype::<i64, _>(offset)?)?;
+    b.take(colours, &b.remainder(&places, b.size(colours) as i64)?, 0)
+}
