@@ -111,7 +111,13 @@ fn answers(op: &Op, model: &Model, dtypes: &[&String], root: &TokenStream, ty: &
     }
     let mut dtypes = dtypes.to_vec();
     dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
-    let second = op.second.as_ref().map(|_| quote!(f64,));
+    let second = op.second_set.as_ref().map(|set| {
+        // float64 where the set has it, else what it begins with
+        let set = model.dtypes_of(set);
+        let usual = set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str);
+        let u = rust_type(usual, model, root);
+        quote!(#u,)
+    });
     let calls = dtypes.iter().map(|name| {
         let (d, t) = (dtype(name), rust_type(name, model, root));
         quote!((#d, call::<#ty, #second #t>))

@@ -417,7 +417,7 @@ impl Default for RmsOptions {
     }
 }
 ///Options of `ends_with`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct EndsOptions<'a, A0, A1> {
     ///Default: `none`.
@@ -466,6 +466,13 @@ impl<'a, A0, A1> Default for EndsOptions<'a, A0, A1> {
         Self::new()
     }
 }
+impl<'a, A0, A1> Clone for EndsOptions<'a, A0, A1> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<'a, A0, A1> Copy for EndsOptions<'a, A0, A1> {}
 ///What `ends` gives.
 #[derive(Clone)]
 pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
@@ -1081,7 +1088,7 @@ pub mod __each {
         type Out = T;
         #[inline(always)]
         fn apply(&self, [x]: [T; 1usize]) -> T {
-            let Leaky { slope } = *self;
+            let Leaky { slope, .. } = *self;
             if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
                 rt::Float::times(rt::Element::from_f64(slope), x)
             } else {
@@ -1173,6 +1180,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                     "op_plus(x0, x1)",
                     "op_plus(x0, x1)",
                     &["x0", "x1"],
+                    &[crate::runtime::ElementInfo::T, crate::runtime::ElementInfo::T],
                     &[],
                     &[
                         (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
@@ -1220,6 +1228,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                     "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
                     "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
                     &["x0"],
+                    &[crate::runtime::ElementInfo::T],
                     &["p0"],
                     &[
                         (crate::runtime::DType::Float32, crate::runtime::DType::Float32),

@@ -1,6 +1,6 @@
 //! The scalar expression of an `each` row, as a type: the loops and kernels around it are the backend's.
 
-use crate::{Complex, Element, Float, Real};
+use crate::{Complex, DType, Element, Float, Real};
 
 /// A scalar op over `N` elements of `T`. The generated types are zero-size, or hold the op's parameters.
 pub trait Each<const N: usize, T: Element> {
@@ -10,6 +10,48 @@ pub trait Each<const N: usize, T: Element> {
     /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
     fn apply(&self, x: [T; N]) -> Self::Out;
 }
+
+/// A scalar op over one element of each of several dtypes: those of the tuple `X`.
+pub trait EachOf<X: Elements> {
+    /// Dtype of the result.
+    type Out: Element;
+
+    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
+    fn apply(&self, x: X) -> Self::Out;
+}
+
+/// A tuple of up to three elements, of any dtypes.
+pub trait Elements: Copy {
+    /// How many.
+    const COUNT: usize;
+
+    /// Their dtypes; those beyond the count mean nothing.
+    const DTYPES: [DType; 3];
+
+    /// Element `i` of each array.
+    ///
+    /// # Safety
+    /// The pointers are as many as the tuple has elements, each to more than `i` elements of its dtype.
+    unsafe fn read(x: [*const u8; 3], i: usize) -> Self;
+}
+
+macro_rules! elements {
+    ($count:literal: $($at:literal $t:ident),*; $($rest:ident)*) => {
+        impl<$($t: Element),*> Elements for ($($t,)*) {
+            const COUNT: usize = $count;
+            const DTYPES: [DType; 3] = [$($t::DTYPE,)* $(DType::$rest),*];
+
+            #[inline(always)]
+            unsafe fn read(x: [*const u8; 3], i: usize) -> Self {
+                // SAFETY: the caller's promise.
+                unsafe { ($(*x[$at].cast::<$t>().add(i),)*) }
+            }
+        }
+    };
+}
+elements!(1: 0 A; Bool Bool);
+elements!(2: 0 A, 1 B; Bool);
+elements!(3: 0 A, 1 B, 2 C;);
 
 /// The same expression in CUDA C++, for the kernel generated from it.
 pub trait EachSource: 'static {
@@ -24,6 +66,9 @@ pub trait EachSource: 'static {
 
     /// Names of the array parameters, in order.
     const INPUTS: &'static [&'static str];
+
+    /// Which of them is of the dtype `T`.
+    const INPUT_OF_T: usize = 0;
 
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];

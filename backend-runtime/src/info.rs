@@ -1,6 +1,6 @@
 //! The rows of an op table as data.
 
-use crate::DType;
+use crate::{DType, Kind};
 
 /// One row: what generated code, tools and tests know of an op.
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +155,27 @@ pub enum ResultInfo {
     Plain(PlainInfo),
 }
 
+impl ElementInfo {
+    /// The dtype that it is in a call in the dtype `t`; of a second dtype it is `t` too.
+    pub fn dtype(self, t: DType) -> DType {
+        match self {
+            ElementInfo::T | ElementInfo::U => t,
+            ElementInfo::Real => t.to_real(),
+            ElementInfo::Complex if matches!(t, DType::Float64 | DType::Complex128) => DType::Complex128,
+            ElementInfo::Complex => DType::Complex64,
+            ElementInfo::Sum => match t.kind() {
+                Kind::Bool | Kind::Signed => DType::Int64,
+                Kind::Unsigned => DType::UInt64,
+                Kind::Real | Kind::Complex => t,
+            },
+            ElementInfo::Bool => DType::Bool,
+            ElementInfo::UInt8 => DType::UInt8,
+            ElementInfo::Int32 => DType::Int32,
+            ElementInfo::Int64 => DType::Int64,
+        }
+    }
+}
+
 impl ParamInfo {
     /// Made by the generator.
     #[doc(hidden)]
@@ -173,6 +194,8 @@ pub struct KernelInfo {
     pub complex: &'static str,
     /// Names of the array parameters.
     pub inputs: &'static [&'static str],
+    /// The element type of each of them.
+    pub elements: &'static [ElementInfo],
     /// Names of the scalar parameters.
     pub params: &'static [&'static str],
     /// Dtypes of input and result.
@@ -245,9 +268,15 @@ impl KernelInfo {
         source: &'static str,
         complex: &'static str,
         inputs: &'static [&'static str],
+        elements: &'static [ElementInfo],
         params: &'static [&'static str],
         dtypes: &'static [(DType, DType)],
     ) -> KernelInfo {
-        KernelInfo { source, complex, inputs, params, dtypes }
+        KernelInfo { source, complex, inputs, elements, params, dtypes }
+    }
+
+    /// Which of the inputs is of the row's dtype.
+    pub fn input_of_t(&self) -> usize {
+        self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }
 }

@@ -68,5 +68,24 @@ pub fn palette<B: Backend, T: Element>(
     offset: &B::Array<i32>,
 ) -> Result<B::Array<T>> {
     let places = b.add(&b.astype::<i64, _>(image)?, &b.astype::<i64, _>(offset)?)?;
-    b.take(colours, &b.remainder(&places, b.size(colours) as i64)?, 0)
+    b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
+}
+
+/// `blend` where there are no loops over scalar expressions: ops instead.
+pub fn blend<B: Backend, T: Real>(
+    b: &B,
+    mask: &B::Array<bool>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+    share: f64,
+) -> Result<B::Array<T>> {
+    // the operands meet in the order of the row, so that shapes which do not fit are told in the same words
+    let first = b.r#where(mask, x1, x1)?;
+    let mixed = b.add(&first, b.multiply(b.subtract(&first, x2)?, T::from_f64(-share))?)?;
+    b.r#where(mask, mixed, &first)
+}
+
+/// `quantize` where there are no loops over scalar expressions: ops instead.
+pub fn quantize<B: Backend, U: Integer, T: Precision>(b: &B, x: &B::Array<T>, step: f64) -> Result<B::Array<U>> {
+    b.astype::<U, _>(&b.round(&b.divide(x, T::from_f64(step))?)?)
 }

@@ -63,14 +63,17 @@ pub enum WordResult {
     Complex,
     /// A truth value.
     Truth,
+    /// An element of the second dtype of a row.
+    Second,
 }
 
 /// Names of what words give.
-pub const WORD_RESULTS: [(&str, WordResult); 4] = [
+pub const WORD_RESULTS: [(&str, WordResult); 5] = [
     ("same", WordResult::Same),
     ("real", WordResult::Real),
     ("complex", WordResult::Complex),
     ("bool", WordResult::Truth),
+    ("second", WordResult::Second),
 ];
 
 /// Where a word reduces its argument to a range.
@@ -246,6 +249,11 @@ impl Op {
     /// The array parameters, which an `each` expression is over.
     pub fn inputs(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
+    }
+
+    /// Whether the arrays that an `each` expression is over are not all of the row's dtype.
+    pub fn mixes_dtypes(&self) -> bool {
+        self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table

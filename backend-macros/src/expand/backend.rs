@@ -62,13 +62,18 @@ impl Expand<'_> {
     /// `elementwise::each2(self, &__each::Add {}, x1, x2)`
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
-        let (scalar, loops) = (id(&op.camel()), format_ident!("each{}", op.inputs().count()));
+        let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
+        let (scalar, loops) = (id(&op.camel()), format_ident!("{kind}{}", op.inputs().count()));
+        let (second, to) = match op.second {
+            None => (quote!(), quote!()),
+            Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
+        };
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &__each::#scalar { #(#fields),* }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &__each::#scalar #second { #(#fields,)* #to }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

@@ -82,9 +82,9 @@ impl Expand<'_> {
             Some(second) => {
                 let to = arms(second, &|u| quote!(typed::<B, #u, T>(args)));
                 let from = arms(&op.set, &|t| quote!(to::<B, #t>(args)));
-                let bound = id(&op.bound);
+                let bound = self.bound(&op.set, &quote!());
                 quote! {
-                    fn to<B: #bounds, T: #rt::#bound>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
+                    fn to<B: #bounds, T: #bound>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
                         match args.to_dtype()? { #(#to)* other => args.no_dtype(other) }
                     }
                     match args.dtype()? { #(#from)* other => args.no_dtype(other) }

@@ -63,9 +63,20 @@ impl Expand<'_> {
             if p.kind == Kind::Plain(Plain::Bool) { quote!(self.#n as u8 as f64) } else { quote!(self.#n) }
         });
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
-        let open = (!open.is_empty()).then(|| quote!(let #name { #(#open),* } = *self;));
+        let open = (!open.is_empty()).then(|| quote!(let #name { #(#open,)* .. } = *self;));
         let output = elem(op.result.elem(), op);
-        let kernels = self.kernel_table(op, &name, n);
+        // an op with a second dtype is one for each
+        let second = op.second_set.as_ref().map(|set| self.bound(set, &quote!(super::)));
+        let (own, generic) = match &second {
+            None => (quote!(#name), quote!()),
+            Some(bound) => (quote!(#name<U>), quote!(U: #bound,)),
+        };
+        let header = second.as_ref().map(|_| quote!(<#generic>));
+        let to = second.as_ref().map(|_| quote!(pub to: ::core::marker::PhantomData<fn() -> U>));
+        let is_tabled = second.is_none() && !op.mixes_dtypes();
+        let kernels = is_tabled.then(|| self.kernel_table(op, &name, n));
+        let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
+        let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
         let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
         let complex_source = complex.as_ref().map(|c| {
             let cuda = cuda::text(&c.expr, op);
@@ -89,8 +100,19 @@ impl Expand<'_> {
             )
         });
         let apply = match complex {
+            None if op.mixes_dtypes() => {
+                let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
+                let types = quote!((#(#types,)*));
+                quote! {
+                    impl<#generic T: #bound> rt::EachOf<#types> for #own {
+                        type Out = #output;
+                        #[inline(always)]
+                        fn apply(&self, (#(#inputs,)*): #types) -> #output { #open #rust }
+                    }
+                }
+            }
             None => quote! {
-                impl<T: #bound> rt::Each<#n, T> for #name {
+                impl<#generic T: #bound> rt::Each<#n, T> for #own {
                     type Out = #output;
                     #[inline(always)]
                     fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
@@ -120,9 +142,9 @@ impl Expand<'_> {
         };
         quote! {
             #[derive(Clone, Copy, Debug)]
-            pub struct #name { #(#fields),* }
+            pub struct #name #header { #(#fields,)* #to }
             #apply
-            impl rt::EachSource for #name {
+            impl #header rt::EachSource for #own {
                 const NAME: &'static str = #text;
                 const CUDA: &'static str = #cuda;
                 #complex_source
@@ -130,6 +152,7 @@ impl Expand<'_> {
                 #turns_complex
                 #gains_from_avx512
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
+                #of_t
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels
@@ -218,12 +241,18 @@ impl Expand<'_> {
         let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
         let inputs = op.inputs().map(|p| op.cuda_name(p));
         let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
-        let out = self.model.dtypes_of(&op.set).iter().map(|d| {
-            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(dtype_of(op.result.elem(), d))));
+        let elements = op.inputs().map(|p| info::elem(p.kind.elem().unwrap_or(Elem::T), &rt));
+        let pair = |d: &str, out: &str| {
+            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(out)));
             quote!((#rt::DType::#t, #rt::DType::#out))
-        });
+        };
+        let results = |d: &str| match (&op.second_set, op.result.elem()) {
+            (Some(set), Elem::U) => self.model.dtypes_of(set).iter().map(|out| pair(d, out)).collect(),
+            (_, elem) => vec![pair(d, dtype_of(elem, d))],
+        };
+        let out = self.model.dtypes_of(&op.set).iter().flat_map(|d| results(d));
         quote!(Some(#rt::KernelInfo::new(
-            #source, #complex, &[#(#inputs),*], &[#(#params),*], &[#(#out),*],
+            #source, #complex, &[#(#inputs),*], &[#(#elements),*], &[#(#params),*], &[#(#out),*],
         )))
     }
 }

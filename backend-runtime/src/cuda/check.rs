@@ -34,12 +34,13 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
             let Some(kernel) = op.kernel else { continue };
             for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {
                 let text = if dtype.kind() == Kind::Complex { kernel.complex } else { kernel.source };
-                let expression = Expression { text, inputs: kernel.inputs, params: kernel.params };
+                let input_of_t = kernel.input_of_t();
+                let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
                 // names of rows are also names of functions; in a namespace they do not meet
                 let place = format!("row_{}", op.name);
                 let _ = writeln!(unit.text, "namespace {place} {{ {} }}", expression.functor("k_row").trim_end());
                 let mut dtypes = vec![result];
-                dtypes.extend(kernel.inputs.iter().map(|_| dtype));
+                dtypes.extend(kernel.elements.iter().map(|element| element.dtype(dtype)));
                 let kernels = [("flat", "k_row"), ("strided", "2, k_row")];
                 let kernels = kernels.map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
                 unit.kernels.extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));

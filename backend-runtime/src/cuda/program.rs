@@ -50,7 +50,7 @@ pub enum ProgramSource {
     Each(Expression),
 }
 
-/// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the first input, and `U`, that
+/// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the row, and `U`, that
 /// of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Expression {
@@ -60,6 +60,8 @@ pub struct Expression {
     pub inputs: &'static [&'static str],
     /// Names of the scalar parameters, in order.
     pub params: &'static [&'static str],
+    /// Which of the inputs is of the dtype `T`.
+    pub input_of_t: usize,
 }
 
 impl Expression {
@@ -70,7 +72,7 @@ impl Expression {
         let types = list(|(i, _)| format!("typename X{i}"));
         let inputs = list(|(i, input)| format!("X{i} {input}"));
         let members: String = self.params.iter().map(|param| format!("double {param}; ")).collect();
-        let t = if self.inputs.is_empty() { "" } else { "typedef X0 T; " };
+        let t = if self.inputs.is_empty() { String::new() } else { format!("typedef X{} T; ", self.input_of_t) };
         format!(
             "struct {name} {{ {members}template <typename U{comma}{types}> U apply({inputs}) const \
              {{ {t}return static_cast<U>({text}); }} }};\n",
@@ -83,7 +85,7 @@ impl Expression {
 impl Program {
     /// The program of a row's expression.
     pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
-        Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[] }) }
+        Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[], input_of_t: 0 }) }
     }
 
     /// What tells programs of one name apart.

@@ -162,6 +162,8 @@ pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshInde
 /// The array in another dtype.
 pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
     let on = b.on("astype");
+    // an array without elements may be of lengths that a wider dtype does not have
+    rules::count("astype", x.shape(), U::DTYPE.size())?;
     on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)
 }
 

@@ -47,6 +47,10 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
             if !mistakes.is_empty() {
                 return mistakes;
             }
+            if let Some(complex) = complex.as_ref().filter(|_| op.mixes_dtypes() || op.second.is_some()) {
+                let message = "a row over several dtypes has one form".to_string();
+                return vec![Mistake { span: complex.expr.span.clone(), message, help: None }];
+            }
             let all = model.dtypes_of(&op.set);
             let of = |is_complex: bool| -> Vec<String> {
                 let wanted = |d: &&String| complex_form(d) == is_complex;
