@@ -116,6 +116,11 @@ pub fn mapping(map: &Map) -> String {
         Map::Each { real, complex: Some(complex) } => {
             format!("`{}` per element; complex: `{}`", real.text, complex.text)
         }
+        Map::Fold(fold) => {
+            let of = fold.map.as_ref().map_or("each element", |map| map.text.as_str());
+            let finish = fold.finish.as_ref().map_or(String::new(), |form| format!("; at the end `{}`", form.text));
+            format!("`{}` of `{of}`, from `{}` on{finish}", fold.join.text, fold.identity.text)
+        }
         Map::Call(path) => format!("`{path}`"),
         Map::Compose(form) => format!("`{}`", form.text),
         Map::Generic(path) => format!("`{path}`, over any backend"),

@@ -121,3 +121,59 @@ pub trait FloatToRealOp<const N: usize> {
     where
         Complex<R>: Float<Real = R>;
 }
+
+/// A reduction of a `fold` row, and what the kernels of the GPU are made of. The generated types hold the row's parameters.
+pub trait FoldSource: Copy + Default + Send + Sync + 'static {
+    /// Name of the row.
+    const NAME: &'static str;
+
+    /// The reduction in CUDA C++.
+    const CUDA: FoldKernel;
+
+    /// The loops of the CPU backend for every dtype of the row, compiled where the row is written.
+    fn loops() -> &'static [crate::numpyish::reduce::FoldLoops];
+
+    /// Values of the scalar parameters, in order.
+    fn params(&self) -> Vec<f64>;
+}
+
+/// A reduction over elements of `A`, a dtype that reductions are computed in.
+pub trait EachFold<A: Element>: FoldSource {
+    /// What elements are folded into.
+    type Acc: Element;
+    /// What that becomes.
+    type Out: Element;
+
+    /// The value of no elements, which changes no other that it is joined with.
+    fn identity() -> Self::Acc;
+
+    /// The value of one element.
+    fn map(&self, x: A) -> Self::Acc;
+
+    /// Two values as one; the order of joins is not that of the elements.
+    fn join(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+
+    /// The result of `n` elements.
+    fn finish(&self, a: Self::Acc, n: f64) -> Self::Out;
+}
+
+/// A reduction in CUDA C++: expressions over `T`, which is `E`, or the type of values where elements are only joined.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldKernel {
+    /// The type of values, in terms of `E`, the dtype of elements or float for those of 16 bits.
+    pub acc: &'static str,
+    /// What elements of `acc` are, in terms of the row's dtype.
+    pub acc_element: crate::ElementInfo,
+    /// The value of no elements.
+    pub identity: &'static str,
+    /// The value of the element `x0`.
+    pub map: &'static str,
+    /// The values `x0` and `x1` as one.
+    pub join: &'static str,
+    /// The result, of the value `x0`; the value itself where there is none.
+    pub finish: Option<&'static str>,
+    /// Names of the scalar parameters in `map`.
+    pub params: &'static [&'static str],
+    /// Names of the number of elements and of the scalar parameters in `finish`.
+    pub finish_params: &'static [&'static str],
+}

@@ -1,6 +1,6 @@
 //! The rows of an op table as data.
 
-use crate::{DType, Kind};
+use crate::{DType, FoldKernel, Kind};
 
 /// One row: what generated code, tools and tests know of an op.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ pub struct OpInfo {
     pub doc: &'static str,
     /// The scalar expression as a CUDA kernel, for `each` rows.
     pub kernel: Option<KernelInfo>,
+    /// The reduction as a CUDA kernel, for `fold` rows.
+    pub fold: Option<FoldKernel>,
     /// The parameters, those with defaults last.
     pub params: &'static [ParamInfo],
     /// What it gives.
@@ -230,6 +232,7 @@ impl OpInfo {
             accuracy,
             doc,
             kernel,
+            fold: None,
             params: &[],
             result: ResultInfo::One(ElementInfo::T),
             aten: None,
@@ -240,6 +243,12 @@ impl OpInfo {
     #[doc(hidden)]
     pub const fn with_params(self, params: &'static [ParamInfo]) -> OpInfo {
         OpInfo { params, ..self }
+    }
+
+    /// The same with its reduction.
+    #[doc(hidden)]
+    pub const fn with_fold(self, fold: FoldKernel) -> OpInfo {
+        OpInfo { fold: Some(fold), ..self }
     }
 
     /// The same with the dtypes of `U`.

@@ -31,7 +31,7 @@ pub use available::available;
 pub use by_name::{DynArray, Value};
 pub use choice::{Interpolation, MeshIndexing, Norm, PadMode, Side, same_names};
 pub use dtype::{DType, Kind};
-pub use each::{Each, EachOf, EachSource, Elements, FloatOp, FloatToRealOp};
+pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};

@@ -122,6 +122,18 @@ fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
 /// Sums.
 pub mod reduce {
     use super::*;
+    use backends::runtime::FoldSource;
+
+    /// Reductions of scalar expressions: the row brings loops for ndarray with it.
+    pub fn fold<U: Element, T: Element, F: FoldSource>(
+        _: &Naive,
+        f: &F,
+        x: &NaiveArray<T>,
+        axis: Axes,
+        keepdims: bool,
+    ) -> Result<NaiveArray<U>> {
+        backends::runtime::numpyish::reduce::fold(&Numpyish::new(), f, x, axis, keepdims)
+    }
 
     /// The sum over axes, in the order of memory.
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
@@ -172,8 +184,7 @@ pub mod shape {
 
     /// New axes of length 1.
     pub fn expand_dims<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes) -> Result<NaiveArray<T>> {
-        let count = axis.as_list().map_or(0, |list| list.len());
-        let mut axes = axis.resolve("expand_dims", x.ndim() + count)?;
+        let mut axes = backends::runtime::rules::new_axes("expand_dims", axis, x.ndim())?;
         axes.sort_unstable();
         Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
     }

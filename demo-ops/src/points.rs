@@ -89,3 +89,39 @@ pub fn blend<B: Backend, T: Real>(
 pub fn quantize<B: Backend, U: Integer, T: Precision>(b: &B, x: &B::Array<T>, step: f64) -> Result<B::Array<U>> {
     b.astype::<U, _>(&b.round(&b.divide(x, T::from_f64(step))?)?)
 }
+
+/// `power_mean` where there are no loops over scalar expressions: ops instead.
+pub fn power_mean<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    p: f64,
+    keepdims: bool,
+) -> Result<B::Array<T::Real>> {
+    let powers = b.pow(&b.astype::<T::Real, _>(&b.abs(x)?)?, T::Real::from_f64(p))?;
+    let mean = b.mean_with(&powers, axis, MeanOptions::new().keepdims(keepdims))?;
+    b.pow(&mean, T::Real::from_f64(1.0 / p))
+}
+
+/// `xor_over` where there are no loops over scalar expressions: halves of the axes that go are joined until one is left.
+pub fn xor_over<B: Backend, T: Integer>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    let shape = b.shape(x).to_vec();
+    let gone = backends::runtime::rules::reduction("xor_over", axis, shape.len())?;
+    let kept: Vec<usize> = (0..shape.len()).filter(|axis| !gone.contains(axis)).collect();
+    let lengths = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();
+    let order: Vec<usize> = gone.iter().chain(&kept).copied().collect();
+    let mut all = b.permute_dims(x, order)?;
+    let mut n: usize = lengths(&gone).iter().product();
+    let flat: Vec<isize> = [n].iter().chain(&lengths(&kept)).map(|&n| n as isize).collect();
+    all = b.reshape(&all, flat)?;
+    while n > 1 {
+        let half = n / 2;
+        let joined =
+            b.bitwise_xor(&b.getitem(&all, [Slice::from(..half)])?, &b.getitem(&all, [Slice::from(half..2 * half)])?)?;
+        let rest = b.getitem(&all, [Slice::from(2 * half..)])?;
+        all = b.concat(&[&joined, &rest])?;
+        n -= half;
+    }
+    let one = if n == 0 { b.zeros(lengths(&kept))? } else { b.getitem(&all, [Slice::at(0)])? };
+    if keepdims { b.expand_dims(&one, gone.iter().map(|&axis| axis as isize).collect::<Vec<_>>()) } else { Ok(one) }
+}

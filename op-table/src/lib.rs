@@ -6,6 +6,7 @@
 
 mod check;
 pub mod expr;
+pub mod fold;
 mod kind;
 pub mod model;
 pub mod names;

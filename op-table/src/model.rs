@@ -1,9 +1,12 @@
 //! What a table means: ops as data, with places, without TOML.
 
-pub use crate::kind::{Choice, Kind, Plain};
 use crate::{
     expr::{Expr, compose},
     text::{Span, Text},
+};
+pub use crate::{
+    fold::Fold,
+    kind::{Choice, Kind, Plain},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -96,7 +99,7 @@ pub struct Backend {
     pub module: String,
     /// One line.
     pub summary: String,
-    /// Whether `each` rows become loops or kernels of this library.
+    /// Whether `each` and `fold` rows become loops or kernels of this library.
     pub each: bool,
     /// Whether it takes `aten` mappings.
     pub aten: bool,
@@ -157,6 +160,7 @@ pub struct Group {
 }
 
 /// One row.
+#[derive(Clone)]
 pub struct Op {
     /// The op's name.
     pub name: String,
@@ -289,6 +293,8 @@ pub enum Map {
         /// For complex dtypes.
         complex: Option<Form>,
     },
+    /// A reduction of scalar expressions.
+    Fold(Box<Fold>),
     /// A function of the library's module.
     Call(String),
     /// An expression in other ops.
@@ -297,6 +303,13 @@ pub enum Map {
     Generic(String),
     /// libtorch's own op.
     Aten(Aten),
+}
+
+impl Map {
+    /// Whether it is of scalar expressions, around which a library has loops or kernels.
+    pub fn is_of_elements(&self) -> bool {
+        matches!(self, Map::Each { .. } | Map::Fold(_))
+    }
 }
 
 /// An op of libtorch and what it is given.

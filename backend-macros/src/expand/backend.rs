@@ -32,6 +32,7 @@ impl Expand<'_> {
         let all: Vec<Ident> = op.params.iter().map(|p| id(&p.name)).collect();
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
+            Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
                 let path = tokens(path);
                 self.named(op, quote!(#module::#path(self, #(#all),*)))

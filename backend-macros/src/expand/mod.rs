@@ -8,6 +8,7 @@ mod backend;
 mod by_name;
 mod choices;
 mod composed;
+mod folds;
 pub mod info;
 mod kinds;
 mod options;

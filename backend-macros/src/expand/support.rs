@@ -6,7 +6,7 @@ use op_table::expr::cuda;
 impl Expand<'_> {
     /// Everything for the rows of this call; `list` is the name of the constant with the ops.
     pub(super) fn support(&self, list: &str) -> TokenStream {
-        let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
+        let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, elements_of(o)?)));
         let composed = self.own().filter_map(|o| Some(self.composed(o, composition_of(o)?)));
         let (list, bounds) = (self.list(list), self.own_bounds());
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!(#bounds #list))
@@ -15,7 +15,7 @@ impl Expand<'_> {
     /// The same for a library that is added to the base table.
     pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
         let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
-        let scalar_ops = maps().filter(|(_, m)| matches!(m, Map::Each { .. })).map(|(o, m)| self.scalar_op(o, m));
+        let scalar_ops = maps().filter(|(_, m)| m.is_of_elements()).map(|(o, m)| self.scalar_op(o, m));
         let composed = maps().filter_map(|(o, m)| match m {
             Map::Compose(form) => Some(self.composed(o, form)),
             _ => None,
@@ -44,8 +44,10 @@ impl Expand<'_> {
 
     /// A zero-size op (or one that holds the row's scalar parameters) with the row's expression as its `apply`.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
-        let Map::Each { real, complex } = map else {
-            return quote!();
+        let (real, complex) = match map {
+            Map::Each { real, complex } => (real, complex),
+            Map::Fold(fold) => return self.fold_op(op, fold),
+            _ => return quote!(),
         };
         let (name, text, bound) = (id(&op.camel()), &op.name, self.bound(&op.set, &quote!(super::)));
         let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
@@ -216,13 +218,20 @@ impl Expand<'_> {
                 let mapping = crate::docs::mapping(map);
                 quote!((#backend, #mapping))
             });
-            let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+            let kernel = elements_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+            let fold = match elements_of(op) {
+                Some(Map::Fold(fold)) => {
+                    let kernel = self.fold_kernel(op, fold, &rt);
+                    Some(quote!(.with_fold(#kernel)))
+                }
+                _ => None,
+            };
             let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
             let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
             quote! {
                 #rt::OpInfo::new(
                     #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-                ).with_to_dtypes(#to).with_params(#params).with_result(#result).with_aten(#aten)
+                ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result).with_aten(#aten)
             }
         });
         quote! {
@@ -257,9 +266,9 @@ impl Expand<'_> {
     }
 }
 
-/// The `each` mapping of a row, if any library has one.
-fn each_of(op: &Op) -> Option<&Map> {
-    op.maps.values().find(|m| matches!(m, Map::Each { .. }))
+/// The `each` or `fold` mapping of a row, if any library has one.
+fn elements_of(op: &Op) -> Option<&Map> {
+    op.maps.values().find(|m| m.is_of_elements())
 }
 
 /// The composition of a row, if it is composed for any library.

@@ -31,10 +31,15 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
             instances.into_iter().map(move |instance| Ahead { program: Program { name, source }, instance })
         })
     });
+    let folds = ops.iter().filter_map(|op| Some((op, op.fold?))).flat_map(|(op, fold)| {
+        let program = Program { name: op.name, source: ProgramSource::Fold(fold) };
+        let instances = |dtype: &DType| ["reduce", "join_parts"].map(|name| Instance::new(name, "k_fold", &[*dtype]));
+        op.dtypes.iter().flat_map(instances).map(move |instance| Ahead { program, instance })
+    });
     let own = PROGRAMS.iter().flat_map(|(program, instances)| {
         instances().into_iter().map(|instance| Ahead { program: **program, instance })
     });
-    rows.chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
+    rows.chain(folds).chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
 }
 
 impl Ahead {

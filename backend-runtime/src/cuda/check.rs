@@ -2,7 +2,7 @@
 
 use super::{
     nvrtc::{Compiled, Target, compile},
-    program::{EACH, Expression, Instance, KernelList, PRELUDE},
+    program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct},
 };
 use crate::{DType, Kind, OpInfo, Result};
 use std::fmt::Write;
@@ -48,7 +48,24 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
         }
         unit
     };
-    DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty()).collect()
+    let each = DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty());
+    each.chain(folds(ops)).collect()
+}
+
+/// The kernels of rows with reductions, all in one unit.
+fn folds(ops: &[OpInfo]) -> Option<Unit> {
+    let [before, after] = around_folds();
+    let mut unit = Unit { name: "folds of rows".into(), text: before, kernels: Vec::new() };
+    for (op, fold) in ops.iter().filter_map(|op| Some((op, op.fold?))) {
+        let place = format!("row_{}", op.name);
+        let _ = writeln!(unit.text, "namespace {place} {{ {} }}", fold_struct(&fold, "k_fold").trim_end());
+        for dtype in op.dtypes {
+            let kernels = ["reduce", "join_parts"].map(|name| Instance::new(name, "k_fold", &[*dtype]).expression());
+            unit.kernels.extend(kernels.map(|name| name.replace("k_fold", &format!("{place}::k_fold"))));
+        }
+    }
+    unit.text += &after;
+    (!unit.kernels.is_empty()).then_some(unit)
 }
 
 /// The programs that are not those of rows.

@@ -72,6 +72,25 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
     Err(bad(&expr.span, message, Some(help)))
 }
 
+/// As [`check`], of an expression whose value is converted to that of the row: a truth value, or an element of the row's
+/// dtype, may become any.
+pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
+    let scope = Scope { op, dtypes, model };
+    scope.check(expr)?;
+    let wanted = op.result.elem();
+    scope.settle(expr, wanted)?;
+    let fits = match &expr.ty {
+        Ty::Truth => true,
+        Ty::Element(elem) => scope.same(*elem, wanted) || (*elem == Elem::T && wanted == Elem::Sum),
+        _ => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    let help = format!("values are what the row's result is, `{}`", op.result_text);
+    Err(bad(&expr.span, format!("the expression gives {}", scope.describe(&expr.ty)), Some(help)))
+}
+
 struct Scope<'m> {
     op: &'m Op,
     dtypes: &'m [String],
