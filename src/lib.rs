@@ -16,10 +16,10 @@
 //! # }
 //! ```
 //!
-//! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each with its parameters, errors,
-//! dtypes, accuracy, what runs on each backend, and an example. Generic code asks for [`Backend`], or for the traits of the
-//! groups that it uses. Parameters with defaults are set by name, with the structs of [`options`]. [`OPS`] lists the ops as data,
-//! and [`call`] calls them by name.
+//! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each with its parameters,
+//! errors, dtypes, accuracy, what runs on each backend, and an example. Generic code asks for [`Backend`], or for the traits
+//! of the groups that it uses. Parameters with defaults are set by name, with the structs of [`options`]. [`OPS`] lists the
+//! ops as data, and [`call`] calls them by name.
 //!
 //! All are rows of one table, `ops.toml`; with [`backend!`] a crate has a table of its own, whose ops are used, documented and
 //! tested like these.
@@ -28,10 +28,11 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo, Error, Float,
-    HostArray, Integer, Interpolation, IntoHost, IntoOperand, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand,
-    Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice,
-    Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
+    Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo, Error,
+    Float, HostArray, Integer, Interpolation, IntoAxis, IntoHost, IntoOperand, Lengths, MeshIndexing, Norm, Numbers,
+    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result,
+    ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type,
+    torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -74,7 +75,7 @@ macro_rules! slices {
     ($($slice:expr),* $(,)?) => { [$($crate::Slice::from($slice)),*] };
 }
 
-/// What generic code needs in scope: the traits with the ops, the dtypes' bounds, the backends, the options.
+/// Everything that generic code needs in scope: the traits of ops, the bounds of dtypes, the backends, the options.
 pub mod prelude {
     pub use crate::*;
 }

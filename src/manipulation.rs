@@ -1,4 +1,4 @@
-//! Shapes changed by what is written once over the ops of any backend.
+//! Ops of the group `manipulation` that are written once over any backend.
 
 use crate::{Backend, Element, Error, Result, SearchsortedOptions, Side, runtime::rules};
 

@@ -2,7 +2,7 @@
 
 use crate::{Axes, Backend, QuantileOptions, Real, Result, runtime::rules};
 
-/// Median over the given axes; NaN of nothing.
+/// Median over the given axes; NaN for an empty axis.
 pub fn median<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let shape = b.shape(x);
     let axes = rules::reduction("median", axis, shape.len())?;

@@ -211,3 +211,24 @@ fn every_row_answers_on_torch() {
 fn every_row_answers_on_a_backend_chosen_at_run_time() {
     every_row_answers(&AnyBackend::from(Numpyish::new()));
 }
+
+/// The item of a row calls it without all the others, and carries its page as text without links.
+#[test]
+fn a_row_is_an_item() {
+    let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);
+    let sums = array::<f64>(ops::sum::call(&B, &[x], &[("axis", 0.into())]));
+    assert_eq!(sums.iter().copied().collect::<Vec<_>>(), [4.0, 7.0]);
+    let named: &[(&str, &OpInfo)] = &[("sum", ops::sum::INFO), ("where", ops::r#where::INFO), ("fft", ops::fft::INFO)];
+    for (name, info) in named {
+        assert_eq!(info.name, *name);
+        assert!(OPS.iter().any(|row| row.name == *name && row.doc == info.doc), "{name} is in the list");
+    }
+    for row in OPS {
+        for part in ["# Parameters", "# Returns", "# Errors", "# Dtypes and accuracy", "# What runs", "# Example"] {
+            assert!(row.doc.contains(part), "{}: {part}", row.name);
+        }
+        assert!(!row.doc.contains("](super") && !row.doc.contains("](crate"), "{} has links", row.name);
+        let backends: Vec<&str> = row.backends.iter().map(|(name, _)| *name).collect();
+        assert_eq!(backends, ["numpyish", "cuda", "torch"], "{}", row.name);
+    }
+}

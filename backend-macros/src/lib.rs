@@ -105,7 +105,8 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
     }
 }
 
-/// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every scalar expression.
+/// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every scalar
+/// expression.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let free = op.maps.values().find(|m| match m {
@@ -119,7 +120,8 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     }
 }
 
-/// Reports the ops that a new column lacks as one mistake at its header; `partial = true` in the call allows them to be missing.
+/// Reports the ops that a new column lacks as one mistake at its header; `partial = true` in the call allows them to be
+/// missing.
 fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mut Report) {
     let missing: Vec<&str> =
         model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();
@@ -148,8 +150,9 @@ fn exported_macros(base: &str) -> TokenStream {
         /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
         ///
         /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-        /// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With `table = "my_ops.toml",
-        /// trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+        /// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With
+        /// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of
+        /// yours.
         #[cfg(feature = "conformance")]
         #[macro_export]
         macro_rules! conformance {

@@ -1954,7 +1954,7 @@ pub fn call<B: crate::Backend>(
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
-/**Every op group: what generic code asks for.
+/**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/
 pub trait Backend: Elementwise {}
@@ -1976,8 +1976,9 @@ macro_rules! backend {
 /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
 ///
 /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With `table = "my_ops.toml",
-/// trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With
+/// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of
+/// yours.
 #[cfg(feature = "conformance")]
 #[macro_export]
 macro_rules! conformance {

@@ -112,7 +112,7 @@ choice! {
 }
 
 choice! {
-    /// What a quantile is where it falls between two elements.
+    /// The value of a quantile that falls between two elements.
     Interpolation {
         /// Linear between the two.
         Linear = "linear",

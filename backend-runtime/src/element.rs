@@ -8,7 +8,8 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend compiles once per dtype.
+    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend
+    /// compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
@@ -335,6 +336,7 @@ mod impls {
     macro_rules! element {
         ($t:ty, $dtype:ident, $sum:ty, cast($x:ident) = $cast:expr, i64 = $i64:expr, u64 = $u64:expr, f64 = $f64:expr, complex = $c:expr) => {
             impl sealed::Sealed for $t {}
+            #[diagnostic::do_not_recommend]
             impl Element for $t {
                 const DTYPE: DType = DType::$dtype;
                 type Sum = $sum;

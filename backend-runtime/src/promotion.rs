@@ -1,8 +1,8 @@
-//! Dtypes among themselves: which one holds the values of two, and what numbers each has. The functions and their rules are
+//! Type promotion: which dtype holds the values of two others, and the limits of each. The functions and their rules are
 //! those of the Python Array API standard 2025.12, "type promotion" and "data type functions"; float16 and bfloat16, which it
 //! lacks, go together to float32, as in PyTorch.
 //!
-//! No op promotes by itself: these say what [`astype`] has to be given.
+//! Ops never promote implicitly: these functions say which dtype to convert to with [`astype`].
 //!
 //! [`astype`]: https://data-apis.org/array-api/latest/API_specification/generated/array_api.astype.html
 

@@ -126,7 +126,7 @@ impl Npz {
         Error::new(ErrorKind::InvalidData, why)
     }
 
-    /// What `f` makes of the `.npy` file of this name and of its length.
+    /// The result of `f` for the `.npy` file of this name and its length.
     fn read<R>(&self, name: &str, f: impl FnOnce(&mut dyn Read, u64) -> Result<R>) -> Result<R> {
         let result = match &*self.source {
             Container::Archive(archive) => archive.read(name, f),

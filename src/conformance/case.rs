@@ -222,7 +222,8 @@ impl<B: Arrays> Case<'_, B> {
     fn elements<T: Element>(&self, x: &DynArray<B>) -> Result<Values> {
         let shape = x.shape(self.b);
         if !fuzz::is_read(shape, size_of::<T>()) {
-            return Err(Error::Memory { op: self.row.name, bytes: usize::MAX });
+            // as if memory for it were refused, which says nothing about the op
+            return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
         }
         let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;
         let host = self.b.to_ndarray(array)?;

@@ -31,8 +31,8 @@ pub struct OptionCode {
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// What is set; `value` is the argument.
-    pub set: fn(&Ident) -> TokenStream,
+    /// What is set, of the argument, which has the parameter's name.
+    pub set: TokenStream,
 }
 
 impl Expand<'_> {
@@ -47,9 +47,9 @@ impl Expand<'_> {
             info,
         };
         let list = |item: TokenStream, info: TokenStream| Code {
-            method: quote!(impl AsRef<[#item]>),
+            method: quote!(impl #rt::Numbers<#item>),
             function: quote!(&[#item]),
-            convert: Some(quote!(as_ref())),
+            convert: Some(quote!(numbers())),
             read: Read::Value(quote!(Vec<#item>)),
             info,
         };
@@ -96,10 +96,18 @@ impl Expand<'_> {
                 convert: Some(quote!(into())),
                 ..value(quote!(#rt::Lengths), quote!(Lengths))
             },
-            Kind::Axis => value(quote!(isize), quote!(Axis)),
+            Kind::Axis => Code {
+                method: quote!(impl #rt::IntoAxis),
+                convert: Some(quote!(axis())),
+                ..value(quote!(isize), quote!(Axis))
+            },
             Kind::Shape => list(quote!(usize), quote!(Shape)),
             Kind::Signed => list(quote!(isize), quote!(Signed)),
-            Kind::Slices => list(quote!(#rt::Slice), quote!(Slices)),
+            Kind::Slices => Code {
+                method: quote!(impl AsRef<[#rt::Slice]>),
+                convert: Some(quote!(as_ref())),
+                ..list(quote!(#rt::Slice), quote!(Slices))
+            },
             Kind::Scalar => Code { read: typed("scalar", Some(quote!(T)), same), ..value(quote!(T), quote!(Scalar)) },
             Kind::Host => Code {
                 method: quote!(impl #rt::IntoHost<T>),
@@ -137,19 +145,19 @@ impl Expand<'_> {
 
     /// What an option is; `array` is the parameter of the options struct that stands for its array.
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
+        let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
             let (field, argument) = (quote!(Option<&'a #array>), quote!(&'a #array));
-            return OptionCode { field, argument, set: |value| quote!(Some(#value)) };
+            return OptionCode { field, argument, set: quote!(Some(#value)) };
         }
-        let Code { method, function, convert, .. } = self.code_of(param, op);
-        let set: fn(&Ident) -> TokenStream = match (convert.is_some(), param.default == Some(DefaultValue::None)) {
-            (true, true) => |value| quote!(Some(#value.into())),
-            (true, false) => |value| quote!(#value.into()),
-            (false, true) => |value| quote!(Some(#value)),
-            (false, false) => |value| quote!(#value),
-        };
-        let field = if param.default == Some(DefaultValue::None) { quote!(Option<#function>) } else { function };
-        OptionCode { field, argument: method, set }
+        let Code { method: argument, function, convert, .. } = self.code_of(param, op);
+        let set = convert.map_or(quote!(#value), |by| quote!(#value.#by));
+        match param.default {
+            Some(DefaultValue::None) => {
+                OptionCode { field: quote!(Option<#function>), argument, set: quote!(Some(#set)) }
+            }
+            _ => OptionCode { field: function, argument, set },
+        }
     }
 
     /// The type of a parameter of a function over a backend `B`.

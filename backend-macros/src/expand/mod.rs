@@ -139,7 +139,10 @@ impl Expand<'_> {
         let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
         let choices = self.choices();
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
-        let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
+        let doc = format!(
+            "The sum of all op groups: the bound that generic code asks for.\n\n{}",
+            links.collect::<Vec<_>>().join("\n")
+        );
         quote! {
             #choices
             #(#groups)*

@@ -32,7 +32,8 @@ impl Entry {
         Entry { path: folder.map(|folder| folder.join(format!("{key:032x}"))), key: key.to_le_bytes() }
     }
 
-    /// The stored kernel; `None` if there is none, or if the file is damaged, has another key, or may have been written by another user.
+    /// The stored kernel; `None` if there is none, or if the file is damaged, has another key, or may have been written by
+    /// another user.
     pub(super) fn read(&self) -> Option<Compiled> {
         let file = cache::read(self.path.as_ref()?)?;
         let (key, rest) = file.strip_prefix(FORM)?.split_at_checked(HASH)?;

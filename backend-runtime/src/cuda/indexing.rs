@@ -97,8 +97,8 @@ pub fn setitem<T: Element>(
     Ok(CudaArray::of(whole))
 }
 
-/// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so that they can
-/// be launched before it is known that there are none.
+/// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so
+/// that they can be launched before it is known that there are none.
 struct PendingBoundsCheck {
     /// The first place of an index outside, or all bits set.
     found: RawArray,

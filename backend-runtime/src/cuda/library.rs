@@ -68,8 +68,8 @@ impl Library {
         })
     }
 
-    /// cudarc opens a library by its bare name, which the system's loader searches for. Where the loader would find it is examined first: a
-    /// damaged library would end the process.
+    /// cudarc opens a library by its bare name, which the system's loader searches for. Where the loader would find it is
+    /// examined first: a damaged library would end the process.
     fn examine_by_name(self) -> std::result::Result<(), String> {
         let folders = loaders_folders();
         let base = self.name().split_once(".so").map_or(self.name(), |(base, _)| base);
@@ -101,7 +101,7 @@ impl Library {
             Library::Driver => "install NVIDIA's driver (580 or newer)",
             _ => "install the CUDA 13 toolkit or its Python packages, or set CUDA_HOME",
         };
-        Error::Unavailable { backend: "cuda", why: format!("{what}; {advice}") }
+        Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
     /// File names to open before this library, by their beginning, and the library's own.
@@ -117,8 +117,8 @@ impl Library {
         }
     }
 
-    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has it; an error
-    /// if it has it but must not be loaded from, or loading fails.
+    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has it;
+    /// an error if it has it but must not be loaded from, or loading fails.
     fn preload(self, folder: &Path, trust: Trust) -> std::result::Result<bool, String> {
         let (before, names) = self.files();
         if !names.iter().any(|name| folder.join(name).is_file()) {

@@ -8,8 +8,8 @@
 //!
 //! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in the
 //! folder `cuda` of the program's cargo project, in Python's packages, in the toolkit's usual folder; never where another user
-//! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if there is one. `BACKENDS_CUDA_CACHE=0` turns the reuse
-//! of freed memory off.
+//! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if there is one.
+//! `BACKENDS_CUDA_CACHE=0` turns the reuse of freed memory off.
 
 pub mod ahead;
 mod array;

@@ -168,8 +168,8 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
     Ok(v)
 }
 
-/// An error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself, because libraries abort
-/// the process when an allocation fails. The memory is allocated and freed at once.
+/// An error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself, because libraries
+/// abort the process when an allocation fails. The memory is allocated and freed at once.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }

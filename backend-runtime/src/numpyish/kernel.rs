@@ -37,7 +37,8 @@ pub struct Kernel {
     pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
     pub(super) loops: [Loop; SETS],
-    /// Faster loops for blocks without an argument that needs range reduction (see [`needs_range_reduction`]), where the op has such.
+    /// Faster loops for blocks without an argument that needs range reduction (see [`needs_range_reduction`]), where the op
+    /// has such.
     pub(super) near: Option<[Loop; SETS]>,
 }
 

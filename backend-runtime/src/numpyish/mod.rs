@@ -31,7 +31,7 @@ use std::sync::LazyLock;
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
 pub type NdArray<T> = HostArray<T>;
 
-/// What a function of this backend gets for an `operand` parameter.
+/// The argument that functions of this backend take for an `operand` parameter.
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 
 /// The CPU, on ndarray. Free to create and to clone.
@@ -40,8 +40,8 @@ pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 /// Large loops run on rayon's global pool (as many threads as cores, or `RAYON_NUM_THREADS`), or on the pool that the calling
 /// thread belongs to; results do not depend on how many there are. Where the system refuses to start threads, and in a
 /// process made by `fork` after this backend was used, loops run in the thread that calls. Such a process also
-/// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends answer
-/// with [`Error::Unavailable`](crate::Error::Unavailable) there.
+/// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends
+/// answer with [`Error::Unavailable`](crate::Error::Unavailable) there.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
     /// `None` is the stream that all such backends of the process share.

@@ -42,7 +42,7 @@ fn uniform_in<T: Real, R: Generator>(
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    // what rounding carries to `high`
+    // values that rounding moves up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: the loop writes as many numbers as it is given room for.
     make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
@@ -77,7 +77,7 @@ fn normal_in<T: Real, R: Generator>(
 }
 
 versions! {
-    /// From [0, 1) to a range; what rounds to its end becomes what is below it.
+    /// From [0, 1) to a range; a value that rounds up to its end becomes the one below it.
     unsafe fn scale[T: Real, R: Precision][T, R](made: &[R], out: *mut T, start: R, length: R, end: T, below: T) {
         for (i, &u) in made.iter().enumerate() {
             let x: T = (start + length * u).cast();
@@ -200,7 +200,7 @@ fn make<T: Real, R: Generator>(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// `f32` and `f64`: what random numbers are made in. Both functions fill a slice from a block on.
+/// `f32` and `f64`, the precisions in which random numbers are made. Both functions fill a slice, starting with a block.
 trait Generator: Precision {
     /// Number of random numbers made from one block of the generator.
     const PER_BLOCK: usize;

@@ -1,4 +1,4 @@
-//! Arrays whose dtype is known only at run time: what the loops around a kernel work on, so that they are compiled once
+//! Arrays whose dtype is known only at run time. The loops around a kernel work on these, so that they are compiled once
 //! and not once per dtype.
 //!
 //! The public functions of this backend name a dtype; they hand [`View`]s to a function that does not, and give its

@@ -82,7 +82,7 @@ pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<
     }
 }
 
-/// What every dtype has a function of, compiled in this crate and not where an op is called. The names are long because a
+/// Functions that exist once per dtype, compiled in this crate and not where an op is called. The names are long because a
 /// trait bound `T: Element` brings them into the scope of users' code.
 pub trait Typed: Sized {
     /// The array with its dtype named.
@@ -106,7 +106,7 @@ pub trait Typed: Sized {
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
 
-    /// An array of what a kernel computes.
+    /// The array that a kernel computes.
     ///
     /// # Safety
     /// As for [`kernel::run`]; this is the dtype of the kernel's result.
@@ -226,7 +226,7 @@ fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
 /// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
-    // what a few elements cost is what is done before and after the loop
+    // for few elements the cost is that of the work before and after the loop
     if let Some(aligned) = kernel::aligned(operands)
         && aligned.is_one_call(kernel)
     {

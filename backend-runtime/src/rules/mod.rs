@@ -6,9 +6,9 @@
 //! # All axes
 //!
 //! `..` as a list of axes means the same on every backend, and what `None` means in NumPy where that takes it: all axes, in
-//! order (reductions, `flip`, `fftn`, `fftshift`, `moveaxis`, `tensordot`); the reverse order for `permute_dims`, which names the
-//! axes of the result; those of length 1 for `squeeze`; the elements as one row for `roll`. `expand_dims` has to know where the
-//! new axes go: there `..` is an error that says so.
+//! order (reductions, `flip`, `fftn`, `fftshift`, `moveaxis`, `tensordot`); the reverse order for `permute_dims`, which names
+//! the axes of the result; those of length 1 for `squeeze`; the elements as one row for `roll`. `expand_dims` has to know
+//! where the new axes go: there `..` is an error that says so.
 //!
 //! # Arrays without axes
 //!

@@ -18,7 +18,8 @@ pub struct Aten {
 }
 
 impl Aten {
-    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor", DtypeStrategy::Parts)`.
+    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor",
+    /// DtypeStrategy::Parts)`.
     pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: DtypeStrategy) -> Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }

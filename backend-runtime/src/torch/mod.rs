@@ -7,9 +7,10 @@
 //!
 //! Nothing of libtorch is needed to build this crate. At the first [`Torch::new`] it is looked for in `$LIBTORCH` (its folder
 //! `torch`, which has `lib` and `include`), in `libtorch/torch` of the program's cargo project, and in `python3`'s packages; never
-//! where another user may have put it. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
-//! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if there is one. Where something is missing,
-//! [`Torch::new`] returns [`Error::Unavailable`](crate::Error::Unavailable), whose message says what to do.
+//! where another user may have put it. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`,
+//! `c++` or `clang++`, and kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if there
+//! is one. Where something is missing, [`Torch::new`] returns [`Error::Unavailable`](crate::Error::Unavailable), whose
+//! message says what to do.
 
 mod array;
 pub mod aten;

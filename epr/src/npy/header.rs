@@ -6,7 +6,7 @@ use std::io::{Read, Result};
 /// The longest header that is read. NumPy itself refuses headers of more than 10,000 bytes by default.
 const LONGEST: usize = 1 << 16;
 
-/// What a `.npy` file says of the data after its header.
+/// The content of a `.npy` header: dtype, order and shape of the data.
 #[derive(Debug, PartialEq)]
 pub struct Header {
     /// NumPy's name of the elements' type, such as `<f8`.
@@ -91,7 +91,7 @@ fn parse(text: &str) -> Result<Header> {
     })
 }
 
-/// The text that is not read yet. White space before what is asked for is skipped.
+/// The text that has not been read yet. White space before each item is skipped.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {

@@ -1,4 +1,4 @@
-//! What is done to the elements of one output, and the loops that do it to many at once.
+//! Folds: how the elements of one output are combined, and the loops that do so for many outputs at once.
 
 use super::super::{convert::Value, simd::versions};
 use crate::{Complex, DType, Element, Float, Numeric, Ordered};
@@ -8,7 +8,7 @@ use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
 pub trait Fold<A: Element> {
     /// Dtype of the accumulator.
     type Acc: Element;
-    /// What has to be known of an output beforehand: its mean, for its variance.
+    /// A value that the fold needs for each output: the mean, for a variance.
     type Given: Copy + Default + Send + Sync;
 
     /// Whether that is one for all outputs.
@@ -110,11 +110,11 @@ impl<A: Float> Fold<A> for SquaredDeviations {
     }
 }
 
-/// The loops of a fold over one dtype. What is around them, in [`plan`](super::plan), is compiled once for all.
+/// The loops of a fold over one dtype. The code around them, in [`plan`](super::plan), is compiled once for all dtypes.
 pub struct Folding {
     /// Dtype of a value.
     pub acc: DType,
-    /// Bytes of what is given of an output; 0 where all have the same.
+    /// Size of `Given` in bytes; 0 where all outputs have the same.
     pub given: usize,
     /// Folds a block of `n` elements, of which there is at least one, to a value.
     pub block: unsafe fn(x: *const u8, n: usize, given: *const u8, acc: *mut u8),
@@ -315,7 +315,7 @@ impl<'f> Pairwise<'f> {
         self.count += 1;
     }
 
-    /// All values as one; `None` of none.
+    /// All values folded to one; `None` if there are none.
     pub fn finish(&mut self) -> Option<Value> {
         let mut late: Option<Value> = None;
         for level in (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1) {

@@ -103,7 +103,7 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
 /// The values of a fold in the dtype that elements are computed in.
 ///
 /// # Safety
-/// The folding is one of the dtype `of`, and the plan one of `x`, with elements to fold; so is what is given.
+/// The folding is for the dtype `of`, the plan and the given values are those of `x`, and there are elements to fold.
 unsafe fn folded(plan: &Plan, x: View<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
     // SAFETY: the caller's promise.

@@ -171,7 +171,7 @@ impl Plan {
     /// Folds the elements of every output, of which there is at least one. `given` has one entry per output, or is none.
     ///
     /// # Safety
-    /// The reading is that of the array of this plan, in elements of the folding; so is what is given.
+    /// The reading and the given values belong to the array of this plan, and have the dtypes of the folding.
     pub unsafe fn fold(&self, from: &Reading, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
         let given = given.map_or(std::ptr::null(), |g| g.start().cast_const());
         // SAFETY: the caller's promise.
@@ -281,7 +281,7 @@ impl Plan {
     }
 }
 
-/// What is known of each output beforehand, or nothing.
+/// The values that the fold needs for each output, if it needs any.
 struct Given {
     start: *const u8,
     size: usize,

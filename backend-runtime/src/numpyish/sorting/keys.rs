@@ -153,11 +153,11 @@ pub const fn is_wide(dtype: DType) -> bool {
     dtype.size() == 8 && !matches!(dtype, DType::Complex64)
 }
 
-/// What is sorted: a key, alone or with something that travels along.
+/// An entry that is sorted: a key, alone or with an index.
 pub trait Record: Copy + Default + Ord + Send + Sync {
     /// Its key.
     type Key: Key;
-    /// The key it is sorted by.
+    /// The key.
     fn key(&self) -> Self::Key;
 }
 

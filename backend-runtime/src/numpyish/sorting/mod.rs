@@ -78,7 +78,7 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
-/// Replaces what a vector holds by the keys of `n` elements.
+/// Replaces the content of a vector with the keys of `n` elements.
 ///
 /// # Safety
 /// `x` points to `n` elements of the dtype of the loops.

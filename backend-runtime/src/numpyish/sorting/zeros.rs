@@ -24,7 +24,7 @@ macro_rules! bits {
 }
 bits!(u16 u32 u64);
 
-/// Runs an expression with `U` the bits of a real dtype; nothing for others, which have one zero.
+/// Runs an expression with `U` the bits of a real dtype; does nothing for other dtypes, which have one zero.
 macro_rules! by_float_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match ($dtype.kind(), $dtype.size()) {

@@ -10,7 +10,8 @@ use super::super::trig::{needs_range_reduction, turn};
 use super::exponential::{LIMIT, limited, scaled};
 use super::{C, div, exp, log, times};
 
-/// `x` to the power of `y`; 0 to the power of 0 is 1, and to one with a positive real part 0. Whole real exponents below 100 multiply: exact where the result is. Within 4 ulp of the magnitude while `|y log(x)|` is below some hundreds.
+/// `x` to the power of `y`; 0 to the power of 0 is 1, and to one with a positive real part 0. Whole real exponents below 100
+/// multiply: exact where the result is. Within 4 ulp of the magnitude while `|y log(x)|` is below some hundreds.
 #[inline(always)]
 pub fn pow(x: C, y: C) -> C {
     if (y.re == 0.0) & (y.im == 0.0) {
