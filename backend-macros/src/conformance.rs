@@ -3,7 +3,7 @@
 //! The tests call ops by name: samples, references and comparisons are the facade's.
 
 use crate::{
-    expand::{camel_dtype, id, info, snake},
+    expand::{Expand, camel_dtype, id, snake},
     input::Input,
 };
 use op_table::model::*;
@@ -49,14 +49,15 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let root = &input.root;
     let cases = model.cases_of(op);
     let Op { name, group, .. } = op;
-    let params = info::params(op, &quote!(#root::runtime));
+    let expand = Expand { model, root: root.clone(), extension: None };
+    let (params, result) = (expand.params_info(op), expand.result_info(op));
     let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let dtypes: Vec<&String> = model.dtypes_of(&op.set).iter().filter(wanted).collect();
     let checked = if cases.is_empty() { &[][..] } else { &dtypes };
     let checks = checked.iter().map(|dtype| check(op, model, dtype));
-    let answers = answers(op, &dtypes);
+    let answers = answers(op, &dtypes, model);
     let module = id(name);
     quote! {
         mod #module {
@@ -66,6 +67,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
                 name: #name,
                 group: #group,
                 params: #params,
+                result: #result,
                 signature: #signature,
                 cases: &[#(#cases),*],
                 accuracy: #accuracy,
@@ -100,14 +102,20 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
 
 /// The tests that the row answers any arguments, in every dtype: the usual one first, which is called most; and that it
 /// refuses the same ones as other backends.
-fn answers(op: &Op, dtypes: &[&String]) -> TokenStream {
+fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
     }
     let mut dtypes = dtypes.to_vec();
     dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
-    let to = match &op.second {
-        Some(_) => quote!(Some(DType::Float64)),
+    let to = match &op.second_set {
+        Some(set) => {
+            // float64 where the set has it, else what it begins with
+            let set = model.dtypes_of(set);
+            let usual = set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str);
+            let usual = dtype(usual);
+            quote!(Some(#usual))
+        }
         None => quote!(None),
     };
     let dtypes: Vec<TokenStream> = dtypes.iter().map(|name| dtype(name)).collect();

@@ -111,7 +111,7 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let free = op.maps.values().find(|m| match m {
             Map::Compose(_) | Map::Generic(_) => true,
-            Map::Each { .. } => new.each,
+            map if map.is_of_elements() => new.each,
             _ => false,
         });
         if let Some(map) = free.cloned() {

@@ -6,6 +6,7 @@
 pub mod arrays;
 pub mod available;
 pub mod by_name;
+pub mod choice;
 pub mod dtype;
 pub mod each;
 pub mod element;
@@ -28,10 +29,11 @@ pub mod torch;
 pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
+pub use choice::{Interpolation, MeshIndexing, Norm, PadMode, Side, same_names};
 #[doc(hidden)]
 pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
-pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
+pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Cause, Error, Result};
 #[doc(no_inline)]

@@ -4,6 +4,7 @@
 use backends::prelude::*;
 
 pub mod naive;
+pub mod points;
 
 backends::backend! { table = "my_ops.toml", trait = MyOps }
 

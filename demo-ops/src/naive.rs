@@ -125,6 +125,18 @@ fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
 /// Sums.
 pub mod reduction {
     use super::*;
+    use backends::runtime::FoldSource;
+
+    /// Reductions of scalar expressions: the row brings loops for ndarray with it.
+    pub fn fold<U: Element, T: Element, F: FoldSource>(
+        _: &Naive,
+        f: &F,
+        x: &NaiveArray<T>,
+        axis: Axes,
+        keepdims: bool,
+    ) -> Result<NaiveArray<U>> {
+        backends::runtime::numpyish::reduction::fold(&Numpyish::new(), f, x, axis, keepdims)
+    }
 
     /// The sum over axes, in the order of memory.
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {

@@ -6,7 +6,7 @@ use super::{
     compare::difference,
     data,
 };
-use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, available, numpyish::Numpyish};
+use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, ResultInfo, available, numpyish::Numpyish};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -22,6 +22,8 @@ pub struct Row {
     pub group: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
+    /// What it gives.
+    pub result: ResultInfo,
     /// Parameters, result and reference as the table has them: the data carry it, to tell whether they are of this row as it
     /// is now.
     pub signature: &'static str,

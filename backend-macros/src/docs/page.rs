@@ -3,9 +3,9 @@
 use super::*;
 use std::fmt::Write;
 
-/// The page of a row. `owner` is the trait that has its method, `options` the module of structs of options.
-pub fn page(op: &Op, owner: &str, options: &str, model: &Model, links: Links) -> String {
-    let page = Page { op, owner, options, model, links };
+/// The page of a row.
+pub fn page(op: &Op, places: &Places, model: &Model) -> String {
+    let page = Page { op, places, model };
     let mut s = page.head();
     s += &page.parameters();
     let _ = write!(s, "\n# Returns\n\n{}\n", page.returns());
@@ -29,18 +29,27 @@ pub enum Links {
     None,
 }
 
+/// Where what belongs to a row is.
+pub struct Places<'m> {
+    /// The trait that has its method.
+    pub owner: &'m str,
+    /// The module of the structs of options.
+    pub options: &'m str,
+    /// The module of the structs of results.
+    pub results: &'m str,
+    /// Where links may lead.
+    pub links: Links,
+}
+
 struct Page<'m> {
     op: &'m Op,
-    owner: &'m str,
-    /// The module of the structs of options.
-    options: &'m str,
+    places: &'m Places<'m>,
     model: &'m Model,
-    links: Links,
 }
 
 impl Page<'_> {
     fn link(&self, shown: &str, path: &str) -> String {
-        let leads = match self.links {
+        let leads = match self.places.links {
             Links::Base => true,
             Links::User => path.starts_with("super::"),
             Links::None => false,
@@ -50,7 +59,7 @@ impl Page<'_> {
 
     /// What the op does, and how it is called.
     fn head(&self) -> String {
-        let (op, owner) = (self.op, self.owner);
+        let (op, owner) = (self.op, self.places.owner);
         let mut s = format!("{}\n\n", text(&op.summary));
         if !op.detail.is_empty() {
             let _ = write!(s, "{}\n\n", text(&op.detail));
@@ -70,7 +79,7 @@ impl Page<'_> {
         for p in &op.params {
             let _ = write!(s, "- `{}`: {}", p.name, self.kind(&p.kind));
             if p.default.is_some() {
-                let (options, name) = (self.options, format!("{}Options", op.camel()));
+                let (options, name) = (self.places.options, format!("{}Options", op.camel()));
                 let setter =
                     self.link(&format!("`{name}::{}`", p.name), &format!("super::{options}::{name}::{}", p.name));
                 let _ = write!(s, "; default `{}`, set by {setter}", p.default_text);
@@ -81,42 +90,12 @@ impl Page<'_> {
     }
 
     fn kind(&self, kind: &Kind) -> String {
-        let of = |e: &Elem| self.of(*e);
-        let several = self.broadcasts();
-        let shape = if several { ", broadcast with the others" } else { "" };
-        match kind {
-            Kind::Array(e) => format!("array{}{shape}", of(e)),
-            Kind::Operand(e) => format!("array or scalar{}{shape}", of(e)),
-            Kind::Arrays(e) => format!("arrays{}", of(e)),
-            Kind::Axes => format!("{}: `..` for all, `0`, `-1`, `[0, 2]`", self.link("axes", "crate::Axes")),
-            Kind::Axis => "axis; negative ones count from the end".into(),
-            Kind::Shape => "lengths, such as a shape".into(),
-            Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
-            Kind::Slices => {
-                let slices = self.link("`slices![1..3, .., -1]`", "crate::slices");
-                format!("one range or index per axis: {slices}")
-            }
-            Kind::Lengths => self.link("lengths of the axes", "crate::Lengths"),
-            Kind::Scalar => "a value of the dtype".into(),
-            Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
-            Kind::Bytes => "bytes".into(),
-            Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
-            Kind::Choice(t) => format!("a choice of {}", self.link(&format!("`{t}`"), &format!("crate::{t}"))),
-        }
-    }
-
-    /// ` of bool`; nothing for the row's own dtype.
-    fn of(&self, e: Elem) -> String {
-        let name = match e {
-            Elem::T => return String::new(),
-            Elem::U => "`U`",
-            Elem::Real => "the real dtype",
-            Elem::Complex => "the complex dtype",
-            Elem::Sum => "the dtype of sums",
-            Elem::Bool => "`bool`",
-            Elem::Int64 => "`i64`",
+        let text = match kind.link() {
+            Some((part, path)) => kind.describe().replacen(&part, &self.link(&part, &path), 1),
+            None => kind.describe(),
         };
-        format!(" of {name}")
+        let is_input = matches!(kind, Kind::Array(_) | Kind::Operand(_));
+        if is_input && self.broadcasts() { format!("{text}, broadcast with the others") } else { text }
     }
 
     fn is_each(&self) -> bool {
@@ -147,12 +126,16 @@ impl Page<'_> {
             String::new()
         };
         match &op.result {
-            Out::One(e) => format!("An array{}{shape}.", self.of(*e)),
-            Out::List(e) => format!("A list of arrays{}.", self.of(*e)),
-            Out::Tuple(parts) => {
-                let parts = parts.iter().map(|e| format!("an array{}", self.of(*e)));
-                format!("A tuple: {}.", parts.collect::<Vec<_>>().join(", "))
+            Out::One(e) => format!("An array{}{shape}.", e.describe()),
+            Out::List(e) => format!("A list of arrays{}.", e.describe()),
+            Out::Fields(fields) => {
+                let (results, name) = (self.places.results, format!("{}Result", op.camel()));
+                let fields = fields.iter().map(|f| format!("`{}`, an array{}", f.name, f.elem.describe()));
+                let fields: Vec<String> = fields.collect();
+                let result = self.link(&format!("`{name}`"), &format!("super::{results}::{name}"));
+                format!("{result}: {}.", fields.join("; "))
             }
+            Out::Plain(t) => format!("A `{}`, for which the op waits.", t.name()),
         }
     }
 

@@ -33,9 +33,10 @@ impl Expand<'_> {
         let all: Vec<Ident> = op.params.iter().map(|p| id(&p.name)).collect();
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
+            Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
                 let path = function(path);
-                quote!(#module::#path(self, #(#all),*))
+                self.named(op, quote!(#module::#path(self, #(#all),*)))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
@@ -43,14 +44,15 @@ impl Expand<'_> {
             }
             Some(Map::Generic(path)) => {
                 let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
-                quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
+                self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name))))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
+                let call = self.named(op, quote!(#module::aten::<T, _>(self, &ATEN, &[#(#args),*])));
                 quote! {
                     static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::DtypeStrategy::#via);
-                    #module::aten::<T, _>(self, &ATEN, &[#(#args),*])
+                    #call
                 }
             }
             None => {
@@ -62,14 +64,18 @@ impl Expand<'_> {
     /// `elementwise::each2(self, &ops::add {}, x1, x2)`
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
-        let (scalar, loops) = (id(&op.name), format_ident!("each{}", op.inputs().count()));
-        let items = if op.own { self.ops_module() } else { id("__each") };
+        let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
+        let (scalar, loops) = (self.scalar_path(op), format_ident!("{kind}{}", op.inputs().count()));
+        let (second, to) = match op.second {
+            None => (quote!(), quote!()),
+            Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
+        };
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &#items::#scalar { #(#fields),* }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &#scalar #second { #(#fields,)* #to }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

@@ -1,8 +1,8 @@
 //! The module of ops: a documented item per row, which says what the row is and calls it by name, and the list of them.
 
-use super::{support::each_of, *};
-use crate::docs::Links;
-use op_table::expr::cuda;
+use super::{support::elements_of, *};
+use crate::docs::{Links, Places};
+use op_table::{expr::cuda, fold};
 
 impl Expand<'_> {
     /// Name of the module of ops: `ops`, or the user's trait in lower case.
@@ -28,10 +28,11 @@ impl Expand<'_> {
         let own: Vec<&Op> = self.own().collect();
         let trait_name = self.extension.as_ref().map(ToString::to_string);
         let index = crate::docs::index(&own, trait_name.as_deref(), self.model);
-        let options = self.options_module().to_string();
+        let (options, results) = (self.options_module().to_string(), self.results_module().to_string());
         let links = if self.extension.is_some() { Links::User } else { Links::Base };
         let structs = own.iter().map(|op| {
-            let page = crate::docs::page(op, &self.owner(op), &options, self.model, links);
+            let places = Places { owner: &self.owner(op), options: &options, results: &results, links };
+            let page = crate::docs::page(op, &places, self.model);
             let (item, alias) = (self.op_struct(op), &op.alias);
             quote!(#[doc = #page] #(#[doc(alias = #alias)])* #item)
         });
@@ -49,18 +50,42 @@ impl Expand<'_> {
         }
     }
 
-    /// The item of a row: a struct without fields, or with the numbers that an `each` row's expression takes.
-    pub(super) fn op_struct(&self, op: &Op) -> TokenStream {
+    /// The item of a row: a struct without fields, or with the numbers that its expressions take.
+    fn op_struct(&self, op: &Op) -> TokenStream {
+        if op.second.is_none() {
+            return self.numbers_struct(op);
+        }
         let name = id(&op.name);
-        let numbers = each_of(op).map(|_| op.params.iter().filter(|p| !p.is_array()));
-        let fields = numbers.into_iter().flatten().map(|p| {
+        quote! {
+            #[derive(Clone, Copy, Debug)]
+            pub struct #name {}
+        }
+    }
+
+    /// The struct of the numbers that a row's expressions take, and of its second dtype.
+    pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
+        let name = id(&op.name);
+        let numbers: Vec<&Param> = match elements_of(op) {
+            None => Vec::new(),
+            Some(Map::Fold(_)) => fold::numbers(op).collect(),
+            Some(_) => op.params.iter().filter(|p| !p.is_array()).collect(),
+        };
+        let fields = numbers.into_iter().map(|p| {
             let (n, doc) = (id(&p.name), format!("The parameter `{}`.", p.name));
             let ty = if p.kind == Kind::Plain(Plain::Bool) { id("bool") } else { id("f64") };
             quote!(#[doc = #doc] pub #n: ::core::primitive::#ty)
         });
+        let default = matches!(elements_of(op), Some(Map::Fold(_))).then(|| quote!(, Default));
+        let (header, to) = match &op.second_set {
+            None => (None, None),
+            Some(set) => {
+                let bound = self.bound(set, &quote!(super::));
+                (Some(quote!(<U: #bound>)), Some(quote!(pub to: ::core::marker::PhantomData<fn() -> U>)))
+            }
+        };
         quote! {
-            #[derive(Clone, Copy, Debug)]
-            pub struct #name { #(#fields),* }
+            #[derive(Clone, Copy, Debug #default)]
+            pub struct #name #header { #(#fields,)* #to }
         }
     }
 
@@ -101,13 +126,21 @@ impl Expand<'_> {
             let (name, runs) = (&backend.name, crate::docs::runs(op, backend)?);
             Some(quote!((#name, #runs)))
         });
-        let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
-        let doc = crate::docs::page(op, &self.owner(op), "options", self.model, Links::None);
-        let (params, result, aten) = (info::params(op, &rt), info::result(&op.result, &rt), info::aten(op));
+        let kernel = elements_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+        let fold = match elements_of(op) {
+            Some(Map::Fold(fold)) => {
+                let kernel = self.fold_kernel(op, fold, &rt);
+                Some(quote!(.with_fold(#kernel)))
+            }
+            _ => None,
+        };
+        let places = Places { owner: &self.owner(op), options: "options", results: "results", links: Links::None };
+        let doc = crate::docs::page(op, &places, self.model);
+        let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
         quote! {
             #rt::OpInfo::new(
                 #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-            ).with_to_dtypes(#to).with_params(#params).with_result(#result).with_aten(#aten)
+            ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result).with_aten(#aten)
         }
     }
 
@@ -121,12 +154,18 @@ impl Expand<'_> {
         let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
         let inputs = op.inputs().map(|p| op.cuda_name(p));
         let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
-        let out = self.model.dtypes_of(&op.set).iter().map(|d| {
-            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(dtype_of(op.result.elem(), d))));
+        let elements = op.inputs().map(|p| info::elem(p.kind.elem().unwrap_or(Elem::T), &rt));
+        let pair = |d: &str, out: &str| {
+            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(out)));
             quote!((#rt::DType::#t, #rt::DType::#out))
-        });
+        };
+        let results = |d: &str| match (&op.second_set, op.result.elem()) {
+            (Some(set), Elem::U) => self.model.dtypes_of(set).iter().map(|out| pair(d, out)).collect(),
+            (_, elem) => vec![pair(d, dtype_of(elem, d))],
+        };
+        let out = self.model.dtypes_of(&op.set).iter().flat_map(|d| results(d));
         quote!(Some(#rt::KernelInfo::new(
-            #source, #complex, &[#(#inputs),*], &[#(#params),*], &[#(#out),*],
+            #source, #complex, &[#(#inputs),*], &[#(#elements),*], &[#(#params),*], &[#(#out),*],
         )))
     }
 }

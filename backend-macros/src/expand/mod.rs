@@ -1,22 +1,27 @@
 //! Model to Rust. Nothing here can fail: every mistake was reported before.
 //!
 //! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
-//! `any` implement, `support` makes what the implementations call, scalar ops and compositions, `items` the documented items
-//! of the rows and the list of them, `by_name` the functions that call them with values.
+//! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
+//! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
+//! `by_name` the functions that call ops with values. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
 mod by_name;
+mod choices;
 mod composed;
+mod folds;
 pub mod info;
 mod items;
+mod kinds;
 mod options;
+mod results;
 mod scalar;
 mod signature;
 mod support;
 mod traits;
 
-pub use signature::elem;
+pub use kinds::elem;
 pub use support::camel_dtype;
 
 use op_table::{model::*, names::KEYWORDS};
@@ -131,17 +136,20 @@ impl Expand<'_> {
             self.group(name, &crate::docs::group(group), &quote!(#rt::Arrays), &ops)
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
-        let (items, options) = (self.items("OPS"), self.options_of_rows());
+        let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
+        let choices = self.choices();
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
             "The sum of all op groups: the bound that generic code asks for.\n\n{}",
             links.collect::<Vec<_>>().join("\n")
         );
         quote! {
+            #choices
             #(#groups)*
             #any
             #items
             #options
+            #results
             #support
             #by_name
             #[doc = #doc]
@@ -158,9 +166,9 @@ impl Expand<'_> {
         let doc = crate::docs::extension(&name.to_string(), &self.ops_module().to_string());
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
         let list = format!("{}_OPS", screaming(&name.to_string()));
-        let (support, by_name) = (self.support(), self.by_name(&list));
-        let (items, options) = (self.items(&list), self.options_of_rows());
-        quote!(#body #items #options #support #by_name)
+        let (choices, support, by_name) = (self.choices(), self.support(), self.by_name(&list));
+        let (items, options, results) = (self.items(&list), self.options_of_rows(), self.results_of_rows());
+        quote!(#choices #body #items #options #results #support #by_name)
     }
 
     /// One more library for the ops of the base table.

@@ -41,8 +41,7 @@ impl Parser<'_> {
         let (set, bound) = self.set(name, row, "dtypes").unwrap_or_default();
         let second = self.set(name, row, "types");
         let params = self.params(row);
-        let result_text = self.text(row, "result").unwrap_or_else(|| "array".into());
-        let result = self.word(row, "result").and_then(|w| self.result(&w)).unwrap_or(Out::One(Elem::T));
+        let (result, result_text) = self.result(row);
         let group = self.group_of(row);
         let default_accuracy = self.model.groups.iter().find(|g| g.name == group).map(|g| g.accuracy.clone());
         let accuracy = self.accuracy_name(row).or(default_accuracy).unwrap_or_else(|| "exact".into());
