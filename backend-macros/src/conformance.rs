@@ -46,6 +46,9 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let params = Expand { model, root: root.clone(), extension: None }.params_info(op);
     let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
+    let (any_zero, waits) = (op.facts.any_zero, op.facts.waits.as_ref().map_or(0, |waits| waits.bytes));
+    let raises: Vec<&str> = op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect();
+    let seed = op.facts.seed.map_or(quote!(None), |seed| quote!(Some(#seed)));
     let call = call(op, model, root, input.extension.as_ref());
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let dtypes: Vec<&String> = model.dtypes_of(&op.set).iter().filter(wanted).collect();
@@ -64,6 +67,10 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
                 signature: #signature,
                 cases: &[#(#cases),*],
                 accuracy: #accuracy,
+                any_zero: #any_zero,
+                waits: #waits,
+                raises: &[#(#raises),*],
+                seed: #seed,
             };
 
             #call
@@ -123,7 +130,16 @@ fn answers(op: &Op, model: &Model, dtypes: &[&String], root: &TokenStream, ty: &
         quote!((#d, call::<#ty, #second #t>))
     });
     let (usual, usual_type) = (dtype(dtypes[0]), rust_type(dtypes[0], model, root));
+    let raises = op.facts.raises.as_ref().map(|_| {
+        quote! {
+            #[test]
+            fn raises() { SUITE.raises(&ROW, #usual, call::<#ty, #second #usual_type>); }
+        }
+    });
     quote! {
+        #raises
+
+
         #[test]
         fn arguments() { SUITE.answers(&ROW, &[#(#calls),*]); }
 

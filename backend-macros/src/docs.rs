@@ -39,6 +39,9 @@ pub fn op(op: &Op, model: &Model) -> String {
         }
         s += ".";
     }
+    if let Some(waits) = &op.facts.waits {
+        let _ = write!(s, " It waits for {} bytes from the device: {}.", waits.bytes, text(&waits.why));
+    }
     s += "\n\n| library | runs |\n|---|---|\n";
     if !op.numpy.is_empty() {
         let _ = writeln!(s, "| NumPy, CuPy | `{}` |", op.numpy);

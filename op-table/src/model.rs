@@ -159,6 +159,28 @@ pub struct Group {
     pub span: Span,
 }
 
+/// Facts of a row that the tests hold backends to.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Whether 0.0 and -0.0 in its result are the same; the row's reason says why.
+    pub any_zero: bool,
+    /// What it waits for; other rows bring nothing from the device.
+    pub waits: Option<Waits>,
+    /// Calls that NumPy refuses, and backends too.
+    pub raises: Option<Vec<Text>>,
+    /// The seed that random numbers of its cases start from.
+    pub seed: Option<u64>,
+}
+
+/// What an op waits for.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    /// How many bytes come from the device.
+    pub bytes: u64,
+    /// Why.
+    pub why: String,
+}
+
 /// One row.
 #[derive(Clone)]
 pub struct Op {
@@ -204,6 +226,8 @@ pub struct Op {
     pub ulp: Vec<(String, f64)>,
     /// Why they are.
     pub reason: String,
+    /// What the tests hold backends to.
+    pub facts: Facts,
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.

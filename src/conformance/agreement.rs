@@ -23,6 +23,7 @@ impl<B: Arrays> Suite<B> {
             return;
         }
         let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
         let mut chance = chance(row, dtype);
         let mut told = Vec::new();
         for _ in 0..calls() {

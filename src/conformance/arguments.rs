@@ -45,6 +45,7 @@ impl<B: Arrays> Suite<B> {
     /// If the op does, or if an error does not name it. A call that does not return ends the process.
     pub fn answers(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
         let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
         let watchdog = Watchdog::new();
         let mut calls = calls();
         let further = calls / FURTHER;

@@ -314,6 +314,10 @@ mod tests {
         signature: "",
         cases: &["m, row", "mat, 2", "[v, u], s, axis = -1"],
         accuracy: Accuracy::EXACT,
+        any_zero: false,
+        waits: 0,
+        raises: &[],
+        seed: None,
     };
 
     #[test]

@@ -5,7 +5,7 @@ use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, available};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::OnceLock,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 /// One row of a table, as far as its tests need it. The fields are what the table has, defaults filled in.
@@ -24,37 +24,26 @@ pub struct Row {
     pub cases: &'static [&'static str],
     /// How near the result has to be.
     pub accuracy: Accuracy,
+    /// Whether 0.0 and -0.0 are the same.
+    pub any_zero: bool,
+    /// How many bytes it may copy from the device.
+    pub waits: u64,
+    /// Calls that NumPy refuses.
+    pub raises: &'static [&'static str],
+    /// What random numbers of each case start from.
+    pub seed: Option<u64>,
 }
 
-/// Rows in whose results 0.0 and -0.0 are the same, because NumPy itself gives either.
-const ANY_ZERO: &[(&str, &str)] = &[
-    ("maximum", "of 0.0 and -0.0, which compare equal, NumPy gives the one its vector unit happens to keep"),
-    ("minimum", "as maximum"),
-    ("clip", "as maximum"),
-    ("max", "as maximum"),
-    ("min", "as maximum"),
-    ("unique_values", "0.0 and -0.0 are one value, and either may stand for it"),
-    ("unique_counts", "as unique_values"),
-    ("unique_inverse", "as unique_values"),
-    ("unique_all", "as unique_values"),
-];
+/// Held while a row draws random numbers: a stream is the device's, and tests run at the same time.
+static DRAWING: Mutex<()> = Mutex::new(());
 
-/// Rows that wait for the device: how many bytes they may copy from it, and why. All others copy nothing.
-const WAITS: &[(&str, u64, &str)] = &[
-    ("take", 8, "whether an index is outside"),
-    ("take_along_axis", 8, "as take"),
-    ("scatter", 8, "as take"),
-    ("scatter_add", 8, "as take"),
-    ("boolean_mask", 8, "how many elements the result has"),
-    ("nonzero", 8, "as boolean_mask"),
-    ("argwhere", 8, "as boolean_mask"),
-    ("unique_values", 8, "as boolean_mask"),
-    ("unique_counts", 8, "as boolean_mask"),
-    ("unique_inverse", 8, "as boolean_mask"),
-    ("unique_all", 8, "as boolean_mask"),
-    ("quantile", 4, "whether a q is outside 0 ..= 1"),
-    ("median", 4, "as quantile"),
-];
+impl Row {
+    /// Keeps other rows that draw random numbers waiting, if this one does.
+    pub(super) fn alone(&self) -> Option<MutexGuard<'static, ()>> {
+        // a test that failed leaves nothing behind that matters
+        self.seed.map(|_| DRAWING.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.
 pub trait IntoBackend<B> {
@@ -132,8 +121,27 @@ impl<B: Arrays> Suite<B> {
         self.run(row, dtype, Some(to), call);
     }
 
+    /// Calls that NumPy refuses: the op names itself in an error of its arguments.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn raises(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
+        let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
+        for text in row.raises {
+            let case = Case::new(b, row.name, row.params, text).unwrap_or_else(|why| panic!("case `{text}`: {why}"));
+            let of = format!("{} on {}, {dtype}, case `{text}`", row.name, B::NAME);
+            match call(&case) {
+                Ok(_) => panic!("{of}: NumPy refuses it, and it was computed"),
+                Err(Error::Unsupported { .. }) if self.partial => {}
+                Err(why) => assert_eq!(why.op(), Some(row.name), "{of}: {why}"),
+            }
+        }
+    }
+
     fn run(&self, row: &Row, dtype: DType, to: Option<DType>, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
         let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
         let failures = self.fuzz(b, row, dtype, to, call).unwrap_or_else(|| self.failures(b, row, dtype, to, call));
         let to = to.map_or(String::new(), |to| format!(" to {to}"));
         let of = format!("{} on {}, {dtype}{to}", row.name, B::NAME);
@@ -175,6 +183,9 @@ impl<B: Arrays> Suite<B> {
             Ok(case) => case.metered(self.meter),
             Err(why) => return Some(why.to_string()),
         };
+        if let Some(seed) = row.seed {
+            b.seed(seed);
+        }
         let got = match catch_unwind(AssertUnwindSafe(|| call(&case))) {
             Ok(Ok(got)) => got,
             Ok(Err(Error::Unsupported { .. })) if self.partial => return None,
@@ -184,14 +195,12 @@ impl<B: Arrays> Suite<B> {
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
-        let allowed = WAITS.iter().find(|(name, ..)| *name == row.name).map_or(0, |(_, bytes, _)| *bytes);
-        if case.copied() > allowed {
-            return Some(format!("it copied {} bytes to the host, {allowed} are allowed", case.copied()));
+        if case.copied() > row.waits {
+            return Some(format!("it copied {} bytes to the host, {} are allowed", case.copied(), row.waits));
         }
-        let any_zero = ANY_ZERO.iter().any(|(name, _)| *name == row.name);
         let differs = |(i, (g, e)): (usize, (&Values, &Values))| {
             let tolerance = row.accuracy.tolerance(dtype, e.dtype, case.size());
-            let why = difference(g, e, tolerance, any_zero)?;
+            let why = difference(g, e, tolerance, row.any_zero)?;
             Some(if expected.len() == 1 { why } else { format!("result {i}: {why}") })
         };
         got.iter().zip(expected).enumerate().find_map(differs)

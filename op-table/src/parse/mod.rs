@@ -1,6 +1,7 @@
 //! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
 
 mod choice;
+mod facts;
 mod mapping;
 mod params;
 mod row;

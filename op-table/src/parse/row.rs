@@ -1,6 +1,6 @@
 //! A row: `[op.name]`.
 
-use super::{mapping::MAPPINGS, *};
+use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ const KEYS: [&str; 16] = [
 impl Parser<'_> {
     pub(super) fn op(&mut self, name: &Text, row: &Table) {
         let columns: Vec<String> = self.model.backends.iter().map(|b| b.name.clone()).collect();
-        let legal: Vec<&str> = KEYS.into_iter().chain(MAPPINGS).chain(columns.iter().map(String::as_str)).collect();
+        let legal: Vec<&str> =
+            KEYS.into_iter().chain(MAPPINGS).chain(FACTS).chain(columns.iter().map(String::as_str)).collect();
         if self.role == Role::Overlay {
             return self.overlay(name, row);
         }
@@ -70,6 +71,7 @@ impl Parser<'_> {
             golden: self.text(row, "golden").unwrap_or_default(),
             alias: self.list(row, "alias").map(texts).unwrap_or_default(),
             example: self.example(row),
+            facts: self.facts(row, !reason.is_empty()),
             accuracy,
             ulp,
             reason,
