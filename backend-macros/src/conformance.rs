@@ -10,9 +10,12 @@ use crate::{
 use op_table::model::*;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 /// The tests of the rows of this call: those of the base table, or of the user's.
-pub fn tests(input: &Input, model: &Model) -> TokenStream {
+///
+/// Those of rows that are `missing` are ignored.
+pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
     let root = &input.root;
     let (Some(backend), Some(ty)) = (&input.backend, &input.backend_type) else {
         return quote!(::core::compile_error! { "give `backend = ..` and `type = ..`" });
@@ -23,9 +26,13 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     };
     let partial = input.partial.then(|| quote!(.partial()));
     let meter = input.meter.as_ref().map(|path| quote!(.metered(#path)));
-    let rows = model.ops.iter().filter(|o| o.own == input.table.is_some());
+    let of_table = input.table.is_some() && !input.overlay;
+    let rows = model.ops.iter().filter(|o| o.own == of_table);
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
-    let tests = wanted.map(|op| row(op, model, input, ty));
+    let tests = wanted.map(|op| match missing.contains(&op.name) {
+        true => ignored(op, model, input, ty),
+        false => row(op, model, input, ty),
+    });
     quote! {
         #[allow(unused_imports)]
         mod conformance {
@@ -77,6 +84,18 @@ fn row(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
 
             #(#checks)*
             #answers
+        }
+    }
+}
+
+/// The tests of a row that the backend lacks: the test runner tells them from those that pass.
+fn ignored(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
+    let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
+    let tests = model.dtypes_of(&op.set).iter().filter(wanted).map(|dtype| id(dtype));
+    let (module, why) = (id(&op.name), format!("{} has no `{}`", quote!(#ty), op.name));
+    quote! {
+        mod #module {
+            #(#[test] #[ignore = #why] fn #tests() {})*
         }
     }
 }

@@ -34,6 +34,9 @@ pub struct Row {
     pub seed: Option<u64>,
 }
 
+/// What is said of a case that a partial backend does not have.
+const LACKS: &str = "it is not supported";
+
 /// Held while a row draws random numbers: a stream is the device's, and tests run at the same time.
 static DRAWING: Mutex<()> = Mutex::new(());
 
@@ -78,7 +81,7 @@ impl<B: Arrays> Suite<B> {
         Suite { make, golden, partial: false, meter: None, backend: OnceLock::new() }
     }
 
-    /// Ops that the backend does not have are skipped instead of failing.
+    /// Calls that the backend does not have are skipped instead of failing; a test all of whose cases it lacks fails.
     #[must_use]
     pub const fn partial(mut self) -> Suite<B> {
         self.partial = true;
@@ -166,7 +169,11 @@ impl<B: Arrays> Suite<B> {
         let fails = |(text, expected): (&&str, Vec<Values>)| {
             self.case(b, row, dtype, text, &expected, call).map(|why| format!("case `{text}`: {why}"))
         };
-        row.cases.iter().zip(results).filter_map(fails).collect()
+        let failures: Vec<String> = row.cases.iter().zip(results).filter_map(fails).collect();
+        if self.partial && failures.len() == row.cases.len() && failures.iter().all(|why| why.ends_with(LACKS)) {
+            return vec![format!("no case was computed: name the row in `without = [..]` of the test")];
+        }
+        failures.into_iter().filter(|why| !why.ends_with(LACKS)).collect()
     }
 
     /// What is wrong with the result of one case.
@@ -188,7 +195,7 @@ impl<B: Arrays> Suite<B> {
         }
         let got = match catch_unwind(AssertUnwindSafe(|| call(&case))) {
             Ok(Ok(got)) => got,
-            Ok(Err(Error::Unsupported { .. })) if self.partial => return None,
+            Ok(Err(Error::Unsupported { .. })) if self.partial => return Some(LACKS.into()),
             Ok(Err(why)) => return Some(why.to_string()),
             Err(panic) => return Some(format!("it panicked: {}", message(&*panic))),
         };
