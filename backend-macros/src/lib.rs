@@ -92,7 +92,7 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
     }
     if let Some(column) = &column {
         inherit(&mut model, column);
-        if !input.partial {
+        if !input.partial && !column.wrap {
             complete(source, &model, column, &mut report);
         }
     }

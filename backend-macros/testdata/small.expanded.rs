@@ -1703,8 +1703,10 @@ macro_rules! backend {
 /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
 ///
 /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With `table = "my_ops.toml",
-/// trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it. Of a backend with only some ops
+/// `overlay = "naive.toml", partial = true` tells which: tests of the others, and of those in
+/// `without = ["matmul"]`, are ignored. With `table = "my_ops.toml", trait = MyOps, golden =
+/// "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
 #[cfg(feature = "conformance")]
 #[macro_export]
 macro_rules! conformance {

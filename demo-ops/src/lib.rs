@@ -3,6 +3,7 @@
 
 use backends::prelude::*;
 
+pub mod counted;
 pub mod naive;
 pub mod points;
 

@@ -24,6 +24,8 @@ pub struct Model {
     pub sets: Vec<Set>,
     /// The closed choices.
     pub choices: Vec<Arc<Choice>>,
+    /// The columns that rows may have beside those of every table.
+    pub columns: Vec<Column>,
     /// The words of expressions.
     pub words: BTreeMap<String, Word>,
     /// The accuracies.
@@ -103,6 +105,10 @@ pub struct Backend {
     pub each: bool,
     /// Whether it takes `aten` mappings.
     pub aten: bool,
+    /// The type parameters, each with its bound: those of a backend that wraps another.
+    pub generics: Vec<(String, String)>,
+    /// Whether ops run on the backend that it wraps.
+    pub wrap: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.
@@ -157,6 +163,17 @@ pub struct Group {
     pub accuracy: String,
     /// Where its name stands.
     pub span: Span,
+}
+
+/// A column that a table declares.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// What a row may say.
+    pub words: Vec<String>,
 }
 
 /// Facts of a row that the tests hold backends to.
@@ -228,6 +245,8 @@ pub struct Op {
     pub reason: String,
     /// What the tests hold backends to.
     pub facts: Facts,
+    /// What it says in the columns that its table declares.
+    pub columns: Vec<(String, String)>,
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.

@@ -18,12 +18,27 @@ impl Expand<'_> {
     pub(super) fn implement(&self, name: &TokenStream, backend: &Backend, ops: &[&Op]) -> TokenStream {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
-        quote!(impl #name for #ty { #(#methods)* })
+        let generics = self.generics(backend);
+        quote!(impl #generics #name for #ty { #(#methods)* })
+    }
+
+    /// `<B: Backend>`, of a backend that wraps another.
+    fn generics(&self, backend: &Backend) -> Option<TokenStream> {
+        let root = &self.root;
+        let parameters = backend.generics.iter().map(|(name, bound)| {
+            let (name, path) = (id(name), tokens(bound));
+            if bound == "Backend" { quote!(#name: #root::Backend) } else { quote!(#name: #path) }
+        });
+        (!backend.generics.is_empty()).then(|| quote!(<#(#parameters),*>))
     }
 
     pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
-        let (signature, prepare, body) =
-            (self.signature(op, op.has_options()), self.prepare(op), self.body(op, backend));
+        let is_wrapped = backend.wrap && !op.maps.contains_key(&backend.name);
+        let signature = self.signature(op, op.has_options());
+        let (prepare, body) = match is_wrapped {
+            true => (self.convert(op), self.wrapped(op)),
+            false => (self.prepare(op), self.body(op, backend)),
+        };
         quote!(#[inline] #signature { #prepare #body })
     }
 

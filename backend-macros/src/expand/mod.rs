@@ -17,6 +17,7 @@ mod scalar;
 mod signature;
 mod support;
 mod traits;
+mod wrap;
 
 pub use kinds::elem;
 pub use support::camel_dtype;
@@ -143,8 +144,8 @@ impl Expand<'_> {
         let root = &self.root;
         let implementations = self.model.groups.iter().map(|group| {
             let name = id(&camel(&group.name));
-            let ops: Vec<&Op> =
-                self.model.ops.iter().filter(|o| o.group == group.name && o.maps.contains_key(&backend.name)).collect();
+            let has = |o: &&Op| o.group == group.name && (backend.wrap || o.maps.contains_key(&backend.name));
+            let ops: Vec<&Op> = self.model.ops.iter().filter(has).collect();
             self.implement(&quote!(#root::#name), backend, &ops)
         });
         let support = self.overlay_support(backend);

@@ -227,11 +227,13 @@ impl Expand<'_> {
                 _ => None,
             };
             let (doc, accuracy) = (crate::docs::op(op, self.model), &op.accuracy);
+            let said = op.columns.iter().map(|(name, word)| quote!((#name, #word)));
+            let columns = (!op.columns.is_empty()).then(|| quote!(.with_columns(&[#(#said),*])));
             let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
             quote! {
                 #rt::OpInfo::new(
                     #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-                ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result).with_aten(#aten)
+                ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result) #columns .with_aten(#aten)
             }
         });
         quote! {

@@ -9,11 +9,16 @@ const KEYS: [&str; 16] = [
     "reason", "cases", "example", "note",
 ];
 
+/// The keys of rows of every table.
+pub(super) fn keys() -> Vec<&'static str> {
+    KEYS.into_iter().chain(MAPPINGS).chain(FACTS).collect()
+}
+
 impl Parser<'_> {
     pub(super) fn op(&mut self, name: &Text, row: &Table) {
-        let columns: Vec<String> = self.model.backends.iter().map(|b| b.name.clone()).collect();
-        let legal: Vec<&str> =
-            KEYS.into_iter().chain(MAPPINGS).chain(FACTS).chain(columns.iter().map(String::as_str)).collect();
+        let backends = self.model.backends.iter().map(|b| b.name.clone());
+        let columns: Vec<String> = backends.chain(self.model.columns.iter().map(|c| c.name.clone())).collect();
+        let legal: Vec<&str> = keys().into_iter().chain(columns.iter().map(String::as_str)).collect();
         if self.role == Role::Overlay {
             return self.overlay(name, row);
         }
@@ -72,6 +77,7 @@ impl Parser<'_> {
             alias: self.list(row, "alias").map(texts).unwrap_or_default(),
             example: self.example(row),
             facts: self.facts(row, !reason.is_empty()),
+            columns: self.columns(row),
             accuracy,
             ulp,
             reason,
