@@ -4,6 +4,7 @@
 use backends::prelude::*;
 
 pub mod counted;
+pub mod kernels;
 pub mod naive;
 pub mod points;
 

@@ -49,8 +49,11 @@ impl Expand<'_> {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
+                // a kernel of the table's own crate, or one of the library's module
+                let own = path.starts_with("crate::");
                 let path = tokens(path);
-                self.named(op, quote!(#module::#path(self, #(#all),*)))
+                let function = if own { quote!(#path) } else { quote!(#module::#path) };
+                self.named(op, quote!(#function(self, #(#all),*)))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
