@@ -16,21 +16,26 @@
 //! # }
 //! ```
 //!
-//! The ops are the methods of the group traits. The documentation of each says what it computes and for which dtypes, what
-//! each library runs for it, and how accurate the result is: [`Creation`], [`Casting`], [`Elementwise`], [`Reduction`], [`Manipulation`], [`Indexing`], [`Sorting`],
-//! [`Linalg`], [`Fft`], [`Random`], [`Special`]. [`OPS`] lists them as data. All are rows of one table, `ops.toml`; with
-//! [`backend!`] a crate has a table of its own, whose ops are used and tested like these.
+//! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each with its parameters,
+//! errors, dtypes, accuracy, what runs on each backend, and an example. Generic code asks for [`Backend`], or for the traits
+//! of the groups that it uses. Parameters with defaults are set by name, with the structs of [`options`]. [`OPS`] lists the
+//! ops as data, and [`call`] calls them by name.
+//!
+//! All are rows of one table, `ops.toml`; with [`backend!`] a crate has a table of its own, whose ops are used, documented and
+//! tested like these.
 
 #[doc(hidden)]
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Complex, ComplexFloat, DType, DefaultInfo, DynArray, Element, ElementInfo, Error, Float,
-    HostArray, Integer, Interpolation, IntoHost, IntoOperand, Kind, Lengths, MeshIndexing, Norm, Numeric, OpInfo,
-    Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side,
-    Slice, Value, bf16, can_cast, cuda::Cuda, dispatch, f16, finfo, iinfo, num_complex, numpyish::Numpyish,
-    result_type, torch::Torch,
+    Arrays, Axes, Bits, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo, Error, Float,
+    HostArray, Integer, Interpolation, IntoHost, IntoOperand, Lengths, MeshIndexing, Norm, Numeric, OpInfo, Operand,
+    Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice,
+    Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
+
+#[doc(no_inline)]
+pub use runtime::{Complex, bf16, f16, num_complex};
 
 /// For the macros of this crate.
 #[doc(hidden)]
@@ -43,7 +48,11 @@ pub mod conformance;
 
 #[doc(hidden)]
 pub mod linalg;
+#[doc(hidden)]
+pub mod manipulation;
 pub mod nufft;
+#[doc(hidden)]
+pub mod reduction;
 
 pub use nufft::{NufftPlan, NufftType};
 
@@ -65,7 +74,7 @@ macro_rules! slices {
     ($($slice:expr),* $(,)?) => { [$($crate::Slice::from($slice)),*] };
 }
 
-/// What generic code needs in scope: the traits with the ops, the dtypes' bounds, the backends, the options.
+/// Everything that generic code needs in scope: the traits of ops, the bounds of dtypes, the backends, the options.
 pub mod prelude {
     pub use crate::*;
 }

@@ -1,4 +1,4 @@
-//! Linear algebra written once over the ops of any backend.
+//! Ops of the group `linalg` that are written once over any backend.
 
 use crate::{Axes, Backend, Error, Numeric, Result};
 

@@ -165,6 +165,12 @@ def samples(dtype):
     x["wt"] = np.concatenate([special, np.roll(special, 1), np.roll(special, 5), special[::-1]])
 
     values = np.array([1, 0, -2, 3, 1, -2, 0, 5, 1, 3]) if kind(dtype) != "u" else np.array([1, 0, 2, 3, 1, 2, 0, 5, 1, 3])
+    # special values in both parts of complex numbers, and a partner for them
+    x["wz"] = special
+    if kind(dtype) == "c":
+        ends = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan]
+        x["wz"] = np.array([complex(re, im) for re in ends for im in ends], dtype)
+
     x["dup"] = rounded(values * 0.5 if kind(dtype) in "fc" else values, dtype)
     x["wv"] = x["dup"].copy()
     if kind(dtype) in "fc":
@@ -258,6 +264,26 @@ def _nextafter(x1, x2, T):
     return np.where(np.isnan(x1) | np.isnan(x2), x1 + x2, np.where(x1 == x2, x2, result))
 
 
+def _expm1(x):
+    """NumPy has NaN where an infinite or unknown angle meets 0 or infinity; here it is as the Array API says."""
+    result = np.array(np.expm1(x))
+    if x.dtype.kind == "c":
+        axis = x.imag == 0
+        lost = np.isinf(x.real) & ~np.isfinite(x.imag)
+        result.real = np.where(axis | lost, np.expm1(x.real), result.real)
+        result.imag = np.where(lost, np.where(x.real < 0, np.copysign(0, x.imag), np.nan), result.imag)
+        result.imag = np.where(axis, x.imag, result.imag)
+    return result
+
+
+def _reciprocal(x):
+    """NumPy has NaN for complex numbers with two infinite parts; here they are 0, as in C99."""
+    result = np.array(np.reciprocal(x))
+    if x.dtype.kind == "c":
+        result[np.isinf(x.real) & np.isinf(x.imag)] = 0
+    return result
+
+
 def _special(name, x):
     """A function of scipy.special, in float64."""
     return getattr(scipy.special, name)(x.astype(np.float64))
@@ -335,7 +361,10 @@ def _random_permutation(n, T, seed):
 
 WORDS = {"np": np} | {
     word.__name__: word
-    for word in (_random_uniform, _random_normal, _random_integers, _random_permutation, _frombuffer, _setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _special)
+    for word in (
+        _frombuffer, _setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
+        _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
+    )  # fmt: skip
 }
 
 # ---- the table -------------------------------------------------------------------------------------------------------

@@ -113,12 +113,13 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros };
     match errors {
         None => Ok(expanded),
-        // what is right is there, so that the compiler finds nothing to say of the code that uses it
+        // the valid rows are generated all the same, so that code that uses them gives no further errors
         Some(errors) => Err(quote!(#errors #expanded)),
     }
 }
 
-/// A new column has for nothing what says nothing of any library, and, if it takes `each`, every scalar expression.
+/// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every scalar
+/// expression.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let free = op.maps.values().find(|m| match m {
@@ -132,7 +133,8 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     }
 }
 
-/// Every op that a new column lacks, as one mistake at its header; `partial = true` in the call says it is meant.
+/// Reports the ops that a new column lacks as one mistake at its header; `partial = true` in the call allows them to be
+/// missing.
 fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mut Report) {
     let missing: Vec<&str> =
         model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();

@@ -5,43 +5,11 @@ const _: () = assert!(
 );
 /**Element by element.
 
-| op | does | dtypes |
-|---|---|---|
-| [`add`](Self::add) | x1 + x2. | float |
-| [`leaky`](Self::leaky) | x where positive, slope * x elsewhere. | real |
-| [`threshold`](Self::threshold) | x where it is above the limit, the value elsewhere. | real |
-| [`sum`](Self::sum) | Sum. | float |
-| [`rms`](Self::rms) | A composition. | float |
-| [`ends`](Self::ends) | The ends along an axis, and how many elements are equal to them. | float |
-| [`is_flat`](Self::is_flat) | Whether all elements are equal. | float32, complex64 |
-*/
+Each op has its page in [`ops`].*/
 pub trait Elementwise: crate::runtime::Arrays {
     /**x1 + x2.
 
-- `x1`: array or scalar, broadcast with the others
-- `x2`: array or scalar, broadcast with the others
-
-Dtypes: float. Accuracy: exact.
-
-| library | runs |
-|---|---|
-| Numpyish | `x1 + x2` per element |
-| Torch | `aten::add.Tensor(x1, x2)` |
-
-# Errors
-
-Shapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::add`].*/
     #[doc(alias = "plus")]
     fn add<T: crate::runtime::Float, K1, K2>(
         &self,
@@ -58,42 +26,19 @@ assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);
     }
     /**x where positive, slope * x elsewhere.
 
-- `x`: array
-- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)
-
-Dtypes: real. Accuracy: exact.
-
-| library | runs |
-|---|---|
-| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |
-| Torch | `aten::leaky_relu(x, slope)` |
-
-# Errors
-
-A shape or argument the op cannot take, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::leaky`].*/
     #[inline]
     fn leaky<T: crate::runtime::Real>(
         &self,
         x: &Self::Array<T>,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        self.leaky_with(x, LeakyOptions::new())
+        self.leaky_with(x, options::LeakyOptions::new())
     }
-    ///[`leaky`](Self::leaky) with [options](LeakyOptions) by name.
+    ///[`leaky`](Self::leaky) with [options](options::LeakyOptions) by name.
     fn leaky_with<T: crate::runtime::Real>(
         &self,
         x: &Self::Array<T>,
-        options: LeakyOptions,
+        options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x, options);
         Err(
@@ -105,31 +50,7 @@ assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
     }
     /**x where it is above the limit, the value elsewhere.
 
-- `x`: array
-- `limit`: a value of the dtype
-- `value`: a value of the dtype
-
-Dtypes: real. Accuracy: exact.
-
-| library | runs |
-|---|---|
-| Numpyish | `select::threshold` |
-| Torch | `aten::threshold(x, limit, value)` |
-
-# Errors
-
-A shape or argument the op cannot take, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::threshold`].*/
     fn threshold<T: crate::runtime::Real>(
         &self,
         x: &Self::Array<T>,
@@ -146,45 +67,21 @@ assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0]
     }
     /**Sum.
 
-- `x`: array
-- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`
-- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)
-
-Dtypes: float. Accuracy: exact.
-
-| library | runs |
-|---|---|
-| Numpyish | `reduce::sum` |
-| Torch | `reduce::sum` |
-
-# Errors
-
-An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::sum`].*/
     #[inline]
     fn sum<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        self.sum_with(x, axis, SumOptions::new())
+        self.sum_with(x, axis, options::SumOptions::new())
     }
-    ///[`sum`](Self::sum) with [options](SumOptions) by name.
+    ///[`sum`](Self::sum) with [options](options::SumOptions) by name.
     fn sum_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: SumOptions,
+        options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x, axis, options);
         Err(
@@ -196,46 +93,21 @@ assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);
     }
     /**A composition.
 
-- `x`: array
-- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`
-- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)
-
-Dtypes: float. Accuracy: exact.
-
-| library | runs |
-|---|---|
-| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
-| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
-
-# Errors
-
-An axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-let x = b.asarray([1.0, 2.0])?;
-assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::rms`].*/
     #[inline]
     fn rms<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        self.rms_with(x, axis, RmsOptions::new())
+        self.rms_with(x, axis, options::RmsOptions::new())
     }
-    ///[`rms`](Self::rms) with [options](RmsOptions) by name.
+    ///[`rms`](Self::rms) with [options](options::RmsOptions) by name.
     fn rms_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: RmsOptions,
+        options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x, axis, options);
         Err(
@@ -247,44 +119,19 @@ assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
     }
     /**The ends along an axis, and how many elements are equal to them.
 
-- `x`: array
-- `weights`: array of the real dtype; default `none`, set by [`ends_with`](Self::ends_with)
-- `first`: array of `i32`; default `none`, set by [`ends_with`](Self::ends_with)
-- `side`: a choice of [`Side`](crate::Side); default `left`, set by [`ends_with`](Self::ends_with)
-
-Dtypes: float. Accuracy: exact (either zero may stand for both). It waits for 8 bytes from the device: how many there are.
-
-| library | runs |
-|---|---|
-| Numpyish | `sort::ends` |
-| Torch | `sort::ends` |
-
-# Errors
-
-A shape or argument the op cannot take, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::ends`].*/
     #[inline]
     fn ends<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
     ) -> crate::runtime::Result<EndsResult<Self, T>> {
-        self.ends_with(x, EndsOptions::new())
+        self.ends_with(x, options::EndsOptions::new())
     }
-    ///[`ends`](Self::ends) with [options](EndsOptions) by name.
+    ///[`ends`](Self::ends) with [options](options::EndsOptions) by name.
     fn ends_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
-        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<EndsResult<Self, T>> {
         let _ = (x, options);
         Err(
@@ -296,29 +143,7 @@ assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
     }
     /**Whether all elements are equal.
 
-- `x`: array
-
-Dtypes: float32, complex64. Accuracy: exact.
-
-| library | runs |
-|---|---|
-| Numpyish | `is_flat`, over any backend |
-| Torch | `is_flat`, over any backend |
-
-# Errors
-
-A shape or argument the op cannot take, memory that is refused, and what the library reports.
-
-# Example
-
-```
-# use backends::prelude::*;
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
-# Ok(())
-# }
-```*/
+Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
     fn is_flat<T: IsFlatDtypes>(
         &self,
         x: &Self::Array<T>,
@@ -332,147 +157,6 @@ assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
         )
     }
 }
-///Options of `leaky_with`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct LeakyOptions {
-    ///Default: `0.01`.
-    pub slope: f64,
-}
-impl LeakyOptions {
-    /// The defaults.
-    #[inline]
-    #[must_use]
-    pub fn new() -> Self {
-        Self { slope: 0.01f64 }
-    }
-    ///Sets `slope` (default `0.01`).
-    #[inline]
-    #[must_use]
-    pub fn slope(mut self, slope: f64) -> Self {
-        self.slope = slope;
-        self
-    }
-}
-impl Default for LeakyOptions {
-    #[inline]
-    fn default() -> Self {
-        Self::new()
-    }
-}
-///Options of `sum_with`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SumOptions {
-    ///Default: `false`.
-    pub keepdims: bool,
-}
-impl SumOptions {
-    /// The defaults.
-    #[inline]
-    #[must_use]
-    pub fn new() -> Self {
-        Self { keepdims: false }
-    }
-    ///Sets `keepdims` (default `false`).
-    #[inline]
-    #[must_use]
-    pub fn keepdims(mut self, keepdims: bool) -> Self {
-        self.keepdims = keepdims;
-        self
-    }
-}
-impl Default for SumOptions {
-    #[inline]
-    fn default() -> Self {
-        Self::new()
-    }
-}
-///Options of `rms_with`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct RmsOptions {
-    ///Default: `false`.
-    pub keepdims: bool,
-}
-impl RmsOptions {
-    /// The defaults.
-    #[inline]
-    #[must_use]
-    pub fn new() -> Self {
-        Self { keepdims: false }
-    }
-    ///Sets `keepdims` (default `false`).
-    #[inline]
-    #[must_use]
-    pub fn keepdims(mut self, keepdims: bool) -> Self {
-        self.keepdims = keepdims;
-        self
-    }
-}
-impl Default for RmsOptions {
-    #[inline]
-    fn default() -> Self {
-        Self::new()
-    }
-}
-///Options of `ends_with`.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct EndsOptions<'a, A0, A1> {
-    ///Default: `none`.
-    pub weights: Option<&'a A0>,
-    ///Default: `none`.
-    pub first: Option<&'a A1>,
-    ///Default: `left`.
-    pub side: crate::runtime::Side,
-}
-impl<'a, A0, A1> EndsOptions<'a, A0, A1> {
-    /// The defaults.
-    #[inline]
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            weights: None,
-            first: None,
-            side: crate::runtime::Side::Left,
-        }
-    }
-    ///Sets `weights` (default `none`).
-    #[inline]
-    #[must_use]
-    pub fn weights(mut self, weights: &'a A0) -> Self {
-        self.weights = Some(weights);
-        self
-    }
-    ///Sets `first` (default `none`).
-    #[inline]
-    #[must_use]
-    pub fn first(mut self, first: &'a A1) -> Self {
-        self.first = Some(first);
-        self
-    }
-    ///Sets `side` (default `left`).
-    #[inline]
-    #[must_use]
-    pub fn side(mut self, side: crate::runtime::Side) -> Self {
-        self.side = side;
-        self
-    }
-}
-impl<'a, A0, A1> Default for EndsOptions<'a, A0, A1> {
-    #[inline]
-    fn default() -> Self {
-        Self::new()
-    }
-}
-impl<'a, A0, A1> Clone for EndsOptions<'a, A0, A1> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<'a, A0, A1> Copy for EndsOptions<'a, A0, A1> {}
 ///What `ends` gives.
 #[derive(Clone)]
 pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
@@ -504,6 +188,7 @@ for EndsResult<B, T> {
             .finish()
     }
 }
+#[doc(hidden)]
 impl Elementwise for crate::runtime::numpyish::Numpyish {
     #[inline]
     fn add<T: crate::runtime::Float, K1, K2>(
@@ -513,18 +198,18 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.operand();
         let x2 = x2.operand();
-        crate::runtime::numpyish::elementwise::each2(self, &__each::Add {}, x1, x2)
+        crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
     }
     #[inline]
     fn leaky_with<T: crate::runtime::Real>(
         &self,
         x: &Self::Array<T>,
-        options: LeakyOptions,
+        options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        let LeakyOptions { slope, .. } = options;
+        let options::LeakyOptions { slope, .. } = options;
         crate::runtime::numpyish::elementwise::each1(
             self,
-            &__each::Leaky { slope },
+            &ops::leaky { slope },
             crate::runtime::Operand::Array(x),
         )
     }
@@ -542,30 +227,30 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: SumOptions,
+        options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
-        let SumOptions { keepdims, .. } = options;
-        crate::runtime::numpyish::reduce::sum(self, x, axis, keepdims)
+        let options::SumOptions { keepdims, .. } = options;
+        crate::runtime::numpyish::reduction::sum(self, x, axis, keepdims)
     }
     #[inline]
     fn rms_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: RmsOptions,
+        options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
-        let RmsOptions { keepdims, .. } = options;
+        let options::RmsOptions { keepdims, .. } = options;
         __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
     }
     #[inline]
     fn ends_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
-        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<EndsResult<Self, T>> {
-        let EndsOptions { weights, first, side, .. } = options;
+        let options::EndsOptions { weights, first, side, .. } = options;
         crate::runtime::numpyish::sort::ends(self, x, weights, first, side)
             .map(::core::convert::From::from)
     }
@@ -577,6 +262,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
     }
 }
+#[doc(hidden)]
 impl Elementwise for crate::runtime::torch::Torch {
     #[inline]
     fn add<T: crate::runtime::Float, K1, K2>(
@@ -605,9 +291,9 @@ impl Elementwise for crate::runtime::torch::Torch {
     fn leaky_with<T: crate::runtime::Real>(
         &self,
         x: &Self::Array<T>,
-        options: LeakyOptions,
+        options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        let LeakyOptions { slope, .. } = options;
+        let options::LeakyOptions { slope, .. } = options;
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "leaky",
             "aten::leaky_relu",
@@ -657,30 +343,30 @@ impl Elementwise for crate::runtime::torch::Torch {
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: SumOptions,
+        options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
-        let SumOptions { keepdims, .. } = options;
-        crate::runtime::torch::reduce::sum(self, x, axis, keepdims)
+        let options::SumOptions { keepdims, .. } = options;
+        crate::runtime::torch::reduction::sum(self, x, axis, keepdims)
     }
     #[inline]
     fn rms_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: RmsOptions,
+        options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
-        let RmsOptions { keepdims, .. } = options;
+        let options::RmsOptions { keepdims, .. } = options;
         __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
     }
     #[inline]
     fn ends_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
-        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<EndsResult<Self, T>> {
-        let EndsOptions { weights, first, side, .. } = options;
+        let options::EndsOptions { weights, first, side, .. } = options;
         crate::runtime::torch::sort::ends(self, x, weights, first, side)
             .map(::core::convert::From::from)
     }
@@ -692,6 +378,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
     }
 }
+#[doc(hidden)]
 impl Elementwise for crate::AnyBackend {
     #[inline]
     fn add<T: crate::runtime::Float, K1, K2>(
@@ -724,7 +411,7 @@ impl Elementwise for crate::AnyBackend {
     fn leaky_with<T: crate::runtime::Real>(
         &self,
         x: &Self::Array<T>,
-        options: LeakyOptions,
+        options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         match self {
             crate::AnyBackend::Numpyish(b) => {
@@ -760,7 +447,7 @@ impl Elementwise for crate::AnyBackend {
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: SumOptions,
+        options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
         match self {
@@ -779,7 +466,7 @@ impl Elementwise for crate::AnyBackend {
         &self,
         x: &Self::Array<T>,
         axis: impl Into<crate::runtime::Axes>,
-        options: RmsOptions,
+        options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let axis: crate::runtime::Axes = axis.into();
         match self {
@@ -797,7 +484,7 @@ impl Elementwise for crate::AnyBackend {
     fn ends_with<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
-        options: EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<EndsResult<Self, T>> {
         match self {
             crate::AnyBackend::Numpyish(b) => {
@@ -805,7 +492,7 @@ impl Elementwise for crate::AnyBackend {
                     .ends_with(
                         x.numpyish("ends")?,
                         {
-                            let mut own = EndsOptions::new();
+                            let mut own = options::EndsOptions::new();
                             own.weights = options
                                 .weights
                                 .map(|x| x.numpyish("ends"))
@@ -828,7 +515,7 @@ impl Elementwise for crate::AnyBackend {
                     .ends_with(
                         x.torch("ends")?,
                         {
-                            let mut own = EndsOptions::new();
+                            let mut own = options::EndsOptions::new();
                             own.weights = options
                                 .weights
                                 .map(|x| x.torch("ends"))
@@ -903,7 +590,7 @@ impl From<crate::runtime::torch::Torch> for AnyBackend {
     }
 }
 impl<T: crate::runtime::Element> AnyArray<T> {
-    /// Name of the library the array lives on.
+    /// Name of the backend that the array belongs to.
     pub fn backend(&self) -> &'static str {
         match self {
             AnyArray::Numpyish(_) => "numpyish",
@@ -1031,134 +718,373 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         }
     }
 }
-#[doc(hidden)]
-#[allow(unused_imports, unused_parens, clippy::all)]
-pub mod __each {
-    use crate::runtime as rt;
+#[allow(non_camel_case_types)]
+pub mod ops {
+    /*!The reference: a page for each op.
+
+An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are known at run time.
+
+# [Elementwise](super::Elementwise)
+
+Element by element.
+
+| op | does | dtypes | backends |
+|---|---|---|---|
+| [`add`](self::add) | x1 + x2. | float32, float64, complex64 | Numpyish, Torch |
+| [`leaky`](self::leaky) | x where positive, slope * x elsewhere. | real | Numpyish, Torch |
+| [`threshold`](self::threshold) | x where it is above the limit, the value elsewhere. | real | Numpyish, Torch |
+| [`sum`](self::sum) | Sum. | float32, float64, complex64 | Numpyish, Torch |
+| [`rms`](self::rms) | A composition. | float32, float64, complex64 | Numpyish, Torch |
+| [`ends`](self::ends) | The ends along an axis, and how many elements are equal to them. | float32, float64, complex64 | Numpyish, Torch |
+| [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | Numpyish, Torch |
+
+*/
+    /**x1 + x2.
+
+```text
+add(x1: operand, x2: operand) -> array
+```
+
+Called as [`Elementwise::add`](super::Elementwise::add).
+
+# Parameters
+
+- `x1`: array or scalar, broadcast with the others
+- `x2`: array or scalar, broadcast with the others
+
+# Returns
+
+An array of the shape that `x1` and `x2` broadcast to.
+
+# Errors
+
+- [`Shapes`](crate::Error::Shapes): the shapes of `x1` and `x2` do not broadcast.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Float`](crate::Float): float32, float64, complex64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | `x1 + x2` per element |
+| Torch | `torch.add` |
+
+In other libraries: `torch.add`.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);
+# Ok(())
+# }
+```
+*/
+    #[doc(alias = "plus")]
     #[derive(Clone, Copy, Debug)]
-    pub struct Add {}
-    impl<T: crate::runtime::Float> rt::Each<2usize, T> for Add {
-        type Out = T;
-        #[inline(always)]
-        fn apply(&self, [x1, x2]: [T; 2usize]) -> T {
-            rt::Float::plus(x1, x2)
-        }
-    }
-    impl rt::EachSource for Add {
-        const NAME: &'static str = "add";
-        const CUDA: &'static str = "op_plus(x0, x1)";
-        const INPUTS: &'static [&'static str] = &["x0", "x1"];
-        const PARAMS: &'static [&'static str] = &[];
-        fn params(&self) -> Vec<f64> {
-            vec![]
-        }
-        const TABLED: &'static [rt::DType] = &[
-            rt::DType::Float32,
-            rt::DType::Float64,
-            rt::DType::Complex64,
-        ];
-        fn table() -> Option<&'static rt::numpyish::kernel::Table<Add>> {
-            static TABLE: rt::numpyish::kernel::Table<Add> = rt::numpyish::kernel::Table::new(
-                &[
-                    rt::numpyish::kernel::Of::<
-                        2usize,
-                        rt::dtype_type!(Float32),
-                        Add,
-                    >::KERNEL,
-                    rt::numpyish::kernel::Of::<
-                        2usize,
-                        rt::dtype_type!(Float64),
-                        Add,
-                    >::KERNEL,
-                    rt::numpyish::kernel::Of::<
-                        2usize,
-                        rt::dtype_type!(Complex64),
-                        Add,
-                    >::KERNEL,
-                ],
-            );
-            Some(&TABLE)
-        }
-    }
+    pub struct add {}
+    /**x where positive, slope * x elsewhere.
+
+```text
+leaky(x: array, slope: f64 = 0.01) -> array
+```
+
+Called as [`Elementwise::leaky`](super::Elementwise::leaky), or [`Elementwise::leaky_with`](super::Elementwise::leaky_with) with the parameters that have a default.
+
+# Parameters
+
+- `x`: array
+- `slope`: `f64`; default `0.01`, set by [`LeakyOptions::slope`](super::options::LeakyOptions::slope)
+
+# Returns
+
+An array of the shape of `x`.
+
+# Errors
+
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Real`](crate::Real): float32, float64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |
+| Torch | `torch.leaky_relu` |
+
+In other libraries: `torch.leaky_relu`.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
+# Ok(())
+# }
+```
+*/
     #[derive(Clone, Copy, Debug)]
-    pub struct Leaky {
-        pub slope: f64,
+    pub struct leaky {
+        ///The parameter `slope`.
+        pub slope: ::core::primitive::f64,
     }
-    impl<T: crate::runtime::Real> rt::Each<1usize, T> for Leaky {
-        type Out = T;
-        #[inline(always)]
-        fn apply(&self, [x]: [T; 1usize]) -> T {
-            let Leaky { slope, .. } = *self;
-            if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
-                rt::Float::times(rt::Element::from_f64(slope), x)
-            } else {
-                x
-            }
-        }
-    }
-    impl rt::EachSource for Leaky {
-        const NAME: &'static str = "leaky";
-        const CUDA: &'static str = "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)";
-        const INPUTS: &'static [&'static str] = &["x0"];
-        const PARAMS: &'static [&'static str] = &["p0"];
-        fn params(&self) -> Vec<f64> {
-            vec![self.slope]
-        }
-        const TABLED: &'static [rt::DType] = &[rt::DType::Float32, rt::DType::Float64];
-        fn table() -> Option<&'static rt::numpyish::kernel::Table<Leaky>> {
-            static TABLE: rt::numpyish::kernel::Table<Leaky> = rt::numpyish::kernel::Table::new(
-                &[
-                    rt::numpyish::kernel::Of::<
-                        1usize,
-                        rt::dtype_type!(Float32),
-                        Leaky,
-                    >::KERNEL,
-                    rt::numpyish::kernel::Of::<
-                        1usize,
-                        rt::dtype_type!(Float64),
-                        Leaky,
-                    >::KERNEL,
-                ],
-            );
-            Some(&TABLE)
-        }
-    }
+    /**x where it is above the limit, the value elsewhere.
+
+```text
+threshold(x: array, limit: scalar, value: scalar) -> array
+```
+
+Called as [`Elementwise::threshold`](super::Elementwise::threshold).
+
+# Parameters
+
+- `x`: array
+- `limit`: a value of the dtype
+- `value`: a value of the dtype
+
+# Returns
+
+An array.
+
+# Errors
+
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Real`](crate::Real): float32, float64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | kernels of this backend |
+| Torch | `torch.threshold` |
+
+In other libraries: `torch.threshold`.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct threshold {}
+    /**Sum.
+
+```text
+sum(x: array, axis: axes, keepdims: bool = false) -> array
+```
+
+Called as [`Elementwise::sum`](super::Elementwise::sum), or [`Elementwise::sum_with`](super::Elementwise::sum_with) with the parameters that have a default.
+
+# Parameters
+
+- `x`: array
+- `axis`: [axes](crate::Axes): `..` for all, `0`, `-1`, `[0, 2]`
+- `keepdims`: `bool`; default `false`, set by [`SumOptions::keepdims`](super::options::SumOptions::keepdims)
+
+# Returns
+
+An array, without the axes that the op goes over; with `keepdims` they stay, with length 1.
+
+# Errors
+
+- [`Axis`](crate::Error::Axis): `axis` names an axis that there is not.
+- [`RepeatedAxis`](crate::Error::RepeatedAxis): `axis` names an axis twice.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Float`](crate::Float): float32, float64, complex64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | kernels of this backend |
+| Torch | ops of libtorch |
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct sum {}
+    /**A composition.
+
+```text
+rms(x: array, axis: axes, keepdims: bool = false) -> array
+```
+
+Called as [`Elementwise::rms`](super::Elementwise::rms), or [`Elementwise::rms_with`](super::Elementwise::rms_with) with the parameters that have a default.
+
+# Parameters
+
+- `x`: array
+- `axis`: [axes](crate::Axes): `..` for all, `0`, `-1`, `[0, 2]`
+- `keepdims`: `bool`; default `false`, set by [`RmsOptions::keepdims`](super::options::RmsOptions::keepdims)
+
+# Returns
+
+An array, without the axes that the op goes over; with `keepdims` they stay, with length 1.
+
+# Errors
+
+- [`Axis`](crate::Error::Axis): `axis` names an axis that there is not.
+- [`RepeatedAxis`](crate::Error::RepeatedAxis): `axis` names an axis twice.
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Float`](crate::Float): float32, float64, complex64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
+| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+let x = b.asarray([1.0, 2.0])?;
+assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct rms {}
+    /**The ends along an axis, and how many elements are equal to them.
+
+```text
+ends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }
+```
+
+Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::ends_with`](super::Elementwise::ends_with) with the parameters that have a default.
+
+# Parameters
+
+- `x`: array
+- `weights`: array of the real dtype; default `none`, set by [`EndsOptions::weights`](super::options::EndsOptions::weights)
+- `first`: array of `i32`; default `none`, set by [`EndsOptions::first`](super::options::EndsOptions::first)
+- `side`: a choice of [`Side`](crate::Side); default `left`, set by [`EndsOptions::side`](super::options::EndsOptions::side)
+
+# Returns
+
+[`EndsResult`](super::EndsResult): `values`, an array; `counts`, an array of `i64`.
+
+# Errors
+
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Float`](crate::Float): float32, float64, complex64
+- Accuracy: exact (either zero may stand for both)
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | kernels of this backend |
+| Torch | ops of libtorch |
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct ends {}
+    /**Whether all elements are equal.
+
+```text
+is_flat(x: array) -> bool
+```
+
+Called as [`Elementwise::is_flat`](super::Elementwise::is_flat).
+
+# Parameters
+
+- `x`: array
+
+# Returns
+
+A `bool`, for which it waits.
+
+# Errors
+
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`IsFlatDtypes`](super::IsFlatDtypes): float32, complex64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | code over the other ops |
+| Torch | code over the other ops |
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct is_flat {}
 }
-#[doc(hidden)]
-#[allow(unused_imports, clippy::all)]
-pub mod __compose {
-    use super::*;
-    pub fn rms<B: crate::Backend, T: crate::runtime::Float>(
-        b: &B,
-        x: &B::Array<T>,
-        axis: crate::runtime::Axes,
-        keepdims: bool,
-    ) -> crate::runtime::Result<B::Array<T>> {
-        Ok({
-            let s = b.add(x, x)?;
-            b.sum_with(
-                &s,
-                axis,
-                {
-                    #[allow(unused_mut)]
-                    let mut options = SumOptions::new();
-                    options.keepdims = keepdims;
-                    options
-                },
-            )?
-        })
-    }
-}
-///The dtypes of the set `is_flat_dtypes`: float32, complex64.
-#[diagnostic::on_unimplemented(
-    message = "the dtypes of this op are float32, complex64, and `{Self}` is none of them"
-)]
-pub trait IsFlatDtypes: crate::runtime::Float {}
-impl IsFlatDtypes for f32 {}
-impl IsFlatDtypes for crate::runtime::Complex<f32> {}
-/// Every op of the table, as data.
-pub const OPS: &[crate::runtime::OpInfo] = &[
-    crate::runtime::OpInfo::new(
+impl ops::add {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "add",
             "elementwise",
             "x1 + x2.",
@@ -1168,13 +1094,10 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 crate::runtime::DType::Float64,
                 crate::runtime::DType::Complex64,
             ],
-            &[
-                ("numpyish", "`x1 + x2` per element"),
-                ("torch", "`aten::add.Tensor(x1, x2)`"),
-            ],
+            &[("numpyish", "`x1 + x2` per element"), ("torch", "`torch.add`")],
             "",
             "exact",
-            "x1 + x2.\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `aten::add.Tensor(x1, x2)` |\n\n# Errors\n\nShapes that do not fit, axes or indices out of range, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```",
+            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCalled as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\n# Returns\n\nAn array of the shape that `x1` and `x2` broadcast to.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```\n",
             Some(
                 crate::runtime::KernelInfo::new(
                     "op_plus(x0, x1)",
@@ -1209,8 +1132,21 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .with_aten(Some(("aten::add", "Tensor", 2usize))),
-    crate::runtime::OpInfo::new(
+        .with_aten(Some(("aten::add", "Tensor", 2usize)));
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::add(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::leaky {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "leaky",
             "elementwise",
             "x where positive, slope * x elsewhere.",
@@ -1218,11 +1154,11 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
             &[
                 ("numpyish", "`if x < 0.0 { slope * x } else { x }` per element"),
-                ("torch", "`aten::leaky_relu(x, slope)`"),
+                ("torch", "`torch.leaky_relu`"),
             ],
             "",
             "exact",
-            "x where positive, slope * x elsewhere.\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by [`leaky_with`](Self::leaky_with)\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `aten::leaky_relu(x, slope)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```",
+            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCalled as `Elementwise::leaky`, or `Elementwise::leaky_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array of the shape of `x`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```\n",
             Some(
                 crate::runtime::KernelInfo::new(
                     "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
@@ -1253,20 +1189,30 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .with_aten(Some(("aten::leaky_relu", "", 2usize))),
-    crate::runtime::OpInfo::new(
+        .with_aten(Some(("aten::leaky_relu", "", 2usize)));
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::leaky(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::threshold {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "threshold",
             "elementwise",
             "x where it is above the limit, the value elsewhere.",
             "threshold(x: array, limit: scalar, value: scalar) -> array",
             &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
-            &[
-                ("numpyish", "`select::threshold`"),
-                ("torch", "`aten::threshold(x, limit, value)`"),
-            ],
+            &[("numpyish", "kernels of this backend"), ("torch", "`torch.threshold`")],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\nDtypes: real. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `select::threshold` |\n| Torch | `aten::threshold(x, limit, value)` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCalled as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | `torch.threshold` |\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1290,8 +1236,21 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .with_aten(Some(("aten::threshold", "", 3usize))),
-    crate::runtime::OpInfo::new(
+        .with_aten(Some(("aten::threshold", "", 3usize)));
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::threshold(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::sum {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "sum",
             "elementwise",
             "Sum.",
@@ -1301,10 +1260,10 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 crate::runtime::DType::Float64,
                 crate::runtime::DType::Complex64,
             ],
-            &[("numpyish", "`reduce::sum`"), ("torch", "`reduce::sum`")],
+            &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
             "",
             "exact",
-            "Sum.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`sum_with`](Self::sum_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `reduce::sum` |\n| Torch | `reduce::sum` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```",
+            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCalled as `Elementwise::sum`, or `Elementwise::sum_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array, without the axes that the op goes over; with `keepdims` they stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that there is not.\n- `RepeatedAxis`: `axis` names an axis twice.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1328,8 +1287,21 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .with_aten(None),
-    crate::runtime::OpInfo::new(
+        .with_aten(None);
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::sum(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::rms {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "rms",
             "elementwise",
             "A composition.",
@@ -1348,7 +1320,7 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
             "",
             "exact",
-            "A composition.\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by [`rms_with`](Self::rms_with)\n\nDtypes: float. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Errors\n\nAn axis out of range or given twice, a shape the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```",
+            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCalled as `Elementwise::rms`, or `Elementwise::rms_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array, without the axes that the op goes over; with `keepdims` they stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that there is not.\n- `RepeatedAxis`: `axis` names an axis twice.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1372,8 +1344,21 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
-        .with_aten(None),
-    crate::runtime::OpInfo::new(
+        .with_aten(None);
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::rms(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::ends {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "ends",
             "elementwise",
             "The ends along an axis, and how many elements are equal to them.",
@@ -1383,10 +1368,10 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 crate::runtime::DType::Float64,
                 crate::runtime::DType::Complex64,
             ],
-            &[("numpyish", "`sort::ends`"), ("torch", "`sort::ends`")],
+            &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by [`ends_with`](Self::ends_with)\n- `first`: array of `i32`; default `none`, set by [`ends_with`](Self::ends_with)\n- `side`: a choice of [`Side`](crate::Side); default `left`, set by [`ends_with`](Self::ends_with)\n\nDtypes: float. Accuracy: exact (either zero may stand for both). It waits for 8 bytes from the device: how many there are.\n\n| library | runs |\n|---|---|\n| Numpyish | `sort::ends` |\n| Torch | `sort::ends` |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1422,20 +1407,33 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
                 ],
             ),
         )
-        .with_aten(None),
-    crate::runtime::OpInfo::new(
+        .with_aten(None);
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::ends(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::is_flat {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "is_flat",
             "elementwise",
             "Whether all elements are equal.",
             "is_flat(x: array) -> bool",
             &[crate::runtime::DType::Float32, crate::runtime::DType::Complex64],
             &[
-                ("numpyish", "`is_flat`, over any backend"),
-                ("torch", "`is_flat`, over any backend"),
+                ("numpyish", "code over the other ops"),
+                ("torch", "code over the other ops"),
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n- `x`: array\n\nDtypes: float32, complex64. Accuracy: exact.\n\n| library | runs |\n|---|---|\n| Numpyish | `is_flat`, over any backend |\n| Torch | `is_flat`, over any backend |\n\n# Errors\n\nA shape or argument the op cannot take, memory that is refused, and what the library reports.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which it waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1449,8 +1447,300 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
             ],
         )
         .with_result(crate::runtime::ResultInfo::Plain(crate::runtime::PlainInfo::Bool))
-        .with_aten(None),
+        .with_aten(None);
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::is_flat(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+/// Every op of the table, as data.
+pub const OPS: &[crate::runtime::OpInfo] = &[
+    *ops::add::INFO,
+    *ops::leaky::INFO,
+    *ops::threshold::INFO,
+    *ops::sum::INFO,
+    *ops::rms::INFO,
+    *ops::ends::INFO,
+    *ops::is_flat::INFO,
 ];
+pub mod options {
+    /*!Parameters of ops that have defaults: a struct for each op of [`ops`](super::ops) that has such.
+
+`new` gives the defaults, and a method of the parameter's name sets one: the op `name` takes them as `b.name_with(.., NameOptions::new().parameter(value))`.*/
+    use super::*;
+    ///Parameters of [`leaky`](super::ops::leaky) that have a default.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct LeakyOptions {
+        ///Default: `0.01`.
+        pub slope: f64,
+    }
+    impl LeakyOptions {
+        /// The defaults.
+        #[inline]
+        #[must_use]
+        pub fn new() -> Self {
+            Self { slope: 0.01f64 }
+        }
+        ///Sets `slope` (default `0.01`).
+        #[inline]
+        #[must_use]
+        pub fn slope(mut self, slope: f64) -> Self {
+            self.slope = slope;
+            self
+        }
+    }
+    impl Default for LeakyOptions {
+        #[inline]
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+    ///Parameters of [`sum`](super::ops::sum) that have a default.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct SumOptions {
+        ///Default: `false`.
+        pub keepdims: bool,
+    }
+    impl SumOptions {
+        /// The defaults.
+        #[inline]
+        #[must_use]
+        pub fn new() -> Self {
+            Self { keepdims: false }
+        }
+        ///Sets `keepdims` (default `false`).
+        #[inline]
+        #[must_use]
+        pub fn keepdims(mut self, keepdims: bool) -> Self {
+            self.keepdims = keepdims;
+            self
+        }
+    }
+    impl Default for SumOptions {
+        #[inline]
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+    ///Parameters of [`rms`](super::ops::rms) that have a default.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct RmsOptions {
+        ///Default: `false`.
+        pub keepdims: bool,
+    }
+    impl RmsOptions {
+        /// The defaults.
+        #[inline]
+        #[must_use]
+        pub fn new() -> Self {
+            Self { keepdims: false }
+        }
+        ///Sets `keepdims` (default `false`).
+        #[inline]
+        #[must_use]
+        pub fn keepdims(mut self, keepdims: bool) -> Self {
+            self.keepdims = keepdims;
+            self
+        }
+    }
+    impl Default for RmsOptions {
+        #[inline]
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+    ///Parameters of [`ends`](super::ops::ends) that have a default.
+    #[derive(Debug)]
+    #[non_exhaustive]
+    pub struct EndsOptions<'a, A0, A1> {
+        ///Default: `none`.
+        pub weights: Option<&'a A0>,
+        ///Default: `none`.
+        pub first: Option<&'a A1>,
+        ///Default: `left`.
+        pub side: crate::runtime::Side,
+    }
+    impl<'a, A0, A1> EndsOptions<'a, A0, A1> {
+        /// The defaults.
+        #[inline]
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                weights: None,
+                first: None,
+                side: crate::runtime::Side::Left,
+            }
+        }
+        ///Sets `weights` (default `none`).
+        #[inline]
+        #[must_use]
+        pub fn weights(mut self, weights: &'a A0) -> Self {
+            self.weights = Some(weights);
+            self
+        }
+        ///Sets `first` (default `none`).
+        #[inline]
+        #[must_use]
+        pub fn first(mut self, first: &'a A1) -> Self {
+            self.first = Some(first);
+            self
+        }
+        ///Sets `side` (default `left`).
+        #[inline]
+        #[must_use]
+        pub fn side(mut self, side: crate::runtime::Side) -> Self {
+            self.side = side;
+            self
+        }
+    }
+    impl<'a, A0, A1> Default for EndsOptions<'a, A0, A1> {
+        #[inline]
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+    impl<'a, A0, A1> Clone for EndsOptions<'a, A0, A1> {
+        #[inline]
+        fn clone(&self) -> Self {
+            *self
+        }
+    }
+    impl<'a, A0, A1> Copy for EndsOptions<'a, A0, A1> {}
+}
+#[doc(no_inline)]
+pub use options::*;
+#[doc(hidden)]
+#[allow(unused_imports, unused_parens, non_camel_case_types, clippy::all)]
+pub mod __each {
+    use crate::runtime as rt;
+    #[doc(hidden)]
+    impl<T: crate::runtime::Float> rt::Each<2usize, T> for super::ops::add {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x1, x2]: [T; 2usize]) -> T {
+            rt::Float::plus(x1, x2)
+        }
+    }
+    #[doc(hidden)]
+    impl rt::EachSource for super::ops::add {
+        const NAME: &'static str = "add";
+        const CUDA: &'static str = "op_plus(x0, x1)";
+        const INPUTS: &'static [&'static str] = &["x0", "x1"];
+        const PARAMS: &'static [&'static str] = &[];
+        fn params(&self) -> Vec<f64> {
+            vec![]
+        }
+        const TABLED: &'static [rt::DType] = &[
+            rt::DType::Float32,
+            rt::DType::Float64,
+            rt::DType::Complex64,
+        ];
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<super::ops::add>> {
+            static TABLE: rt::numpyish::kernel::Table<super::ops::add> = rt::numpyish::kernel::Table::new(
+                &[
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Float32),
+                        super::ops::add,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Float64),
+                        super::ops::add,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        2usize,
+                        rt::dtype_type!(Complex64),
+                        super::ops::add,
+                    >::KERNEL,
+                ],
+            );
+            Some(&TABLE)
+        }
+    }
+    #[doc(hidden)]
+    impl<T: crate::runtime::Real> rt::Each<1usize, T> for super::ops::leaky {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x]: [T; 1usize]) -> T {
+            let Self { slope, .. } = *self;
+            if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
+                rt::Float::times(rt::Element::from_f64(slope), x)
+            } else {
+                x
+            }
+        }
+    }
+    #[doc(hidden)]
+    impl rt::EachSource for super::ops::leaky {
+        const NAME: &'static str = "leaky";
+        const CUDA: &'static str = "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)";
+        const INPUTS: &'static [&'static str] = &["x0"];
+        const PARAMS: &'static [&'static str] = &["p0"];
+        fn params(&self) -> Vec<f64> {
+            vec![self.slope]
+        }
+        const TABLED: &'static [rt::DType] = &[rt::DType::Float32, rt::DType::Float64];
+        fn table() -> Option<&'static rt::numpyish::kernel::Table<super::ops::leaky>> {
+            static TABLE: rt::numpyish::kernel::Table<super::ops::leaky> = rt::numpyish::kernel::Table::new(
+                &[
+                    rt::numpyish::kernel::Of::<
+                        1usize,
+                        rt::dtype_type!(Float32),
+                        super::ops::leaky,
+                    >::KERNEL,
+                    rt::numpyish::kernel::Of::<
+                        1usize,
+                        rt::dtype_type!(Float64),
+                        super::ops::leaky,
+                    >::KERNEL,
+                ],
+            );
+            Some(&TABLE)
+        }
+    }
+}
+#[doc(hidden)]
+#[allow(unused_imports, clippy::all)]
+pub mod __compose {
+    use super::*;
+    pub fn rms<B: crate::Backend, T: crate::runtime::Float>(
+        b: &B,
+        x: &B::Array<T>,
+        axis: crate::runtime::Axes,
+        keepdims: bool,
+    ) -> crate::runtime::Result<B::Array<T>> {
+        Ok({
+            let s = b.add(x, x)?;
+            b.sum_with(
+                &s,
+                axis,
+                {
+                    #[allow(unused_mut)]
+                    let mut options = options::SumOptions::new();
+                    options.keepdims = keepdims;
+                    options
+                },
+            )?
+        })
+    }
+}
+///The dtypes of the set `is_flat_dtypes`: float32, complex64.
+#[diagnostic::on_unimplemented(
+    message = "the dtypes of this op are float32, complex64, and `{Self}` is none of them"
+)]
+pub trait IsFlatDtypes: crate::runtime::Float {}
+impl IsFlatDtypes for f32 {}
+impl IsFlatDtypes for crate::runtime::Complex<f32> {}
 #[doc(hidden)]
 #[allow(unused_imports, clippy::all)]
 pub mod __by_name {
@@ -1463,7 +1753,10 @@ pub mod __by_name {
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             let result = args
                 .b
-                .add(args.operand::<T>(0usize)?, args.operand::<T>(1usize)?)?;
+                .add(
+                    args.operand::<T>(0usize)?.operand(),
+                    args.operand::<T>(1usize)?.operand(),
+                )?;
             Ok(crate::runtime::Value::array::<T>(result))
         }
         match args.dtype()? {
@@ -1482,11 +1775,11 @@ pub mod __by_name {
             args: &crate::runtime::by_name::Args<'_, B>,
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             #[allow(unused_mut)]
-            let mut options = LeakyOptions::new();
+            let mut options = options::LeakyOptions::new();
             if let Some(value) = args.option::<f64>(1usize)? {
                 options = options.slope(value);
             }
-            let result = args.b.leaky_with(args.array::<T>(0usize)?, options)?;
+            let result = args.b.leaky_with(&*args.array::<T>(0usize)?, options)?;
             Ok(crate::runtime::Value::array::<T>(result))
         }
         match args.dtype()? {
@@ -1504,7 +1797,7 @@ pub mod __by_name {
             let result = args
                 .b
                 .threshold(
-                    args.array::<T>(0usize)?,
+                    &*args.array::<T>(0usize)?,
                     args.scalar::<T>(1usize)?,
                     args.scalar::<T>(2usize)?,
                 )?;
@@ -1523,14 +1816,14 @@ pub mod __by_name {
             args: &crate::runtime::by_name::Args<'_, B>,
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             #[allow(unused_mut)]
-            let mut options = SumOptions::new();
+            let mut options = options::SumOptions::new();
             if let Some(value) = args.option::<bool>(2usize)? {
                 options = options.keepdims(value);
             }
             let result = args
                 .b
                 .sum_with(
-                    args.array::<T>(0usize)?,
+                    &*args.array::<T>(0usize)?,
                     args.get::<crate::runtime::Axes>(1usize)?,
                     options,
                 )?;
@@ -1552,14 +1845,14 @@ pub mod __by_name {
             args: &crate::runtime::by_name::Args<'_, B>,
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             #[allow(unused_mut)]
-            let mut options = RmsOptions::new();
+            let mut options = options::RmsOptions::new();
             if let Some(value) = args.option::<bool>(2usize)? {
                 options = options.keepdims(value);
             }
             let result = args
                 .b
                 .rms_with(
-                    args.array::<T>(0usize)?,
+                    &*args.array::<T>(0usize)?,
                     args.get::<crate::runtime::Axes>(1usize)?,
                     options,
                 )?;
@@ -1581,17 +1874,19 @@ pub mod __by_name {
             args: &crate::runtime::by_name::Args<'_, B>,
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             #[allow(unused_mut)]
-            let mut options = EndsOptions::new();
-            if let Some(value) = args.optional_array::<T::Real>(1usize)? {
-                options = options.weights(value);
+            let mut options = options::EndsOptions::new();
+            let given_weights = args.optional_array::<T::Real>(1usize)?;
+            if let Some(given) = &given_weights {
+                options = options.weights(&**given);
             }
-            if let Some(value) = args.optional_array::<i32>(2usize)? {
-                options = options.first(value);
+            let given_first = args.optional_array::<i32>(2usize)?;
+            if let Some(given) = &given_first {
+                options = options.first(&**given);
             }
             if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
                 options = options.side(value);
             }
-            let result = args.b.ends_with(args.array::<T>(0usize)?, options)?;
+            let result = args.b.ends_with(&*args.array::<T>(0usize)?, options)?;
             Ok(
                 crate::runtime::Value::List(
                     vec![
@@ -1616,7 +1911,7 @@ pub mod __by_name {
         fn typed<B: crate::Backend, T: IsFlatDtypes>(
             args: &crate::runtime::by_name::Args<'_, B>,
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            let result = args.b.is_flat(args.array::<T>(0usize)?)?;
+            let result = args.b.is_flat(&*args.array::<T>(0usize)?)?;
             Ok(crate::runtime::Value::from(result))
         }
         match args.dtype()? {
@@ -1630,7 +1925,7 @@ pub mod __by_name {
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
-Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
+Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
 
 Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.
 
@@ -1643,45 +1938,17 @@ pub fn call<B: crate::Backend>(
     options: &[(&str, crate::runtime::Value<B>)],
 ) -> crate::runtime::Result<crate::runtime::Value<B>> {
     match op {
-        "add" => {
-            __by_name::add(
-                &crate::runtime::by_name::Args::new(b, &OPS[0usize], args, options)?,
-            )
-        }
-        "leaky" => {
-            __by_name::leaky(
-                &crate::runtime::by_name::Args::new(b, &OPS[1usize], args, options)?,
-            )
-        }
-        "threshold" => {
-            __by_name::threshold(
-                &crate::runtime::by_name::Args::new(b, &OPS[2usize], args, options)?,
-            )
-        }
-        "sum" => {
-            __by_name::sum(
-                &crate::runtime::by_name::Args::new(b, &OPS[3usize], args, options)?,
-            )
-        }
-        "rms" => {
-            __by_name::rms(
-                &crate::runtime::by_name::Args::new(b, &OPS[4usize], args, options)?,
-            )
-        }
-        "ends" => {
-            __by_name::ends(
-                &crate::runtime::by_name::Args::new(b, &OPS[5usize], args, options)?,
-            )
-        }
-        "is_flat" => {
-            __by_name::is_flat(
-                &crate::runtime::by_name::Args::new(b, &OPS[6usize], args, options)?,
-            )
-        }
+        "add" => ops::add::call(b, args, options),
+        "leaky" => ops::leaky::call(b, args, options),
+        "threshold" => ops::threshold::call(b, args, options),
+        "sum" => ops::sum::call(b, args, options),
+        "rms" => ops::rms::call(b, args, options),
+        "ends" => ops::ends::call(b, args, options),
+        "is_flat" => ops::is_flat::call(b, args, options),
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
-/**Every op group: what generic code asks for.
+/**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/
 pub trait Backend: Elementwise {}
@@ -1696,7 +1963,7 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\nover    = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }
@@ -1712,7 +1979,7 @@ macro_rules! backend {
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\nover    = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduce::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }

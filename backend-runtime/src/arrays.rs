@@ -37,7 +37,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
 
     /// `x` on another backend or device, where `other` is: through the host's memory, without a copy where both are in it.
     ///
-    /// No op does this by itself: arrays of two backends in one op are an error.
+    /// Ops never convert implicitly: arrays of two backends in one call are an error.
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
         other.from_ndarray(self.to_ndarray(x)?)
     }

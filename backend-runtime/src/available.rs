@@ -1,4 +1,4 @@
-//! What tests do where a library or a device is missing: skip, say so, or fail where it has to be there.
+//! Tests on machines without a library or device: they are skipped with a message, or fail if `BACKENDS_REQUIRE` asks for it.
 
 use crate::{Error, Result};
 use std::{
@@ -6,11 +6,11 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What was found, for one test. Where something is missing: `None`, with the reason on stderr, once for each `name`.
+/// The library or device, for one test; `None` if it is missing, with the reason on stderr, once for each `name`.
 ///
 /// The environment's `BACKENDS_SKIPPED` names a file that gets a line for each test that is skipped so.
 ///
-/// The environment's `BACKENDS_REQUIRE` lists what has to be there: `torch,nvrtc`, or `1` for everything.
+/// The environment variable `BACKENDS_REQUIRE` lists what must not be missing: `torch,nvrtc`, or `1` for everything.
 ///
 /// # Panics
 /// Where `name` is missing but required, and at every error that is not [`Error::Unavailable`].
@@ -40,7 +40,7 @@ fn note(name: &str) {
     }
 }
 
-/// Whether the environment says that `name` has to be there.
+/// Whether `BACKENDS_REQUIRE` lists `name`.
 fn required(name: &str) -> bool {
     std::env::var("BACKENDS_REQUIRE").is_ok_and(|list| lists(&list, name))
 }

@@ -112,7 +112,7 @@ choice! {
 }
 
 choice! {
-    /// What a quantile is where it falls between two elements.
+    /// The value of a quantile that falls between two elements.
     Interpolation {
         /// Linear between the two.
         Linear = "linear",
@@ -128,7 +128,7 @@ choice! {
 }
 
 choice! {
-    /// What fills the border of a padded array.
+    /// The elements that fill the border of a padded array.
     PadMode {
         /// One value.
         Constant = "constant",

@@ -41,7 +41,7 @@ pub enum DType {
 
 /// The kind of a dtype, in the order of NumPy's promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum DTypeKind {
     /// `bool`
     Bool,
     /// `u8` to `u64`
@@ -116,14 +116,14 @@ impl DType {
         }
     }
 
-    /// What kind of number it is.
-    pub const fn kind(self) -> Kind {
+    /// The kind of number.
+    pub const fn kind(self) -> DTypeKind {
         match self {
-            DType::Bool => Kind::Bool,
-            DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => Kind::Unsigned,
-            DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => Kind::Signed,
-            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => Kind::Real,
-            DType::Complex64 | DType::Complex128 => Kind::Complex,
+            DType::Bool => DTypeKind::Bool,
+            DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => DTypeKind::Unsigned,
+            DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => DTypeKind::Signed,
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => DTypeKind::Real,
+            DType::Complex64 | DType::Complex128 => DTypeKind::Complex,
         }
     }
 

@@ -74,7 +74,7 @@ pub trait EachSource: 'static {
     const PARAMS: &'static [&'static str];
 
     /// Whether it takes sines, cosines or tangents of real dtypes, which need a reduction of their range: their loops look
-    /// at a block of arguments first (see [`is_far`](crate::scalar::is_far)).
+    /// at a block of arguments first (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
     const NEEDS_RANGE_REDUCTION: bool = false;
 
     /// The same for complex dtypes, where exponentials do so too.
@@ -111,7 +111,7 @@ pub trait FloatOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// As [`FloatOp`], with a real result.
+/// As [`FloatOp`], with a real result for complex dtypes too.
 pub trait FloatToRealOp<const N: usize> {
     /// The form for real dtypes.
     fn real<T: Real>(&self, x: [T; N]) -> T;
@@ -131,7 +131,7 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     const CUDA: FoldKernel;
 
     /// The loops of the CPU backend for every dtype of the row, compiled where the row is written.
-    fn loops() -> &'static [crate::numpyish::reduce::FoldLoops];
+    fn loops() -> &'static [crate::numpyish::reduction::FoldLoops];
 
     /// Values of the scalar parameters, in order.
     fn params(&self) -> Vec<f64>;

@@ -8,13 +8,14 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Only the dtypes of this crate are elements. What the CPU backend compiles once per dtype comes along.
+    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend
+    /// compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
 /// Any element an array can hold.
 ///
-/// `Into<Scalar<Self>>` as a supertrait is what lets a generic `T` be an operand: `b.multiply(&x, t)`.
+/// The supertrait `Into<Scalar<Self>>` lets a generic `T` be an operand: `b.multiply(&x, t)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dtype",
     note = "the dtypes are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>"
@@ -51,12 +52,12 @@ pub trait Element:
 
     /// Whether it counts as true: not zero. NaN is true.
     #[inline(always)]
-    fn truth(self) -> bool {
+    fn is_nonzero(self) -> bool {
         self != Self::default()
     }
 }
 
-/// Every dtype but the complex ones: what has an order. NaN is unordered.
+/// Dtypes with an order: all but the complex ones. NaN is unordered.
 #[diagnostic::on_unimplemented(message = "this op needs an ordered dtype, and `{Self}` is not one")]
 pub trait Ordered: Element + PartialOrd {
     /// The larger; NaN if either is NaN.
@@ -66,7 +67,7 @@ pub trait Ordered: Element + PartialOrd {
     fn minimum(self, other: Self) -> Self;
 }
 
-/// `bool` and the integers: what has bits.
+/// Dtypes with bitwise operations: `bool` and the integers.
 #[diagnostic::on_unimplemented(message = "this op needs bool or an integer dtype, and `{Self}` is neither")]
 pub trait Bits: Ordered + Eq {
     /// `self & other`
@@ -161,7 +162,7 @@ pub trait RealNumeric: Numeric<Magnitude = Self> + Ordered {
     /// The quotient rounded toward minus infinity; an integer divided by 0 gives 0.
     fn floor_divide(self, other: Self) -> Self;
 
-    /// What `floor_divide` leaves, with the sign of `other`; an integer modulo 0 gives 0.
+    /// Remainder of `floor_divide`, with the sign of `other`; an integer modulo 0 gives 0.
     fn remainder(self, other: Self) -> Self;
 
     /// Rounds toward plus infinity.
@@ -221,12 +222,12 @@ pub trait Float:
     fn from_real(x: Self::Real) -> Self;
 
     /// `self / other`
-    fn over(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
 
     /// `1 / self`
     #[inline(always)]
     fn reciprocal(self) -> Self {
-        Self::ONE.over(self)
+        Float::div(Self::ONE, self)
     }
 
     /// e to the power of it.
@@ -294,7 +295,7 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn copysign(self, other: Self) -> Self;
     /// The next value from `self` toward `other`.
     fn nextafter(self, other: Self) -> Self;
-    /// Whether the sign bit is set: true of -0.0.
+    /// Whether the sign bit is set; true for -0.0.
     fn signbit(self) -> bool;
     /// `log(exp(x) + exp(y))` without overflow between.
     fn logaddexp(self, other: Self) -> Self;
@@ -514,7 +515,7 @@ mod impls {
                 #[inline(always)]
                 fn from_real(x: $t) -> $t { x }
                 #[inline(always)]
-                fn over(self, other: $t) -> $t { self / other }
+                fn div(self, other: $t) -> $t { self / other }
                 words!($m: exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
                 fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [$t; N]) -> $t { f.real(x) }
@@ -622,8 +623,8 @@ mod impls {
                 #[inline(always)]
                 fn from_real(x: $r) -> Self { Complex::new(x, 0.0) }
                 #[inline(always)]
-                fn over(self, other: Self) -> Self { complex::over(self, other) }
-                words!(complex: exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
+                fn div(self, other: Self) -> Self { complex::div(self, other) }
+                words!(complex: reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
                 fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self { f.complex(x) }
                 #[inline(always)]

@@ -1,12 +1,12 @@
-//! The one error type: every variant names the op, and says what was given.
+//! The one error type: every variant names the op and the offending values.
 
 use crate::DType;
 use std::fmt;
 
-/// What every op returns.
+/// The result of every op.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an op did not run. Nothing is lost: the operands are as they were.
+/// Why an op did not run. The operands are unchanged.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,13 +19,13 @@ pub enum Error {
         /// Shape of the second operand.
         right: Vec<usize>,
     },
-    /// One shape that the op cannot take; `why` says what it needs.
+    /// One shape that the op cannot take; `why` is the requirement.
     Shape {
         /// The op.
         op: &'static str,
         /// The shape given.
         shape: Vec<usize>,
-        /// What the op needs.
+        /// The requirement.
         why: String,
     },
     /// An axis that the array does not have.
@@ -37,7 +37,7 @@ pub enum Error {
         /// How many axes the array has.
         ndim: usize,
     },
-    /// An axis that is named twice.
+    /// An axis given twice.
     RepeatedAxis {
         /// The op.
         op: &'static str,
@@ -57,7 +57,7 @@ pub enum Error {
     Argument {
         /// The op.
         op: &'static str,
-        /// What is wrong, and what is legal.
+        /// What is wrong, and which values are legal.
         why: String,
     },
     /// A dtype, known only at run time, that the op does not have.
@@ -67,18 +67,18 @@ pub enum Error {
         /// The dtype given.
         dtype: DType,
     },
-    /// A name that is no dtype.
+    /// A name that is not that of a dtype.
     UnknownDType {
         /// The name given.
         name: String,
     },
-    /// An array of one backend given to another.
+    /// An array of one backend passed to another.
     Backend {
         /// The op.
         op: &'static str,
         /// The backend that was called.
         expected: &'static str,
-        /// The backend the array lives on.
+        /// The backend that the array belongs to.
         found: &'static str,
     },
     /// Arrays of one backend on two devices.
@@ -104,14 +104,14 @@ pub enum Error {
         /// Bytes asked for; `usize::MAX` where the size itself overflows.
         bytes: usize,
     },
-    /// A library or device that is not there; `why` says what was looked for and how to get it.
+    /// A library or device that is missing; `why` says where it was looked for and how to get it.
     Unavailable {
         /// The backend.
         backend: &'static str,
-        /// What is missing.
+        /// What is missing, where it was looked for, and how to get it.
         why: String,
     },
-    /// A library refused the call; its own words.
+    /// A library refused the call; the message is the library's own.
     Library {
         /// The op.
         op: &'static str,
@@ -142,7 +142,7 @@ impl Error {
         }
     }
 
-    /// The same error of the op that called the one that failed: whoever called `outer` is told of `outer`.
+    /// The same error, in the name of the op that called the one that failed: the user called `outer`.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -159,7 +159,7 @@ impl Error {
             | Error::Device { op, .. }
             | Error::Memory { op, .. }
             | Error::Library { op, .. } => *op = outer,
-            // what is missing is the inner op
+            // the op that is missing is the inner one
             Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
         self
@@ -186,7 +186,7 @@ impl Error {
         Error::Argument { op, why: why.into() }
     }
 
-    /// [`Error::Unsupported`], what the default body of every generated method gives.
+    /// [`Error::Unsupported`], which the default body of every generated method returns.
     #[cold]
     #[inline(never)]
     pub fn unsupported(op: &'static str, backend: &'static str) -> Error {
@@ -216,20 +216,23 @@ impl fmt::Display for Error {
                 write!(f, "{op}: index {index} is out of range for length {len}")
             }
             Error::Argument { op, why } => write!(f, "{op}: {why}"),
-            Error::DType { op, dtype } => write!(f, "{op}: no {dtype}"),
+            Error::DType { op, dtype } => write!(f, "{op}: not available in {dtype}"),
             Error::UnknownDType { name } => {
-                write!(f, "`{name}` is no dtype; the dtypes are")?;
+                write!(f, "`{name}` is not a dtype; the dtypes are")?;
                 DType::ALL.iter().try_for_each(|d| write!(f, " {d}"))
             }
             Error::Backend { op, expected, found } => {
-                write!(f, "{op}: this is the {expected} backend, the array lives on {found}; use to_backend")
+                write!(
+                    f,
+                    "{op}: the array belongs to the {found} backend, this is {expected}; convert it with to_backend"
+                )
             }
             Error::Device { op, expected, found } => {
-                write!(f, "{op}: this backend is on {expected}, the array lives on {found}; use to_backend")
+                write!(f, "{op}: the array is on {found}, this backend on {expected}; move it with to_backend")
             }
             Error::Unsupported { op, backend } => write!(f, "{op}: not available on {backend}"),
             Error::Memory { op, bytes: usize::MAX } => write!(f, "{op}: the result is larger than any memory"),
-            Error::Memory { op, bytes } => write!(f, "{op}: no memory for {bytes} bytes"),
+            Error::Memory { op, bytes } => write!(f, "{op}: {bytes} bytes of memory could not be allocated"),
             Error::Unavailable { backend, why } => write!(f, "{backend}: {why}"),
             Error::Library { op, backend, message } => write!(f, "{op}: {backend}: {message}"),
         }

@@ -1,6 +1,6 @@
-//! Arrays on the host: ndarray's, and what converts to them.
+//! Arrays on the host: ndarray's, and conversions to them.
 
-use crate::{Element, Error, Result, numpyish::copy::copied};
+use crate::{Element, Error, Result, numpyish::typed::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
 
 /// Whose error it is where memory for a copy is refused.
@@ -12,10 +12,10 @@ fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
     copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("is not the shape of {} elements", x.len())))?)
 }
 
-/// A reference-counted ndarray of any rank. It is also what [`Numpyish`](crate::numpyish::Numpyish) computes on.
+/// A reference-counted ndarray of any rank; also the array type of [`Numpyish`](crate::numpyish::Numpyish).
 pub type HostArray<T> = ArcArray<T, IxDyn>;
 
-/// What can become an array: any ndarray, a scalar of 0 dimensions, a `Vec`, a slice, or nested Rust arrays.
+/// Types that convert to an array: any ndarray, a scalar (0 dimensions), a `Vec`, a slice, nested Rust arrays.
 pub trait IntoHost<T: Element> {
     /// The array; owned ndarrays and vectors are taken over without a copy.
     fn into_host(self) -> Result<HostArray<T>>;

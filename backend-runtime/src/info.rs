@@ -1,8 +1,8 @@
 //! The rows of an op table as data.
 
-use crate::{DType, FoldKernel, Kind};
+use crate::{DType, DTypeKind, FoldKernel};
 
-/// One row: what generated code, tools and tests know of an op.
+/// A row as data: name, parameters, dtypes, result and documentation of an op.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpInfo {
@@ -18,7 +18,7 @@ pub struct OpInfo {
     pub dtypes: &'static [DType],
     /// The dtypes of `U`, that of the result of an op that converts; empty for all others.
     pub to_dtypes: &'static [DType],
-    /// Library and what it runs.
+    /// Name of each backend that has the op, and what it runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// NumPy's name; empty where NumPy has none.
     pub numpy: &'static str,
@@ -32,11 +32,11 @@ pub struct OpInfo {
     pub fold: Option<FoldKernel>,
     /// The parameters, those with defaults last.
     pub params: &'static [ParamInfo],
-    /// What it gives.
+    /// The result.
     pub result: ResultInfo,
     /// What the row says in the columns that its table declares.
     pub columns: &'static [(&'static str, &'static str)],
-    /// libtorch's own op, where that is what runs: its name, its overload, and how many arguments it is given.
+    /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
 
@@ -46,7 +46,7 @@ pub struct OpInfo {
 pub struct ParamInfo {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its type.
     pub kind: ParamKind,
     /// Its default, where it has one: then it is a field of the options.
     pub default: Option<DefaultInfo>,
@@ -56,7 +56,7 @@ pub struct ParamInfo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParamKind {
-    /// An array; with a default, an array or nothing.
+    /// An array; with a default, an optional array.
     Array(ElementInfo),
     /// An array or a scalar.
     Operand(ElementInfo),
@@ -72,17 +72,17 @@ pub enum ParamKind {
     Signed,
     /// Slices, one per axis.
     Slices,
-    /// Lengths, or nothing.
+    /// Lengths, or none.
     Lengths,
     /// A value of the row's dtype.
     Scalar,
-    /// What an array can be made of.
+    /// Anything that an array can be made of: nested lists, an ndarray, a scalar.
     Host,
     /// Bytes.
     Bytes,
     /// A number or truth value of Rust.
     Plain(PlainInfo),
-    /// The same, or nothing.
+    /// The same, or none.
     Maybe(PlainInfo),
     /// One of these names.
     Choice(&'static [&'static str]),
@@ -125,7 +125,7 @@ pub enum PlainInfo {
     Bool,
 }
 
-/// What a parameter is that is not given.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DefaultInfo {
@@ -145,7 +145,7 @@ pub enum DefaultInfo {
     Choice(&'static str),
 }
 
-/// What an op gives.
+/// The result of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResultInfo {
@@ -168,9 +168,9 @@ impl ElementInfo {
             ElementInfo::Complex if matches!(t, DType::Float64 | DType::Complex128) => DType::Complex128,
             ElementInfo::Complex => DType::Complex64,
             ElementInfo::Sum => match t.kind() {
-                Kind::Bool | Kind::Signed => DType::Int64,
-                Kind::Unsigned => DType::UInt64,
-                Kind::Real | Kind::Complex => t,
+                DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+                DTypeKind::Unsigned => DType::UInt64,
+                DTypeKind::Real | DTypeKind::Complex => t,
             },
             ElementInfo::Bool => DType::Bool,
             ElementInfo::UInt8 => DType::UInt8,
@@ -188,7 +188,7 @@ impl ParamInfo {
     }
 }
 
-/// What the CUDA kernel of an `each` row is made of.
+/// The parts of the CUDA kernel of an `each` row.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KernelInfo {
@@ -260,7 +260,7 @@ impl OpInfo {
         OpInfo { to_dtypes, ..self }
     }
 
-    /// The same with what it gives.
+    /// The same with its result.
     #[doc(hidden)]
     pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }

@@ -1,7 +1,7 @@
-//! What the `backends` crate is built on: dtypes, errors, shapes, and the kernels each library needs.
+//! The runtime of the `backends` crate: dtypes, errors, rules of shapes, and the functions that each backend's ops call.
 //!
 //! Data flows one way: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and [`torch`],
-//! which call the library. Nothing here knows the op table.
+//! which call the library. Nothing here depends on the op table.
 
 pub mod arrays;
 pub mod available;
@@ -31,13 +31,15 @@ pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
 pub use choice::{Interpolation, MeshIndexing, Norm, PadMode, Side, same_names};
-pub use dtype::{DType, Kind};
+pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Error, Result};
+#[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};
 pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
+#[doc(no_inline)]
 pub use num_complex::{self, Complex};
 pub use operand::{IntoOperand, Operand, Scalar, kind};
 pub use params::*;

@@ -1,4 +1,4 @@
-//! What an operand of an op may be: an array, an array by value, a scalar, a literal; on either side.
+//! Operands of ops: an array, an array by value, a scalar or a literal, on either side.
 
 use crate::{Arrays, Complex, Element, Float, bf16, f16};
 
@@ -18,7 +18,7 @@ impl<B: Arrays, T: Element> Clone for Operand<'_, B, T> {
 
 impl<B: Arrays, T: Element> Copy for Operand<'_, B, T> {}
 
-/// What an operand may be: `&array`, an array by value (so that calls nest), a `T`, or a literal.
+/// Types that an operand may have: `&array`, an array by value (so that calls nest), a `T`, or a literal.
 ///
 /// `K` says which of these it is; it is always inferred, and a signature that shows `K1, K2` asks nothing of the caller.
 #[diagnostic::on_unimplemented(

@@ -166,7 +166,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// How many there are.
+    /// Number of lengths.
     pub fn count(&self) -> usize {
         self.len
     }
@@ -210,7 +210,7 @@ pub struct Slice {
     pub stop: Option<i128>,
     /// From one index to the next; not 0.
     pub step: isize,
-    /// Whether one index was given, so that the axis goes.
+    /// Whether a single index was given, which drops the axis.
     pub drop: bool,
 }
 
@@ -218,7 +218,7 @@ impl Slice {
     /// The whole axis.
     pub const ALL: Slice = Slice { start: None, stop: None, step: 1, drop: false };
 
-    /// One index: the axis goes.
+    /// A single index, which drops the axis.
     pub const fn at(index: isize) -> Slice {
         Slice { start: Some(index as i128), stop: None, step: 1, drop: true }
     }

@@ -1,18 +1,18 @@
-//! Dtypes among themselves: which one holds the values of two, and what numbers each has. The functions and their rules are
+//! Type promotion: which dtype holds the values of two others, and the limits of each. The functions and their rules are
 //! those of the Python Array API standard 2025.12, "type promotion" and "data type functions"; float16 and bfloat16, which it
 //! lacks, go together to float32, as in PyTorch.
 //!
-//! No op promotes by itself: these say what [`astype`] has to be given.
+//! Ops never promote implicitly: these functions say which dtype to convert to with [`astype`].
 //!
 //! [`astype`]: https://data-apis.org/array-api/latest/API_specification/generated/array_api.astype.html
 
-use crate::{DType, Error, Kind, Result};
+use crate::{DType, DTypeKind, Error, Result};
 
 impl DType {
     /// The dtype that holds the values of both: that of `x + y` in the standard. None where the standard has none: of
     /// different kinds (but reals and complex numbers), and of uint64 and a signed integer.
     pub const fn promote(self, other: DType) -> Option<DType> {
-        use Kind::*;
+        use DTypeKind::*;
         let (a, b) = (self, other);
         Some(match (a.kind(), b.kind()) {
             (Bool, Bool) => DType::Bool,
@@ -97,7 +97,7 @@ pub struct IntegerInfo {
     pub dtype: DType,
 }
 
-/// What numbers a float or complex dtype has.
+/// Limits of a float or complex dtype.
 ///
 /// # Errors
 /// [`Error::DType`] for integers and bool.
@@ -117,15 +117,15 @@ pub fn finfo(dtype: DType) -> Result<FloatInfo> {
     Ok(FloatInfo { bits, eps, min: -max, max, smallest_normal: 2_f64.powi(low), dtype })
 }
 
-/// What numbers an integer dtype has.
+/// Limits of an integer dtype.
 ///
 /// # Errors
 /// [`Error::DType`] for all other dtypes.
 pub fn iinfo(dtype: DType) -> Result<IntegerInfo> {
     let bits = 8 * dtype.size() as u32;
     let (min, max) = match dtype.kind() {
-        Kind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        Kind::Unsigned => (0, (1 << bits) - 1),
+        DTypeKind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        DTypeKind::Unsigned => (0, (1 << bits) - 1),
         _ => return Err(Error::DType { op: "iinfo", dtype }),
     };
     Ok(IntegerInfo { bits, min, max, dtype })

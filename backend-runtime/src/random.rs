@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | uniform | `float64` | [`unit_f64`] of words `2 (i % 2)` and the next of block `i / 2` |
 //! | | others | [`unit_f32`] of word `i % 4` of block `i / 4` |
-//! | | | then `low + u * (high - low)`; what rounding carries to `high` is the value below it |
+//! | | | then `low + u * (high - low)`; values that rounding moves up to `high` become the one below it |
 //! | normal | `float64` | member `i % 2` of [`normal_f64`] of block `i / 2` |
 //! | | others | member `i % 4` of [`normal_f32`] of block `i / 4` |
 //! | | | then `mean + std * z` |

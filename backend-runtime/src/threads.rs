@@ -1,4 +1,4 @@
-//! How many threads the CPU's loops may use, and what is left of them after `fork`.
+//! How many threads the CPU's loops may use; after `fork` a process has only one.
 //!
 //! The loops run on rayon's pool. rayon panics where the system refuses to start its threads, and a process made by `fork`
 //! waits forever for threads that only its parent has. So no loop asks rayon for anything before [`count`] has said that
@@ -31,7 +31,7 @@ pub(crate) fn count() -> usize {
         match rayon::ThreadPoolBuilder::new().build_global() {
             Ok(()) => rayon::current_num_threads(),
             Err(why) if std::error::Error::source(&why).is_some() => 1, // the system gave no threads
-            // the program has started the pool before, or has tried to and failed: only asking tells
+            // the program may have started the pool already, or failed to: only a query shows which
             Err(_) => panic::catch_unwind(rayon::current_num_threads).unwrap_or(1),
         }
     })

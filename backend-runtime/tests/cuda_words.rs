@@ -3,7 +3,7 @@
 //! In a process of its own: once the compiler was told to be quick, it is so with all it compiles at the same time.
 
 use backend_runtime::{
-    DType, ElementInfo, KernelInfo, Kind, OpInfo, available,
+    DType, DTypeKind, ElementInfo, KernelInfo, OpInfo, available,
     cuda::{
         check::{programs, rows},
         nvrtc::Target,
@@ -16,8 +16,8 @@ fn compiler() -> Option<Target> {
 }
 
 fn is_in(dtype: DType, set: &str) -> bool {
-    let (bool, integer) = (dtype == DType::Bool, matches!(dtype.kind(), Kind::Signed | Kind::Unsigned));
-    let (real, complex) = (dtype.kind() == Kind::Real, dtype.kind() == Kind::Complex);
+    let (bool, integer) = (dtype == DType::Bool, matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned));
+    let (real, complex) = (dtype.kind() == DTypeKind::Real, dtype.kind() == DTypeKind::Complex);
     match set {
         "any" => true,
         "numeric" => !bool,
@@ -34,7 +34,7 @@ fn is_in(dtype: DType, set: &str) -> bool {
 /// The vocabulary: set of dtypes, number of operands, result, words.
 const WORDS: &[(&str, usize, &str, &str)] = &[
     ("any", 2, "bool", "equal"),
-    ("any", 1, "bool", "truth"),
+    ("any", 1, "bool", "is_nonzero"),
     ("numeric", 2, "same", "plus minus times pow"),
     ("numeric", 1, "same", "negate sign conj round"),
     ("numeric", 1, "real", "abs real imag"),
@@ -46,7 +46,7 @@ const WORDS: &[(&str, usize, &str, &str)] = &[
     ("bits", 2, "same", "bit_and bit_or bit_xor"),
     ("bits", 1, "same", "bit_not"),
     ("integer", 2, "same", "shift_left shift_right"),
-    ("float", 2, "same", "over"),
+    ("float", 2, "same", "div"),
     (
         "float",
         1,

@@ -4,7 +4,7 @@
 
 use backend_runtime::{
     Arrays, Axes, Error, available,
-    numpyish::{NdArray, Numpyish, linalg, reduce, sort},
+    numpyish::{NdArray, Numpyish, linalg, reduction, sorting},
     torch::{self, Torch},
 };
 use ndarray::ArrayD;
@@ -28,11 +28,11 @@ fn matrix() -> NdArray<f64> {
 /// Ops that use several threads: their results, checked without any.
 fn check(x: &NdArray<f64>, m: &NdArray<f64>) {
     let b = Numpyish::new();
-    let sum = reduce::sum(&b, x, Axes::All, false).expect("sum");
+    let sum = reduction::sum(&b, x, Axes::All, false).expect("sum");
     assert_eq!(sum[[]], (N as f64) * (N as f64 - 1.0) / 2.0);
-    let sorted = sort::sort(&b, x, -1, false).expect("sort");
+    let sorted = sorting::sort(&b, x, -1, false).expect("sort");
     assert!(sorted.iter().enumerate().all(|(i, &v)| v == i as f64));
-    let largest = reduce::argmax(&b, x, 0, false).expect("argmax")[[]];
+    let largest = reduction::argmax(&b, x, 0, false).expect("argmax")[[]];
     assert_eq!(x[[largest as usize]], (N - 1) as f64);
     let product = linalg::matmul(&b, m, m).expect("matmul");
     assert!(product.indexed_iter().all(|(i, &v)| v == f64::from(i[0] == i[1]) * 4.0));
@@ -83,7 +83,8 @@ fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             check(&x, &m);
             if let (Some(b), Some(tensor)) = (&torch, &tensor) {
-                let error = torch::reduce::sum(b, tensor, Axes::All, false).expect_err("libtorch has no threads here");
+                let error =
+                    torch::reduction::sum(b, tensor, Axes::All, false).expect_err("libtorch has no threads here");
                 assert!(matches!(&error, Error::Unavailable { why, .. } if why.contains("fork")), "{error}");
             }
         }));

@@ -1,4 +1,4 @@
-//! What a user crate of `backends` looks like: ops of its own from a table of its own, on every backend, and generic code
+//! An example of a user's crate: ops of its own from a table of its own, on every backend, and generic code
 //! over both.
 
 use backends::prelude::*;
@@ -10,7 +10,7 @@ pub mod points;
 
 backends::backend! { table = "my_ops.toml", trait = MyOps }
 
-/// What the row `spectral_energy` names: an op can also be a function over any backend.
+/// The function that the row `spectral_energy` names: an op can also be a function over any backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.square(&b.abs(&b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
 }

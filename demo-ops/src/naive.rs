@@ -59,7 +59,10 @@ pub mod elementwise {
             Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
         });
         let shape = broadcast_all(F::NAME, arrays.iter().map(|x| x.shape()))?;
-        room::<F::Out>(F::NAME, &shape)?;
+        // the shape of an array that exists is not too large
+        if arrays.iter().any(|x| x.ndim() > 0 && x.shape() != shape) {
+            room::<F::Out>(F::NAME, &shape)?;
+        }
         let views = arrays.each_ref().map(|x| x.broadcast(IxDyn(&shape)).expect("shapes that were broadcast"));
         let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply(views.each_ref().map(|x| x[&at])));
         Ok(result.into_shared())
@@ -97,7 +100,7 @@ pub mod elementwise {
 }
 
 /// New arrays.
-pub mod create {
+pub mod creation {
     use super::*;
 
     /// The ndarray itself.
@@ -120,7 +123,7 @@ fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
 }
 
 /// Sums.
-pub mod reduce {
+pub mod reduction {
     use super::*;
     use backends::runtime::FoldSource;
 
@@ -132,7 +135,7 @@ pub mod reduce {
         axis: Axes,
         keepdims: bool,
     ) -> Result<NaiveArray<U>> {
-        backends::runtime::numpyish::reduce::fold(&Numpyish::new(), f, x, axis, keepdims)
+        backends::runtime::numpyish::reduction::fold(&Numpyish::new(), f, x, axis, keepdims)
     }
 
     /// The sum over axes, in the order of memory.
@@ -174,12 +177,18 @@ pub mod linalg {
 }
 
 /// Views.
-pub mod shape {
+pub mod manipulation {
     use super::*;
 
     /// The axes in reverse order.
     pub fn transpose<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
         Ok(x.clone().reversed_axes())
+    }
+
+    /// All elements in C order, along one axis.
+    pub fn flatten<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
+        room::<T>("flatten", x.shape())?;
+        Ok(ndarray::Array1::from_iter(x.iter().copied()).into_dyn().into_shared())
     }
 
     /// New axes of length 1.

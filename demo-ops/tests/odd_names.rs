@@ -53,3 +53,14 @@ fn kernels_compile() {
         unit.compile(&target).unwrap_or_else(|error| panic!("{}: {error}", unit.name));
     }
 }
+
+#[test]
+fn rows_of_a_users_table_are_items() {
+    let b = Numpyish::new();
+    let x = Value::array::<f64>(b.asarray([0.0, 1.0, -2.0]).unwrap());
+    let doubled = odd_names::template::call(&b, &[x], &[("register", 3.0.into())]).unwrap();
+    let expected = b.asarray([0.0, 3.0, -6.0]).unwrap();
+    assert_eq!(doubled.as_array().and_then(DynArray::get::<f64>), Some(&expected));
+    assert_eq!(odd_names::own::INFO.params.len(), 5);
+    assert_eq!(odd_names_options::TemplateOptions::new(), TemplateOptions::new(), "one struct by two paths");
+}

@@ -14,7 +14,7 @@ fn damaged(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// The error of a read, which says `why` where it is that the data end early.
+/// The error of a read; data that end early are reported with `why`.
 fn explain(e: Error, why: &str) -> Error {
     if e.kind() == ErrorKind::UnexpectedEof { damaged(why) } else { e }
 }
@@ -37,7 +37,7 @@ pub(crate) fn read(from: &mut impl Read, length: u64) -> Result<ArrayD<f64>> {
     let header = Header::read(from)?;
     let element = Element::of(&header)?;
     let values = element.read(from, count(&header, element, length)?)?;
-    // what checks the sum of a compressed file's bytes does so at their end
+    // the checksum of a compressed file is verified at its end
     if from.read(&mut [0])? != 0 {
         return Err(damaged("there are more data than the header promises"));
     }

@@ -21,11 +21,11 @@ const LARGEST_EXPANSION: u64 = 1032;
 #[derive(Clone)]
 pub struct Npz {
     path: PathBuf,
-    source: Arc<Source>,
+    source: Arc<Container>,
 }
 
 /// Where the arrays are.
-enum Source {
+enum Container {
     Archive(Archive),
     /// The `.npy` file of each name.
     Folder(BTreeMap<String, PathBuf>),
@@ -52,9 +52,9 @@ impl Npz {
     pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
         let path = path.as_ref();
         let source = if path.is_dir() {
-            folder(path).map(Source::Folder)
+            folder(path).map(Container::Folder)
         } else {
-            open_file(path).and_then(|(file, length)| archive(Box::new(file), length)).map(Source::Archive)
+            open_file(path).and_then(|(file, length)| archive(Box::new(file), length)).map(Container::Archive)
         };
         let source = source.map_err(|e| Error::new(e.kind(), format!("{}: {e}", path.display())))?;
         Ok(Npz { path: path.to_owned(), source: Arc::new(source) })
@@ -65,7 +65,7 @@ impl Npz {
         let length = bytes.len() as u64;
         let archive = archive(Box::new(Cursor::new(bytes)), length);
         let archive = archive.map_err(|e| Error::new(e.kind(), format!("{name}: {e}")))?;
-        Ok(Npz { path: name.into(), source: Arc::new(Source::Archive(archive)) })
+        Ok(Npz { path: name.into(), source: Arc::new(Container::Archive(archive)) })
     }
 
     /// Where the arrays come from.
@@ -76,16 +76,16 @@ impl Npz {
     /// The names of the arrays.
     pub fn names(&self) -> Vec<&str> {
         match &*self.source {
-            Source::Archive(archive) => archive.members.keys().map(String::as_str).collect(),
-            Source::Folder(files) => files.keys().map(String::as_str).collect(),
+            Container::Archive(archive) => archive.members.keys().map(String::as_str).collect(),
+            Container::Folder(files) => files.keys().map(String::as_str).collect(),
         }
     }
 
     /// Whether there is an array of this name.
     pub fn contains(&self, name: &str) -> bool {
         match &*self.source {
-            Source::Archive(archive) => archive.members.contains_key(name),
-            Source::Folder(files) => files.contains_key(name),
+            Container::Archive(archive) => archive.members.contains_key(name),
+            Container::Folder(files) => files.contains_key(name),
         }
     }
 
@@ -126,11 +126,11 @@ impl Npz {
         Error::new(ErrorKind::InvalidData, why)
     }
 
-    /// What `f` makes of the `.npy` file of this name and of its length.
+    /// The result of `f` for the `.npy` file of this name and its length.
     fn read<R>(&self, name: &str, f: impl FnOnce(&mut dyn Read, u64) -> Result<R>) -> Result<R> {
         let result = match &*self.source {
-            Source::Archive(archive) => archive.read(name, f),
-            Source::Folder(files) => files.get(name).ok_or_else(absent).and_then(|path| {
+            Container::Archive(archive) => archive.read(name, f),
+            Container::Folder(files) => files.get(name).ok_or_else(absent).and_then(|path| {
                 let (file, length) = open_file(path)?;
                 f(&mut BufReader::new(file), length)
             }),

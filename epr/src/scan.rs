@@ -52,7 +52,7 @@ impl Scan {
         if let Some((i, f)) = uneven {
             return Err(refuse(format!("the field is not evenly spaced: sample {i} is {f}, the step is {step}")));
         }
-        // what is computed of these has to be a number as well
+        // values computed from these have to be finite as well
         if !(step.is_normal() && scan.range().is_finite() && scan.frequency(scan.samples()).is_finite()) {
             return Err(refuse(format!("the field goes from {first} in steps of {step} G, beyond what f64 can hold")));
         }

@@ -21,7 +21,7 @@ pub struct Tv<B: Backend, T: Precision> {
     lipschitz: f64,
 }
 
-/// What [`Tv::solve`] shows of its work.
+/// The progress that [`Tv::solve`] reports.
 #[derive(Debug)]
 pub struct Step<'a, A> {
     /// How many iterations have been made.
@@ -30,12 +30,12 @@ pub struct Step<'a, A> {
     pub image: &'a A,
 }
 
-/// What [`Tv::solve`] finds.
+/// The result of [`Tv::solve`].
 #[derive(Clone, Debug)]
 pub struct Solution<A> {
     /// The image.
     pub image: A,
-    /// The energy (what is minimised) after 0, every, 2 every .. iterations.
+    /// The energy, which is minimised, after 0, `every`, 2 `every` .. iterations.
     pub energies: Vec<f64>,
 }
 
@@ -65,7 +65,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         })
     }
 
-    /// What the total variation counts, in the units of the misfit.
+    /// Weight of the total variation, in the units of the misfit.
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -91,7 +91,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     }
 
     /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
-    /// before any; `each` sees every image. It is an error if the energy or a step length is no number in this dtype.
+    /// before any; `each` sees every image. It is an error if the energy or a step length is not finite in this dtype.
     pub fn solve(
         &self,
         iterations: usize,
@@ -109,7 +109,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             let why = format!("the step lengths are {steps}: too far from 1 for {}; lambda sets them", T::DTYPE);
             return Err(Error::argument("tv", why));
         }
-        // step lengths go into what is computed once
+        // step lengths are part of what is computed once
         let normal_step = self.normal.scaled(tau)?;
         let data_step = b.multiply(&self.back_projection, tau)?;
         let mut energies = Vec::new();
@@ -136,7 +136,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Ok(Solution { image, energies })
     }
 
-    /// What is minimised, at an image `u` of which `|A u|^2` is known.
+    /// The energy at an image `u` of which `|A u|^2` is known.
     fn energy(&self, image: &B::Array<T>, squared: f64) -> Result<f64> {
         let b = &self.backend;
         let misfit = 0.5 * squared - dot(b, image, &self.back_projection)? + self.offset;
@@ -165,7 +165,7 @@ pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<
 pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
     let mut sum: Option<B::Array<T>> = None;
     for (axis, component) in field.iter().enumerate() {
-        // what comes in at the beginning is the 0 of the end
+        // the element shifted in at the beginning is the zero from the end
         let along = b.subtract(component, b.roll(component, [1], axis)?)?;
         sum = Some(match sum {
             Some(sum) => b.add(sum, along)?,
@@ -210,7 +210,7 @@ fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Res
     scalar(b, &b.sum(&b.multiply(x, y)?, ..)?)
 }
 
-/// What a `lambda` of 1 weighs: the size of the misfit for the reference spectrum and sampling at hand.
+/// The weight of `lambda` = 1: the size of the misfit for this reference spectrum and sampling.
 fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     let (scan, dims) = (projector.scan(), projector.shape().len() as i32);
     let highest = scan.reference().iter().copied().fold(f64::NEG_INFINITY, f64::max);

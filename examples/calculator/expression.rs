@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
             (before, self.at) = (c, self.at + 1);
         }
         let text = &self.text[start..self.at];
-        let float = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+        let float = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"));
         match text.strip_suffix('j') {
             Some(imaginary) => float(imaginary).map(Expression::Imaginary),
             None => text.parse().map(Expression::Integer).or_else(|_| float(text).map(Expression::Float)),

@@ -1,7 +1,8 @@
 //! The op tables of the `backends` crate as data.
 //!
-//! A table is TOML; `docs/table.md` of the repository is its reference. [`parse()`] makes a [`Model`] of it, in which every fact was checked and
-//! knows its place; what is wrong goes to a [`Report`], one mistake at its place. The generator makes Rust of the model,
+//! A table is TOML; `docs/table.md` of the repository is its reference. [`parse()`] makes a [`Model`] of it, in which every
+//! fact was checked and knows its place; what is wrong goes to a [`Report`], one mistake at its place. The generator makes
+//! Rust of the model,
 //! `cargo xtask table` JSON.
 
 mod check;

@@ -237,6 +237,8 @@ pub struct Op {
     pub alias: Vec<String>,
     /// Rust code over `b`, the CPU's backend, which is run as a test of the documentation.
     pub example: String,
+    /// What only its page says.
+    pub reference: Reference,
     /// Name of its accuracy.
     pub accuracy: String,
     /// Looser units in the last place, by dtype.
@@ -316,6 +318,22 @@ impl Op {
         camel(&self.name)
     }
 }
+
+/// What the page of a row says that nothing is generated of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reference {
+    /// What it gives, where that does not follow from the row.
+    pub returns: String,
+    /// Variant of the runtime's `Error`, and when it comes; beside those that follow from the parameters.
+    pub errors: Vec<(String, String)>,
+    /// Backend, and the library that does the work there: `cuda` runs `cuFFT`.
+    pub runs: Vec<(String, String)>,
+    /// What other libraries call it: `torch.sum`.
+    pub also: Vec<String>,
+}
+
+/// The variants of the runtime's `Error` that a row may name: the others come from any op.
+pub const ERRORS: [&str; 6] = ["Argument", "Axis", "Index", "RepeatedAxis", "Shape", "Shapes"];
 
 /// An expression: its text, and the tree of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -422,6 +440,11 @@ pub enum DefaultValue {
 }
 
 impl Param {
+    /// Whether it is a number of the expressions of a `fold` row: all but `keepdims` are.
+    pub fn is_fold_number(&self) -> bool {
+        matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
+    }
+
     /// Whether it is an array, or an operand that may be one.
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_) | Kind::Operand(_))

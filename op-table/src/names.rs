@@ -1,5 +1,4 @@
-//! What a string of a table may look like before anything is made of it: names, paths and numbers. Whatever passes here can
-//! be printed as Rust.
+//! Syntax of names, paths and numbers in a table. A string that passes these checks can be printed as Rust.
 
 /// The keywords of Rust, which need `r#` as names.
 pub const KEYWORDS: [&str; 52] = [
@@ -35,6 +34,14 @@ pub fn is_type_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_uppercase()) && is_path(text) && !text.contains("::")
 }
 
+/// Whether it is the path of a function, whose name is that of its row and may be a keyword: `indexing::where`.
+pub fn is_function(text: &str) -> bool {
+    match text.rsplit_once("::") {
+        Some((module, name)) => is_path(module) && (is_path(name) || is_name(name)),
+        None => is_path(text) || is_name(text),
+    }
+}
+
 /// Whether it is a type such as `f64` or `Complex<f32>`.
 pub fn is_type(text: &str) -> bool {
     match text.strip_suffix('>').and_then(|t| t.split_once('<')) {
@@ -64,8 +71,9 @@ mod tests {
         for bad in ["", "_", "_x", "self", "crate", "é", "épsilon", "U", "x y", "x\u{202e}", "1x", "r#x"] {
             assert!(!is_name(bad), "{bad}");
         }
-        assert!(is_path("reduce::sum") && is_path("crate::kernels::lerp") && is_type("Complex<f32>"));
-        for bad in ["", "reduce sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
+        assert!(is_path("reduction::sum") && is_path("crate::kernels::lerp") && is_type("Complex<f32>"));
+        assert!(is_function("indexing::where") && !is_function("where::indexing") && !is_function("a::self"));
+        for bad in ["", "reduction sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
             assert!(!is_path(bad), "{bad}");
         }
         for (text, is) in [("PadMode", true), ("padMode", false), ("a::B", false), ("Self", false), ("B C", false)] {

@@ -56,7 +56,7 @@ pub fn read(source: &Source, report: &mut Report) -> Table {
     entries(table.get_ref(), &source.text)
 }
 
-/// Characters that turn the direction of what follows: a text with them does not say what it seems to.
+/// Characters that change the direction of the text that follows, and so can hide what a text says.
 pub(crate) fn is_bidirectional(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -4,7 +4,7 @@ mod plan;
 mod transform;
 
 use crate::driver::{Work, current, lock, put};
-use plan::{Direction, Kind, Layout, Side};
+use plan::{Direction, Layout, Side, TransformKind};
 use std::{
     collections::BTreeMap,
     ffi::{c_int, c_void},
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
         if plan.made.is_some() {
             return Err(Status::INVALID_PLAN);
         }
-        let kind = Kind::of(kind).ok_or(Status::INVALID_TYPE)?;
+        let kind = TransformKind::of(kind).ok_or(Status::INVALID_TYPE)?;
         if !(1..=3).contains(&rank) || lengths.is_null() || work.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
 }
 
 /// Puts a transform on the plan's stream.
-fn execute(handle: c_int, kind: Kind, direction: c_int, from: u64, to: u64) -> u32 {
+fn execute(handle: c_int, kind: TransformKind, direction: c_int, from: u64, to: u64) -> u32 {
     with_plan(handle, |plan| {
         let layout = plan.made.clone().ok_or(Status::INVALID_PLAN)?;
         let direction = Direction::of(direction).ok_or(Status::INVALID_VALUE)?;
@@ -203,35 +203,35 @@ fn execute(handle: c_int, kind: Kind, direction: c_int, from: u64, to: u64) -> u
 /// Transforms complex numbers: exponent -1 or 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecC2C(plan: c_int, from: *mut c_void, to: *mut c_void, direction: c_int) -> u32 {
-    execute(plan, Kind::Complex64, direction, from as u64, to as u64)
+    execute(plan, TransformKind::Complex64, direction, from as u64, to as u64)
 }
 
 /// Transforms complex numbers of double precision: exponent -1 or 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecZ2Z(plan: c_int, from: *mut c_void, to: *mut c_void, direction: c_int) -> u32 {
-    execute(plan, Kind::Complex128, direction, from as u64, to as u64)
+    execute(plan, TransformKind::Complex128, direction, from as u64, to as u64)
 }
 
 /// Transforms real numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecR2C(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
-    execute(plan, Kind::ToHalf32, -1, from as u64, to as u64)
+    execute(plan, TransformKind::ToHalf32, -1, from as u64, to as u64)
 }
 
 /// Transforms real numbers of double precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecD2Z(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
-    execute(plan, Kind::ToHalf64, -1, from as u64, to as u64)
+    execute(plan, TransformKind::ToHalf64, -1, from as u64, to as u64)
 }
 
 /// Transforms to real numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecC2R(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
-    execute(plan, Kind::FromHalf32, 1, from as u64, to as u64)
+    execute(plan, TransformKind::FromHalf32, 1, from as u64, to as u64)
 }
 
 /// Transforms to real numbers of double precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecZ2D(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
-    execute(plan, Kind::FromHalf64, 1, from as u64, to as u64)
+    execute(plan, TransformKind::FromHalf64, 1, from as u64, to as u64)
 }

@@ -1,6 +1,6 @@
 //! How near to the reference a result has to be.
 
-use backend_runtime::{DType, Kind};
+use backend_runtime::{DType, DTypeKind};
 
 /// How near to the reference a result has to be; the entry of the table's `[accuracy]` that a row names.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Accuracy {
     pub own_ulp: &'static [(DType, f64)],
 }
 
-/// What one result is compared under.
+/// The tolerance for one result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
     /// Bit for bit, but for the payload of NaN.
@@ -51,7 +51,7 @@ impl Accuracy {
         if self.shape {
             return Tolerance::Shape;
         }
-        if !matches!(result.kind(), Kind::Real | Kind::Complex) {
+        if !matches!(result.kind(), DTypeKind::Real | DTypeKind::Complex) {
             return Tolerance::Exact;
         }
         if let Some(ulp) = of(self.own_ulp, dtype) {

@@ -2,51 +2,56 @@
 //! that others are compared with.
 
 use super::{
-    Call, Case, Row, Suite, Values,
-    arguments::{ANYTHING, calls, chance},
-    suite::message,
+    Call, Row, Suite, Values,
+    arguments::{FURTHER, anything, calls, chance},
+    case::{self, DTypes},
+    suite::caught,
 };
 use backend_runtime::{Arrays, DType, Error, Result, numpyish::Numpyish};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many disagreements of a row are told.
+/// Most disagreements of a row that are reported.
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts: both give results of the same shapes
-    /// and dtypes, or the same error.
+    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts, in the first dtype more often than in the
+    /// others: both give results of the same shapes and dtypes, or the same error.
     ///
     /// # Panics
     /// If they do not, or if the op panics.
-    pub fn agrees(&self, row: &Row, dtype: DType, call: Call<B>, reference: Call<Numpyish>) {
+    pub fn agrees(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         if B::NAME == Numpyish::NAME {
             return;
         }
         let Some(b) = self.backend() else { return };
         let _alone = row.alone();
-        let mut chance = chance(row, dtype);
-        let mut told = Vec::new();
-        for _ in 0..calls() {
-            let text = ANYTHING.arguments(row.params, &mut chance);
-            let expected = outcome(&Numpyish::new(), row, &text, reference);
-            let got = outcome(b, row, &text, call);
-            if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
-                return;
+        let mut calls = calls();
+        let further = calls / FURTHER;
+        for &dtype in dtypes {
+            let (anything, mut chance) = (anything(dtype), chance(row, dtype));
+            let dtypes = DTypes { of: dtype, to };
+            let mut told = Vec::new();
+            for _ in 0..calls {
+                let text = anything.arguments(row.params, &mut chance);
+                let expected = outcome(&Numpyish::new(), row, dtypes, &text, self.reference());
+                let got = outcome(b, row, dtypes, &text, self.by_name());
+                if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
+                    return;
+                }
+                if let Some(why) = disagreement(&got, &expected) {
+                    told.push(format!("`{text}`: {why}"));
+                }
             }
-            if let Some(why) = disagreement(&got, &expected) {
-                told.push(format!("`{text}`: {why}"));
-            }
+            let n = told.len();
+            told.truncate(TOLD);
+            assert!(n == 0, "{} on {}, {dtype}: {n} calls\n  {}", row.name, B::NAME, told.join("\n  "));
+            calls = further;
         }
-        let n = told.len();
-        told.truncate(TOLD);
-        assert!(n == 0, "{} on {}, {dtype}: {n} calls\n  {}", row.name, B::NAME, told.join("\n  "));
     }
 }
 
-fn outcome<B: Arrays>(b: &B, row: &Row, text: &str, call: Call<B>) -> Result<Vec<Values>> {
-    let case = Case::new(b, row.name, row.params, text)?;
-    catch_unwind(AssertUnwindSafe(|| call(&case)))
-        .unwrap_or_else(|panic| Err(Error::argument("panic", message(&*panic).to_owned())))
+fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B>) -> Result<Vec<Values>> {
+    let called = caught(|| case::call(b, row, dtypes, text, call, None));
+    called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
 /// How two outcomes differ. That memory was refused depends on the backend; that a size is larger than any memory does

@@ -2,22 +2,21 @@
 //! error that names it, in a time that its arguments' sizes bound. It does not panic.
 
 use super::{
-    Case, Row, Suite, Values,
+    Row, Suite,
+    case::DTypes,
     extreme::{GIANTS, LARGES},
     fuzz,
     random::Chance,
     refusing,
-    suite::message,
     watchdog::Watchdog,
 };
-use backend_runtime::{Arrays, DType, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use backend_runtime::{Arrays, DType, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo};
 
 /// How many calls of each row in its first dtype. The variable `BACKENDS_CALLS` of the environment asks for more.
 const CALLS: usize = 150;
 
 /// The calls in each further dtype are fewer by this factor.
-const FURTHER: usize = 10;
+pub(super) const FURTHER: usize = 10;
 
 /// The calls while memory is refused, in tests that have the allocator for it, are fewer by this factor.
 const REFUSED: usize = 4;
@@ -27,14 +26,11 @@ pub(super) fn calls() -> usize {
     std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(CALLS)
 }
 
-/// What chooses the arguments of a row's calls in one dtype.
+/// The generator of arguments for a row's calls in one dtype.
 pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
     let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
     Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
 }
-
-/// Calls a row in one dtype.
-pub type Call<B> = fn(&Case<'_, B>) -> Result<Vec<Values>>;
 
 impl<B: Arrays> Suite<B> {
     /// Calls a row with arguments of all sorts: shapes that fit and that do not, axes and indices in and out of range,
@@ -43,36 +39,47 @@ impl<B: Arrays> Suite<B> {
     ///
     /// # Panics
     /// If the op does, or if an error does not name it. A call that does not return ends the process.
-    pub fn answers(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
+    pub fn answers(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         let Some(b) = self.backend() else { return };
         let _alone = row.alone();
         let watchdog = Watchdog::new();
         let mut calls = calls();
         let further = calls / FURTHER;
-        for &(dtype, call) in dtypes {
+        for &dtype in dtypes {
             let mut chance = chance(row, dtype);
-            // as uint32 the larger scalars are lengths that would be allocated
-            let scalars = if dtype == DType::UInt32 { LARGE.scalars } else { ANYTHING.scalars };
-            let anything = Draw { scalars, ..ANYTHING };
+            let anything = anything(dtype);
             for _ in 0..calls {
-                self.answer(b, row, dtype, call, &anything.arguments(row.params, &mut chance), false, &watchdog);
+                self.answer(
+                    b,
+                    row,
+                    DTypes { of: dtype, to },
+                    &anything.arguments(row.params, &mut chance),
+                    false,
+                    &watchdog,
+                );
             }
             let refused = if refusing::is_installed() { calls / REFUSED } else { 0 };
             for _ in 0..refused {
-                self.answer(b, row, dtype, call, &LARGE.arguments(row.params, &mut chance), true, &watchdog);
+                self.answer(
+                    b,
+                    row,
+                    DTypes { of: dtype, to },
+                    &LARGE.arguments(row.params, &mut chance),
+                    true,
+                    &watchdog,
+                );
             }
             calls = further;
         }
     }
 
     /// One call, with the arguments of a case.
-    #[allow(clippy::too_many_arguments)] // what one call is, and who watches it
-    fn answer(&self, b: &B, row: &Row, dtype: DType, call: Call<B>, text: &str, refused: bool, watchdog: &Watchdog) {
-        let case = Case::new(b, row.name, row.params, text).expect("arguments of the row's parameters");
+    fn answer(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, refused: bool, watchdog: &Watchdog) {
         let without = if refused { " without memory" } else { "" };
-        let of = format!("{} on {}, {dtype}, called{without} with `{text}`", row.name, B::NAME);
-        let called = || catch_unwind(AssertUnwindSafe(|| call(&case)));
-        match watchdog.over(&of, || if refused { refusing::refused(called) } else { called() }) {
+        let of = format!("{} on {}, {dtypes}, called{without} with `{text}`", row.name, B::NAME);
+        let called = || self.call(b, row, dtypes, text);
+        let called = watchdog.over(&of, || if refused { refusing::refused(called) } else { called() });
+        match called.map(|called| called.results) {
             Ok(Ok(_)) => {}
             Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
             // the way to the backend and back: a view of few elements may be larger than any memory
@@ -81,12 +88,12 @@ impl<B: Arrays> Suite<B> {
                 assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
                 assert!(!matches!(why, Error::Unsupported { .. }), "{of}: {why}");
             }
-            Err(panic) => panic!("{of}: it panicked: {}", message(&*panic)),
+            Err(panic) => panic!("{of}: {panic}"),
         }
     }
 }
 
-/// What arguments are drawn from.
+/// The values that arguments are drawn from.
 pub(super) struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],
@@ -117,7 +124,7 @@ const LENGTHS: &[&str] = &[
 ];
 
 /// Arguments of all sorts.
-pub(super) const ANYTHING: Draw = Draw {
+const ANYTHING: Draw = Draw {
     arrays: &[
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
         GIANTS,
@@ -165,6 +172,11 @@ pub(super) const ANYTHING: Draw = Draw {
     numbers: &["0", "-0.0", "1", "-1", "0.5", "3", "5e-324", "1e-9", "1e300", "-1e300", "NaN", "inf", "-inf"],
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
+
+/// Arguments of all sorts for a row of this dtype. As uint32 the larger scalars are lengths that would be allocated.
+pub(super) fn anything(dtype: DType) -> Draw {
+    if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
+}
 
 /// Arguments that mostly fit each other, with arrays that need memory; not so much that a library which is not refused any
 /// would take long.

@@ -1,213 +1,176 @@
-//! One case of a row: its arguments, read as what each parameter is.
+//! One case of a row: its arguments as values, read from the text of the case as what each parameter is.
 
 use super::{
-    Values,
+    Row, Values,
     data::sample,
     extreme, fuzz,
-    parse::{self, Arg, Args},
+    parse::{self, Arg},
     random::{Layout, Sample, laid_out},
     refusing::allowed,
 };
-use backend_runtime::{Arrays, Axes, Element, Error, HostArray, Lengths, Operand, ParamInfo, Result, Slice};
-use std::{cell::Cell, str::FromStr};
+use backend_runtime::{
+    Arrays, DType, DTypeKind, DynArray, Element, ElementInfo, Error, HostArray, ParamInfo, ParamKind, PlainInfo,
+    Result, ResultInfo, Value, dispatch,
+};
+use std::{cell::Cell, fmt};
 
-/// The arguments of one call, on one backend.
-pub struct Case<'b, B: Arrays> {
-    /// The backend.
-    pub b: &'b B,
-    row: &'static str,
-    /// Names of the parameters without a default, in order.
-    positional: Vec<&'static str>,
-    args: Args,
-    size: Cell<usize>,
-    /// Taken when the first result is read.
-    meter: Cell<Option<Meter>>,
-    /// What the meter said before the call.
-    before: u64,
-    /// Bytes that the op itself copied to the host, once it is known.
-    copied: Cell<u64>,
-}
+/// What a table's generated `call` is, for one backend: name of the op, values by place, values by name.
+pub type Call<B> = fn(&B, &str, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
 /// Bytes that this thread has copied from the device to the host so far, where that is counted.
 pub type Meter = fn() -> Option<u64>;
 
-/// What an `operand` parameter is given: a sample, or a number.
-pub enum OperandSample<B: Arrays, T: Element> {
-    /// A sample.
-    Array(B::Array<T>),
-    /// A number.
-    Scalar(T),
+/// The dtypes of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DTypes {
+    /// The row's dtype `T`.
+    pub of: DType,
+    /// The second dtype `U`, of a row that has one.
+    pub to: Option<DType>,
 }
 
-impl<B: Arrays, T: Element> OperandSample<B, T> {
-    /// What the method takes.
-    pub fn operand(&self) -> Operand<'_, B, T> {
-        match self {
-            OperandSample::Array(x) => Operand::Array(x),
-            OperandSample::Scalar(x) => Operand::Scalar(*x),
+impl fmt::Display for DTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DTypes { of, to } = self;
+        match to {
+            None => of.fmt(f),
+            Some(to) => write!(f, "{of} to {to}"),
         }
     }
 }
 
-impl<'b, B: Arrays> Case<'b, B> {
-    /// The case that `text` describes, of a row with these parameters (as the table has them).
-    pub(crate) fn new(b: &'b B, row: &'static str, params: &'static [ParamInfo], text: &str) -> Result<Case<'b, B>> {
-        let args = parse::args(text).map_err(|why| Error::argument(row, why))?;
-        let positional: Vec<_> = params.iter().filter(|p| p.default.is_none()).map(|p| p.name).collect();
-        let known: Vec<_> = params.iter().map(|p| p.name).collect();
-        if args.positional.len() != positional.len() {
-            return Err(Error::argument(row, format!("the case `{text}` does not give {positional:?}")));
+/// The outcome of a call: its results, and the bytes copied to get them.
+#[derive(Debug)]
+pub(crate) struct Called {
+    pub results: Result<Vec<Values>>,
+    /// Number of elements of the largest sample among the arguments.
+    pub size: usize,
+    /// Bytes that the op itself copied to the host: what was copied before its results were read.
+    pub copied: u64,
+}
+
+/// Makes the call of a case.
+pub(crate) fn call<B: Arrays>(
+    b: &B,
+    row: &Row,
+    dtypes: DTypes,
+    text: &str,
+    call: Call<B>,
+    meter: Option<Meter>,
+) -> Called {
+    let case = Case { b, row, dtypes, size: Cell::new(0) };
+    let read = || meter.and_then(|meter| meter()).unwrap_or(0);
+    let mut copied = 0;
+    let results = case.values(text).and_then(|(positional, options)| {
+        let before = read();
+        let result = call(b, row.name, &positional, &options);
+        copied = read() - before;
+        case.read(&result?)
+    });
+    Called { results, size: case.size.get(), copied }
+}
+
+/// The arguments of one call, on one backend.
+struct Case<'b, B: Arrays> {
+    b: &'b B,
+    row: &'b Row,
+    dtypes: DTypes,
+    size: Cell<usize>,
+}
+
+/// Values by place, and values by name.
+type Arguments<B> = (Vec<Value<B>>, Vec<(&'static str, Value<B>)>);
+
+impl<B: Arrays> Case<'_, B> {
+    /// The arguments that `text` describes.
+    fn values(&self, text: &str) -> Result<Arguments<B>> {
+        let fail = |why: String| Err(Error::argument(self.row.name, why));
+        let args = parse::args(text).map_err(|why| Error::argument(self.row.name, why))?;
+        let required: Vec<&ParamInfo> = self.row.params.iter().filter(|p| p.default.is_none()).collect();
+        if args.positional.len() != required.len() {
+            let names: Vec<&str> = required.iter().map(|p| p.name).collect();
+            return fail(format!("the case `{text}` does not give {names:?}"));
         }
-        if let Some((unknown, _)) = args.named.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            return Err(Error::argument(row, format!("the case `{text}` has `{unknown}`, which is no parameter")));
+        let positional = required.iter().zip(&args.positional).map(|(param, arg)| self.value(param, arg));
+        let positional = positional.collect::<Result<_>>()?;
+        let mut options = Vec::new();
+        for (name, arg) in &args.named {
+            let Some(param) = self.row.params.iter().find(|p| p.name == name && p.default.is_some()) else {
+                return fail(format!("the case `{text}` has `{name}`, which is not an option"));
+            };
+            options.push((param.name, self.value(param, arg)?));
         }
-        Ok(Case {
-            b,
-            row,
-            positional,
-            args,
-            size: Cell::new(0),
-            meter: Cell::new(None),
-            before: 0,
-            copied: Cell::new(0),
-        })
+        options.push(("dtype", self.dtypes.to.unwrap_or(self.dtypes.of).into()));
+        Ok((positional, options))
     }
 
-    /// The same, with what its op copies to the host counted.
-    pub(crate) fn metered(mut self, meter: Option<Meter>) -> Self {
-        self.before = meter.and_then(|meter| meter()).unwrap_or(0);
-        self.meter.set(meter);
-        self
-    }
-
-    /// Bytes that the op copied to the host: what was copied before its result was read.
-    pub(crate) fn copied(&self) -> u64 {
-        self.copied.get()
-    }
-
-    /// The parameter without a default.
-    pub fn get<A: FromCase>(&self, param: &str) -> Result<A> {
-        self.given(param)?.ok_or_else(|| self.wrong(param, "is not given"))
-    }
-
-    /// The parameter with a default, where the case gives it.
-    pub fn given<A: FromCase>(&self, param: &str) -> Result<Option<A>> {
-        self.find(param).map(|arg| A::from_case(arg).ok_or_else(|| self.wrong(param, "has no such value"))).transpose()
-    }
-
-    /// The closed choice that the parameter names.
-    pub fn choice<A: FromStr>(&self, param: &str) -> Result<A> {
-        self.optional_choice(param)?.ok_or_else(|| self.wrong(param, "is not given"))
-    }
-
-    /// The closed choice that the parameter names, where the case gives it.
-    pub fn optional_choice<A: FromStr>(&self, param: &str) -> Result<Option<A>> {
-        let read = |arg: &Arg| match arg {
-            Arg::Name(name) => name.parse().map_err(|_| self.wrong(param, "has no such choice")),
-            _ => Err(self.wrong(param, "is no name")),
+    /// An argument as what the parameter is.
+    fn value(&self, param: &ParamInfo, arg: &Arg) -> Result<Value<B>> {
+        let wrong =
+            || Error::argument(self.row.name, format!("a case gives {arg:?} for the parameter `{}`", param.name));
+        let text = match arg {
+            Arg::Name(text) | Arg::Number(text) => text.as_str(),
+            Arg::Quoted(_) | Arg::List(_) => "",
         };
-        self.find(param).map(read).transpose()
-    }
-
-    /// The sample that the parameter names, on the host.
-    pub fn host<T: Element>(&self, param: &str) -> Result<HostArray<T>> {
-        match self.find(param) {
-            Some(Arg::Name(name)) => self.sample(param, name),
-            _ => Err(self.wrong(param, "names no sample")),
+        if param.default.is_some() && text == "none" {
+            return Ok(Value::None);
         }
-    }
-
-    /// The bytes of the sample that the parameter names.
-    pub fn bytes<T: Element>(&self, param: &str) -> Result<Vec<u8>> {
-        let host = self.host::<T>(param)?;
-        Ok(allowed(|| Values::of(&host)).bytes.unwrap_or_default())
-    }
-
-    /// The sample that the parameter names.
-    pub fn array<T: Element>(&self, param: &str) -> Result<B::Array<T>> {
-        self.b.from_ndarray(self.host(param)?)
-    }
-
-    /// The sample that the parameter names, where the case gives it.
-    pub fn optional_array<T: Element>(&self, param: &str) -> Result<Option<B::Array<T>>> {
-        self.find(param).map(|_| self.array(param)).transpose()
-    }
-
-    /// The samples that the parameter lists.
-    pub fn arrays<T: Element>(&self, param: &str) -> Result<Vec<B::Array<T>>> {
-        let Some(Arg::List(names)) = self.find(param) else {
-            return Err(self.wrong(param, "lists no samples"));
-        };
-        let one = |arg: &Arg| match arg {
-            Arg::Name(name) => self.b.from_ndarray(self.sample(param, name)?),
-            _ => Err(self.wrong(param, "lists something else than samples")),
-        };
-        names.iter().map(one).collect()
-    }
-
-    /// The sample or the number that the parameter is.
-    pub fn operand<T: Element>(&self, param: &str) -> Result<OperandSample<B, T>> {
-        match self.find(param) {
-            Some(Arg::Number(_)) => self.scalar(param).map(OperandSample::Scalar),
-            _ => self.array(param).map(OperandSample::Array),
-        }
-    }
-
-    /// The number that the parameter is, in dtype `T`.
-    pub fn scalar<T: Element>(&self, param: &str) -> Result<T> {
-        match self.find(param) {
-            Some(Arg::Number(text)) => {
-                let integer = text.parse().ok().map(T::from_i64);
-                let number = integer.or_else(|| text.parse().ok().map(T::from_f64));
-                number.ok_or_else(|| self.wrong(param, "is no number"))
+        match (param.kind, arg) {
+            (ParamKind::Scalar | ParamKind::Operand(_), Arg::Number(_)) => self.scalar(text).ok_or_else(wrong),
+            (ParamKind::Array(e) | ParamKind::Operand(e), Arg::Name(_)) => self.array(param, e, text),
+            (ParamKind::Host, Arg::Name(_)) => self.array(param, ElementInfo::T, text),
+            (ParamKind::Arrays(e), Arg::List(names)) => {
+                let one = |name: &Arg| match name {
+                    Arg::Name(name) => self.array(param, e, name),
+                    _ => Err(wrong()),
+                };
+                names.iter().map(one).collect::<Result<_>>().map(Value::List)
             }
-            _ => Err(self.wrong(param, "is no number")),
+            (ParamKind::Bytes, Arg::Name(_)) => dispatch!(self.dtypes.of, T => {
+                let host = self.sample::<T>(param, text)?;
+                Ok(Value::Bytes(allowed(|| Values::of(&host)).bytes.unwrap_or_default()))
+            }),
+            (ParamKind::Slices, Arg::Quoted(slices)) => {
+                let slices = parse::slices(slices).map_err(|why| Error::argument(self.row.name, why))?;
+                Ok(slices.into())
+            }
+            (ParamKind::Plain(PlainInfo::F64) | ParamKind::Maybe(PlainInfo::F64), _) => {
+                text.parse().map(Value::Float).map_err(|_| wrong())
+            }
+            (ParamKind::Choice(_), Arg::Name(_)) => Ok(Value::Text(text.into())),
+            _ => plain(arg).ok_or_else(wrong),
         }
     }
 
-    /// A result, to be compared.
-    pub fn read<T: Element>(&self, x: &B::Array<T>) -> Result<Values> {
-        if let Some(now) = self.meter.take().and_then(|meter| meter()) {
-            self.copied.set(now - self.before);
-        }
-        let shape = self.b.shape(x);
-        if !fuzz::is_read(shape, size_of::<T>()) {
-            return Err(Error::Memory { op: self.row, bytes: usize::MAX });
-        }
-        let host = self.b.to_ndarray(x)?;
-        let values = allowed(|| Values::of(&host));
-        if values.shape != shape {
-            return Err(Error::argument(
-                self.row,
-                format!("`shape` says {shape:?}, `to_ndarray` gives {:?}", values.shape),
-            ));
-        }
-        Ok(values)
-    }
-
-    /// A result that is a number, to be compared.
-    pub fn number<T: Element>(&self, x: T) -> Values {
-        if let Some(now) = self.meter.take().and_then(|meter| meter()) {
-            self.copied.set(now - self.before);
-        }
-        allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
-    }
-
-    /// Number of elements of the largest sample that was asked for.
-    pub(crate) fn size(&self) -> usize {
-        self.size.get()
-    }
-
-    fn find(&self, param: &str) -> Option<&Arg> {
-        let place = self.positional.iter().position(|p| *p == param);
-        let arg = match place {
-            Some(place) => self.args.positional.get(place),
-            None => self.args.named.iter().find(|(name, _)| name == param).map(|(_, arg)| arg),
+    /// The sample of this name, on the backend.
+    fn array(&self, param: &ParamInfo, element: ElementInfo, name: &str) -> Result<Value<B>> {
+        let dtype = match element {
+            ElementInfo::U => self.dtypes.to.unwrap_or(self.dtypes.of),
+            other => other.dtype(self.dtypes.of),
         };
-        arg.filter(|arg| place.is_some() || **arg != Arg::Name("none".into()))
+        dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
 
-    fn sample<T: Element>(&self, param: &str, name: &str) -> Result<HostArray<T>> {
+    /// The number in the row's dtype. Cases serve all dtypes: a number that is not one of the dtype's wraps.
+    fn scalar(&self, text: &str) -> Option<Value<B>> {
+        let number = text.parse::<i64>();
+        let dtype = self.dtypes.of;
+        match dtype.kind() {
+            DTypeKind::Bool => number.ok().map(|x| Value::Bool(x != 0)),
+            DTypeKind::Signed | DTypeKind::Unsigned => {
+                let number = number.ok().or_else(|| text.parse::<f64>().ok().map(|x| x as i64))?;
+                let all = 1_i128 << (8 * dtype.size());
+                let low = i128::from(number).rem_euclid(all);
+                let negative = dtype.kind() == DTypeKind::Signed && low >= all / 2;
+                Some(Value::Integer(if negative { low - all } else { low }))
+            }
+            DTypeKind::Real | DTypeKind::Complex => {
+                number.map(Value::from).ok().or_else(|| text.parse().ok().map(Value::Float))
+            }
+        }
+    }
+
+    fn sample<T: Element>(&self, param: &ParamInfo, name: &str) -> Result<HostArray<T>> {
         let found = allowed(|| match Sample::of(name) {
             Some(random) => random.values(T::DTYPE).array().map(|x| laid_out(random.layout, x)),
             None => match sample(T::DTYPE, name) {
@@ -215,13 +178,54 @@ impl<'b, B: Arrays> Case<'b, B> {
                 None => extreme::sample(name),
             },
         });
-        let x = found.ok_or_else(|| self.wrong(param, &format!("is `{name}`, no sample of {}", T::DTYPE)))?;
+        let x = found.ok_or_else(|| {
+            let why = format!("a case gives `{name}` for the parameter `{}`, no sample of {}", param.name, T::DTYPE);
+            Error::argument(self.row.name, why)
+        })?;
         self.size.set(self.size.get().max(x.len()));
         Ok(x)
     }
 
-    fn wrong(&self, param: &str, what: &str) -> Error {
-        Error::argument(self.row, format!("the parameter `{param}` of a case {what}"))
+    /// The arrays of a result, to be compared.
+    fn read(&self, result: &Value<B>) -> Result<Vec<Values>> {
+        match result {
+            Value::Array(x) => Ok(vec![dispatch!(x.dtype(), T => self.elements::<T>(x))?]),
+            Value::List(items) => {
+                let parts = items.iter().map(|x| self.read(x)).collect::<Result<Vec<_>>>()?;
+                Ok(parts.into_iter().flatten().collect())
+            }
+            other => self.number(other).map(|number| vec![number]),
+        }
+    }
+
+    /// A result that is a number, as an array of no axes.
+    fn number(&self, result: &Value<B>) -> Result<Values> {
+        fn values<T: Element>(x: T) -> Values {
+            allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
+        }
+        match (result, self.row.result) {
+            (Value::Bool(x), ResultInfo::Plain(PlainInfo::Bool)) => Ok(values(*x)),
+            (Value::Float(x), ResultInfo::Plain(PlainInfo::F64)) => Ok(values(*x)),
+            (Value::Integer(x), ResultInfo::Plain(PlainInfo::Usize | PlainInfo::U64)) => Ok(values(*x as u64)),
+            (Value::Integer(x), ResultInfo::Plain(_)) => Ok(values(*x as i64)),
+            (other, _) => Err(Error::argument(self.row.name, format!("the result is {other}, not what the row says"))),
+        }
+    }
+
+    fn elements<T: Element>(&self, x: &DynArray<B>) -> Result<Values> {
+        let shape = x.shape(self.b);
+        if !fuzz::is_read(shape, size_of::<T>()) {
+            // as if memory for it were refused, which says nothing about the op
+            return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
+        }
+        let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;
+        let host = self.b.to_ndarray(array)?;
+        let values = allowed(|| Values::of(&host));
+        if values.shape != shape {
+            let why = format!("`shape` says {shape:?}, `to_ndarray` gives {:?}", values.shape);
+            return Err(Error::argument(self.row.name, why));
+        }
+        Ok(values)
     }
 }
 
@@ -235,110 +239,71 @@ fn layout(name: &str) -> Layout {
     }
 }
 
-/// A parameter that is no array, read from a case.
-pub trait FromCase: Sized {
-    /// The value, if `arg` is one.
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn from_case(arg: &Arg) -> Option<Self>;
-}
-
-macro_rules! numbers {
-    ($($t:ty)*) => {$(
-        impl FromCase for $t {
-            #[allow(private_interfaces)]
-            fn from_case(arg: &Arg) -> Option<$t> {
-                match arg {
-                    Arg::Number(text) => text.parse().ok(),
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-numbers!(f64 usize isize i64 u64);
-
-impl FromCase for bool {
-    #[allow(private_interfaces)]
-    fn from_case(arg: &Arg) -> Option<bool> {
-        match arg {
-            Arg::Name(name) => name.parse().ok(),
-            _ => None,
-        }
-    }
-}
-
-macro_rules! lists {
-    ($($t:ty)*) => {$(
-        impl FromCase for Vec<$t> {
-            #[allow(private_interfaces)]
-            fn from_case(arg: &Arg) -> Option<Vec<$t>> {
-                match arg {
-                    Arg::List(args) => args.iter().map(FromCase::from_case).collect(),
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-lists!(usize isize);
-
-impl FromCase for Lengths {
-    #[allow(private_interfaces)]
-    fn from_case(arg: &Arg) -> Option<Lengths> {
-        Vec::<usize>::from_case(arg).map(Lengths::from)
-    }
-}
-
-impl FromCase for Axes {
-    #[allow(private_interfaces)]
-    fn from_case(arg: &Arg) -> Option<Axes> {
-        match arg {
-            Arg::Name(name) if name == "all" => Some(Axes::All),
-            Arg::Number(_) => isize::from_case(arg).map(Axes::from),
-            _ => Vec::<isize>::from_case(arg).map(Axes::from),
-        }
-    }
-}
-
-impl FromCase for Vec<Slice> {
-    #[allow(private_interfaces)]
-    fn from_case(arg: &Arg) -> Option<Vec<Slice>> {
-        match arg {
-            Arg::Quoted(text) => parse::slices(text).ok(),
-            _ => None,
-        }
+/// Integers, truth values, `all`, and lists of them.
+fn plain<B: Arrays>(arg: &Arg) -> Option<Value<B>> {
+    match arg {
+        Arg::Number(text) => text.parse().ok().map(Value::Integer),
+        Arg::Name(name) if name == "all" => Some(Value::All),
+        Arg::Name(name) => name.parse().ok().map(Value::Bool),
+        Arg::List(items) => items.iter().map(plain).collect::<Option<_>>().map(Value::List),
+        Arg::Quoted(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use backend_runtime::{Norm, numpyish::Numpyish};
+    use super::{super::Accuracy, *};
+    use backend_runtime::{DefaultInfo, numpyish::Numpyish};
 
-    #[test]
-    fn arguments_are_what_the_parameters_are() {
-        let b = Numpyish::new();
-        use backend_runtime::{DefaultInfo, ElementInfo, ParamKind, PlainInfo};
-        const PARAMS: &[ParamInfo] = &[
+    const ROW: Row = Row {
+        name: "fft",
+        group: "fft",
+        params: &[
             ParamInfo::new("x", ParamKind::Array(ElementInfo::T), None),
             ParamInfo::new("axis", ParamKind::Axes, None),
             ParamInfo::new("n", ParamKind::Maybe(PlainInfo::Usize), Some(DefaultInfo::None)),
-            ParamInfo::new(
-                "norm",
-                ParamKind::Choice(&["backward", "ortho", "forward"]),
-                Some(DefaultInfo::Choice("backward")),
-            ),
-        ];
-        let params = PARAMS;
-        let case = Case::new(&b, "fft", params, "m, [0, -1], norm = ortho").unwrap();
-        assert_eq!(case.array::<f32>("x").unwrap().shape(), [3, 4]);
-        assert_eq!(case.size(), 12);
-        assert_eq!(case.get::<Axes>("axis").unwrap(), Axes::from([0, -1]));
-        assert_eq!(case.given::<usize>("n").unwrap(), None);
-        assert_eq!(case.optional_choice::<Norm>("norm").unwrap(), Some(Norm::Ortho));
-        assert!(case.given::<usize>("norm").is_err());
-        assert!(Case::new(&b, "fft", params, "m").is_err(), "an argument is missing");
-        assert!(Case::new(&b, "fft", params, "m, 0, axes = 1").is_err(), "no such parameter");
+            ParamInfo::new("norm", ParamKind::Choice(&["backward", "ortho"]), Some(DefaultInfo::Choice("backward"))),
+        ],
+        signature: "",
+        cases: &[],
+        accuracy: Accuracy::EXACT,
+        result: ResultInfo::One(ElementInfo::T),
+        any_zero: false,
+        waits: 0,
+        raises: &[],
+        seed: None,
+    };
+
+    static B: Numpyish = Numpyish::new();
+
+    fn case(dtype: DType) -> Case<'static, Numpyish> {
+        Case { b: &B, row: &ROW, dtypes: DTypes { of: dtype, to: None }, size: Cell::new(0) }
+    }
+
+    #[test]
+    fn arguments_are_what_the_parameters_are() {
+        let float32 = case(DType::Float32);
+        let (positional, options) = float32.values("m, [0, -1], norm = ortho, n = none").unwrap();
+        let [Value::Array(x), Value::List(axes)] = &positional[..] else { panic!("{positional:?}") };
+        assert_eq!(x.shape(float32.b), [3, 4]);
+        assert_eq!(float32.size.get(), 12);
+        assert!(matches!(axes[..], [Value::Integer(0), Value::Integer(-1)]));
+        let [("norm", Value::Text(norm)), ("n", Value::None), ("dtype", Value::Text(dtype))] = &options[..] else {
+            panic!("{options:?}")
+        };
+        assert_eq!((norm.as_str(), dtype.as_str()), ("ortho", "float32"));
+        for wrong in ["m", "m, 0, axes = 1", "m, 0, x = m", "m, 0, n = ortho", "[m], 0", "unknown, 0"] {
+            assert!(float32.values(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_of_the_dtype() {
+        let scalar = |dtype: DType, text: &str| case(dtype).scalar(text).unwrap().to_string();
+        assert_eq!(scalar(DType::UInt8, "-3"), "253");
+        assert_eq!(scalar(DType::UInt64, "-1"), u64::MAX.to_string());
+        assert_eq!(scalar(DType::Int64, "-1"), "-1");
+        assert_eq!(scalar(DType::Bool, "2"), "true");
+        assert_eq!(scalar(DType::Float32, "0.5"), "0.5");
     }
 }

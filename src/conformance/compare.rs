@@ -1,7 +1,7 @@
 //! A result beside the reference.
 
 use super::{Values, accuracy::Tolerance, data::REGENERATE};
-use backend_runtime::{Complex, DType, Element, Kind, Numeric, bf16, f16};
+use backend_runtime::{Complex, DType, DTypeKind, Element, Numeric, bf16, f16};
 use std::fmt::{Display, Write};
 
 /// How many elements a message names.
@@ -94,7 +94,7 @@ macro_rules! wide_complex {
 wide_complex!(f32 f64);
 
 fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
-    let complex = T::DTYPE.kind() == Kind::Complex;
+    let complex = T::DTYPE.kind() == DTypeKind::Complex;
     let magnitudes = expected.elements::<T>()?.into_iter().map(|x| magnitude(x.wide()));
     let largest = magnitudes.filter(|x| x.is_finite()).fold(0.0, f64::max);
     report(got, expected, |got: T, expected: T| {

@@ -4,7 +4,7 @@ use super::Values;
 use backend_runtime::DType;
 use std::{collections::HashMap, sync::LazyLock};
 
-/// What is said wherever data and table differ.
+/// The advice where data and table differ.
 pub(crate) const REGENERATE: &str = "run `cargo xtask golden`";
 
 /// First line of each file, with the number of the format.
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes what [`Reader`] reads.
+/// The writer of the format that [`Reader`] reads.
 pub(super) struct Writer(pub Vec<u8>);
 
 impl Writer {

@@ -4,16 +4,21 @@
 use backend_runtime::{Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn};
 
-/// Shapes without elements. All products of their other lengths fit `isize`, which is what ndarray asks for; each is
-/// beyond all memory or small, so that a sum over the empty axis is refused or quick.
+/// The most elements of the widest dtype, 16 bytes, whose size is a number: what the other lengths of an array without
+/// elements may come to.
+const MOST: usize = isize::MAX as usize / 16;
+
+/// Shapes without elements. Each product of other lengths is beyond all memory or small, so that a sum over the empty axis
+/// is refused or quick. The last one is no array's.
 const GIANT: &[(&str, &[usize])] = &[
     ("giant0", &[0, 1 << 48]),
     ("giant1", &[1 << 48, 0]),
-    ("giant2", &[0, isize::MAX as usize]),
-    ("giant3", &[1 << 48, 0, 1 << 14]),
-    ("giant4", &[0, 3, (1 << 61) - 1]),
-    ("giant5", &[2, 1 << 60, 0]),
-    ("giant6", &[0, 0, isize::MAX as usize]),
+    ("giant2", &[0, MOST]),
+    ("giant3", &[1 << 45, 0, 1 << 13]),
+    ("giant4", &[0, 3, MOST / 3]),
+    ("giant5", &[2, 1 << 57, 0]),
+    ("giant6", &[0, 0, MOST]),
+    ("giant7", &[0, isize::MAX as usize]),
 ];
 
 /// Shapes of a few thousand elements, of which one has a prime length.

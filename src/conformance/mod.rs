@@ -7,7 +7,12 @@
 //! This module is what the generated tests call. Of one row they are:
 //!
 //! ```text
-//! static SUITE: Suite<Numpyish> = Suite::new(|| IntoBackend::into_backend(Numpyish::new()), conformance::golden);
+//! static SUITE: Suite<Numpyish> = Suite::new(
+//!     || IntoBackend::into_backend(Numpyish::new()),
+//!     conformance::golden,
+//!     backends::call, // the table's calls by name, here
+//!     backends::call, // and on Numpyish
+//! );
 //!
 //! mod sum {
 //!     use super::*;
@@ -15,56 +20,29 @@
 //!     const ROW: Row = Row {
 //!         name: "sum",
 //!         group: "reduction",
-//!         params: &["x: array", "axis: axes", "keepdims: bool = false"], // as the table has them
-//!         result: "array<sum>",                                          // "array" where the table says nothing
-//!         reference: "np.sum",                                           // `golden`, else np.<numpy>, else np.<name>
-//!         cases: &["m, all", "m, 0"],                                    // the row's, else those of [cases]
+//!         params: &[ParamInfo::new("x", ParamKind::Array(ElementInfo::T), None), ..],
+//!         signature: "sum(x: array, axis: axes, keepdims: bool = false) -> array<sum> = np.sum",
+//!         cases: &["m, all", "m, 0"], // the row's, else those of [cases]
 //!         accuracy: Accuracy { rtol: &[(DType::Float64, 1e-13), (DType::Float32, 1e-6)], sqrt_n: true, ..Accuracy::EXACT },
 //!     };
 //!
-//!     // one call serves every case: the arguments are read from the text of the case at run time
-//!     fn call<B: Backend, T: Element>(case: &Case<'_, B>) -> Result<Vec<Values>> {
-//!         let mut options = SumOptions::new();
-//!         if let Some(keepdims) = case.given::<bool>("keepdims")? {
-//!             options = options.keepdims(keepdims);
-//!         }
-//!         let result = case.b.sum_with(&case.array::<T>("x")?, case.get::<Axes>("axis")?, options)?;
-//!         Ok(vec![case.read(&result)?])
-//!     }
-//!
 //!     #[test]
 //!     fn float64() {
-//!         SUITE.check(&ROW, DType::Float64, call::<Numpyish, f64>);
+//!         SUITE.check(&ROW, DType::Float64);
 //!     }
 //! }
 //! ```
 //!
-//! What a parameter is read with:
+//! A test reads the arguments of each case, as what the row's parameters are, and calls the op by its name; the typed calls
+//! are those of the rows' examples, which are tests of the documentation. A row with `types` has a check for each
+//! second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is that of its
+//! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`.
 //!
-//! | type in the table | positional | with a default |
-//! |---|---|---|
-//! | `array`, `array<bool>` .. | `&case.array::<T>("x")?` | `case.optional_array::<T>("x")?`, an `Option` of an array |
-//! | `operand` | `case.operand::<T>("x1")?.operand()` | |
-//! | `arrays` | `&case.arrays::<T>("xs")?.iter().collect::<Vec<_>>()` | |
-//! | `host` | `case.host::<T>("x")?` | |
-//! | `bytes` | `&case.bytes::<T>("buffer")?` | |
-//! | `scalar` | `case.scalar::<T>("value")?` | |
-//! | `axes` | `case.get::<Axes>("axis")?` | `case.given::<Axes>("axis")?`, an `Option` of it |
-//! | `axis`, `usize`, `f64`, `bool` .. | `case.get::<isize>("axis")?` | `case.given::<usize>("n")?` |
-//! | `norm` and other choices | `case.choice::<Norm>("norm")?` | `case.optional_choice::<Norm>("norm")?` |
-//! | `shape`; `newshape`, `shifts` | `case.get::<Vec<usize>>("shape")?`; `Vec<isize>` | |
-//! | `slices` | `case.get::<Vec<Slice>>("slices")?` | |
-//! | `lengths?` | | `case.given::<Lengths>("s")?` |
-//!
-//! Results: `vec![case.read(&r)?]` of one array, `vec![case.read(&r.values)?, case.read(&r.counts)?]` of named ones,
-//! `r.iter().map(|x| case.read(x)).collect()` of a list. A row with `types` has one call per second dtype:
-//! `SUITE.check_to(&ROW, DType::Float64, DType::Bool, call::<Numpyish, bool, f64>)`. The accuracy of a row is that of its
-//! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`. Beside these every row,
-//! also one without cases, has a test `arguments`, `SUITE.answers(&ROW, &[(DType::Float64, call::<Numpyish, f64>), ..])`:
+//! Beside these every row, also one without cases, has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..], None)`:
 //! whatever it is called with, it answers with a result or an error, in bounded time. A test binary with the allocator
 //! [`Refusing`] has its rows also called while memory is refused. And a test `errors`,
-//! `SUITE.agrees(&ROW, DType::Float64, call::<Torch, f64>, call::<Numpyish, f64>)`: it refuses what `Numpyish` refuses, in
-//! the same words. `BACKENDS_CALLS=5000` makes that many calls of each row.
+//! `SUITE.agrees(&ROW, &[DType::Float64, ..], None)`: it refuses what `Numpyish` refuses, in the same words. `BACKENDS_CALLS=5000`
+//! makes that many calls of each row.
 //!
 //! A table of another crate has its results in one file, named like the table:
 //!
@@ -72,6 +50,8 @@
 //! static SUITE: Suite<Numpyish> = Suite::new(
 //!     || IntoBackend::into_backend(Numpyish::new()),
 //!     |_group| Some(include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/my_ops.golden"))),
+//!     call_my_ops,
+//!     call_my_ops,
 //! );
 //! ```
 //!
@@ -96,8 +76,7 @@ mod values;
 mod watchdog;
 
 pub use accuracy::Accuracy;
-pub use arguments::Call;
-pub use case::{Case, FromCase, Meter, OperandSample};
+pub use case::{Call, Meter};
 pub use data::golden;
 pub use refusing::Refusing;
 pub use suite::{IntoBackend, Row, Suite};

@@ -78,7 +78,7 @@ fn arg(text: &str) -> Result<Arg, String> {
 pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
     let number = |part: &str| match part.trim() {
         "" => Ok(None),
-        digits => digits.parse::<i128>().map(Some).map_err(|_| format!("`{digits}` in `{text}` is no index")),
+        digits => digits.parse::<i128>().map(Some).map_err(|_| format!("`{digits}` in `{text}` is not an index")),
     };
     let one = |part: &str| -> Result<Slice, String> {
         let ends = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
@@ -89,7 +89,7 @@ pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
                 Ok(step) => Ok(Slice { start, stop, step, drop: false }),
                 Err(_) => Err(format!("`{part}` in `{text}` has no such step")),
             },
-            _ => Err(format!("`{part}` in `{text}` is no slice")),
+            _ => Err(format!("`{part}` in `{text}` is not a slice")),
         }
     };
     split(text)?.into_iter().map(one).collect()

@@ -144,14 +144,15 @@ impl Sample {
     }
 
     fn number(&self, dtype: DType, chance: &mut Chance) -> f64 {
-        use backend_runtime::Kind;
-        let least = if matches!(dtype.kind(), Kind::Signed | Kind::Real | Kind::Complex) { -4.0 } else { 0.0 };
+        use backend_runtime::DTypeKind;
+        let least =
+            if matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Real | DTypeKind::Complex) { -4.0 } else { 0.0 };
         // sums of many numbers stay far from the largest number of 16 bits
         let unit = if dtype.size() == 2 && self.shape.iter().any(|&d| d > 1000) { 1.0 / 64.0 } else { 1.0 };
         match (self.content, dtype.kind()) {
-            (Content::Positive, Kind::Real | Kind::Complex) => unit * (0.5 + 1.5 * chance.unit()),
+            (Content::Positive, DTypeKind::Real | DTypeKind::Complex) => unit * (0.5 + 1.5 * chance.unit()),
             (Content::Positive, _) => 1.0 + chance.below(9) as f64,
-            (Content::Integers | Content::Sorted, Kind::Bool) | (Content::Index, _) => chance.below(2) as f64,
+            (Content::Integers | Content::Sorted, DTypeKind::Bool) | (Content::Index, _) => chance.below(2) as f64,
             (Content::Integers | Content::Sorted, _) => least + chance.below(9) as f64,
             (Content::Unit, _) => chance.unit(),
         }

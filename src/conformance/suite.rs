@@ -1,7 +1,12 @@
 //! Rows, and the backend they are run on.
 
-use super::{Accuracy, Case, Meter, Values, compare::difference, data};
-use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, available};
+use super::{
+    Accuracy, Call, Meter, Values,
+    case::{self, Called, DTypes},
+    compare::difference,
+    data,
+};
+use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, ResultInfo, available, numpyish::Numpyish};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -24,6 +29,8 @@ pub struct Row {
     pub cases: &'static [&'static str],
     /// How near the result has to be.
     pub accuracy: Accuracy,
+    /// What it gives.
+    pub result: ResultInfo,
     /// Whether 0.0 and -0.0 are the same.
     pub any_zero: bool,
     /// How many bytes it may copy from the device.
@@ -48,7 +55,7 @@ impl Row {
     }
 }
 
-/// What `backend = ..` of the conformance macro may be: a backend, or the `Result` of one.
+/// The types that `backend = ..` of the conformance macro takes: a backend, or the `Result` of one.
 pub trait IntoBackend<B> {
     /// The backend, or why there is none.
     fn into_backend(self) -> Result<B>;
@@ -70,15 +77,23 @@ impl<B: Arrays> IntoBackend<B> for Result<B> {
 pub struct Suite<B: Arrays> {
     make: fn() -> Result<B>,
     golden: fn(group: &str) -> Option<&'static [u8]>,
+    call: Call<B>,
+    reference: Call<Numpyish>,
     partial: bool,
     meter: Option<Meter>,
     backend: OnceLock<Result<B>>,
 }
 
 impl<B: Arrays> Suite<B> {
-    /// The backend that `make` gives, held to the results that `golden` gives for each group.
-    pub const fn new(make: fn() -> Result<B>, golden: fn(group: &str) -> Option<&'static [u8]>) -> Suite<B> {
-        Suite { make, golden, partial: false, meter: None, backend: OnceLock::new() }
+    /// The backend that `make` gives, held to the results that `golden` gives for each group. `call` and `reference` are the
+    /// table's calls by name, on this backend and on [`Numpyish`].
+    pub const fn new(
+        make: fn() -> Result<B>,
+        golden: fn(group: &str) -> Option<&'static [u8]>,
+        call: Call<B>,
+        reference: Call<Numpyish>,
+    ) -> Suite<B> {
+        Suite { make, golden, call, reference, partial: false, meter: None, backend: OnceLock::new() }
     }
 
     /// Calls that the backend does not have are skipped instead of failing; a test all of whose cases it lacks fails.
@@ -108,33 +123,47 @@ impl<B: Arrays> Suite<B> {
         available(B::NAME, found.as_ref().map_err(Error::clone))
     }
 
-    /// Every case of a row in one dtype: `call` makes the call, and gives what is to be compared.
+    pub(super) fn by_name(&self) -> Call<B> {
+        self.call
+    }
+
+    pub(super) fn reference(&self) -> Call<Numpyish> {
+        self.reference
+    }
+
+    /// Makes a call, on the thread that asks; a panic becomes an `Err`.
+    pub(super) fn call(&self, b: &B, row: &Row, dtypes: DTypes, text: &str) -> std::result::Result<Called, String> {
+        caught(|| case::call(b, row, dtypes, text, self.call, self.meter))
+    }
+
+    /// Every case of a row in one dtype.
     ///
     /// # Panics
     /// If a result is not the reference's.
-    pub fn check(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
-        self.run(row, dtype, None, call);
+    pub fn check(&self, row: &Row, dtype: DType) {
+        self.run(row, DTypes { of: dtype, to: None });
     }
 
     /// As [`Suite::check`], of a row with a second dtype.
     ///
     /// # Panics
     /// If a result is not the reference's.
-    pub fn check_to(&self, row: &Row, dtype: DType, to: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
-        self.run(row, dtype, Some(to), call);
+    pub fn check_to(&self, row: &Row, dtype: DType, to: DType) {
+        self.run(row, DTypes { of: dtype, to: Some(to) });
     }
 
     /// Calls that NumPy refuses: the op names itself in an error of its arguments.
     ///
     /// # Panics
     /// If it does not.
-    pub fn raises(&self, row: &Row, dtype: DType, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
+    pub fn raises(&self, row: &Row, dtype: DType) {
         let Some(b) = self.backend() else { return };
         let _alone = row.alone();
         for text in row.raises {
-            let case = Case::new(b, row.name, row.params, text).unwrap_or_else(|why| panic!("case `{text}`: {why}"));
             let of = format!("{} on {}, {dtype}, case `{text}`", row.name, B::NAME);
-            match call(&case) {
+            let called =
+                self.call(b, row, DTypes { of: dtype, to: None }, text).unwrap_or_else(|why| panic!("{of}: {why}"));
+            match called.results {
                 Ok(_) => panic!("{of}: NumPy refuses it, and it was computed"),
                 Err(Error::Unsupported { .. }) if self.partial => {}
                 Err(why) => assert_eq!(why.op(), Some(row.name), "{of}: {why}"),
@@ -142,71 +171,53 @@ impl<B: Arrays> Suite<B> {
         }
     }
 
-    fn run(&self, row: &Row, dtype: DType, to: Option<DType>, call: fn(&Case<'_, B>) -> Result<Vec<Values>>) {
+    fn run(&self, row: &Row, dtypes: DTypes) {
         let Some(b) = self.backend() else { return };
         let _alone = row.alone();
-        let failures = self.fuzz(b, row, dtype, to, call).unwrap_or_else(|| self.failures(b, row, dtype, to, call));
-        let to = to.map_or(String::new(), |to| format!(" to {to}"));
-        let of = format!("{} on {}, {dtype}{to}", row.name, B::NAME);
-        assert!(failures.is_empty(), "{of}:\n  {}", failures.join("\n  "));
+        let failures = self.fuzz(b, row, dtypes).unwrap_or_else(|| self.failures(b, row, dtypes));
+        assert!(failures.is_empty(), "{} on {}, {dtypes}:\n  {}", row.name, B::NAME, failures.join("\n  "));
     }
 
-    fn failures(
-        &self,
-        b: &B,
-        row: &Row,
-        dtype: DType,
-        to: Option<DType>,
-        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
-    ) -> Vec<String> {
+    fn failures(&self, b: &B, row: &Row, dtypes: DTypes) -> Vec<String> {
         let Some(file) = (self.golden)(row.group) else {
             return vec![format!("there are no data of the group `{}`: {}", row.group, data::REGENERATE)];
         };
-        let results = match data::results(file, row.signature, row.cases, dtype, to) {
+        let results = match data::results(file, row.signature, row.cases, dtypes.of, dtypes.to) {
             Ok(results) => results,
             Err(why) => return vec![why],
         };
         let fails = |(text, expected): (&&str, Vec<Values>)| {
-            self.case(b, row, dtype, text, &expected, call).map(|why| format!("case `{text}`: {why}"))
+            self.case(b, row, dtypes, text, &expected).map(|why| format!("case `{text}`: {why}"))
         };
         let failures: Vec<String> = row.cases.iter().zip(results).filter_map(fails).collect();
         if self.partial && failures.len() == row.cases.len() && failures.iter().all(|why| why.ends_with(LACKS)) {
-            return vec![format!("no case was computed: name the row in `without = [..]` of the test")];
+            return vec!["no case was computed: name the row in `without = [..]` of the test".into()];
         }
         failures.into_iter().filter(|why| !why.ends_with(LACKS)).collect()
     }
 
-    /// What is wrong with the result of one case.
-    fn case(
-        &self,
-        b: &B,
-        row: &Row,
-        dtype: DType,
-        text: &str,
-        expected: &[Values],
-        call: fn(&Case<'_, B>) -> Result<Vec<Values>>,
-    ) -> Option<String> {
-        let case = match Case::new(b, row.name, row.params, text) {
-            Ok(case) => case.metered(self.meter),
-            Err(why) => return Some(why.to_string()),
-        };
+    /// The mistake in the result of one case, if there is one.
+    fn case(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, expected: &[Values]) -> Option<String> {
         if let Some(seed) = row.seed {
             b.seed(seed);
         }
-        let got = match catch_unwind(AssertUnwindSafe(|| call(&case))) {
-            Ok(Ok(got)) => got,
-            Ok(Err(Error::Unsupported { .. })) if self.partial => return Some(LACKS.into()),
-            Ok(Err(why)) => return Some(why.to_string()),
-            Err(panic) => return Some(format!("it panicked: {}", message(&*panic))),
+        let Called { results, size, copied } = match self.call(b, row, dtypes, text) {
+            Ok(called) => called,
+            Err(panic) => return Some(panic),
+        };
+        let got = match results {
+            Ok(got) => got,
+            Err(Error::Unsupported { .. }) if self.partial => return Some(LACKS.into()),
+            Err(why) => return Some(why.to_string()),
         };
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
-        if case.copied() > row.waits {
-            return Some(format!("it copied {} bytes to the host, {} are allowed", case.copied(), row.waits));
+        if copied > row.waits {
+            return Some(format!("it copied {copied} bytes to the host, {} are allowed", row.waits));
         }
         let differs = |(i, (g, e)): (usize, (&Values, &Values))| {
-            let tolerance = row.accuracy.tolerance(dtype, e.dtype, case.size());
+            let tolerance = row.accuracy.tolerance(dtypes.of, e.dtype, size);
             let why = difference(g, e, tolerance, row.any_zero)?;
             Some(if expected.len() == 1 { why } else { format!("result {i}: {why}") })
         };
@@ -214,7 +225,12 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
+/// The result of a call; a panic becomes an `Err` with its message.
+pub(super) fn caught<R>(call: impl FnOnce() -> R) -> std::result::Result<R, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("it panicked: {}", message(&*panic)))
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

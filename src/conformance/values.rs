@@ -1,4 +1,4 @@
-//! An array of any dtype, as bytes: what results are compared as.
+//! An array of any dtype as bytes, the form in which results are compared.
 
 use backend_runtime::{Complex, DType, Element, HostArray, bf16, dispatch, element::same, f16};
 use ndarray::{ArrayD, IxDyn};

@@ -1,4 +1,4 @@
-//! Ends the process when a call does not return, with the call's text: a test that hangs says nothing by itself.
+//! Ends the process with a message that names the call when a call does not return: a test that hangs would give no reason.
 
 use std::{
     io::Write,

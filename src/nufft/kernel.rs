@@ -84,7 +84,7 @@ fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Resu
     Ok(all)
 }
 
-/// What `f` makes of every value of a table.
+/// `f` of every value of a table.
 pub(super) fn mapped<V, W>(op: &'static str, from: &[V], f: impl Fn(&V) -> W) -> Result<Vec<W>> {
     table(op, from.len(), |i| f(&from[i]))
 }

@@ -1,7 +1,7 @@
 //! Non-uniform Fourier transforms, written once over the ops of any backend.
 //!
-//! The functions are what the `nufft` rows of the table run, each for one transform. [`NufftPlan`] is for many transforms
-//! with the same points: what depends on these is computed once.
+//! The functions are those of the `nufft` rows of the table, each for one transform. [`NufftPlan`] is for many transforms
+//! with the same points: everything that depends on these is computed once.
 
 mod kernel;
 mod plan;

@@ -11,7 +11,7 @@ use std::f64::consts::TAU;
 /// a GPU busy, few enough for a CPU's cache.
 const CHUNK: usize = 1 << 18;
 
-/// Which way a non-uniform Fourier transform goes.
+/// The direction of a non-uniform Fourier transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NufftType {
     /// From values at non-uniform points to uniform modes: `f[k] = sum_j c[j] exp(i isign k.x[j])`.
@@ -22,7 +22,7 @@ pub enum NufftType {
 
 /// A non-uniform Fourier transform of fixed modes, accuracy and points, for many arrays.
 ///
-/// What depends on the modes is computed by [`new`](NufftPlan::new), what depends on the points by
+/// Everything that depends on the modes is computed by [`new`](NufftPlan::new), everything that depends on the points by
 /// [`set_points`](NufftPlan::set_points); [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
 ///
 /// Points are angles in radians, folded to one period. Modes are centred: the N modes along an axis go from `-(N // 2)` to
@@ -53,7 +53,7 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
     grid: Vec<usize>,
     forward: bool,
     kernel: Kernel,
-    /// What each mode is multiplied by, of the shape of the modes.
+    /// Factor of each mode, in the shape of the modes.
     deconvolution: B::Array<C>,
     /// Along each axis: a factor for each grid point.
     phases: Vec<B::Array<C>>,
@@ -85,7 +85,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let one = <C::Real as Numeric>::ONE;
         let finest = one.nextafter(one + one).to_f64() - 1.0;
         let kernel = Kernel::new(op, eps, finest)?;
-        // where there are no modes at all nothing is computed, however many there are along the other axes
+        // without any modes nothing is computed, whatever the lengths of the other axes
         let empty = rules::count(op, n_modes, size_of::<C>())? == 0;
         let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
         let grid = n_tables.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;

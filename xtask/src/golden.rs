@@ -24,7 +24,7 @@ pub fn task(args: &[String]) -> Outcome {
             "--table" => table = Some(value()?),
             "--out" => out = Some(value()?),
             name if !name.starts_with('-') && row.is_none() => row = Some(name.to_string()),
-            other => return Err(format!("`{other}` is no argument of `golden`")),
+            other => return Err(format!("`{other}` is not an argument of `golden`")),
         }
     }
     compute(&python, table.as_deref(), out.as_deref(), row.as_deref())?;

@@ -5,21 +5,21 @@ use std::{collections::BTreeMap, fs};
 
 /// Rows whose loops are known to have no vectors, by dtypes, and why.
 const SCALAR: [(&str, &[&str], &str); 11] = [
-    ("Imag", &["f32", "f64"], "writes zeros"),
-    ("Isfinite Isinf", &["i64"], "writes one value"),
-    ("Ceil", &["i64"], "copies"),
+    ("imag", &["f32", "f64"], "writes zeros"),
+    ("isfinite isinf", &["i64"], "writes one value"),
+    ("ceil", &["i64"], "copies"),
     (
-        "FloorDivide Remainder",
+        "floor_divide remainder",
         &["f32", "f64", "i64"],
         "divisions of integers, and the remainder of the standard library",
     ),
-    ("Pow", &["i64"], "multiplies as often as the exponent has bits"),
-    ("Pow", &["c64", "c128"], "special cases of both parts"),
-    ("Expm1", &["c64", "c128"], "a sum in two words, with special cases"),
-    ("Acos Acosh Asin Asinh Atan Atanh", &["c64", "c128"], "AVX2 has too few registers"),
-    ("Cos Cosh Exp Sin Sinh Tan Tanh", &["c64"], "the compiler loses that no argument is far"),
-    ("Conj Real Imag", &["c64", "c128"], "moves"),
-    ("Positive Conj", &["f32", "f64", "c64", "c128"], "copies"),
+    ("pow", &["i64"], "multiplies as often as the exponent has bits"),
+    ("pow", &["c64", "c128"], "special cases of both parts"),
+    ("expm1", &["c64", "c128"], "a sum in two words, with special cases"),
+    ("acos acosh asin asinh atan atanh", &["c64", "c128"], "AVX2 has too few registers"),
+    ("cos cosh exp sin sinh tan tanh", &["c64"], "the compiler loses that no argument is far"),
+    ("conj real imag", &["c64", "c128"], "moves"),
+    ("positive conj", &["f32", "f64", "c64", "c128"], "copies"),
 ];
 
 /// `kernels`: fails where a kernel of the usual dtypes has no vectors, or calls a function.
@@ -116,14 +116,14 @@ fn moves(name: &str) -> bool {
     MOVES.iter().any(|m| name.starts_with(m))
 }
 
-/// The kernel that a symbol names: `..6kernel4avx2Kj1_dNt..6___each3ExpKb0_..` is the loop of `Exp` over one `f64` for AVX2,
+/// The kernel that a symbol names: `..6kernel4avx2Kj1_dNt..3ops3expKb0_..` is the loop of `exp` over one `f64` for AVX2,
 /// for any arguments.
 fn kernel(symbol: &str) -> Option<Kernel> {
     let rest = symbol.split_once("6kernel")?.1;
     let (set, rest) =
         ["avx2", "avx512"].iter().find_map(|set| Some((*set, rest.strip_prefix(&format!("{}{set}Kj", set.len()))?)))?;
     let types = rest.split_once('_')?.1;
-    let (dtype, path) = types.split_once("6___each")?;
+    let (dtype, path) = types.split_once("3ops")?;
     let dtype = match dtype.as_bytes().first()? {
         b'd' => "f64",
         b'f' => "f32",
@@ -144,14 +144,14 @@ fn kernel(symbol: &str) -> Option<Kernel> {
 mod tests {
     use super::*;
 
-    const EXP: &str = "_RINvNtNtCsa_15backend_runtime8numpyish6kernel4avx2Kj1_dNtNtCs7_8backends6___each3ExpKb0_EB1I_";
+    const EXP: &str = "_RINvNtNtCsa_15backend_runtime8numpyish6kernel4avx2Kj1_dNtNtCs7_8backends3ops3expKb0_EB1I_";
 
     #[test]
     fn symbols_name_kernels() {
-        let expected = Kernel { op: "Exp".into(), dtype: "f64", set: "avx2", near: false };
+        let expected = Kernel { op: "exp".into(), dtype: "f64", set: "avx2", near: false };
         assert_eq!(kernel(EXP), Some(expected));
-        let near = "_R6kernel6avx512Kj1_INtCs5_11num_complex7ComplexfENtNtCs7_8backends6___each3SinKb1_EB1I_";
-        let expected = Kernel { op: "Sin".into(), dtype: "c64", set: "avx512", near: true };
+        let near = "_R6kernel6avx512Kj1_INtCs5_11num_complex7ComplexfENtNtCs7_8backends3ops3sinKb1_EB1I_";
+        let expected = Kernel { op: "sin".into(), dtype: "c64", set: "avx512", near: true };
         assert_eq!(kernel(near), Some(expected));
         assert_eq!(kernel("_RNvNtCsa_15backend_runtime8numpyish5other"), None);
     }
@@ -170,17 +170,17 @@ mod tests {
 
     #[test]
     fn what_lost_its_vectors_is_named() {
-        let lost = Kernel { op: "Exp".into(), dtype: "f64", set: "avx2", near: false };
+        let lost = Kernel { op: "exp".into(), dtype: "f64", set: "avx2", near: false };
         let bad = Code { vectors: 0, calls: 1 };
         let all = BTreeMap::from([(lost.clone(), bad)]);
-        assert!(complaint(&lost, bad, &all).is_some_and(|c| c.contains("Exp of f64 with avx2")));
+        assert!(complaint(&lost, bad, &all).is_some_and(|c| c.contains("exp of f64 with avx2")));
         // the loop for near arguments is the one that counts
         let both = BTreeMap::from([
             (lost.clone(), bad),
             (Kernel { near: true, ..lost.clone() }, Code { vectors: 9, calls: 0 }),
         ]);
         assert_eq!(complaint(&lost, bad, &both), None);
-        let known = Kernel { op: "Pow".into(), dtype: "i64", ..lost };
+        let known = Kernel { op: "pow".into(), dtype: "i64", ..lost };
         assert_eq!(complaint(&known, bad, &all), None);
     }
 }

@@ -4,6 +4,7 @@ mod attack;
 mod build_cost;
 #[cfg(test)]
 mod circles;
+mod docs;
 mod fuzz;
 mod golden;
 mod gpu_bundle;
@@ -40,6 +41,7 @@ cargo xtask <task>
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT]  what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
+  docs                        builds the reference; fails where a link leads nowhere or a page is too large
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         "bench" => measure::bench(&args),
         "callgrind" => measure::callgrind(&args),
         "build-cost" => build_cost::task(&args),
+        "docs" => docs::task(),
         "kernels" => kernels::task(),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {

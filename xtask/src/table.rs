@@ -17,7 +17,7 @@ pub fn task(args: &[String]) -> Outcome {
         match arg.as_str() {
             "--json" => as_json = true,
             "--table" => table = Some(args.next().ok_or("`--table` names a file")?),
-            other => return Err(format!("`{other}` is no argument of `table`")),
+            other => return Err(format!("`{other}` is not an argument of `table`")),
         }
     }
     let model = read(table.map(Path::new))?;

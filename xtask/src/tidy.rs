@@ -4,6 +4,7 @@ use crate::{
     run::{cargo, root},
     table,
 };
+use op_table::model::{Map, Op};
 use std::{collections::BTreeSet, fs, process::Command};
 
 /// Longest file, in lines. Tables, data and what is generated are not read from end to end.
@@ -174,4 +175,70 @@ fn the_first_command_builds_nothing_in_vain() {
         assert!(versions(name) <= most, "{package} needs {} versions of {name}, {most} are allowed", versions(name));
     }
     assert_eq!(versions("backends"), 1, "the names are read as cargo writes them");
+}
+
+/// From a row to its code it is two steps at most: the module is the row's group, the function has its name.
+#[test]
+fn functions_are_where_their_rows_say() {
+    let table = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let files = files();
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for (op, backend, path) in table.ops.iter().flat_map(calls) {
+        count += 1;
+        if *path != format!("{}::{}", op.group, op.name) {
+            missing
+                .push(format!("{}: `{path}` is not the function `{}` of the module `{}`", op.name, op.name, op.group));
+        }
+        let module = format!("backend-runtime/src/{backend}/{}", op.group);
+        let mut texts =
+            files.iter().filter(|(name, _)| *name == format!("{module}.rs") || name.starts_with(&format!("{module}/")));
+        // a function, or an entry of a macro's list of functions
+        let begins = [format!("pub fn {}<", op.name), format!("pub fn r#{}<", op.name), format!("{}<", op.name)];
+        let has = |line: &str| begins.iter().any(|begin| line.trim_start().starts_with(begin.as_str()));
+        if !texts.any(|(_, text)| text.lines().any(has)) {
+            missing.push(format!("{module} has no function `{}`", op.name));
+        }
+    }
+    assert!(count > 150, "{count} rows call a function");
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+}
+
+/// The functions that a row calls: of which backend, and their paths.
+fn calls(op: &Op) -> impl Iterator<Item = (&Op, &String, &String)> {
+    op.maps.iter().filter_map(move |(backend, map)| match map {
+        Map::Call(path) => Some((op, backend, path)),
+        _ => None,
+    })
+}
+
+/// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
+fn without_braces(path: &str) -> Vec<String> {
+    let parts = path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match parts {
+        None => vec![path.into()],
+        Some((before, (choices, after))) => {
+            choices.split(',').flat_map(|choice| without_braces(&format!("{before}{choice}{after}"))).collect()
+        }
+    }
+}
+
+#[test]
+fn the_map_names_what_is_there() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the map is there");
+    let is_path = |word: &&str| {
+        let legal = |c: char| c.is_ascii_alphanumeric() || "/._-{},".contains(c);
+        word.chars().all(legal) && (word.contains('/') || word.ends_with(".toml") || word.ends_with(".rs"))
+    };
+    let named: Vec<&str> = quoted(&map).into_iter().filter(is_path).collect();
+    assert!(named.len() > 40, "{} paths are read", named.len());
+    for path in named.into_iter().flat_map(without_braces) {
+        let on_disk = root().join(&path);
+        assert!(on_disk.exists(), "ARCHITECTURE.md: there is no `{path}`");
+        assert_eq!(
+            on_disk.is_dir(),
+            path.ends_with('/'),
+            "ARCHITECTURE.md: `{path}` is a folder just if it ends in `/`"
+        );
+    }
 }

@@ -34,7 +34,7 @@ impl Expand<'_> {
             #(impl From<#ty> for AnyBackend { fn from(backend: #ty) -> Self { AnyBackend::#variant(backend) } })*
 
             impl<T: #rt::Element> AnyArray<T> {
-                /// Name of the library the array lives on.
+                /// Name of the backend that the array belongs to.
                 pub fn backend(&self) -> &'static str { match self { #(AnyArray::#variant(_) => #text),* } }
 
                 #(
@@ -110,7 +110,7 @@ impl Expand<'_> {
                 self.extension.is_some().then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
             quote!(#[inline] #signature { #prepare match self { #(#arms)* #rest } })
         });
-        quote!(impl #name for #root::AnyBackend { #(#methods)* })
+        quote!(#[doc(hidden)] impl #name for #root::AnyBackend { #(#methods)* })
     }
 
     /// The enum of arrays.

@@ -19,7 +19,8 @@ impl Expand<'_> {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
         let generics = self.generics(backend);
-        quote!(impl #generics #name for #ty { #(#methods)* })
+        // on the pages of the types, the same methods as on those of the traits would bury the rest
+        quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
     }
 
     /// `<B: Backend>`, of a backend that wraps another.
@@ -51,16 +52,16 @@ impl Expand<'_> {
             Some(Map::Call(path)) => {
                 // a kernel of the table's own crate, or one of the library's module
                 let own = path.starts_with("crate::");
-                let path = tokens(path);
-                let function = if own { quote!(#path) } else { quote!(#module::#path) };
-                self.named(op, quote!(#function(self, #(#all),*)))
+                let path = function(path);
+                let called = if own { quote!(#path) } else { quote!(#module::#path) };
+                self.named(op, quote!(#called(self, #(#all),*)))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
                 quote!(__compose::#function(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Generic(path)) => {
-                let (path, here) = (tokens(path), if op.own { quote!(crate) } else { quote!(#root) });
+                let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
                 self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name))))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
@@ -78,21 +79,22 @@ impl Expand<'_> {
         }
     }
 
-    /// `elementwise::each2(self, &__each::Add {}, x1, x2)`
+    /// `elementwise::each2(self, &ops::add {}, x1, x2)`
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
         let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
-        let (scalar, loops) = (id(&op.camel()), format_ident!("{kind}{}", op.inputs().count()));
+        let (scalar, loops) = (id(&op.name), format_ident!("{kind}{}", op.inputs().count()));
         let (second, to) = match op.second {
             None => (quote!(), quote!()),
             Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
         };
+        let items = self.items_module(op);
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &__each::#scalar #second { #(#fields,)* #to }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &#items::#scalar #second { #(#fields,)* #to }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

@@ -8,16 +8,17 @@ impl Expand<'_> {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.by_name_bounds();
         let rows = self.own().map(|op| self.row_by_name(op));
-        let arms = self.own().enumerate().map(|(i, op)| {
-            let (name, function) = (&op.name, id(&op.name));
-            quote!(#name => __by_name::#function(&#rt::by_name::Args::new(b, &#list[#i], args, options)?),)
+        let module = self.ops_module();
+        let arms = self.own().map(|op| {
+            let (name, item) = (&op.name, id(&op.name));
+            quote!(#name => #module::#item::call(b, args, options),)
         });
         let (function, doc, rest) = match &self.extension {
             None => {
                 let doc = "Calls an op by its name: `call(&b, \"sum\", &[x.into()], &[(\"axis\", 0.into())])`.\n\n\
                     Values without a name are the parameters in their order, the others are named. The dtype of the call is that \
                     of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number \
-                    beside an array has to fit its dtype. Axes that are not given are all. The result is an array, or a list of them. \
+                    beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. \
                     [`OPS`] lists the ops with their parameters.\n\n\
                     Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.\n\n\
                     # Errors\n\
@@ -27,7 +28,7 @@ impl Expand<'_> {
             }
             Some(name) => {
                 let function = format_ident!("call_{}", snake(&name.to_string()));
-                let doc = format!("As [`call`]({root}::call), for the ops of [`{name}`] too.", root = "backends");
+                let doc = format!("As `backends::call`, for the ops of [`{name}`] too.");
                 (quote!(#function), doc, quote!(other => #root::call(b, other, args, options)))
             }
         };
@@ -51,7 +52,7 @@ impl Expand<'_> {
         }
     }
 
-    fn by_name_bounds(&self) -> TokenStream {
+    pub(super) fn by_name_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + #extension),
@@ -64,13 +65,11 @@ impl Expand<'_> {
         let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.by_name_bounds(), self.dtypes(op));
         let typed = self.typed_by_name(op);
         let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
-            // a dtype whose Rust type could not be read has its error elsewhere
-            let has = |d: &&DType| !d.rust.is_empty() && self.model.dtypes_of(set).contains(&d.name);
-            let dtypes = self.model.dtypes.iter().filter(has);
+            let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));
             dtypes
-                .map(|d| {
-                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(&d.rust)));
-                    quote!(#rt::DType::#variant => #call,)
+                .filter_map(|d| {
+                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(d)?));
+                    Some(quote!(#rt::DType::#variant => #call,))
                 })
                 .collect()
         };
@@ -113,11 +112,7 @@ impl Expand<'_> {
         debug_assert!(markers == 0 || turbofish.is_empty(), "operands say the dtype");
         let (prepare, method, options) = if op.has_options() {
             let path = self.options_path(op);
-            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| {
-                let setter = id(&p.name);
-                let read = self.option_from_values(i, p, op);
-                quote!(if let Some(value) = #read { options = options.#setter(value); })
-            });
+            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| self.option_from_values(i, p, op));
             let prepare = quote!(#[allow(unused_mut)] let mut options = #path::new(); #(#set)*);
             (prepare, format_ident!("{}_with", op.name), quote!(options))
         } else {
@@ -130,20 +125,4 @@ impl Expand<'_> {
             Ok(#result)
         }
     }
-
-    /// The Rust type of a dtype of the table, by its path in the runtime.
-    fn element_type(&self, rust: &str) -> TokenStream {
-        let rt = self.rt();
-        let ty = tokens(rust);
-        match rust {
-            "f16" | "bf16" => quote!(#rt::#ty),
-            complex if complex.starts_with("Complex") => quote!(#rt::#ty),
-            _ => ty,
-        }
-    }
-}
-
-/// `MyOps` as `my_ops`.
-fn snake(name: &str) -> String {
-    screaming(name).to_lowercase()
 }

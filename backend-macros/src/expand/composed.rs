@@ -25,7 +25,7 @@ impl Expand<'_> {
         }
     }
 
-    /// What a `let` is bound to: an array that it owns, or whatever a parameter is.
+    /// The value of a `let`: an owned array, or a parameter as it is.
     fn let_value(&self, e: &Expr, op: &Op) -> TokenStream {
         match (&e.node, &e.ty) {
             (Node::Name(name), Ty::Array(_)) if !op.param(name).is_some_and(is_operand) => self.composition(e, op),
@@ -124,7 +124,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that sets an option; none where it is set to nothing.
+    /// The statement that sets an option; `None` if its value is `none`.
     fn option(&self, param: &Param, e: &Expr, op: &Op) -> Option<TokenStream> {
         let (name, all) = (id(&param.name), hidden("options"));
         if let Node::Name(given) = &e.node {

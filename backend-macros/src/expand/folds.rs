@@ -23,7 +23,9 @@ fn c_type(elem: Elem) -> &'static str {
 impl Expand<'_> {
     /// The struct of a row's reduction, its loops on the CPU and its text for the GPU.
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
-        let name = id(&op.camel());
+        let (item, items) = (id(&op.name), self.items_module(op));
+        let name = if op.own { quote!(super::#items::#item) } else { quote!(#item) };
+        let declared = (!op.own).then(|| self.op_struct(op));
         let dtypes = fold.dtypes(op, self.model);
         // values may be of fewer dtypes than elements, and have more words
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
@@ -44,7 +46,7 @@ impl Expand<'_> {
             let is_bool = ty.to_string() == "bool";
             if is_bool { quote!(self.#n as u8 as f64) } else { quote!(self.#n) }
         });
-        let open = (!numbers.is_empty()).then(|| quote!(let #name { #(#numbers),* } = *self;));
+        let open = (!numbers.is_empty()).then(|| quote!(let Self { #(#numbers),* } = *self;));
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
         let value = |e: &Expr, scope: &Op| {
             let value = self.scalar(e, scope);
@@ -58,12 +60,12 @@ impl Expand<'_> {
         let finishes = fold.finish.is_some();
         let loops = dtypes.iter().map(|dtype| {
             let dtype = id(&camel_dtype(dtype));
-            quote!(rt::numpyish::reduce::FoldLoops::of::<rt::dtype_type!(#dtype), #name>(#finishes))
+            quote!(rt::numpyish::reduction::FoldLoops::of::<rt::dtype_type!(#dtype), #name>(#finishes))
         });
         let (text, kernel, count) = (&op.name, self.fold_kernel(op, fold, &quote!(rt)), dtypes.len());
         quote! {
-            #[derive(Clone, Copy, Debug, Default)]
-            pub struct #name { #(pub #numbers: #types),* }
+            #declared
+            #[doc(hidden)]
             #[allow(unused_variables)]
             impl<T: rt::#bound> rt::EachFold<T> for #name {
                 type Acc = #acc;
@@ -77,12 +79,13 @@ impl Expand<'_> {
                 #[inline(always)]
                 fn finish(&self, a: #acc, n: f64) -> #acc { #open #finish }
             }
+            #[doc(hidden)]
             impl rt::FoldSource for #name {
                 const NAME: &'static str = #text;
                 const CUDA: rt::FoldKernel = #kernel;
-                fn loops() -> &'static [rt::numpyish::reduce::FoldLoops] {
+                fn loops() -> &'static [rt::numpyish::reduction::FoldLoops] {
                     // a static of a function that is not generic: a constant would be compiled by whoever uses it
-                    static LOOPS: [rt::numpyish::reduce::FoldLoops; #count] = [#(#loops),*];
+                    static LOOPS: [rt::numpyish::reduction::FoldLoops; #count] = [#(#loops),*];
                     &LOOPS
                 }
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
@@ -121,11 +124,12 @@ impl Expand<'_> {
         }
     }
 
-    /// `reduce::fold(self, &__each::Prod {}, x, axis, keepdims)`
+    /// `reduction::fold(self, &__each::Prod {}, x, axis, keepdims)`
     pub(super) fn fold_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
-        let (name, result) = (id(&op.camel()), elem(op.result.elem(), op));
+        let (name, result) = (id(&op.name), elem(op.result.elem(), op));
+        let items = self.items_module(op);
         let numbers = numbers(op).map(|p| id(&p.name));
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
-        quote!(#module::reduce::fold::<#result, T, _>(self, &__each::#name { #(#numbers),* }, #x, axis, keepdims))
+        quote!(#module::reduction::fold::<#result, T, _>(self, &#items::#name { #(#numbers),* }, #x, axis, keepdims))
     }
 }

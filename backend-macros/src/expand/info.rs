@@ -1,4 +1,4 @@
-//! What rows take and give, as data of the runtime.
+//! Parameters and results of rows, as data of the runtime.
 
 use super::{Expand, hidden};
 use op_table::model::*;

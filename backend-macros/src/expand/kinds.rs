@@ -1,5 +1,5 @@
 //! The kinds of parameters and results in generated code: what each is in a method, in a function that is called, in a call
-//! by name, in a case of the tests, and as data of the runtime. A kind more is one arm of [`Expand::code`].
+//! by name, and as data of the runtime. A kind more is one arm of [`Expand::code`].
 
 use super::*;
 
@@ -17,14 +17,12 @@ pub struct Code {
     pub info: TokenStream,
 }
 
-/// How a parameter is read from the values of a call by name, and from a case.
+/// How a parameter is read from the values of a call by name.
 enum Read {
-    /// By a function that takes its dtype.
-    Typed { function: &'static str, dtype: Option<TokenStream>, borrow: bool, case: Option<TokenStream> },
+    /// By a function that takes its dtype; its result is used between `before` and `after`.
+    Typed { function: &'static str, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream },
     /// As this type.
     Value(TokenStream),
-    /// As this type, by its name.
-    Choice(TokenStream),
 }
 
 /// What an option is in generated code.
@@ -55,7 +53,12 @@ impl Expand<'_> {
             read: Read::Value(quote!(Vec<#item>)),
             info,
         };
-        let typed = |function, dtype: Option<TokenStream>, borrow, case| Read::Typed { function, dtype, borrow, case };
+        let typed = |function, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream| Read::Typed {
+            function,
+            dtype,
+            before,
+            after,
+        };
         match kind {
             Kind::Array(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
@@ -63,7 +66,7 @@ impl Expand<'_> {
                     method: quote!(&Self::Array<#e>),
                     function: quote!(&B::Array<#e>),
                     convert: None,
-                    read: typed("array", Some(e), false, None),
+                    read: typed("array", Some(e), quote!(&*), quote!()),
                     info: quote!(Array(#of)),
                 }
             }
@@ -73,7 +76,7 @@ impl Expand<'_> {
                     method: quote!(impl #rt::IntoOperand<Self, #e, #marker>),
                     function: quote!(#rt::Operand<'_, B, #e>),
                     convert: Some(quote!(operand())),
-                    read: typed("operand", Some(e), false, Some(quote!(.operand()))),
+                    read: typed("operand", Some(e), quote!(), quote!(.operand())),
                     info: quote!(Operand(#of)),
                 }
             }
@@ -83,7 +86,7 @@ impl Expand<'_> {
                     method: quote!(&[&Self::Array<#e>]),
                     function: quote!(&[&B::Array<#e>]),
                     convert: None,
-                    read: typed("arrays", Some(e), true, Some(quote!(.iter().collect::<Vec<_>>()))),
+                    read: typed("arrays", Some(e), quote!(&), quote!(.iter().map(|x| &**x).collect::<Vec<_>>())),
                     info: quote!(Arrays(#of)),
                 }
             }
@@ -102,16 +105,18 @@ impl Expand<'_> {
             Kind::Signed => list(quote!(isize), quote!(Signed)),
             Kind::Slices => list(quote!(#rt::Slice), quote!(Slices)),
             Kind::Scalar => {
-                Code { read: typed("scalar", Some(quote!(T)), false, None), ..value(quote!(T), quote!(Scalar)) }
+                Code { read: typed("scalar", Some(quote!(T)), quote!(), quote!()), ..value(quote!(T), quote!(Scalar)) }
             }
             Kind::Host => Code {
                 method: quote!(impl #rt::IntoHost<T>),
                 function: quote!(#rt::HostArray<T>),
                 convert: Some(quote!(into_host()?)),
-                read: typed("host", Some(quote!(T)), false, None),
+                read: typed("host", Some(quote!(T)), quote!(), quote!()),
                 info: quote!(Host),
             },
-            Kind::Bytes => Code { read: typed("bytes", None, false, None), ..value(quote!(&[u8]), quote!(Bytes)) },
+            Kind::Bytes => {
+                Code { read: typed("bytes", None, quote!(), quote!()), ..value(quote!(&[u8]), quote!(Bytes)) }
+            }
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))
@@ -122,7 +127,7 @@ impl Expand<'_> {
             }
             Kind::Choice(choice) => {
                 let (names, ty) = (choice.names(), self.choice_type(choice));
-                Code { read: Read::Choice(ty.clone()), ..value(ty, quote!(Choice(&[#(#names),*]))) }
+                value(ty, quote!(Choice(&[#(#names),*])))
             }
         }
     }
@@ -164,56 +169,28 @@ impl Expand<'_> {
     /// A positional argument from the values `args` of a call by name.
     pub fn from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
-            Read::Value(ty) | Read::Choice(ty) => quote!(args.get::<#ty>(#place)?),
-            Read::Typed { function, dtype, borrow, .. } => {
-                let (function, borrow) = (id(function), borrow.then(|| quote!(&)));
-                let dtype = dtype.map(|dtype| quote!(::<#dtype>));
-                quote!(#borrow args.#function #dtype(#place)?)
+            Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
+            Read::Typed { function, dtype, before, after } => {
+                let (function, dtype) = (id(function), dtype.map(|dtype| quote!(::<#dtype>)));
+                quote!(#before args.#function #dtype(#place)? #after)
             }
         }
     }
 
-    /// An option from the values of a call by name, if it is given.
+    /// The statements that set an option of `options` from the values of a call by name, if it is given.
     pub fn option_from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
-        match self.code_of(param, op).read {
-            Read::Value(ty) | Read::Choice(ty) => quote!(args.option::<#ty>(#place)?),
-            Read::Typed { function, dtype, .. } => {
-                let function = format_ident!("optional_{function}");
-                quote!(args.#function::<#dtype>(#place)?)
-            }
-        }
-    }
-
-    /// A positional argument from a case.
-    pub fn from_case(&self, param: &Param, op: &Op) -> TokenStream {
-        let name = &param.name;
-        match self.code_of(param, op).read {
-            Read::Value(ty) => quote!(case.get::<#ty>(#name)?),
-            Read::Choice(ty) => quote!(case.choice::<#ty>(#name)?),
-            Read::Typed { function, dtype, case, .. } => {
-                let owned = matches!(function, "host" | "scalar" | "operand");
-                let borrow = (!owned).then(|| quote!(&));
-                let (function, dtype) = (id(function), dtype.unwrap_or(quote!(T)));
-                quote!(#borrow case.#function::<#dtype>(#name)? #case)
-            }
-        }
-    }
-
-    /// The statements that set an option of `options` from a case, if it is given.
-    pub fn option_from_case(&self, param: &Param, op: &Op) -> TokenStream {
-        let (name, setter) = (&param.name, id(&param.name));
+        let setter = id(&param.name);
         match self.code_of(param, op).read {
             Read::Value(ty) => {
-                quote!(if let Some(value) = case.given::<#ty>(#name)? { options = options.#setter(value); })
+                quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            Read::Choice(ty) => {
-                quote!(if let Some(value) = case.optional_choice::<#ty>(#name)? { options = options.#setter(value); })
-            }
-            Read::Typed { function, dtype, .. } => {
+            Read::Typed { function, dtype, before, .. } => {
                 let function = format_ident!("optional_{function}");
+                // what is converted on the way has to live as long as the options
+                let given = format_ident!("given_{}", param.name);
                 quote! {
-                    let given = case.#function::<#dtype>(#name)?;
-                    if let Some(given) = &given { options = options.#setter(given); }
+                    let #given = args.#function::<#dtype>(#place)?;
+                    if let Some(given) = &#given { options = options.#setter(#before *given); }
                 }
             }
         }
@@ -276,27 +253,6 @@ impl Expand<'_> {
                 quote!(#rt::Value::List(result.into_iter().map(|x| #one).collect()))
             }
             Out::Plain(_) => quote!(#rt::Value::from(result)),
-        }
-    }
-
-    /// What a test compares, of `result`.
-    pub fn result_of_case(&self, op: &Op) -> TokenStream {
-        match &op.result {
-            Out::One(_) => quote!(Ok(vec![case.read(&result)?])),
-            Out::Fields(fields) => {
-                let names = fields.iter().map(|f| id(&f.name));
-                quote!(Ok(vec![#(case.read(&result.#names)?),*]))
-            }
-            Out::List(_) => quote!(result.iter().map(|x| case.read(x)).collect()),
-            Out::Plain(plain) => {
-                let dtype = match plain.dtype() {
-                    "bool" => quote!(bool),
-                    "uint64" => quote!(u64),
-                    "int64" => quote!(i64),
-                    _ => quote!(f64),
-                };
-                quote!(Ok(vec![case.number(result as #dtype)]))
-            }
         }
     }
 }

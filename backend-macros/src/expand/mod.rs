@@ -1,7 +1,8 @@
 //! Model to Rust. Nothing here can fail: every mistake was reported before.
 //!
-//! `signature` says what a method looks like; `traits` declares, `options` makes the structs of defaults, `backend` and
-//! `any` implement, `support` makes what the implementations call: scalar ops, compositions and the list of ops.
+//! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
+//! `any` implement, `support` makes what the implementations call, scalar ops and compositions, `items` the documented items
+//! of the rows and the list of them, `by_name` the functions that call them with values.
 
 mod any;
 mod backend;
@@ -10,6 +11,7 @@ mod choices;
 mod composed;
 mod folds;
 pub mod info;
+mod items;
 mod kinds;
 mod options;
 mod results;
@@ -26,7 +28,7 @@ use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-/// What one macro call expands.
+/// The input of one macro call.
 pub struct Expand<'m> {
     pub model: &'m Model,
     /// Path of the facade: `crate` inside it, `$crate` through `backend!` elsewhere.
@@ -55,6 +57,20 @@ fn plain(ty: Plain) -> TokenStream {
 /// Text that is known to be Rust.
 fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
+}
+
+/// The path of a function, whose name may be a keyword.
+fn function(path: &str) -> TokenStream {
+    match path.rsplit_once("::") {
+        Some((module, name)) => {
+            let (module, name) = (tokens(module), id(name));
+            quote!(#module::#name)
+        }
+        None => {
+            let name = id(path);
+            quote!(#name)
+        }
+    }
 }
 
 impl Expand<'_> {
@@ -88,7 +104,8 @@ impl Expand<'_> {
             let list = set.dtypes.join(", ");
             let doc = format!("The dtypes of the set `{}`: {list}.", set.name);
             let message = format!("the dtypes of this op are {list}, and `{{Self}}` is none of them");
-            let types = set.dtypes.iter().map(|dtype| crate::conformance::rust_type(dtype, self.model, &self.root));
+            let dtypes = self.model.dtypes.iter().filter(|dtype| set.dtypes.contains(&dtype.name));
+            let types = dtypes.filter_map(|dtype| self.element_type(dtype));
             quote! {
                 #[doc = #doc]
                 #[diagnostic::on_unimplemented(message = #message)]
@@ -97,6 +114,13 @@ impl Expand<'_> {
             }
         });
         quote!(#(#traits)*)
+    }
+
+    /// The Rust type of a dtype, by its path in the runtime; `None` if its text is no type, which is reported elsewhere.
+    fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
+        let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
+        let of_runtime = matches!(dtype.rust.as_str(), "f16" | "bf16") || dtype.rust.starts_with("Complex");
+        Some(if of_runtime { quote!(#rt::#ty) } else { quote!(#ty) })
     }
 
     fn own(&self) -> impl Iterator<Item = &Op> {
@@ -109,16 +133,22 @@ impl Expand<'_> {
         let rt = self.rt();
         let groups = self.model.groups.iter().zip(&names).map(|(group, name)| {
             let ops: Vec<&Op> = self.own().filter(|o| o.group == group.name).collect();
-            self.group(name, &crate::docs::group(group, &ops, self.model), &quote!(#rt::Arrays), &ops)
+            self.group(name, &crate::docs::group(group), &quote!(#rt::Arrays), &ops)
         });
-        let (any, support, by_name) = (self.any_backend(), self.support("OPS"), self.by_name("OPS"));
+        let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
+        let (items, options) = (self.items("OPS"), self.options_of_rows());
         let choices = self.choices();
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
-        let doc = format!("Every op group: what generic code asks for.\n\n{}", links.collect::<Vec<_>>().join("\n"));
+        let doc = format!(
+            "The sum of all op groups: the bound that generic code asks for.\n\n{}",
+            links.collect::<Vec<_>>().join("\n")
+        );
         quote! {
             #choices
             #(#groups)*
             #any
+            #items
+            #options
             #support
             #by_name
             #[doc = #doc]
@@ -132,11 +162,12 @@ impl Expand<'_> {
         let root = &self.root;
         let name = self.extension.clone().unwrap_or_else(|| id("Extension"));
         let ops: Vec<&Op> = self.own().collect();
-        let doc = crate::docs::extension(&name.to_string(), &ops, self.model);
+        let doc = crate::docs::extension(&name.to_string(), &self.ops_module().to_string());
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
         let list = format!("{}_OPS", screaming(&name.to_string()));
-        let (choices, support, by_name) = (self.choices(), self.support(&list), self.by_name(&list));
-        quote!(#choices #body #support #by_name)
+        let (choices, support, by_name) = (self.choices(), self.support(), self.by_name(&list));
+        let (items, options) = (self.items(&list), self.options_of_rows());
+        quote!(#choices #body #items #options #support #by_name)
     }
 
     /// One more library for the ops of the base table.
@@ -152,20 +183,18 @@ impl Expand<'_> {
         quote!(#(#implementations)* #support)
     }
 
-    /// A trait with its options structs and its implementations.
+    /// A trait with its implementations.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
-        let options = ops.iter().filter(|o| o.has_options()).map(|o| self.options(o));
         let results = ops.iter().filter_map(|o| self.result_struct(o));
         let declaration = quote! {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
-            #(#options)*
             #(#results)*
         };
         let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {
-            // nothing is said of any library: every backend has these ops, those of third parties too
+            // no row names a library: every backend has these ops, third parties' too
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
             return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });
@@ -182,8 +211,18 @@ impl Expand<'_> {
     /// The path of the options struct of an op, which may be the base table's.
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
-        if op.own { quote!(#name) } else { quote!(#root::#name) }
+        if op.own {
+            let module = self.options_module();
+            quote!(#module::#name)
+        } else {
+            quote!(#root::options::#name)
+        }
     }
+}
+
+/// `MyOps` as `my_ops`.
+pub fn snake(name: &str) -> String {
+    screaming(name).to_lowercase()
 }
 
 /// `MyOps` as `MY_OPS`.

@@ -1,4 +1,4 @@
-//! The struct of a row's parameters with defaults.
+//! The structs of rows' parameters with defaults, in a module of their own.
 
 use super::{kinds::OptionCode, *};
 use proc_macro2::Literal;
@@ -14,6 +14,29 @@ struct Field {
 }
 
 impl Expand<'_> {
+    /// The module with the structs of the rows of this call; the names are in reach beside the traits, too.
+    pub(super) fn options_of_rows(&self) -> TokenStream {
+        let structs: Vec<TokenStream> = self.own().filter(|o| o.has_options()).map(|o| self.options(o)).collect();
+        if structs.is_empty() {
+            return quote!();
+        }
+        let (module, ops) = (self.options_module(), self.ops_module());
+        let doc = format!(
+            "Parameters of ops that have defaults: a struct for each op of [`{ops}`](super::{ops}) that has such.\n\n\
+             `new` gives the defaults, and a method of the parameter's name sets one: the op `name` takes them as \
+             `b.name_with(.., NameOptions::new().parameter(value))`."
+        );
+        quote! {
+            pub mod #module {
+                #![doc = #doc]
+                use super::*;
+                #(#structs)*
+            }
+            #[doc(no_inline)]
+            pub use #module::*;
+        }
+    }
+
     pub(super) fn options(&self, op: &Op) -> TokenStream {
         let name = self.options_name(op);
         let elems = op.optional_elems();
@@ -55,7 +78,7 @@ impl Expand<'_> {
                 pub fn #name(mut self, #name: #argument) -> Self { self.#name = #set; self }
             }
         });
-        let doc = format!("Options of `{}_with`.", op.name);
+        let doc = format!("Parameters of [`{0}`](super::{1}::{0}) that have a default.", op.name, self.ops_module());
         quote! {
             #[doc = #doc]
             #[derive(#derive)]

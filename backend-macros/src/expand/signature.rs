@@ -1,4 +1,4 @@
-//! What the method of a row looks like.
+//! The signature of a row's method.
 
 use super::*;
 

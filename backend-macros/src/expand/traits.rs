@@ -5,10 +5,10 @@ use super::*;
 impl Expand<'_> {
     /// The method, documented, and its twin with options.
     ///
-    /// Both have bodies: a new row breaks no backend that others wrote, and rustdoc keeps the order of the table.
+    /// Both have default bodies: a new row does not break third-party backends, and rustdoc keeps the order of the table.
     pub(super) fn declare(&self, op: &Op) -> TokenStream {
         let (rt, name, alias) = (self.rt(), &op.name, &op.alias);
-        let doc = crate::docs::op(op, self.model);
+        let doc = crate::docs::method(op, &self.ops_module().to_string());
         let signature = self.signature(op, false);
         let given: Vec<Ident> = op.positional().map(|p| id(&p.name)).collect();
         let options = op.has_options().then(|| hidden("options")).into_iter();
@@ -20,9 +20,10 @@ impl Expand<'_> {
         if !op.has_options() {
             return quote!(#attributes #signature #unsupported);
         }
-        let (twin, defaults) = (format_ident!("{}_with", op.name), self.options_name(op));
+        let (twin, defaults) = (format_ident!("{}_with", op.name), self.options_path(op));
         let twin_signature = self.signature(op, true);
-        let twin_doc = format!("[`{0}`](Self::{0}) with [options]({1}) by name.", op.name, defaults);
+        let options_module = self.options_module().to_string();
+        let twin_doc = crate::docs::method_with_options(op, &options_module, &self.options_name(op).to_string());
         quote! {
             #attributes
             #[inline]

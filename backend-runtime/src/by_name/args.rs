@@ -6,6 +6,7 @@ use crate::{
     info::{ElementInfo, OpInfo, ParamInfo, ParamKind},
 };
 use ndarray::{ArrayD, IxDyn};
+use std::ops::Deref;
 
 /// The arguments of one call, by parameter.
 pub struct Args<'a, B: Arrays> {
@@ -19,7 +20,7 @@ pub struct Args<'a, B: Arrays> {
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Matches what is given with the row: values without a name in the order of the parameters, the others by name.
+    /// Matches the arguments with the row's parameters: unnamed values in order, the others by name.
     /// `dtype` is the dtype of the result where no array says it.
     pub fn new(
         b: &'a B,
@@ -43,7 +44,7 @@ impl<'a, B: Arrays> Args<'a, B> {
             }
         }
         for (param, value) in op.params.iter().zip(&args.values) {
-            // where nothing is said, it is every axis, as in NumPy
+            // axes that are not given are all axes, as in NumPy
             if value.is_none() && param.default.is_none() && param.kind != ParamKind::Axes {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
             }
@@ -96,7 +97,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(Error::DType { op: self.op.name, dtype })
     }
 
-    /// What `dtype` says of `T`: nothing of an op that converts, where it is the dtype of the result.
+    /// The dtype that the option `dtype` gives `T`; `None` for an op that converts, where it is the dtype of the result.
     fn dtype_of_result(&self) -> Option<DType> {
         if self.op.to_dtypes.is_empty() { self.dtype } else { None }
     }
@@ -129,34 +130,44 @@ impl<'a, B: Arrays> Args<'a, B> {
         self.find(param).map(|value| self.read(self.op.params[param].name, value)).transpose()
     }
 
-    /// The array that the parameter is.
-    pub fn array<T: Element>(&self, param: usize) -> Result<&'a B::Array<T>> {
-        let name = self.op.params[param].name;
-        let value = self.values[param].unwrap_or(&Value::None);
-        let array = value.as_array().and_then(DynArray::get::<T>);
-        array.ok_or_else(|| self.wrong(name, value, &format!("an array of {}", T::DTYPE)))
+    /// The array that the parameter is, or that a number or lists of numbers make.
+    pub fn array<T: Element>(&self, param: usize) -> Result<ArrayArg<'a, B, T>> {
+        self.array_of(param, self.values[param].unwrap_or(&Value::None))
+    }
+
+    fn array_of<T: Element>(&self, param: usize, value: &'a Value<B>) -> Result<ArrayArg<'a, B, T>> {
+        match value {
+            Value::Array(x) => {
+                let wrong = || self.wrong(self.op.params[param].name, value, &format!("an array of {}", T::DTYPE));
+                x.get().map(ArrayArg::Given).ok_or_else(wrong)
+            }
+            other => {
+                let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::DTYPE);
+                self.b.from_ndarray(self.elements(param, other, wanted)?).map(ArrayArg::Made)
+            }
+        }
     }
 
     /// The array that the parameter is, where it is given.
-    pub fn optional_array<T: Element>(&self, param: usize) -> Result<Option<&'a B::Array<T>>> {
+    pub fn optional_array<T: Element>(&self, param: usize) -> Result<Option<ArrayArg<'a, B, T>>> {
         self.find(param).map(|_| self.array(param)).transpose()
     }
 
     /// The arrays that the parameter lists.
-    pub fn arrays<T: Element>(&self, param: usize) -> Result<Vec<&'a B::Array<T>>> {
+    pub fn arrays<T: Element>(&self, param: usize) -> Result<Vec<ArrayArg<'a, B, T>>> {
         let name = self.op.params[param].name;
-        let wanted = || format!("a list of arrays of {}", T::DTYPE);
         let value = self.values[param].unwrap_or(&Value::None);
-        let Value::List(items) = value else { return Err(self.wrong(name, value, &wanted())) };
-        let one = |item: &'a Value<B>| item.as_array().and_then(DynArray::get::<T>);
-        items.iter().map(|item| one(item).ok_or_else(|| self.wrong(name, item, &wanted()))).collect()
+        let Value::List(items) = value else {
+            return Err(self.wrong(name, value, &format!("a list of arrays of {}", T::DTYPE)));
+        };
+        items.iter().map(|item| self.array_of(param, item)).collect()
     }
 
     /// The array or the number that the parameter is.
-    pub fn operand<T: Element>(&self, param: usize) -> Result<Operand<'a, B, T>> {
+    pub fn operand<T: Element>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         match self.values[param] {
-            Some(Value::Array(_)) | None => self.array(param).map(Operand::Array),
-            Some(_) => self.scalar(param).map(Operand::Scalar),
+            Some(Value::Array(_) | Value::List(_)) | None => self.array(param).map(OperandArg::Array),
+            Some(_) => self.scalar(param).map(OperandArg::Scalar),
         }
     }
 
@@ -169,17 +180,25 @@ impl<'a, B: Arrays> Args<'a, B> {
 
     /// What becomes an array: an array, a number, or lists of numbers in lists.
     pub fn host<T: Element>(&self, param: usize) -> Result<HostArray<T>> {
-        let name = self.op.params[param].name;
-        let value = self.values[param].unwrap_or(&Value::None);
-        if value.as_array().is_some() {
-            return self.b.to_ndarray(self.array::<T>(param)?);
+        match self.values[param].unwrap_or(&Value::None) {
+            Value::Array(_) => self.b.to_ndarray(&*self.array::<T>(param)?),
+            other => {
+                self.elements(param, other, || format!("numbers that {} holds, in lists of equal lengths", T::DTYPE))
+            }
         }
+    }
+
+    /// The array that a number or lists of numbers make.
+    fn elements<T: Element>(
+        &self,
+        param: usize,
+        value: &Value<B>,
+        wanted: impl Fn() -> String,
+    ) -> Result<HostArray<T>> {
+        let wrong = || self.wrong(self.op.params[param].name, value, &wanted());
         let (mut shape, mut elements) = (Vec::new(), Vec::new());
-        let wanted = || format!("numbers that {} holds, in lists of equal lengths", T::DTYPE);
-        let whole = lists::<B, T>(value, 0, &mut shape, &mut elements);
-        whole.ok_or_else(|| self.wrong(name, value, &wanted()))?;
-        let array = ArrayD::from_shape_vec(IxDyn(&shape), elements);
-        Ok(array.map_err(|_| self.wrong(name, value, &wanted()))?.into_shared())
+        lists::<B, T>(value, 0, &mut shape, &mut elements).ok_or_else(wrong)?;
+        Ok(ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| wrong())?.into_shared())
     }
 
     /// The bytes that the parameter is.
@@ -188,6 +207,43 @@ impl<'a, B: Arrays> Args<'a, B> {
         match self.values[param].unwrap_or(&Value::None) {
             Value::Bytes(bytes) => Ok(bytes),
             other => Err(self.wrong(name, other, "bytes")),
+        }
+    }
+}
+
+/// An array that is an argument, or that was made of one.
+pub enum ArrayArg<'a, B: Arrays, T: Element> {
+    /// The argument itself.
+    Given(&'a B::Array<T>),
+    /// An array made of the numbers of the argument.
+    Made(B::Array<T>),
+}
+
+impl<B: Arrays, T: Element> Deref for ArrayArg<'_, B, T> {
+    type Target = B::Array<T>;
+
+    fn deref(&self) -> &B::Array<T> {
+        match self {
+            ArrayArg::Given(x) => x,
+            ArrayArg::Made(x) => x,
+        }
+    }
+}
+
+/// An array or a number that is an argument.
+pub enum OperandArg<'a, B: Arrays, T: Element> {
+    /// An array.
+    Array(ArrayArg<'a, B, T>),
+    /// A number.
+    Scalar(T),
+}
+
+impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
+    /// The operand to pass to the op's method.
+    pub fn operand(&self) -> Operand<'_, B, T> {
+        match self {
+            OperandArg::Array(x) => Operand::Array(&**x),
+            OperandArg::Scalar(x) => Operand::Scalar(*x),
         }
     }
 }

@@ -50,7 +50,7 @@ dyn_array! {
     Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>,
 }
 
-/// What the slot holds, by another name of its type.
+/// The slot's array as another type, which has to be the same one.
 fn take<A: 'static>(slot: &mut dyn Any) -> A {
     slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
 }

@@ -1,14 +1,14 @@
 //! Calls of ops by name, with values whose dtypes are known at run time: for bindings of other languages, command lines,
 //! tests.
 //!
-//! The generated function `call` of a table finds the row, makes [`Args`] of what was given, and calls the row's
+//! The generated function `call` of a table finds the row, makes [`Args`] of the arguments, and calls the row's
 //! method in the dtype of its arrays. Nothing is instantiated for a program that does not call it.
 
 mod args;
 mod array;
 mod value;
 
-pub use args::Args;
+pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
 pub use value::{FromValue, Value};
 

@@ -1,7 +1,7 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{Arrays, Axes, Complex, DType, Element, Kind, Lengths, Slice};
+use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, Slice};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
@@ -28,7 +28,7 @@ pub enum Value<B: Arrays> {
     Bytes(Vec<u8>),
     /// Every axis, or the whole of one.
     All,
-    /// What an option is that is not given.
+    /// An option that is not given.
     None,
 }
 
@@ -46,7 +46,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The dtype that a number or a list of numbers has by itself: int64, float64, complex128 or bool.
+    /// The default dtype of a number or a list of numbers: int64, float64, complex128 or bool.
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
@@ -66,27 +66,27 @@ impl<B: Arrays> Value<B> {
     pub(super) fn element<T: Element>(&self) -> Option<T> {
         let kind = T::DTYPE.kind();
         match *self {
-            Value::Bool(x) => (kind == Kind::Bool).then(|| T::from_i64(x.into())),
+            Value::Bool(x) => (kind == DTypeKind::Bool).then(|| T::from_i64(x.into())),
             Value::Integer(x) => match kind {
-                Kind::Bool => None,
-                Kind::Signed | Kind::Unsigned => {
+                DTypeKind::Bool => None,
+                DTypeKind::Signed | DTypeKind::Unsigned => {
                     let bits = 8 * T::DTYPE.size() as u32;
                     let (least, most) = match kind {
-                        Kind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+                        DTypeKind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
                         _ => (0, (1_i128 << bits) - 1),
                     };
                     // the low 64 bits are all of an integer in range
                     (least..=most).contains(&x).then(|| T::from_u64(x as u64))
                 }
-                Kind::Real | Kind::Complex => Some(T::from_f64(x as f64)),
+                DTypeKind::Real | DTypeKind::Complex => Some(T::from_f64(x as f64)),
             },
-            Value::Float(x) => matches!(kind, Kind::Real | Kind::Complex).then(|| T::from_f64(x)),
-            Value::Complex(x) => (kind == Kind::Complex).then(|| T::from_complex(x)),
+            Value::Float(x) => matches!(kind, DTypeKind::Real | DTypeKind::Complex).then(|| T::from_f64(x)),
+            Value::Complex(x) => (kind == DTypeKind::Complex).then(|| T::from_complex(x)),
             _ => None,
         }
     }
 
-    /// What it is, for messages.
+    /// A short description for error messages: "an array of float64".
     pub(super) fn what(&self) -> String {
         match self {
             Value::Array(x) => format!("an array of {}", x.dtype()),
@@ -144,7 +144,7 @@ impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
 
 /// A parameter that is no array, from a [`Value`].
 pub trait FromValue: Sized {
-    /// What is legal, for messages: "an integer".
+    /// The legal values, for error messages: "an integer".
     fn wanted() -> String;
 
     /// The parameter, if the value is one.

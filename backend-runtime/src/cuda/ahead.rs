@@ -7,7 +7,7 @@ use super::{
     nvrtc::{self, Target},
     program::{Expression, Instance, Program, ProgramSource},
 };
-use crate::{DType, Kind, OpInfo, Result};
+use crate::{DType, DTypeKind, OpInfo, Result};
 
 /// A kernel that a program may ask for.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Ahead {
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
-            let text = if input.kind() == Kind::Complex { kernel.complex } else { kernel.source };
+            let text = if input.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
             let input_of_t = kernel.input_of_t();
             let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
             let source = ProgramSource::Each(expression);

@@ -41,7 +41,7 @@ pub(crate) struct RawArray {
     pub(crate) shape: Vec<usize>,
     /// In elements; may be negative, and 0 along axes that repeat one element.
     pub(crate) strides: Vec<isize>,
-    /// Of the first element, in elements.
+    /// Offset of the first element, in elements.
     pub(crate) offset: usize,
     pub(crate) memory: Memory,
 }
@@ -52,7 +52,7 @@ impl RawArray {
         self.shape.iter().product()
     }
 
-    /// Whether it is one element.
+    /// Whether the array has exactly one element.
     pub(crate) fn is_one(&self) -> bool {
         self.shape.iter().all(|&len| len == 1)
     }

@@ -28,7 +28,7 @@ impl Cuda {
         Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
     }
 
-    /// Where random numbers come from.
+    /// The stream of random numbers.
     pub fn stream(&self) -> &Stream {
         &self.random
     }

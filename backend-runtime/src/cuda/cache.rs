@@ -7,7 +7,7 @@ use crate::load::{
 };
 use std::path::PathBuf;
 
-/// The beginning of every file: what it is, and in which form.
+/// First line of every file: identifies the format and its version.
 const FORM: &[u8] = b"backends kernel 2\n";
 
 /// Bytes of the key, and of the checksum.
@@ -15,13 +15,13 @@ const HASH: usize = 16;
 
 /// One program's place on disk.
 pub(super) struct Entry {
-    /// Nothing where there is no folder to keep kernels in.
+    /// `None` where there is no folder to keep kernels in.
     path: Option<PathBuf>,
     key: [u8; HASH],
 }
 
 impl Entry {
-    /// The entry of what is compiled from `parts`: all that the result depends on.
+    /// The cache entry of a compilation; `parts` are all texts that its result depends on.
     pub(super) fn of(parts: &[&str]) -> Entry {
         let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
         let folder = cache::folder("cuda").inspect_err(|why| cache::say_once(why)).ok();
@@ -32,7 +32,8 @@ impl Entry {
         Entry { path: folder.map(|folder| folder.join(format!("{key:032x}"))), key: key.to_le_bytes() }
     }
 
-    /// What was stored, unless there is nothing, or the file is damaged, of another key, or not this user's alone.
+    /// The stored kernel; `None` if there is none, or if the file is damaged, has another key, or may have been written by
+    /// another user.
     pub(super) fn read(&self) -> Option<Compiled> {
         let file = cache::read(self.path.as_ref()?)?;
         let (key, rest) = file.strip_prefix(FORM)?.split_at_checked(HASH)?;

@@ -4,13 +4,13 @@ use super::{
     nvrtc::{Compiled, Target, compile},
     program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct},
 };
-use crate::{DType, Kind, OpInfo, Result};
+use crate::{DType, DTypeKind, OpInfo, Result};
 use std::fmt::Write;
 
 /// Kernels that are compiled together.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// What it holds, for people.
+    /// A readable name for reports.
     pub name: String,
     /// The whole text.
     pub text: String,
@@ -33,7 +33,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
         for op in ops {
             let Some(kernel) = op.kernel else { continue };
             for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {
-                let text = if dtype.kind() == Kind::Complex { kernel.complex } else { kernel.source };
+                let text = if dtype.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
                 let input_of_t = kernel.input_of_t();
                 let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
                 // names of rows are also names of functions; in a namespace they do not meet
@@ -73,18 +73,18 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::COPIES,
     super::copy::CASTS,
     super::copy::TRANSPOSITIONS,
-    super::create::KERNELS,
-    super::index::SELECT_KERNELS,
-    super::index::KERNELS,
+    super::creation::KERNELS,
+    super::indexing::SELECT_KERNELS,
+    super::indexing::KERNELS,
     super::compact::KERNELS,
-    super::shape::KERNELS,
-    super::reduce::FOLDS,
+    super::manipulation::KERNELS,
+    super::reduction::FOLDS,
     super::fft::KERNELS,
     super::linalg::KERNELS,
     super::random::KERNELS,
-    super::reduce::SCANS,
-    super::reduce::DIFFS,
-    super::sort::KERNELS,
+    super::reduction::SCANS,
+    super::reduction::DIFFS,
+    super::sorting::KERNELS,
     super::special::KERNELS,
 ];
 

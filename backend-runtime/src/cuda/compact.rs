@@ -1,5 +1,5 @@
-//! The elements, or the places, of what is true, in C order: counts per block, their running sum, then each block writes
-//! its own. Only the total is read back: it is the length of the result.
+//! Stream compaction: the elements for which a mask is true, or their indices, in C order. Each block counts its true elements,
+//! a scan of the counts gives where each block writes. Only the total is read back, because it is the length of the result.
 
 use super::{
     Cuda,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{DType, Element, Result};
 
-/// `x`, as it is.
+/// The array itself, unchanged.
 static COPY: Program = Program::each("copy", "x", &["x"]);
 
 /// `x` in the dtype of the result.
@@ -51,9 +51,9 @@ pub(super) fn moved(x: &RawArray) -> RawArray {
 /// transpose, once for each place along the other axes.
 #[derive(Clone, Copy)]
 struct Plane {
-    /// Where the source's neighbours are.
+    /// The axis along which the source's elements are neighbours in memory.
     rows: usize,
-    /// Where the result's are.
+    /// The axis along which the result's elements are neighbours in memory.
     columns: usize,
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn copied(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArra
     Ok(out)
 }
 
-/// `x`, or a copy of it in C order where it is in another.
+/// The array, or, where it is not in C order, a copy that is.
 pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     b.check(op, x)?;
     if x.is_contiguous() { Ok(x.clone()) } else { copied(b, op, x) }

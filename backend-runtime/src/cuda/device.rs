@@ -14,7 +14,7 @@ use std::{
 pub(crate) struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    /// What its kernels are compiled for.
+    /// The architecture that its kernels are compiled for.
     pub(super) target: Target,
     pub(super) pool: Pool,
     pub(super) kernels: Kernels,

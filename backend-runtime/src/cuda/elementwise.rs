@@ -1,11 +1,11 @@
-//! The elementwise functions: what every `each` row calls.
+//! The elementwise functions, which every `each` row calls.
 
 use super::{
     Cuda, CudaArray, Operand,
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
-use crate::{Each, EachOf, EachSource, Element, Kind, Result};
+use crate::{DTypeKind, Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -64,7 +64,7 @@ pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachS
 }
 
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
-    let text = if T::DTYPE.kind() == Kind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
+    let text = if T::DTYPE.kind() == DTypeKind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
     let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T };
     let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
     Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))

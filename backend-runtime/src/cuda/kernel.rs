@@ -68,7 +68,7 @@ impl Grid {
 /// # Safety
 /// The type has the layout of the kernel's parameter.
 pub(crate) unsafe trait Argument {
-    /// Where the value lies.
+    /// Address of the value.
     fn pointer(&self) -> *mut c_void {
         (&raw const *self).cast_mut().cast()
     }

@@ -24,11 +24,11 @@ pub(crate) enum Library {
     Cufft,
 }
 
-/// Loaded libraries; a failure is not kept, so that a later call may find what was installed meanwhile.
+/// Loaded libraries. A failure is not remembered, so that a later call finds a library that was installed in between.
 static LOADED: Mutex<[bool; 4]> = Mutex::new([false; 4]);
 
 impl Library {
-    /// Makes cudarc's calls into this library safe from its panics, or says what is missing.
+    /// Loads the library, so that cudarc's calls into it cannot panic; the error names the missing file and how to get it.
     pub(crate) fn load(self) -> Result<()> {
         let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !loaded[self as usize] {
@@ -54,8 +54,8 @@ impl Library {
         Ok(())
     }
 
-    /// Opens the library in the first of the folders that has it and may be loaded from. Whether there is one; why others
-    /// were passed over goes to `refused`.
+    /// Opens the library in the first folder that has it and may be loaded from; returns whether there is one. The reasons why
+    /// other folders were refused are added to `refused`.
     fn preload_any(self, folders: Vec<PathBuf>, trust: Trust, refused: &mut Vec<String>) -> bool {
         folders.iter().any(|folder| match self.preload(folder, trust) {
             Ok(opened) => opened,
@@ -68,8 +68,8 @@ impl Library {
         })
     }
 
-    /// What cudarc opens by a bare name the system's loader searches for. Where that would find it is looked at before: a
-    /// damaged library would end the process.
+    /// cudarc opens a library by its bare name, which the system's loader searches for. Where the loader would find it is
+    /// examined first: a damaged library would end the process.
     fn examine_by_name(self) -> std::result::Result<(), String> {
         let folders = loaders_folders();
         let base = self.name().split_once(".so").map_or(self.name(), |(base, _)| base);
@@ -117,8 +117,8 @@ impl Library {
         }
     }
 
-    /// Opens the library by its full path, for cudarc to find it by its bare name. Whether it is in the folder; an error
-    /// where it is there and must not be loaded, or does not load.
+    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has it;
+    /// an error if it has it but must not be loaded from, or loading fails.
     fn preload(self, folder: &Path, trust: Trust) -> std::result::Result<bool, String> {
         let (before, names) = self.files();
         if !names.iter().any(|name| folder.join(name).is_file()) {

@@ -13,7 +13,7 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// What tells kernels apart: name and variant of the program, and the instance.
+/// Key of a kernel: name and variant of its program, and the instance.
 pub(super) type Key = (&'static str, &'static str, Instance);
 
 /// The kernels that a device has loaded.

@@ -145,7 +145,7 @@ fn is_without_repetition(x: &RawArray) -> bool {
 fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ndim).collect();
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
-        // an axis of length 1 has any stride: it stays where it is, outermost among equals
+        // the stride of an axis of length 1 means nothing: such axes keep their order
         let distance = |axis: usize| {
             if x.shape[axis] == 1 { usize::MAX } else { x.strides[axis].unsigned_abs() }
         };

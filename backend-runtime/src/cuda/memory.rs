@@ -1,4 +1,4 @@
-//! Device memory: allocations, which are given back when nobody uses them any more.
+//! Device memory: allocations, which are freed when the last array that uses them is dropped.
 
 use super::{device::Device, error::Checked, pool::size_class};
 use crate::{Error, Result};
@@ -34,7 +34,7 @@ impl Drop for Allocation {
 pub(crate) struct Memory(Arc<Allocation>);
 
 impl Memory {
-    /// Where it begins; 0 for no memory.
+    /// Address of the first byte; 0 for an allocation of no bytes.
     pub(crate) fn pointer(&self) -> sys::CUdeviceptr {
         self.0.pointer
     }
@@ -46,7 +46,7 @@ impl Memory {
 }
 
 impl Device {
-    /// Memory of at least `bytes` bytes, with any content. `op` is whose result it is.
+    /// Memory of at least `bytes` bytes with undefined content; `op` is named in the error.
     pub(crate) fn allocate(self: &Arc<Self>, op: &'static str, bytes: usize) -> Result<Memory> {
         if bytes > isize::MAX as usize {
             return Err(Error::Memory { op, bytes });
@@ -92,11 +92,11 @@ impl Device {
         }
     }
 
-    /// A failure here has no one to be told: the next call on the device reports it.
+    /// `drop` cannot return an error; the next call on the device reports it.
     fn driver_free(&self, pointer: sys::CUdeviceptr) {
         let _ = self.bind("free");
         // SAFETY: the pointer came from `driver_allocate` of this device and is not used again; freeing that is not on
-        // the stream waits for the device by itself.
+        // the free is ordered by the stream.
         let _ = unsafe {
             if self.has_pool() { result::free_async(pointer, self.stream()) } else { result::free_sync(pointer) }
         };

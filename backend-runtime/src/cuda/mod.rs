@@ -8,37 +8,38 @@
 //!
 //! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in the
 //! folder `cuda` of the program's cargo project, in Python's packages, in the toolkit's usual folder; never where another user
-//! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if he has one. `BACKENDS_CUDA_CACHE=0` turns the reuse
-//! of freed memory off.
+//! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if there is one.
+//! `BACKENDS_CUDA_CACHE=0` turns the reuse of freed memory off.
 
 pub mod ahead;
 mod array;
 mod arrays;
 mod backend;
 mod cache;
+pub mod casting;
 pub mod check;
 mod compact;
 mod copy;
-pub mod create;
+pub mod creation;
 mod device;
 pub mod elementwise;
 mod error;
 pub mod fft;
-pub mod index;
+pub mod indexing;
 pub mod kernel;
 mod library;
 pub mod linalg;
 mod loaded;
+pub mod manipulation;
 mod map;
 mod memory;
 pub mod nvrtc;
 mod pool;
 pub mod program;
 pub mod random;
-pub mod reduce;
+pub mod reduction;
 mod scratch;
-pub mod shape;
-pub mod sort;
+pub mod sorting;
 pub mod special;
 mod walk;
 

@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// What a program is compiled for.
+/// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.
@@ -60,7 +60,7 @@ pub struct Compiled {
 /// `fma` where one rounding is meant.
 const OPTIONS: &[&CStr] = &[c"-std=c++17", c"-fmad=false", c"-default-device", c"-minimal"];
 
-/// What a compiled program depends on besides its text: part of the key it is cached under.
+/// Everything but its text that a compiled program depends on: compiler, options, target. Part of its key in the cache.
 pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     static VERSION: OnceLock<(i32, i32)> = OnceLock::new();
     Library::Nvrtc.load()?;
@@ -73,7 +73,7 @@ pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     Ok(format!("{major}.{minor} {target:?} {OPTIONS:?}"))
 }
 
-/// The architectures the compiler knows: 90 for `sm_90`.
+/// The architectures that the compiler supports: 90 for `sm_90`.
 fn known_archs() -> Result<Vec<u32>> {
     Library::Nvrtc.load()?;
     let mut count = 0;

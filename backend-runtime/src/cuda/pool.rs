@@ -1,7 +1,7 @@
 //! The freed memory of a device that is used again.
 //!
-//! Everything of a device runs on one stream, so memory that is freed may be handed out at once: what still reads it
-//! runs before what will write it.
+//! All work of a device runs in order on one stream, so freed memory can be handed out at once: kernels that still read it
+//! run before those that will write it.
 
 use cudarc::driver::sys;
 use std::{

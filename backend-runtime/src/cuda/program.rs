@@ -35,13 +35,13 @@ pub const fn c_type(dtype: DType) -> &'static str {
 /// A source text with kernel templates: `template <typename T> __global__ void take(..)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// What tells it from every other program, together with the text of a row's expression.
+    /// Name that, together with the text of a row's expression, identifies the program.
     pub name: &'static str,
-    /// Where its text comes from.
+    /// The source text.
     pub source: ProgramSource,
 }
 
-/// Where the text of a [`Program`] comes from.
+/// The source text of a [`Program`].
 #[derive(Clone, Copy, Debug)]
 pub enum ProgramSource {
     /// A file with kernel templates.
@@ -90,7 +90,7 @@ impl Program {
         Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[], input_of_t: 0 }) }
     }
 
-    /// What tells programs of one name apart.
+    /// A text that distinguishes programs of the same name.
     pub(super) fn variant(&self) -> &'static str {
         match self.source {
             ProgramSource::File(_) => "",

@@ -6,24 +6,24 @@ use super::{
     kernel::{Argument, Grid},
     map::Bytes,
     program::{Instance, KernelList, Program, ProgramSource},
-    sort,
+    sorting,
 };
-use crate::{DType, Element, Float, Integer, Kind, Real, Result, rules};
+use crate::{DType, DTypeKind, Element, Float, Integer, Real, Result, rules};
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
 /// The kernels, listed for the check.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
-    let of = |kind: fn(Kind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
-    let real = || of(|kind| kind == Kind::Real);
-    let integer = of(|kind| matches!(kind, Kind::Signed | Kind::Unsigned));
+    let of = |kind: fn(DTypeKind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
+    let real = || of(|kind| kind == DTypeKind::Real);
+    let integer = of(|kind| matches!(kind, DTypeKind::Signed | DTypeKind::Unsigned));
     let uniform = real().map(|dtype| Instance::new("uniform", "", &[dtype]));
     let normal = real().map(|dtype| Instance::new("normal", "", &[dtype]));
     uniform.chain(normal).chain(integer.map(|dtype| Instance::new("integers", "", &[dtype]))).collect()
 });
 
 /// Uniform random numbers in [low, high).
-pub fn uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
+pub fn random_uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
     let op = "random_uniform";
     rules::check_uniform(op, T::DTYPE, low, high)?;
     // the range is that of the precision numbers are made in
@@ -31,20 +31,20 @@ pub fn uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Resu
     let start = made_in(low);
     let length = made_in(made_in(high) - start);
     let (from, to) = (T::Real::of(low), T::Real::of(high));
-    // what rounding carries to `high`
+    // values that rounding moves up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     reals::<T>(b, op, shape, "uniform", &[&start, &length, &Bytes::of(to), &Bytes::of(below)])
 }
 
 /// Normally distributed random numbers.
-pub fn normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Result<CudaArray<T>> {
+pub fn random_normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Result<CudaArray<T>> {
     let op = "random_normal";
     rules::check_normal(op, mean, std)?;
     reals::<T>(b, op, shape, "normal", &[&mean, &std])
 }
 
 /// Uniform random integers in `low .. high`.
-pub fn integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
+pub fn random_integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
     let op = "random_integers";
     rules::check_integers(op, low, high)?;
     // differences and sums modulo 2^64 are right for signed dtypes too
@@ -56,13 +56,13 @@ pub fn integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Resul
 }
 
 /// A random order of 0 .. n - 1: that of random keys.
-pub fn permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
+pub fn random_permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
     let op = "random_permutation";
     rules::check_permutation(op, n, T::DTYPE, T::MAX.cast::<u64>())?;
     let keys = b.uninit_raw(op, DType::UInt64, &[n])?;
     let all = (0_u64, 0_u64);
     make(b, op, &keys, n, 2, Instance::new("integers", "", &[DType::UInt64]), &[&all.0, &all.1])?;
-    sort::order_of(b, op, &keys, T::DTYPE).map(CudaArray::of)
+    sorting::order_of(b, op, &keys, T::DTYPE).map(CudaArray::of)
 }
 
 /// An array of real numbers, or of the pairs of them that complex elements are.
@@ -74,7 +74,7 @@ fn reals<T: Float>(
     arguments: &[&dyn Argument],
 ) -> Result<CudaArray<T>> {
     let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    let parts = if T::DTYPE.kind() == Kind::Complex { 2 } else { 1 };
+    let parts = if T::DTYPE.kind() == DTypeKind::Complex { 2 } else { 1 };
     let per_block = if T::Real::DTYPE == DType::Float64 { 2 } else { 4 };
     make(b, op, &out, out.size() * parts, per_block, Instance::new(kernel, "", &[T::Real::DTYPE]), arguments)?;
     Ok(CudaArray::of(out))
@@ -130,32 +130,33 @@ mod tests {
                     assert_near(&b, &got, &expected, $tolerance, stringify!($f::<$t>));
                 )*};
             }
-            same!(0.0; uniform::<f64>(-1.0, 3.0) uniform::<f32>(0.1, 0.3) uniform::<f16>(0.0, 1.0) uniform::<bf16>(1.0, 2.0));
-            same!(0.0; uniform::<Complex<f32>>(0.0, 1.0) uniform::<Complex<f64>>(-2.0, 2.0) uniform::<f32>(2.0, 2.0));
-            same!(0.0; integers::<i8>(-100, 100) integers::<u16>(7, 65535) integers::<i64>(i64::MIN, i64::MAX));
-            same!(1e-14; normal::<f64>(5.0, 2.0) normal::<Complex<f64>>(0.0, 1.0));
-            same!(1e-6; normal::<f32>(5.0, 2.0) normal::<Complex<f32>>(0.0, 1.0));
-            same!(1e-2; normal::<bf16>(5.0, 2.0) normal::<f16>(-1.0, 0.5));
+            same!(0.0; random_uniform::<f64>(-1.0, 3.0) random_uniform::<f32>(0.1, 0.3) random_uniform::<f16>(0.0, 1.0) random_uniform::<bf16>(1.0, 2.0));
+            same!(0.0; random_uniform::<Complex<f32>>(0.0, 1.0) random_uniform::<Complex<f64>>(-2.0, 2.0) random_uniform::<f32>(2.0, 2.0));
+            same!(0.0; random_integers::<i8>(-100, 100) random_integers::<u16>(7, 65535) random_integers::<i64>(i64::MIN, i64::MAX));
+            same!(1e-14; random_normal::<f64>(5.0, 2.0) random_normal::<Complex<f64>>(0.0, 1.0));
+            same!(1e-6; random_normal::<f32>(5.0, 2.0) random_normal::<Complex<f32>>(0.0, 1.0));
+            same!(1e-2; random_normal::<bf16>(5.0, 2.0) random_normal::<f16>(-1.0, 0.5));
         }
         for n in [0, 1, 100, 5000] {
-            let (got, expected) = (permutation::<i32>(&b, n).unwrap(), cpu::permutation::<i32>(&c, n).unwrap());
+            let (got, expected) =
+                (random_permutation::<i32>(&b, n).unwrap(), cpu::random_permutation::<i32>(&c, n).unwrap());
             assert_near(&b, &got, &expected, 0.0, "permutation");
         }
-        let got = permutation::<u8>(&b, 256).unwrap();
-        assert_near(&b, &got, &cpu::permutation::<u8>(&c, 256).unwrap(), 0.0, "permutation of u8");
+        let got = random_permutation::<u8>(&b, 256).unwrap();
+        assert_near(&b, &got, &cpu::random_permutation::<u8>(&c, 256).unwrap(), 0.0, "permutation of u8");
     }
 
     #[test]
     fn what_is_refused() {
         let Some(b) = device() else { return };
         for (low, high) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
-            let r = uniform::<f64>(&b, &[2], low, high);
+            let r = random_uniform::<f64>(&b, &[2], low, high);
             assert!(matches!(r, Err(Error::Argument { op: "random_uniform", .. })), "{low} {high}");
         }
-        assert!(uniform::<f32>(&b, &[2], 0.0, 1e300).is_err(), "infinite as f32");
-        assert!(matches!(normal::<f32>(&b, &[2], 0.0, -1.0), Err(Error::Argument { op: "random_normal", .. })));
-        assert!(matches!(integers(&b, &[2], 3, 3), Err(Error::Argument { op: "random_integers", .. })));
-        assert!(matches!(permutation::<u8>(&b, 257), Err(Error::Argument { op: "random_permutation", .. })));
-        assert!(matches!(uniform::<f32>(&b, &[usize::MAX, 2], 0.0, 1.0), Err(Error::Memory { .. })));
+        assert!(random_uniform::<f32>(&b, &[2], 0.0, 1e300).is_err(), "infinite as f32");
+        assert!(matches!(random_normal::<f32>(&b, &[2], 0.0, -1.0), Err(Error::Argument { op: "random_normal", .. })));
+        assert!(matches!(random_integers(&b, &[2], 3, 3), Err(Error::Argument { op: "random_integers", .. })));
+        assert!(matches!(random_permutation::<u8>(&b, 257), Err(Error::Argument { op: "random_permutation", .. })));
+        assert!(matches!(random_uniform::<f32>(&b, &[usize::MAX, 2], 0.0, 1.0), Err(Error::Memory { .. })));
     }
 }

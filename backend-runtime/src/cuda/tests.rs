@@ -1,6 +1,8 @@
 //! What a device computes, against the CPU backend: layouts, sizes and dtypes that the rows' own tests do not have.
 
-use super::{Cuda, CudaArray, Operand, create, elementwise, index, shape as shapes, testing::device};
+use super::{
+    Cuda, CudaArray, Operand, casting, creation, elementwise, fft, indexing, manipulation as shapes, testing::device,
+};
 use crate::{
     Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Numeric, PadMode, Slice, dispatch,
     numpyish::{self, Numpyish},
@@ -32,12 +34,16 @@ fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArr
         let (d, h) = on(x.clone().reversed_axes().as_standard_layout().into_owned().into_shared());
         (shapes::transpose(b, &d).unwrap(), h.reversed_axes())
     };
-    let reversed = (shapes::flip(b, &plain.0, Axes::All).unwrap(), numpyish::shape::flip(&HOST, x, Axes::All).unwrap());
+    let reversed =
+        (shapes::flip(b, &plain.0, Axes::All).unwrap(), numpyish::manipulation::flip(&HOST, x, Axes::All).unwrap());
     let stepped = {
-        let wide = numpyish::shape::repeat(&HOST, x, 2, -1).unwrap();
+        let wide = numpyish::manipulation::repeat(&HOST, x, 2, -1).unwrap();
         let every_second = [Slice::ALL, Slice::ALL.step(2)];
         let (d, h) = on(wide);
-        (index::getitem(b, &d, &every_second).unwrap(), numpyish::index::getitem(&HOST, &h, &every_second).unwrap())
+        (
+            indexing::getitem(b, &d, &every_second).unwrap(),
+            numpyish::indexing::getitem(&HOST, &h, &every_second).unwrap(),
+        )
     };
     vec![plain, transposed, reversed, stepped]
 }
@@ -100,44 +106,44 @@ fn expressions_over_any_layout() {
 fn copies<T: Element>(b: &Cuda) {
     for (d, h) in layouts(b, &values::<T>(&[5, 7])) {
         same(b, "to_ndarray", &d, &h);
-        same(b, "copy", &create::copy(b, &d).unwrap(), &h);
+        same(b, "copy", &casting::copy(b, &d).unwrap(), &h);
         same(
             b,
             "reshape",
             &shapes::reshape(b, &d, &[7, -1]).unwrap(),
-            &numpyish::shape::reshape(&HOST, &h, &[7, -1]).unwrap(),
+            &numpyish::manipulation::reshape(&HOST, &h, &[7, -1]).unwrap(),
         );
         same(
             b,
             "concat",
             &shapes::concat(b, &[&d, &d], 1).unwrap(),
-            &numpyish::shape::concat(&HOST, &[&h, &h], 1).unwrap(),
+            &numpyish::manipulation::concat(&HOST, &[&h, &h], 1).unwrap(),
         );
         same(
             b,
             "tile",
             &shapes::tile(b, &d, &[2, 1, 3]).unwrap(),
-            &numpyish::shape::tile(&HOST, &h, &[2, 1, 3]).unwrap(),
+            &numpyish::manipulation::tile(&HOST, &h, &[2, 1, 3]).unwrap(),
         );
-        same(b, "repeat", &shapes::repeat(b, &d, 3, 0).unwrap(), &numpyish::shape::repeat(&HOST, &h, 3, 0).unwrap());
+        same(
+            b,
+            "repeat",
+            &shapes::repeat(b, &d, 3, 0).unwrap(),
+            &numpyish::manipulation::repeat(&HOST, &h, 3, 0).unwrap(),
+        );
         let (shift, both) = ([2, -3], Axes::All);
         same(
             b,
             "roll",
             &shapes::roll(b, &d, &shift, [0, 1].into()).unwrap(),
-            &numpyish::shape::roll(&HOST, &h, &shift, [0, 1].into()).unwrap(),
+            &numpyish::manipulation::roll(&HOST, &h, &shift, [0, 1].into()).unwrap(),
         );
-        same(
-            b,
-            "fftshift",
-            &shapes::fftshift(b, &d, both).unwrap(),
-            &numpyish::shape::fftshift(&HOST, &h, both).unwrap(),
-        );
+        same(b, "fftshift", &fft::fftshift(b, &d, both).unwrap(), &numpyish::fft::fftshift(&HOST, &h, both).unwrap());
         same(
             b,
             "ifftshift",
-            &shapes::ifftshift(b, &d, both).unwrap(),
-            &numpyish::shape::ifftshift(&HOST, &h, both).unwrap(),
+            &fft::ifftshift(b, &d, both).unwrap(),
+            &numpyish::fft::ifftshift(&HOST, &h, both).unwrap(),
         );
         for mode in [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap] {
             let widths = [1, 20, 9, 0];
@@ -145,11 +151,11 @@ fn copies<T: Element>(b: &Cuda) {
                 b,
                 mode.name(),
                 &shapes::pad(b, &d, &widths, mode, 1.0).unwrap(),
-                &numpyish::shape::pad(&HOST, &h, &widths, mode, 1.0).unwrap(),
+                &numpyish::manipulation::pad(&HOST, &h, &widths, mode, 1.0).unwrap(),
             );
         }
-        same(b, "tril", &create::tril(b, &d, 1).unwrap(), &numpyish::create::tril(&HOST, &h, 1).unwrap());
-        same(b, "triu", &create::triu(b, &d, -1).unwrap(), &numpyish::create::triu(&HOST, &h, -1).unwrap());
+        same(b, "tril", &creation::tril(b, &d, 1).unwrap(), &numpyish::creation::tril(&HOST, &h, 1).unwrap());
+        same(b, "triu", &creation::triu(b, &d, -1).unwrap(), &numpyish::creation::triu(&HOST, &h, -1).unwrap());
     }
 }
 
@@ -167,9 +173,9 @@ fn matrices_are_transposed_in_tiles() {
         let (h8, h16) = (values::<i8>(shape), values::<Complex<f64>>(shape));
         let (d8, d16) = (b.from_ndarray(h8.clone()).unwrap(), b.from_ndarray(h16.clone()).unwrap());
         let turn = |axes: &[usize]| Axes::from(axes);
-        let want = numpyish::shape::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
+        let want = numpyish::manipulation::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
         same(&b, "permute_dims", &shapes::permute_dims(&b, &d8, turn(&axes)).unwrap(), &want);
-        let want = numpyish::shape::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
+        let want = numpyish::manipulation::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
         same(&b, "permute_dims", &shapes::permute_dims(&b, &d16, turn(&axes)).unwrap(), &want);
     }
 }
@@ -193,57 +199,58 @@ fn parts<T: Element>(b: &Cuda) {
             same(
                 b,
                 "take",
-                &index::take(b, &d, &on(&i), axis).unwrap(),
-                &numpyish::index::take(&HOST, &h, &i, axis).unwrap(),
+                &indexing::take(b, &d, &on(&i), axis).unwrap(),
+                &numpyish::indexing::take(&HOST, &h, &i, axis).unwrap(),
             );
         }
         let along = values::<i64>(&[5, 3]).mapv(|x| x % 5).into_shared();
         same(
             b,
             "take_along_axis",
-            &index::take_along_axis(b, &d, &on(&along), 1).unwrap(),
-            &numpyish::index::take_along_axis(&HOST, &h, &along, 1).unwrap(),
+            &indexing::take_along_axis(b, &d, &on(&along), 1).unwrap(),
+            &numpyish::indexing::take_along_axis(&HOST, &h, &along, 1).unwrap(),
         );
-        let v = numpyish::index::take(&HOST, &h, &list(&[1, 1, 3, 0, 2, 4]), 0).unwrap();
+        let v = numpyish::indexing::take(&HOST, &h, &list(&[1, 1, 3, 0, 2, 4]), 0).unwrap();
         let dv = b.from_ndarray(v.clone()).unwrap();
         same(
             b,
             "scatter",
-            &index::scatter(b, &d, &on(&i), &dv, 0).unwrap(),
-            &numpyish::index::scatter(&HOST, &h, &i, &v, 0).unwrap(),
+            &indexing::scatter(b, &d, &on(&i), &dv, 0).unwrap(),
+            &numpyish::indexing::scatter(&HOST, &h, &i, &v, 0).unwrap(),
         );
         for (dm, hm) in layouts(b, &mask) {
             same(
                 b,
                 "boolean_mask",
-                &index::boolean_mask(b, &d, &dm).unwrap(),
-                &numpyish::index::boolean_mask(&HOST, &h, &hm).unwrap(),
+                &indexing::boolean_mask(b, &d, &dm).unwrap(),
+                &numpyish::indexing::boolean_mask(&HOST, &h, &hm).unwrap(),
             );
             let row = (
-                index::getitem(b, &d, &[Slice::at(1)]).unwrap(),
-                numpyish::index::getitem(&HOST, &h, &[Slice::at(1)]).unwrap(),
+                indexing::getitem(b, &d, &[Slice::at(1)]).unwrap(),
+                numpyish::indexing::getitem(&HOST, &h, &[Slice::at(1)]).unwrap(),
             );
             let (got, want) = (
-                index::select(b, &dm, Operand::Array(&d), Operand::Array(&row.0)).unwrap(),
-                numpyish::index::select(&HOST, &hm, numpyish::Operand::Array(&h), numpyish::Operand::Array(&row.1))
+                indexing::r#where(b, &dm, Operand::Array(&d), Operand::Array(&row.0)).unwrap(),
+                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::Array(&h), numpyish::Operand::Array(&row.1))
                     .unwrap(),
             );
             same(b, "where", &got, &want);
             let one = T::from_i64(1);
-            let got = index::select(b, &dm, Operand::Scalar(one), Operand::Array(&d)).unwrap();
+            let got = indexing::r#where(b, &dm, Operand::Scalar(one), Operand::Array(&d)).unwrap();
             let want =
-                numpyish::index::select(&HOST, &hm, numpyish::Operand::Scalar(one), numpyish::Operand::Array(&h))
+                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::Scalar(one), numpyish::Operand::Array(&h))
                     .unwrap();
             same(b, "where", &got, &want);
         }
-        same(b, "argwhere", &index::argwhere(b, &d).unwrap(), &numpyish::index::argwhere(&HOST, &h).unwrap());
-        for (got, want) in index::nonzero(b, &d).unwrap().iter().zip(numpyish::index::nonzero(&HOST, &h).unwrap()) {
+        same(b, "argwhere", &indexing::argwhere(b, &d).unwrap(), &numpyish::indexing::argwhere(&HOST, &h).unwrap());
+        for (got, want) in indexing::nonzero(b, &d).unwrap().iter().zip(numpyish::indexing::nonzero(&HOST, &h).unwrap())
+        {
             same(b, "nonzero", got, &want);
         }
         let slices = [Slice::ALL.step(-2), Slice::from(1..5)];
         let (got, want) = (
-            index::setitem(b, &d, &slices, Operand::Scalar(T::from_i64(1))).unwrap(),
-            numpyish::index::setitem(&HOST, &h, &slices, numpyish::Operand::Scalar(T::from_i64(1))).unwrap(),
+            indexing::setitem(b, &d, &slices, Operand::Scalar(T::from_i64(1))).unwrap(),
+            numpyish::indexing::setitem(&HOST, &h, &slices, numpyish::Operand::Scalar(T::from_i64(1))).unwrap(),
         );
         same(b, "setitem", &got, &want);
     }
@@ -263,8 +270,8 @@ fn added<T: Numeric>(b: &Cuda) {
     let v = values::<T>(&[3, 4]);
     let (dx, di, dv) =
         (b.from_ndarray(x.clone()).unwrap(), b.from_ndarray(i.clone()).unwrap(), b.from_ndarray(v.clone()).unwrap());
-    let want = numpyish::index::scatter_add(&HOST, &x, &i, &v, 1).unwrap();
-    same(b, "scatter_add", &index::scatter_add(b, &dx, &di, &dv, 1).unwrap(), &want);
+    let want = numpyish::indexing::scatter_add(&HOST, &x, &i, &v, 1).unwrap();
+    same(b, "scatter_add", &indexing::scatter_add(b, &dx, &di, &dv, 1).unwrap(), &want);
 }
 
 #[test]
@@ -285,9 +292,9 @@ fn indices_outside_are_errors() {
     let x = b.from_ndarray(values::<f32>(&[2, 3])).unwrap();
     let i = b.from_ndarray(HostArray::from_shape_vec(IxDyn(&[3]), vec![2_i64, -4, 9]).unwrap()).unwrap();
     let wrong = |op| Error::Index { op, index: -4, len: 3 };
-    assert_eq!(index::take(&b, &x, &i, 1).unwrap_err(), wrong("take"));
-    assert_eq!(index::scatter(&b, &x, &i, &x, -1).unwrap_err(), wrong("scatter"));
-    assert_eq!(index::scatter_add(&b, &x, &i, &x, -1).unwrap_err(), wrong("scatter_add"));
+    assert_eq!(indexing::take(&b, &x, &i, 1).unwrap_err(), wrong("take"));
+    assert_eq!(indexing::scatter(&b, &x, &i, &x, -1).unwrap_err(), wrong("scatter"));
+    assert_eq!(indexing::scatter_add(&b, &x, &i, &x, -1).unwrap_err(), wrong("scatter_add"));
 }
 
 #[test]
@@ -295,7 +302,7 @@ fn large_masks_go_over_many_tiles() {
     let Some(b) = device() else { return };
     let x = values::<i32>(&[9, 1237]);
     let d = b.from_ndarray(x.clone()).unwrap();
-    same(&b, "argwhere", &index::argwhere(&b, &d).unwrap(), &numpyish::index::argwhere(&HOST, &x).unwrap());
+    same(&b, "argwhere", &indexing::argwhere(&b, &d).unwrap(), &numpyish::indexing::argwhere(&HOST, &x).unwrap());
 }
 
 fn cast_from<T: Element>(b: &Cuda) {
@@ -319,7 +326,7 @@ fn cast_from<T: Element>(b: &Cuda) {
     let d = b.from_ndarray(x.clone()).unwrap();
     for to in DType::ALL {
         let run: Result<(), Error> = dispatch!(to, U => {
-            same(b, &format!("from {}", T::DTYPE), &create::astype::<U, T>(b, &d).unwrap(), &numpyish::create::astype::<U, T>(&HOST, &x).unwrap());
+            same(b, &format!("from {}", T::DTYPE), &casting::astype::<U, T>(b, &d).unwrap(), &numpyish::casting::astype::<U, T>(&HOST, &x).unwrap());
             Ok(())
         });
         run.unwrap();
@@ -341,46 +348,46 @@ fn counted_values() {
     same(
         &b,
         "arange",
-        &create::arange(&b, 1.0, 1.3, 0.1).unwrap(),
-        &numpyish::create::arange(&HOST, 1.0, 1.3, 0.1).unwrap(),
+        &creation::arange(&b, 1.0, 1.3, 0.1).unwrap(),
+        &numpyish::creation::arange(&HOST, 1.0, 1.3, 0.1).unwrap(),
     );
     same(
         &b,
         "arange",
-        &create::arange(&b, 1.0_f32, 99.0, 0.7).unwrap(),
-        &numpyish::create::arange(&HOST, 1.0_f32, 99.0, 0.7).unwrap(),
+        &creation::arange(&b, 1.0_f32, 99.0, 0.7).unwrap(),
+        &numpyish::creation::arange(&HOST, 1.0_f32, 99.0, 0.7).unwrap(),
     );
     same(
         &b,
         "arange",
-        &create::arange(&b, 100_i8, -100, -33).unwrap(),
-        &numpyish::create::arange(&HOST, 100_i8, -100, -33).unwrap(),
+        &creation::arange(&b, 100_i8, -100, -33).unwrap(),
+        &numpyish::creation::arange(&HOST, 100_i8, -100, -33).unwrap(),
     );
     for (num, ends) in [(0, true), (1, true), (1, false), (2, true), (1000, true), (7, false)] {
-        let want = numpyish::create::linspace(&HOST, 0.1, 0.7, num, ends).unwrap();
-        same(&b, "linspace", &create::linspace(&b, 0.1, 0.7, num, ends).unwrap(), &want);
+        let want = numpyish::creation::linspace(&HOST, 0.1, 0.7, num, ends).unwrap();
+        same(&b, "linspace", &creation::linspace(&b, 0.1, 0.7, num, ends).unwrap(), &want);
     }
     for k in [-9, -1, 0, 2, 9, isize::MIN, isize::MAX] {
-        let want = numpyish::create::eye::<i16>(&HOST, 4, Some(3), k).unwrap();
-        same(&b, "eye", &create::eye(&b, 4, Some(3), k).unwrap(), &want);
+        let want = numpyish::creation::eye::<i16>(&HOST, 4, Some(3), k).unwrap();
+        same(&b, "eye", &creation::eye(&b, 4, Some(3), k).unwrap(), &want);
     }
 }
 
 #[test]
 fn nothing_wrong_panics() {
     let Some(b) = device() else { return };
-    assert!(matches!(create::zeros::<f64>(&b, &[usize::MAX, 2]), Err(Error::Memory { op: "zeros", .. })));
-    assert!(matches!(create::full(&b, &[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
-    let x = create::zeros::<f32>(&b, &[1]).unwrap();
+    assert!(matches!(creation::zeros::<f64>(&b, &[usize::MAX, 2]), Err(Error::Memory { op: "zeros", .. })));
+    assert!(matches!(creation::full(&b, &[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
+    let x = creation::zeros::<f32>(&b, &[1]).unwrap();
     assert!(shapes::broadcast_to(&b, &x, &[usize::MAX, 2]).is_err());
     assert!(shapes::tile(&b, &x, &[usize::MAX / 2]).is_err());
     assert!(shapes::repeat(&b, &x, usize::MAX, 0).is_err());
     assert!(shapes::pad(&b, &x, &[usize::MAX, 1], PadMode::Edge, 0.0).is_err());
-    let scalar = create::full(&b, &[], 2.0_f64).unwrap();
-    assert_eq!(index::nonzero(&b, &scalar).unwrap().len(), 0);
-    assert_eq!(index::argwhere(&b, &scalar).unwrap().shape(), [1, 0]);
-    let many = create::zeros::<u8>(&b, &[2; 20]).unwrap();
-    assert_eq!(create::copy(&b, &many).unwrap().shape(), [2; 20], "axes merge");
+    let scalar = creation::full(&b, &[], 2.0_f64).unwrap();
+    assert_eq!(indexing::nonzero(&b, &scalar).unwrap().len(), 0);
+    assert_eq!(indexing::argwhere(&b, &scalar).unwrap().shape(), [1, 0]);
+    let many = creation::zeros::<u8>(&b, &[2; 20]).unwrap();
+    assert_eq!(casting::copy(&b, &many).unwrap().shape(), [2; 20], "axes merge");
     let odd: Vec<isize> = (0..20).rev().collect();
     let turned = shapes::permute_dims(&b, &many, Axes::list(odd[..14].iter().copied()));
     assert!(turned.is_err());
@@ -391,10 +398,10 @@ fn memory_is_used_again() {
     let Some(b) = device() else { return };
     b.caching(true).unwrap();
     // sizes of which no other test has one
-    let first = create::zeros::<f32>(&b, &[1_300_001]).unwrap();
+    let first = creation::zeros::<f32>(&b, &[1_300_001]).unwrap();
     let place = first.raw.pointer();
     drop(first);
-    let second = create::zeros::<f32>(&b, &[1_300_000]).unwrap();
+    let second = creation::zeros::<f32>(&b, &[1_300_000]).unwrap();
     assert_eq!(second.raw.pointer(), place, "freed memory of nearly the same size");
     b.release_memory().unwrap();
     same(&b, "zeros", &second, &HostArray::zeros(IxDyn(&[1_300_000])));

@@ -1,4 +1,4 @@
-//! How several operands are gone over in one order: axes merged where they can be, and what a kernel needs to know of it.
+//! A common order of several operands: axes are merged where memory allows, and kernels get lengths and strides.
 
 use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};
@@ -62,7 +62,7 @@ impl Merged {
         &self.strides[k]
     }
 
-    /// The same without some of the axes.
+    /// The same walk without some of the axes.
     pub(crate) fn without(&self, axes: &[usize]) -> Merged {
         let kept: Vec<usize> = (0..self.shape.len()).filter(|axis| !axes.contains(axis)).collect();
         let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();
@@ -75,7 +75,7 @@ impl Merged {
         matches!(self.strides[k][..], [] | [1])
     }
 
-    /// Whether operand `k` is one element, repeated.
+    /// Whether operand `k` is a single element, repeated along every axis.
     pub(crate) fn is_one(&self, k: usize) -> bool {
         self.strides[k].iter().all(|&stride| stride == 0)
     }

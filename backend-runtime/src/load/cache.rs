@@ -1,6 +1,6 @@
 //! The folder of compiled code that is kept between runs: the shim of libtorch, and kernels for GPUs.
 //!
-//! What is in it is run, so the folder is one that only this user can write. Where there is no such folder nothing is kept.
+//! Its content is executed, so it has to be a folder that only this user can write. Without such a folder nothing is kept.
 
 use super::{check, trust::Trust};
 use std::{
@@ -12,7 +12,7 @@ use std::{
     sync::Mutex,
 };
 
-/// The folder of compiled code, or `part` of it, made where it is missing; or why nothing can be kept.
+/// The folder of compiled code, or `part` of it, created if it is missing; the error says why nothing can be kept.
 ///
 /// It is `$BACKENDS_CACHE`, else `backends` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`. There is no other: a folder that
 /// several users share is none.
@@ -34,7 +34,7 @@ fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
 
 /// Makes the folder and those above it that are missing, for this user alone; its path without symbolic links.
 ///
-/// What is there already is checked before anything is made in it.
+/// Existing parts of the path are checked before anything is created in them.
 fn create(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|why| why.to_string())?;
     let there = folder.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
@@ -63,7 +63,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Says once for each reason why what was compiled is not kept. That costs time at every start, and nobody would see it.
+/// Prints, once for each reason, why compiled code is not kept: otherwise every start would be slow for no visible reason.
 pub fn say_once(why: &str) {
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -73,14 +73,14 @@ pub fn say_once(why: &str) {
     }
 }
 
-/// A name that nobody can foretell.
+/// An unpredictable name.
 fn random_name() -> String {
     // the standard library takes the keys of its hashes from the system's random numbers
     let random = || RandomState::new().hash_one(0);
     format!(".{:016x}{:016x}", random(), random())
 }
 
-/// A folder of this process alone, under a random name; it goes when this value does.
+/// A folder that only this process uses, with a random name; it is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Private(PathBuf);
 
@@ -93,14 +93,14 @@ impl Private {
         Private::new_in(&parent)
     }
 
-    /// In this folder, in which nobody else can replace it.
+    /// Creates one in this folder, where no other user can replace it.
     pub fn new_in(parent: &Path) -> Result<Private, String> {
         let folder = parent.join(random_name());
         create_private(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
         Ok(Private(folder))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -126,7 +126,7 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
     Some(content)
 }
 
-/// Writes a file of the cache. It gets its name when it is whole: readers see all of it or nothing.
+/// Writes a file of the cache under a temporary name and renames it, so that readers see either the whole file or none.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let unfinished = folder.join(random_name());

@@ -1,4 +1,4 @@
-//! Who may have written a file: nothing is loaded or run that another user can put in place.
+//! Checks who can have written a file: no code is loaded or run that another user could have put there.
 
 use super::trust::Trust;
 #[cfg(unix)]
@@ -45,7 +45,7 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
     if !metadata.is_file() {
-        return Err("is no regular file".into());
+        return Err("is not a regular file".into());
     }
     let users = walk::Users::new()?;
     users.owner(&metadata)?;
@@ -56,7 +56,7 @@ pub fn open_file(file: &std::fs::File) -> Result<(), String> {
 #[cfg(not(unix))]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
-    if metadata.is_file() { Ok(()) } else { Err("is no regular file".into()) }
+    if metadata.is_file() { Ok(()) } else { Err("is not a regular file".into()) }
 }
 
 #[cfg(all(test, unix))]
@@ -101,7 +101,7 @@ mod tests {
                 mode(part, 0o700);
             }
         }
-        // group 12345 is nobody's own
+        // group 12345 is no user's own group
         for part in file.ancestors().take(3) {
             if std::os::unix::fs::chown(part, None, Some(12345)).is_ok() {
                 mode(part, 0o770);

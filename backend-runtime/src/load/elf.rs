@@ -16,7 +16,7 @@ const DYNAMIC: usize = 16;
 /// Longest dynamic section and longest table of names that is read: those of the largest libraries are a few megabytes.
 const MOST: u64 = 256 << 20;
 
-/// Compares the library's headers with its length; the names of the libraries it is linked to, or what is wrong.
+/// Compares the library's headers with the length of its file. Returns the names of the libraries that it is linked to.
 ///
 /// Systems whose libraries are of other kinds do this themselves: there everything passes.
 pub fn check(library: &Path) -> Result<Vec<String>, String> {
@@ -48,7 +48,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<Strin
     let mut content = Content { file, length };
     let header = content.at(0, HEADER as u64, "header")?;
     if !header.starts_with(b"\x7fELF") {
-        return Err("is no ELF file".into());
+        return Err("is not an ELF file".into());
     }
     let order = if cfg!(target_endian = "little") { 1 } else { 2 };
     if header[4] != 2 || header[5] != order {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn other_files_are_refused() {
         let mut other = program();
-        assert!(check_image(&[b'x'; 100]).unwrap_err().contains("no ELF"));
+        assert!(check_image(&[b'x'; 100]).unwrap_err().contains("not an ELF"));
         other[4] = 1;
         assert!(check_image(&other).unwrap_err().contains("another kind"));
     }

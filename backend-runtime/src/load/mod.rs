@@ -1,7 +1,7 @@
-//! What is read from disk to be run: where it is looked for, who may have written it, and whether it is whole.
+//! Code that is loaded from disk: where it is looked for, who may have written it, and whether the file is complete.
 //!
 //! The Torch and Cuda backends load libraries and compiled code at run time. The rules for all of that are here, once;
-//! `docs/security.md` says them to users. [`places`] knows the folders to look in, [`check`] refuses what others may have
+//! `docs/security.md` explains them to users. [`places`] knows the folders to look in, [`check`] refuses what others may have
 //! written, [`elf`] what is damaged, [`cache`] keeps what was compiled, and [`examine`] is asked before a library is loaded.
 
 pub mod cache;
@@ -34,7 +34,7 @@ pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<P
     Ok(checked.swap_remove(0))
 }
 
-/// An error with what caused it: a loader gives its reason only there.
+/// An error with its cause: loaders give their reason only there.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,4 +1,4 @@
-//! Whom a path is believed.
+//! Who is trusted to have named a path.
 
 /// How a path came to be looked at, and with that whom it is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

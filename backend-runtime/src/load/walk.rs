@@ -1,4 +1,4 @@
-//! The way to a file on Unix systems: who owns its parts, and who can write them.
+//! The path to a file on Unix systems: owners and permissions of every folder and link on the way.
 
 use super::trust::Trust;
 use std::{
@@ -92,7 +92,7 @@ pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) 
 pub(super) struct Walk {
     trust: Trust,
     users: Users,
-    /// As far as it went.
+    /// The path resolved so far.
     pub(super) at: PathBuf,
     links: usize,
 }
@@ -106,7 +106,7 @@ impl Walk {
 
     pub(super) fn follow(&mut self, path: &Path) -> Result<(), String> {
         let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
-        // what is still to be followed, last part first
+        // the parts of the path that remain, the last one first
         let mut rest = parts(&path);
         while let Some(part) = rest.pop() {
             if part == ".." {
@@ -128,7 +128,7 @@ impl Walk {
                 }
                 rest.extend(parts(&target));
             } else {
-                // what others can write leads on if only owners can replace its entries
+                // a folder that others can write is fine on the way if only owners can replace its entries (sticky bit)
                 if !entry.is_dir() || entry.mode() & STICKY == 0 {
                     self.users.writers(&entry, self.trust).map_err(refused)?;
                 }
@@ -138,7 +138,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether only the right ones can write what was come to.
+    /// Whether only trusted users can write the file or folder reached.
     pub(super) fn here(&self) -> Result<(), String> {
         let entry = fs::symlink_metadata(&self.at).map_err(|why| why.to_string());
         let refused = |why| format!("{}: {why}", self.at.display());

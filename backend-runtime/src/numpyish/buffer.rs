@@ -1,6 +1,6 @@
 //! Memory for results: elements of a dtype that is known only at run time.
 //!
-//! A large result is mostly the price of its page faults, so every buffer asks for huge pages.
+//! The cost of a large result is mostly that of its page faults, so large buffers ask for huge pages.
 
 use crate::{DType, Element, Error, Result};
 use std::alloc::{self, Layout};
@@ -62,7 +62,7 @@ impl Buffer {
         Buffer { start: v.as_mut_ptr().cast(), len: v.len(), dtype: T::DTYPE }
     }
 
-    /// The elements as a vector.
+    /// The elements, as a vector of their type.
     ///
     /// # Panics
     /// If `T` is another dtype: the caller is wrong.
@@ -83,13 +83,13 @@ impl Buffer {
         self.start
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// What they are.
+    /// The dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
@@ -128,7 +128,7 @@ pub fn no_memory(op: &'static str, bytes: usize) -> Error {
 /// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
 const HUGE: usize = 1 << 20;
 
-/// Asks the system to back a new buffer with huge pages. Only advice: a refusal changes nothing.
+/// Asks the system to back a new buffer with huge pages. This is advice to the kernel; a refusal has no effect.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {
@@ -168,8 +168,8 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
     Ok(v)
 }
 
-/// Refuses to go on where a library is about to allocate up to `bytes` bytes by itself: libraries end the process where
-/// memory is refused to them. The memory is asked for and given back at once.
+/// An error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself, because libraries
+/// abort the process when an allocation fails. The memory is allocated and freed at once.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }

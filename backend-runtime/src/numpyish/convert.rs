@@ -1,7 +1,7 @@
 //! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
 
 use super::{buffer, simd::versions};
-use crate::{Complex, DType, Element, Kind, Real, Result, bf16, f16};
+use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16};
 use half::slice::HalfFloatSliceExt;
 
 /// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
@@ -17,9 +17,9 @@ pub const fn computed_in(dtype: DType) -> DType {
 /// The dtype of a sum: see [`Element::Sum`].
 pub const fn sum_dtype(dtype: DType) -> DType {
     match dtype.kind() {
-        Kind::Bool | Kind::Signed => DType::Int64,
-        Kind::Unsigned => DType::UInt64,
-        Kind::Real | Kind::Complex => dtype,
+        DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+        DTypeKind::Unsigned => DType::UInt64,
+        DTypeKind::Real | DTypeKind::Complex => dtype,
     }
 }
 
@@ -30,7 +30,7 @@ pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 /// `None` where they are the same.
 ///
 /// # Panics
-/// Of other pairs of dtypes.
+/// For any other pair of dtypes.
 pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     use DType::*;
     Some(match (from, to) {
@@ -54,7 +54,7 @@ pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     })
 }
 
-/// Converts `n` elements, or copies them where they stay what they are.
+/// Converts `n` elements, or copies them if the dtype does not change.
 ///
 /// # Safety
 /// `from` and `to` are `n` elements of these dtypes, apart from each other.
@@ -170,7 +170,7 @@ impl Value {
     /// Zero.
     pub const ZERO: Value = Value([0]);
 
-    /// What `from_f64` of the dtype gives.
+    /// The value of `T::from_f64(x)`, where `T` is the dtype.
     pub fn from_f64(dtype: DType, x: f64) -> Value {
         let mut value = Value::ZERO;
         let to = value.0.as_mut_ptr().cast::<u8>();
@@ -215,12 +215,12 @@ impl Value {
         unsafe { Value::read(T::DTYPE, std::ptr::from_ref(&x).cast()) }
     }
 
-    /// Where it is.
+    /// Address of the value.
     pub fn start(&self) -> *const u8 {
         self.0.as_ptr().cast()
     }
 
-    /// Where it is, to be written.
+    /// Address of the value, for writing.
     pub fn start_mut(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
@@ -320,7 +320,7 @@ mod tests {
             let mut to = vec![9; x.len()];
             // SAFETY: as many elements of the dtype as bytes.
             unsafe { nonzero_bytes(T::DTYPE)(x.as_ptr().cast(), to.as_mut_ptr(), x.len()) };
-            assert!(x.iter().zip(&to).all(|(x, &byte)| x.truth() as u8 == byte));
+            assert!(x.iter().zip(&to).all(|(x, &byte)| x.is_nonzero() as u8 == byte));
             to
         }
         assert_eq!(bytes(&[0.0, -0.0, f64::NAN, 5e-324]), [0, 0, 1, 1]);

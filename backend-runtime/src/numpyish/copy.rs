@@ -3,30 +3,18 @@
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
 use super::{
-    NdArray,
     buffer::Buffer,
     parallel::{self},
     raw::{RawArray, View},
-    typed::typed,
 };
 use crate::{DType, Element, Result};
-use ndarray::{ArrayView, IxDyn};
 use std::mem::MaybeUninit;
 
-/// A copy of any ndarray, in C order.
-pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
-    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
-    crate::rules::count(op, view.shape, view.dtype.size())?;
-    let elements = to_buffer(op, view)?;
-    // SAFETY: the copy writes every element.
-    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
-}
-
-/// Elements in C order: where they lie, or copied.
+/// Elements in C order: borrowed if that is how they lie in memory, else copied.
 pub enum Packed<'a> {
-    /// They lie in C order.
+    /// The array's own memory, which is in C order.
     Borrowed(View<'a>),
-    /// They did not.
+    /// A copy in C order.
     Owned(Buffer),
 }
 
@@ -44,7 +32,7 @@ impl Packed<'_> {
     /// The elements, with their type.
     ///
     /// # Safety
-    /// There are `n` of this type.
+    /// There are `n` elements, and they have this type.
     pub unsafe fn slice<T: Element>(&self, n: usize) -> &[T] {
         // SAFETY: the caller's promise; of no elements the address does not matter, but it has to be aligned.
         if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start().cast(), n) } }
@@ -228,9 +216,9 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
 
 /// The two pointers of a copy, for several threads.
 pub struct Ends<U> {
-    /// Where elements are read.
+    /// Address that elements are read from.
     pub from: *const U,
-    /// Where they are written.
+    /// Address that elements are written to.
     pub to: *mut U,
 }
 
@@ -244,7 +232,7 @@ impl<U> Ends<U> {
     }
 }
 
-/// What elements are moved as.
+/// A plain type of the size of an element: a copy moves bits, whatever their dtype.
 trait Bits: Copy + Send + Sync + 'static {}
 impl<U: Copy + Send + Sync + 'static> Bits for U {}
 
@@ -372,7 +360,7 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
 unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let squares = i.from == 1 && j.to == 1;
     let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
-    // cache lines are used up one after the other: with a power of two between rows, few of them stay
+    // each cache line is used completely before the next: with a power of two between rows, lines evict each other
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
         for j0 in (0..whole_j).step_by(line) {
@@ -456,7 +444,7 @@ pub(super) mod tests {
     };
     use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice};
 
-    /// A few random decisions: enough for layouts, and the same in every run.
+    /// A small generator of pseudo-random decisions for the tests, the same in every run.
     pub struct Dice(pub u64);
 
     impl Dice {

@@ -10,10 +10,13 @@ use super::{
     simd::{SETS, set, versions},
     walk::{self, Part},
 };
-use crate::{Complex, DType, Each, EachOf, EachSource, Element, Elements, Kind, Result, bf16, rules, scalar::is_far};
+use crate::{
+    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, Result, bf16, rules,
+    scalar::needs_range_reduction,
+};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-/// How many operands an op has at most.
+/// Largest number of operands of an op.
 pub const MOST: usize = 3;
 
 /// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`: `n` elements of each, or one for all
@@ -24,7 +27,7 @@ pub type Loop = unsafe fn(op: *const u8, x: [*const u8; MOST], scalars: u8, out:
 pub struct Kernel {
     /// Name of the op, for errors.
     pub(super) name: &'static str,
-    /// How many operands it takes.
+    /// Number of operands.
     pub(super) operands: u8,
     /// Dtype of each operand.
     pub(super) inputs: [DType; MOST],
@@ -34,7 +37,8 @@ pub struct Kernel {
     pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
     pub(super) loops: [Loop; SETS],
-    /// The loops for arguments none of which is far (see [`is_far`]), if that makes a difference.
+    /// Faster loops for blocks without an argument that needs range reduction (see [`needs_range_reduction`]), where the op
+    /// has such.
     pub(super) near: Option<[Loop; SETS]>,
 }
 
@@ -68,7 +72,7 @@ pub struct Table<F> {
 }
 
 impl<F> Table<F> {
-    /// Of these kernels.
+    /// A table of these kernels.
     pub const fn new(kernels: &[KernelOf<F>]) -> Table<F> {
         let mut table = [None; DType::ALL.len()];
         let mut i = 0;
@@ -88,7 +92,7 @@ fn no_table() -> ! {
 /// The kernel of a dtype over `n` operands: one of a table.
 ///
 /// # Panics
-/// If it has none.
+/// If the table has no kernel of the dtype.
 fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
     let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
     kernel.expect("a table has the kernels that it says it has")
@@ -116,11 +120,11 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 /// The kernel of an op over a dtype: that of the op's table, or one of the crate that calls.
 #[inline(always)]
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
-    // a constant, so that the compiler does not make what is not used
+    // a constant, so that unused kernels are not compiled
     if const { is_one_of(T::DTYPE, F::TABLED) } {
         match F::table() {
             Some(table) => get(&table.kernels, T::DTYPE, N),
-            // not the kernel of this crate: that would compile it here, table or not
+            // not `KernelOf::KERNEL`: naming it would compile it here, even where the table has it
             None => no_table(),
         }
     } else {
@@ -134,7 +138,7 @@ pub struct Of<const N: usize, T, F>(PhantomData<(T, F)>);
 impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     const NEEDS_RANGE_REDUCTION: bool = N == 1
         && match T::DTYPE.kind() {
-            Kind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
+            DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
@@ -143,7 +147,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
 
     /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), Kind::Real | Kind::Complex);
+    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
 
     /// The kernel, with its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
@@ -155,7 +159,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         inputs: [T::DTYPE; MOST],
         output: F::Out::DTYPE,
         scalar_forms: Self::SCALAR_FORMS,
-        // a far argument is rare: its loop need not be the fastest
+        // large arguments are rare: their loop need not be the fastest
         loops: loops::<N, T, F, false>(Self::USES_AVX512 && !Self::NEEDS_RANGE_REDUCTION),
         near: if Self::NEEDS_RANGE_REDUCTION { Some(loops::<N, T, F, true>(Self::USES_AVX512)) } else { None },
     };
@@ -220,7 +224,7 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
 /// The loop, for any instruction set. It calls no closures: those would be functions of the baseline.
 ///
 /// # Safety
-/// As [`Loop`] says. Where `NEAR`, no element of the first operand is far.
+/// As [`Loop`] says. Where `NEAR`, no element of the first operand needs range reduction.
 #[inline(always)]
 unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
     op: *const u8,
@@ -258,7 +262,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             return;
         }
         while i < n {
-            // written out: in an array made by a helper, what is assumed of an element gets lost
+            // written out: the compiler loses the assumption about an element of an array that a helper makes
             let mut at = [*p.add(i); N];
             if const { N > 1 } {
                 at[1] = *q.add(i);
@@ -267,7 +271,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
                 at[2] = *r.add(i);
             }
             if NEAR {
-                assert_unchecked(!is_far(at[0]));
+                assert_unchecked(!needs_range_reduction(at[0]));
             }
             *out.add(i) = op.apply(at);
             i += 1;
@@ -318,13 +322,13 @@ loop_version!(
     NEAR
 );
 
-/// What [`run`] gives.
+/// The result of [`run`].
 pub enum Computed {
     /// Elements in the shape and memory order of an operand.
     Like {
-        /// Which operand.
+        /// Index of that operand.
         lead: usize,
-        /// Whether that is C order.
+        /// Whether its memory is in C order.
         c_order: bool,
         /// The elements.
         buffer: Buffer,
@@ -340,9 +344,9 @@ const SMALL: usize = 1 << 14;
 pub struct Aligned {
     x: [*const u8; MOST],
     scalars: u8,
-    /// Which operand's shape the result has.
+    /// Index of the operand whose shape the result has.
     pub lead: usize,
-    /// How many elements that is.
+    /// Number of elements of the result.
     pub n: usize,
 }
 
@@ -480,7 +484,7 @@ fn is_dense(x: &View<'_>) -> bool {
         expected *= len as isize;
         fits
     });
-    // of an axis of length 1 as well, because a result takes the strides over
+    // checked for axes of length 1 as well, because the result takes over the strides
     dense && x.strides.iter().all(|&s| s >= 0)
 }
 
@@ -500,7 +504,7 @@ unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u
     Ok(buffer)
 }
 
-/// What tasks share.
+/// The addresses that all tasks of a run share.
 struct Pointers {
     op: *const u8,
     x: [*const u8; MOST],
@@ -569,7 +573,7 @@ unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scala
     }
 }
 
-/// Whether any of `n` elements is far.
+/// Whether any of `n` elements needs range reduction.
 ///
 /// # Safety
 /// `x` points to `n` elements of the dtype.
@@ -593,7 +597,7 @@ versions! {
         let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
         let mut far = false;
         for &x in x {
-            far |= is_far(x);
+            far |= needs_range_reduction(x);
         }
         far
     }

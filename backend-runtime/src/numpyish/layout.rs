@@ -23,7 +23,7 @@ pub fn dims(x: View<'_>) -> Vec<Dim> {
     x.shape.iter().zip(x.strides).map(|(&len, &stride)| Dim { len, stride }).collect()
 }
 
-/// How many elements axes span.
+/// Number of elements that the axes span.
 pub fn size(dims: &[Dim]) -> usize {
     dims.iter().map(|d| d.len).product()
 }
@@ -74,13 +74,13 @@ impl Iterator for Offsets<'_> {
 /// powers of two.
 const GROUP: usize = 8;
 
-/// What is done to a lane: it is given the address of a lane to read, and that of one to write.
+/// A function of one lane, given the address of the lane to read and of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
 /// Makes the function for the lanes of one task, with the memory that it works in.
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
-/// What comes of mapping lanes.
+/// The result of mapping lanes: dtype and length of each.
 pub struct Lanes {
     /// Their elements.
     pub dtype: DType,
@@ -109,7 +109,7 @@ pub unsafe fn map_lanes<'f>(
     if result.len() > 0 {
         let lanes = size(&others);
         let inner: usize = shape[axis + 1..].iter().product();
-        let source = Source { start: x.start, dtype: x.dtype, lane };
+        let source = LaneReader { start: x.start, dtype: x.dtype, lane };
         let (target, out_size) = (Target(result.start()), out.dtype.size());
         in_groups(lanes, lane.len.max(out.len), grain, &|range| {
             let target = &target;
@@ -168,7 +168,7 @@ pub unsafe fn lanes_in_place<'f>(
     }
     let lanes = n / len;
     let inner: usize = shape[axis + 1..].iter().product();
-    let source = Source { start: x, dtype, lane: Dim { len, stride: inner as isize } };
+    let source = LaneReader { start: x, dtype, lane: Dim { len, stride: inner as isize } };
     // lanes of one element lie one after the other too
     let contiguous = inner == 1 || len == 1;
     let (target, bytes) = (Target(x), len * dtype.size());
@@ -202,7 +202,7 @@ pub unsafe fn lanes_in_place<'f>(
     })
 }
 
-/// Where the tasks of a map write.
+/// Address that the tasks of a map write to, each its own lanes.
 struct Target(*mut u8);
 
 // SAFETY: each task writes lanes of its own.
@@ -230,16 +230,16 @@ fn in_groups(
 }
 
 /// Lanes to read: those of stride 1 where they lie, others from a copy.
-struct Source {
+struct LaneReader {
     start: *const u8,
     dtype: DType,
     lane: Dim,
 }
 
 // SAFETY: it only reads, and what it reads may be shared.
-unsafe impl Sync for Source {}
+unsafe impl Sync for LaneReader {}
 
-impl Source {
+impl LaneReader {
     fn direct(&self) -> bool {
         self.lane.stride == 1 || self.lane.len <= 1
     }

@@ -1,36 +1,37 @@
 //! The CPU, on ndarray: `Array<T>` is an `ArcArray<T, IxDyn>`, the loops are our own.
 //!
-//! One file per group of the table; a row `call = "reduce::sum"` is the function `sum` in `reduce.rs`.
+//! One file per group of the table; a row `call = "reduction::sum"` is the function `sum` in `reduction.rs`.
 
 pub mod buffer;
+pub mod casting;
 pub mod convert;
 pub mod copy;
-pub mod create;
+pub mod creation;
 pub mod elementwise;
 pub mod fft;
-pub mod index;
+pub mod indexing;
 pub mod kernel;
 pub mod layout;
 pub mod linalg;
+pub mod manipulation;
 mod parallel;
 pub mod random;
 pub mod raw;
-pub mod reduce;
+pub mod reduction;
 mod region;
-pub mod shape;
 pub(crate) mod simd;
-pub mod sort;
+pub mod sorting;
 pub mod special;
 pub mod typed;
 pub mod walk;
 
-use crate::{Arrays, Element, HostArray, Result, random::Stream};
+use crate::{Arrays, Element, HostArray, Result, random::Stream, rules};
 use std::sync::LazyLock;
 
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
 pub type NdArray<T> = HostArray<T>;
 
-/// What a function of this backend gets for an `operand` parameter.
+/// The argument that functions of this backend take for an `operand` parameter.
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 
 /// The CPU, on ndarray. Free to create and to clone.
@@ -39,8 +40,8 @@ pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 /// Large loops run on rayon's global pool (as many threads as cores, or `RAYON_NUM_THREADS`), or on the pool that the calling
 /// thread belongs to; results do not depend on how many there are. Where the system refuses to start threads, and in a
 /// process made by `fork` after this backend was used, loops run in the thread that calls. Such a process also
-/// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends answer
-/// with [`Error::Unavailable`](crate::Error::Unavailable) there.
+/// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends
+/// answer with [`Error::Unavailable`](crate::Error::Unavailable) there.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
     /// `None` is the stream that all such backends of the process share.
@@ -61,7 +62,7 @@ impl Numpyish {
         Numpyish { random: Some(Stream::new(seed)) }
     }
 
-    /// Where random numbers come from.
+    /// The stream of random numbers.
     pub fn stream(&self) -> &Stream {
         self.random.as_ref().unwrap_or(&SHARED)
     }
@@ -84,6 +85,7 @@ impl Arrays for Numpyish {
 
     #[inline]
     fn from_ndarray<T: Element>(&self, x: NdArray<T>) -> Result<NdArray<T>> {
+        rules::count("from_ndarray", x.shape(), size_of::<T>())?;
         Ok(x)
     }
 

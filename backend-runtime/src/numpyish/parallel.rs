@@ -35,7 +35,7 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// The slice, to be written in parts. It must not be used before the last part is gone.
+    /// The slice, to be written in parts. It must not be used while a part exists.
     pub fn new(out: &mut [T]) -> Shared<T> {
         Shared { start: out.as_mut_ptr(), len: out.len() }
     }
@@ -52,7 +52,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// How many elements [`parallel_timed`] times.
+/// Number of elements in the part that [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;
 
 /// Handing a task to another thread takes about 5 microseconds; a task should take several times that.
@@ -64,7 +64,7 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let start = Instant::now();
     f(0..probed);
     let nanoseconds = start.elapsed().as_nanos().max(1);
-    // no task is larger than a cheap one, whatever a coarse clock says
+    // an upper bound, for clocks too coarse to measure the first part
     let most = (CHEAP / unit).max(1);
     let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds).unwrap_or(most).clamp(1, most);
     if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }

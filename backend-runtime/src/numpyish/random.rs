@@ -6,17 +6,17 @@ use super::{
     parallel::{self, COSTLY},
     raw::{RawArray, View},
     simd::versions,
-    sort,
+    sorting,
     typed::typed,
 };
 use crate::{
-    DType, Float, Integer, Kind, Precision, Real, Result, bf16, f16,
+    DType, DTypeKind, Float, Integer, Precision, Real, Result, bf16, f16,
     random::{BoxMuller, below, bits, philox_many, unit_f32, unit_f64},
     rules,
 };
 
 /// Uniform random numbers in [low, high).
-pub fn uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
+pub fn random_uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
     typed(uniform_of(b, T::DTYPE, shape, low, high))
 }
 
@@ -42,14 +42,14 @@ fn uniform_in<T: Real, R: Generator>(
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    // what rounding carries to `high`
+    // values that rounding moves up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: the loop writes as many numbers as it is given room for.
     make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
 }
 
 /// Normally distributed random numbers.
-pub fn normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
+pub fn random_normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
     typed(normal_of(b, T::DTYPE, shape, mean, std))
 }
 
@@ -77,7 +77,7 @@ fn normal_in<T: Real, R: Generator>(
 }
 
 versions! {
-    /// From [0, 1) to a range; what rounds to its end becomes what is below it.
+    /// From [0, 1) to a range; a value that rounds up to its end becomes the one below it.
     unsafe fn scale[T: Real, R: Precision][T, R](made: &[R], out: *mut T, start: R, length: R, end: T, below: T) {
         for (i, &u) in made.iter().enumerate() {
             let x: T = (start + length * u).cast();
@@ -96,7 +96,7 @@ versions! {
 }
 
 /// Uniform random integers in `low .. high`.
-pub fn integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
+pub fn random_integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
     rules::check_integers("random_integers", low, high)?;
     typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
 }
@@ -127,7 +127,7 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
 }
 
 /// A random order of 0 .. n - 1: that of random keys.
-pub fn permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
+pub fn random_permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
     typed(permutation_of(b, T::DTYPE, T::MAX.cast(), n))
 }
 
@@ -140,7 +140,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
         random_bits(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
     });
     let keys = View { start: keys.start(), dtype: DType::UInt64, shape: &[n], strides: &[1] };
-    let order = sort::order(keys, 0, false).map_err(|e| e.within(op))?;
+    let order = sorting::order(keys, 0, false).map_err(|e| e.within(op))?;
     let out = Buffer::new(op, n, dtype)?;
     let strides = order.strides();
     for (i, &x) in order.view(&strides).as_slice::<i64>().iter().enumerate() {
@@ -189,7 +189,7 @@ fn make<T: Real, R: Generator>(
     last: impl Fn(&[R], *mut T) + Sync,
 ) -> Result<RawArray> {
     let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
-    let parts = if dtype.kind() == Kind::Complex { 2 } else { 1 };
+    let parts = if dtype.kind() == DTypeKind::Complex { 2 } else { 1 };
     assert_eq!(dtype.size(), parts * size_of::<T>());
     fill(b, &out, parts * out.len(), R::PER_BLOCK, |key, block, to, n| {
         let mut made = [R::ZERO; PART];
@@ -200,9 +200,9 @@ fn make<T: Real, R: Generator>(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// `f32` and `f64`: what random numbers are made in. Both functions fill a slice from a block on.
+/// `f32` and `f64`, the precisions in which random numbers are made. Both functions fill a slice, starting with a block.
 trait Generator: Precision {
-    /// How many numbers come from a block.
+    /// Number of random numbers made from one block of the generator.
     const PER_BLOCK: usize;
 
     fn uniform(key: u64, block: u64, out: &mut [Self]);
@@ -325,12 +325,12 @@ mod tests {
     #[test]
     fn elements_follow_the_recipe() {
         const N: usize = 20_003;
-        let double: NdArray<f64> = uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
-        let single: NdArray<f32> = uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
-        let half: NdArray<f16> = uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
-        let normals: NdArray<f64> = normal(&seeded(), &[N], 5.0, 2.0).unwrap();
-        let brains: NdArray<bf16> = normal(&seeded(), &[N], 5.0, 2.0).unwrap();
-        let whole: NdArray<i16> = integers(&seeded(), &[N], -30_000, 30_000).unwrap();
+        let double: NdArray<f64> = random_uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
+        let single: NdArray<f32> = random_uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
+        let half: NdArray<f16> = random_uniform(&seeded(), &[N], -1.0, 3.0).unwrap();
+        let normals: NdArray<f64> = random_normal(&seeded(), &[N], 5.0, 2.0).unwrap();
+        let brains: NdArray<bf16> = random_normal(&seeded(), &[N], 5.0, 2.0).unwrap();
+        let whole: NdArray<i16> = random_integers(&seeded(), &[N], -30_000, 30_000).unwrap();
         for i in 0..N {
             let (two, four) = (philox(42, i as u64 / 2), philox(42, i as u64 / 4));
             let (k, word) = (i % 2 * 2, four[i % 4]);
@@ -346,19 +346,19 @@ mod tests {
 
     #[test]
     fn complex_numbers_are_pairs_of_reals() {
-        let z: NdArray<Complex<f32>> = normal(&seeded(), &[7, 5], 0.0, 1.0).unwrap();
-        let x: NdArray<f32> = normal(&seeded(), &[70], 0.0, 1.0).unwrap();
+        let z: NdArray<Complex<f32>> = random_normal(&seeded(), &[7, 5], 0.0, 1.0).unwrap();
+        let x: NdArray<f32> = random_normal(&seeded(), &[70], 0.0, 1.0).unwrap();
         assert!(z.iter().flat_map(|z| [z.re, z.im]).eq(x.iter().copied()));
-        let z: NdArray<Complex<f64>> = uniform(&seeded(), &[3], 1.0, 2.0).unwrap();
+        let z: NdArray<Complex<f64>> = random_uniform(&seeded(), &[3], 1.0, 2.0).unwrap();
         assert!(z.iter().all(|z| z.re >= 1.0 && z.im >= 1.0 && z.re < 2.0 && z.im < 2.0 && z.re != z.im));
     }
 
     #[test]
     fn a_stream_goes_on() {
         let b = seeded();
-        let first: NdArray<f64> = uniform(&b, &[3], 0.0, 1.0).unwrap();
-        let second: NdArray<f64> = uniform(&b, &[2], 0.0, 1.0).unwrap();
-        let whole: NdArray<f64> = uniform(&seeded(), &[6], 0.0, 1.0).unwrap();
+        let first: NdArray<f64> = random_uniform(&b, &[3], 0.0, 1.0).unwrap();
+        let second: NdArray<f64> = random_uniform(&b, &[2], 0.0, 1.0).unwrap();
+        let whole: NdArray<f64> = random_uniform(&seeded(), &[6], 0.0, 1.0).unwrap();
         assert_eq!(first.as_slice().unwrap(), &whole.as_slice().unwrap()[..3]);
         assert_eq!(second.as_slice().unwrap(), &whole.as_slice().unwrap()[4..], "a block is never used twice");
     }
@@ -375,11 +375,11 @@ mod tests {
             assert!((of(4, mean) / s.powi(4) - kurtosis).abs() < 0.1, "kurtosis");
         }
         let twelfth = (1.0_f64 / 12.0).sqrt();
-        check(uniform::<f64>(&seeded(), &[N], 0.0, 1.0).unwrap().iter().copied(), 0.5, twelfth, 1.8);
-        check(uniform::<f32>(&seeded(), &[N], 0.0, 1.0).unwrap().iter().map(|v| v.to_f64()), 0.5, twelfth, 1.8);
-        check(normal::<f64>(&seeded(), &[N], 3.0, 2.0).unwrap().iter().copied(), 3.0, 2.0, 3.0);
-        check(normal::<f32>(&seeded(), &[N], 3.0, 2.0).unwrap().iter().map(|v| v.to_f64()), 3.0, 2.0, 3.0);
-        let dice = integers::<u8>(&seeded(), &[N], 1, 7).unwrap();
+        check(random_uniform::<f64>(&seeded(), &[N], 0.0, 1.0).unwrap().iter().copied(), 0.5, twelfth, 1.8);
+        check(random_uniform::<f32>(&seeded(), &[N], 0.0, 1.0).unwrap().iter().map(|v| v.to_f64()), 0.5, twelfth, 1.8);
+        check(random_normal::<f64>(&seeded(), &[N], 3.0, 2.0).unwrap().iter().copied(), 3.0, 2.0, 3.0);
+        check(random_normal::<f32>(&seeded(), &[N], 3.0, 2.0).unwrap().iter().map(|v| v.to_f64()), 3.0, 2.0, 3.0);
+        let dice = random_integers::<u8>(&seeded(), &[N], 1, 7).unwrap();
         for face in 1..7 {
             let share = dice.iter().filter(|&&d| d == face).count() as f64 / N as f64;
             assert!((share - 1.0 / 6.0).abs() < 0.005);
@@ -388,42 +388,48 @@ mod tests {
 
     #[test]
     fn bounds_hold_in_every_dtype() {
-        let small: NdArray<f16> = uniform(&seeded(), &[50_000], 0.0, 1.0).unwrap();
+        let small: NdArray<f16> = random_uniform(&seeded(), &[50_000], 0.0, 1.0).unwrap();
         assert!(small.iter().all(|&v| v >= f16::ZERO && v < f16::ONE));
-        let brain: NdArray<bf16> = uniform(&seeded(), &[50_000], 1.0, 2.0).unwrap();
+        let brain: NdArray<bf16> = random_uniform(&seeded(), &[50_000], 1.0, 2.0).unwrap();
         assert!(brain.iter().all(|&v| v >= bf16::ONE && v.to_f32() < 2.0));
-        let tight: NdArray<f32> = uniform(&seeded(), &[50_000], 1.0, 1.0 + 3e-7).unwrap();
+        let tight: NdArray<f32> = random_uniform(&seeded(), &[50_000], 1.0, 1.0 + 3e-7).unwrap();
         assert!(tight.iter().all(|&v| (1.0..1.0 + 3e-7_f32).contains(&v)));
-        let every: NdArray<i64> = integers(&seeded(), &[100], i64::MIN, i64::MAX).unwrap();
+        let every: NdArray<i64> = random_integers(&seeded(), &[100], i64::MIN, i64::MAX).unwrap();
         assert!(every.iter().any(|&v| v < 0) && every.iter().any(|&v| v > 0));
-        assert!(integers::<u8>(&seeded(), &[100], 254, 255).unwrap().iter().all(|&v| v == 254));
+        assert!(random_integers::<u8>(&seeded(), &[100], 254, 255).unwrap().iter().all(|&v| v == 254));
     }
 
     #[test]
     fn permutations() {
         for n in [0, 1, 2, 100, 5000] {
-            let p: NdArray<i32> = permutation(&seeded(), n).unwrap();
+            let p: NdArray<i32> = random_permutation(&seeded(), n).unwrap();
             let mut sorted: Vec<i32> = p.iter().copied().collect();
             assert!(n < 100 || !sorted.is_sorted());
             sorted.sort_unstable();
             assert!(sorted.into_iter().eq(0..n as i32));
         }
-        assert_eq!(permutation::<u8>(&seeded(), 256).unwrap().len(), 256);
-        assert!(matches!(permutation::<u8>(&seeded(), 257), Err(Error::Argument { op: "random_permutation", .. })));
-        assert!(matches!(permutation::<i64>(&seeded(), usize::MAX / 2), Err(Error::Memory { .. })));
+        assert_eq!(random_permutation::<u8>(&seeded(), 256).unwrap().len(), 256);
+        assert!(matches!(
+            random_permutation::<u8>(&seeded(), 257),
+            Err(Error::Argument { op: "random_permutation", .. })
+        ));
+        assert!(matches!(random_permutation::<i64>(&seeded(), usize::MAX / 2), Err(Error::Memory { .. })));
     }
 
     #[test]
     fn what_is_refused() {
         for (low, high) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
-            let r = uniform::<f64>(&seeded(), &[2], low, high);
+            let r = random_uniform::<f64>(&seeded(), &[2], low, high);
             assert!(matches!(r, Err(Error::Argument { op: "random_uniform", .. })), "{low} {high}");
         }
-        assert!(uniform::<f32>(&seeded(), &[2], 0.0, 1e300).is_err(), "infinite as f32");
-        assert!(matches!(normal::<f32>(&seeded(), &[2], 0.0, -1.0), Err(Error::Argument { op: "random_normal", .. })));
-        assert!(matches!(integers(&seeded(), &[2], 3, 3), Err(Error::Argument { op: "random_integers", .. })));
-        assert!(matches!(uniform::<f32>(&seeded(), &[usize::MAX, 2], 0.0, 1.0), Err(Error::Memory { .. })));
-        assert_eq!(normal::<f64>(&seeded(), &[0, 3], 0.0, 1.0).unwrap().shape(), [0, 3]);
-        assert_eq!(uniform::<f64>(&seeded(), &[], 2.0, 2.0).unwrap()[[]], 2.0);
+        assert!(random_uniform::<f32>(&seeded(), &[2], 0.0, 1e300).is_err(), "infinite as f32");
+        assert!(matches!(
+            random_normal::<f32>(&seeded(), &[2], 0.0, -1.0),
+            Err(Error::Argument { op: "random_normal", .. })
+        ));
+        assert!(matches!(random_integers(&seeded(), &[2], 3, 3), Err(Error::Argument { op: "random_integers", .. })));
+        assert!(matches!(random_uniform::<f32>(&seeded(), &[usize::MAX, 2], 0.0, 1.0), Err(Error::Memory { .. })));
+        assert_eq!(random_normal::<f64>(&seeded(), &[0, 3], 0.0, 1.0).unwrap().shape(), [0, 3]);
+        assert_eq!(random_uniform::<f64>(&seeded(), &[], 2.0, 2.0).unwrap()[[]], 2.0);
     }
 }

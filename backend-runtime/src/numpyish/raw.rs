@@ -1,4 +1,4 @@
-//! Arrays whose dtype is known only at run time: what the loops around a kernel work on, so that they are compiled once
+//! Arrays whose dtype is known only at run time. The loops around a kernel work on these, so that they are compiled once
 //! and not once per dtype.
 //!
 //! The public functions of this backend name a dtype; they hand [`View`]s to a function that does not, and give its
@@ -12,7 +12,7 @@ use crate::{DType, Element, Error, Result, rules};
 pub struct View<'a> {
     /// The element of index 0 along every axis.
     pub start: *const u8,
-    /// What the elements are.
+    /// Dtype of the elements.
     pub dtype: DType,
     /// Lengths of the axes.
     pub shape: &'a [usize],
@@ -39,7 +39,7 @@ pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// How many elements it has.
+    /// Number of elements.
     #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {
         self.shape.iter().product()
@@ -106,7 +106,7 @@ impl RawArray {
         unsafe { RawArray::new(op, shape, Buffer::new(op, 0, dtype)?) }
     }
 
-    /// Of a vector's elements, in C order.
+    /// An array of a vector's elements, in C order.
     pub fn from_vec<T: Element>(op: &'static str, shape: Vec<usize>, v: Vec<T>) -> Result<RawArray> {
         // SAFETY: the elements of a vector have been written.
         unsafe { RawArray::new(op, shape, Buffer::from_vec(v)) }

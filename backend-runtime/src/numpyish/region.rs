@@ -13,7 +13,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// All of an array.
+    /// The whole array.
     pub fn of(x: View<'_>) -> Region {
         Region { start: x.start, dtype: x.dtype, shape: x.shape.to_vec(), strides: x.strides.to_vec() }
     }

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     versions! {
-        /// Adds up without a vector's order: what every version gives.
+        /// A sum in a fixed order, which is the same in every version.
         unsafe fn added[const N: usize][N](x: &[f32; N]) -> f32 {
             x.iter().fold(0.0, |sum, &x| x.mul_add(x, sum))
         }

@@ -1,13 +1,14 @@
-//! Arrays get their dtype back: what every dtype has a function of, compiled in this crate.
+//! From arrays whose dtype is known at run time back to arrays of a type: one function per dtype, compiled in this crate.
 
 use super::{
     NdArray,
-    buffer::{self, Buffer},
+    buffer::Buffer,
+    copy,
     kernel::{self, Kernel},
     raw::{RawArray, View, view},
 };
-use crate::{Complex, Element, HostArray, Result, bf16, f16};
-use ndarray::{Array, Axis, IxDyn, ShapeBuilder, Slice};
+use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
+use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 
 /// An array of this shape, in C order, of a vector's elements: for tests.
 #[cfg(test)]
@@ -15,7 +16,16 @@ pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result
     typed(RawArray::from_vec(op, shape.to_vec(), v))
 }
 
-/// The array of a dtype that is named. Every dtype has this as a function of its own, compiled in this crate.
+/// A copy of any ndarray, in C order.
+pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
+    let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
+    rules::count(op, view.shape, view.dtype.size())?;
+    let elements = copy::to_buffer(op, view)?;
+    // SAFETY: the copy writes every element.
+    typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
+}
+
+/// An array with its dtype in its type. Each dtype has a function of its own for that, compiled in this crate.
 #[inline]
 pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     match array {
@@ -24,7 +34,7 @@ pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     }
 }
 
-/// Several of them.
+/// The same for several arrays.
 #[inline]
 pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
     match arrays {
@@ -52,12 +62,12 @@ pub enum Step {
     Reshape(Vec<usize>),
 }
 
-/// How an array changes: what is read, or what is there.
+/// The result of an op that only reorders: another way to read the same memory, or new memory.
 #[derive(Debug)]
 pub enum Change {
-    /// The same memory is read in another way.
+    /// Another way to read the same memory, in several steps.
     View(Vec<Step>),
-    /// The same, by one step.
+    /// Another way to read the same memory, in one step.
     One(Step),
     /// New memory.
     Copy(RawArray),
@@ -72,7 +82,7 @@ pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<
     }
 }
 
-/// What every dtype has a function of, compiled in this crate and not where an op is called. The names are long because a
+/// Functions that exist once per dtype, compiled in this crate and not where an op is called. The names are long because a
 /// trait bound `T: Element` brings them into the scope of users' code.
 pub trait Typed: Sized {
     /// The array with its dtype named.
@@ -81,7 +91,7 @@ pub trait Typed: Sized {
     /// If it has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
-    /// Several of them.
+    /// The same for several arrays.
     fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
 
     /// The same memory read in another way, or new memory.
@@ -96,7 +106,7 @@ pub trait Typed: Sized {
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
 
-    /// An array of what a kernel computes.
+    /// The array that a kernel computes.
     ///
     /// # Safety
     /// As for [`kernel::run`]; this is the dtype of the kernel's result.
@@ -123,7 +133,7 @@ macro_rules! typed {
             }
 
             fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
-                let mut parts = buffer::vec(op, x.shape()[axis])?;
+                let mut parts = rules::list(op, x.shape()[axis])?;
                 parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
                 Ok(parts)
             }
@@ -216,7 +226,7 @@ fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
 /// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
-    // what a few elements cost is what is done before and after the loop
+    // for few elements the cost is that of the work before and after the loop
     if let Some(aligned) = kernel::aligned(operands)
         && aligned.is_one_call(kernel)
     {

@@ -25,19 +25,19 @@ fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
 pub struct Part {
     /// The first element.
     pub start: *const u8,
-    /// Whether it is one for all.
+    /// Whether this one element serves the whole row.
     pub scalar: bool,
 }
 
 impl Part {
-    /// No elements: what a walk begins with.
+    /// An empty part, the initial value.
     const NONE: Part = Part { start: std::ptr::dangling(), scalar: false };
 }
 
 /// Computes `n` elements of a result at an address, from the operands there.
 pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 
-/// How many operands a walk takes.
+/// Largest number of operands of a walk.
 const MOST: usize = 3;
 
 /// Bytes of a buffer for one packed operand. Three of them lie on the stack.
@@ -80,14 +80,14 @@ fn inverse(order: &[usize]) -> Vec<usize> {
     back
 }
 
-/// How an operand becomes a part of a box.
+/// How the elements of an operand reach the loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// The box is contiguous in the operand.
     Whole,
-    /// The operand is one element in the box.
+    /// The operand has one element in the box.
     One,
-    /// The elements are copied together first.
+    /// The elements are packed into a buffer first.
     Pack,
 }
 
@@ -265,7 +265,7 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     (dims, strides)
 }
 
-/// What an operand is in a box of these axes.
+/// How an operand reaches the loop in a box of these axes.
 fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     let mut expected = 1;
     let dense = dims.iter().zip(strides).rev().all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
@@ -276,7 +276,7 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     }
 }
 
-/// What a walk counts through outside the boxes: the axes before a row's, the tall one in steps of its height.
+/// The index outside the boxes: the axes before that of a row, the tall one in steps of its height.
 struct Outer {
     lens: Vec<usize>,
     /// Distances of the operands, and last of the result.
@@ -303,7 +303,7 @@ impl Outer {
     }
 }
 
-/// Where a walk is: the index outside the boxes, as one number too, and the offsets it leads to.
+/// Position of a walk: the index outside the boxes, also as one number, and the offsets of the operands there.
 struct Position<'a> {
     outer: &'a Outer,
     row: usize,

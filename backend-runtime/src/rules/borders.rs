@@ -1,6 +1,6 @@
 //! Borders around arrays.
 
-use super::count;
+use super::{count, list};
 use crate::{Error, PadMode, Result};
 
 /// The shape, of elements of this size, with borders, whose widths come in pairs: before and after each axis.
@@ -29,10 +29,8 @@ pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: 
 /// Which index of an axis of length `len` each index of the padded axis repeats. Borders may be longer than the axis.
 pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
     check_borders(op, &[len], &[before, after], mode)?;
-    let total = len.checked_add(before).and_then(|n| n.checked_add(after)).filter(|&n| n <= isize::MAX as usize / 8);
-    let total = total.ok_or(Error::Memory { op, bytes: usize::MAX })?;
-    let mut sources = Vec::new();
-    sources.try_reserve_exact(total).map_err(|_| Error::Memory { op, bytes: total * 8 })?;
+    let total = len.saturating_add(before).saturating_add(after);
+    let mut sources = list(op, total)?;
     let n = len as isize;
     sources.extend((0..total).map(|i| {
         let i = i as isize - before as isize;

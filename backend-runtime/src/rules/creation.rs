@@ -1,6 +1,6 @@
 //! How many elements new arrays have.
 
-use crate::{DType, Error, Kind, RealNumeric, Result};
+use crate::{DType, DTypeKind, Error, RealNumeric, Result};
 
 /// What `arange` counts: element `i` of a real dtype is `from + i * by`, of an integer one `start + i * step`, wrapping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,9 +18,9 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     if step == T::ZERO {
         return Err(Error::argument(op, "the step is 0"));
     }
-    if T::DTYPE.kind() < Kind::Real {
+    if T::DTYPE.kind() < DTypeKind::Real {
         let exact = |x: T| match T::DTYPE.kind() {
-            Kind::Unsigned => i128::from(x.cast::<u64>()),
+            DTypeKind::Unsigned => i128::from(x.cast::<u64>()),
             _ => i128::from(x.cast::<i64>()),
         };
         let (distance, step) = (exact(stop) - exact(start), exact(step));

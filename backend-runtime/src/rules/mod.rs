@@ -6,9 +6,9 @@
 //! # All axes
 //!
 //! `..` as a list of axes means the same on every backend, and what `None` means in NumPy where that takes it: all axes, in
-//! order (reductions, `flip`, `fftn`, `fftshift`, `moveaxis`, `tensordot`); the reverse order for `permute_dims`, which names the
-//! axes of the result; those of length 1 for `squeeze`; the elements as one row for `roll`. `expand_dims` has to know where the
-//! new axes go: there `..` is an error that says so.
+//! order (reductions, `flip`, `fftn`, `fftshift`, `moveaxis`, `tensordot`); the reverse order for `permute_dims`, which names
+//! the axes of the result; those of length 1 for `squeeze`; the elements as one row for `roll`. `expand_dims` has to know
+//! where the new axes go: there `..` is an error that says so.
 //!
 //! # Arrays without axes
 //!
@@ -42,7 +42,7 @@ pub use points::{interpolated, sorted};
 pub use product::Product;
 pub use random::{check_integers, check_normal, check_permutation, check_uniform};
 pub use reduction::{differences, quantile_range, reduced, reduction, reduction_axis, require_elements, scan};
-pub use repeats::{Repeats, repeated, tiled};
+pub use repeats::{Repeats, counted, repeated, tiled};
 pub use roll::{Roll, halves, roll};
-pub use size::{c_strides, count, infer};
+pub use size::{c_strides, count, infer, list};
 pub use slices::{Span, assigned, span, spans};

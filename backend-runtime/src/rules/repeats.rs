@@ -43,6 +43,16 @@ pub fn repeated(
     Ok((along, Repeats { shape: products(op, shape, &each, size)?, apart: with(1), target: with(times) }))
 }
 
+/// The axis along which every element is repeated as often as its count says: there is one for each element, or for all.
+pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize) -> Result<usize> {
+    let along = axis(op, along, shape.len())?;
+    match counts {
+        [] | [1] => Ok(along),
+        [n] if *n == shape[along] => Ok(along),
+        _ => Err(Error::shape(op, counts, format!("counts are one number, or one for each of {}", shape[along]))),
+    }
+}
+
 /// Lengths multiplied, axis by axis.
 fn products(op: &'static str, lengths: &[usize], times: &[usize], size: usize) -> Result<Vec<usize>> {
     let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
@@ -65,5 +75,9 @@ mod tests {
         assert!(matches!(repeated("repeat", &[2], usize::MAX, 0, 8), Err(Error::Memory { .. })));
         assert!(matches!(tiled("tile", &[1 << 40], &[1 << 40], 1), Err(Error::Memory { .. })));
         assert!(matches!(repeated("repeat", &[], 1, 0, 8), Err(Error::Axis { .. })));
+        assert_eq!(counted("repeat_each", &[2, 3], &[3], -1), Ok(1));
+        assert_eq!(counted("repeat_each", &[2, 3], &[], 0), Ok(0));
+        assert!(matches!(counted("repeat_each", &[2, 3], &[2], 1), Err(Error::Shape { .. })));
+        assert!(matches!(counted("repeat_each", &[2], &[2, 1], 0), Err(Error::Shape { .. })));
     }
 }

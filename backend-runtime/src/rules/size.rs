@@ -2,15 +2,29 @@
 
 use crate::{Error, Result};
 
-/// Number of elements; an error where bytes of them would not fit `isize::MAX`.
+/// Bytes of the largest elements.
+const WIDEST: usize = 16;
+
+/// Number of elements; an error where bytes of them would not fit `isize::MAX`. Of a shape without elements the other lengths
+/// have to fit, since strides are computed from them: those of the widest dtype, so that such an array has its place in
+/// every one.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
-    let too_large = Error::Memory { op, bytes: usize::MAX };
-    // the product of the non-zero lengths must fit too: strides are computed from it
-    let all = shape.iter().filter(|&&d| d != 0).try_fold(element_size.max(1), |n, &d| n.checked_mul(d));
+    let empty = shape.contains(&0);
+    let unit = if empty { WIDEST } else { element_size.max(1) };
+    let all = shape.iter().filter(|&&d| d != 0).try_fold(unit, |n, &d| n.checked_mul(d));
     match all {
-        Some(bytes) if bytes <= isize::MAX as usize => Ok(shape.iter().product()),
-        _ => Err(too_large),
+        Some(bytes) if bytes <= isize::MAX as usize => Ok(if empty { 0 } else { bytes / unit }),
+        _ => Err(Error::Memory { op, bytes: usize::MAX }),
     }
+}
+
+/// An empty list with room for `n` entries of what is no element: indices, arrays. That a list is longer than any memory says
+/// nothing of the result's size: it is memory that is refused.
+pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);
+    list.try_reserve_exact(n).map_err(|_| Error::Memory { op, bytes })?;
+    Ok(list)
 }
 
 /// Strides, in elements, of a shape in C order. They mean something where [`count`] accepts the shape; they are computed
@@ -35,7 +49,7 @@ pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize
     }
     let missing = if unknown == 1 { size / known } else { 1 };
     let shape: Vec<usize> = to.iter().map(|&d| if d < 0 { missing } else { d as usize }).collect();
-    if shape.iter().product::<usize>() == size { Ok(shape) } else { Err(refuse()) }
+    if count(op, &shape, 1)? == size { Ok(shape) } else { Err(refuse()) }
 }
 
 #[cfg(test)]
@@ -47,6 +61,15 @@ mod tests {
         assert_eq!(count("zeros", &[2, 3], 8).unwrap(), 6);
         assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::Memory { op: "zeros", bytes: usize::MAX }));
         assert!(count("zeros", &[usize::MAX, 2], 1).is_err());
+        assert!(count("zeros", &[1 << 61], 8).is_err());
+        assert!(count("zeros", &[1 << 59, 0], 1).is_err());
+        assert_eq!((count("zeros", &[1 << 58, 0], 1), count("zeros", &[1 << 58, 0], 16)), (Ok(0), Ok(0)));
+    }
+
+    #[test]
+    fn lists_longer_than_memory_are_refused() {
+        assert_eq!(list::<u64>("pad", 3).unwrap().capacity(), 3);
+        assert_eq!(list::<u64>("pad", usize::MAX), Err(Error::Memory { op: "pad", bytes: isize::MAX as usize }));
     }
 
     #[test]
@@ -57,5 +80,6 @@ mod tests {
             assert!(infer("reshape", &[2, 3], bad).is_err(), "{bad:?}");
         }
         assert!(infer("reshape", &[0], &[0, -1]).is_err());
+        assert!(matches!(infer("reshape", &[0], &[0, isize::MAX]), Err(Error::Memory { .. })));
     }
 }

@@ -31,8 +31,8 @@ macro_rules! words {
 }
 
 words! {
-    times(x, y) -> complex; over(x, y) -> complex; pow(x, y) -> complex;
-    abs(x) -> real; sign(x) -> complex; round(x) -> complex; sqrt(x) -> complex;
+    times(x, y) -> complex; div(x, y) -> complex; pow(x, y) -> complex;
+    reciprocal(x) -> complex; abs(x) -> real; sign(x) -> complex; round(x) -> complex; sqrt(x) -> complex;
     exp(x) -> complex; expm1(x) -> complex;
     log(x) -> complex; log2(x) -> complex; log10(x) -> complex; log1p(x) -> complex;
     sin(x) -> complex; cos(x) -> complex; tan(x) -> complex;

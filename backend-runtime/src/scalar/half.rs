@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// What makes a NaN quiet, which the other conversion does.
+    /// The bit that makes a NaN quiet, which the hardware conversion sets.
     fn quiet(is_nan: bool) -> u32 {
         if is_nan { 0x40_0000 } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Integer words: what wraps, and what a zero divisor or a large shift gives.
+//! Integer words: wrapping arithmetic, and the results of zero divisors and large shifts.
 
 macro_rules! common {
     ($t:ident) => {

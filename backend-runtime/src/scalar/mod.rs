@@ -1,4 +1,4 @@
-//! The scalar vocabulary, dtype by dtype: what the methods of the traits in [`element`](crate::element) compute.
+//! The scalar functions, dtype by dtype, which the methods of the traits in [`element`](crate::element) call.
 //!
 //! Everything is `#[inline(always)]` and, where it pays, free of branches, so that the loop around it vectorises.
 //!
@@ -20,21 +20,21 @@ use std::slice::from_ref;
 
 /// Whether a sine, cosine or tangent of `x` may leave the loop for a slower reduction: it has a large part.
 ///
-/// A loop of such words vectorises where the compiler knows that its arguments are not far: look at a block first, then
+/// A loop of such words vectorises where the compiler knows that no argument needs it: examine a block first, then
 /// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
 #[inline(always)]
-pub fn is_far<T: Element>(x: T) -> bool {
+pub fn needs_range_reduction<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
     if let Some(x) = same::<T, f64>(x) {
-        float64::is_far(x[0])
+        float64::needs_range_reduction(x[0])
     } else if let Some(x) = same::<T, f32>(x) {
-        float32::is_far(x[0])
+        float32::needs_range_reduction(x[0])
     } else if let Some(x) = same::<T, crate::bf16>(x) {
-        float32::is_far(half::widen_bf16(x[0].to_bits()))
+        float32::needs_range_reduction(half::widen_bf16(x[0].to_bits()))
     } else if let Some(x) = same::<T, crate::Complex<f64>>(x) {
-        float64::is_far(x[0].re) | float64::is_far(x[0].im)
+        float64::needs_range_reduction(x[0].re) | float64::needs_range_reduction(x[0].im)
     } else if let Some(x) = same::<T, crate::Complex<f32>>(x) {
-        float32::is_far(x[0].re) | float32::is_far(x[0].im)
+        float32::needs_range_reduction(x[0].re) | float32::needs_range_reduction(x[0].im)
     } else {
         false
     }

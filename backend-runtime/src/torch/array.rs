@@ -4,7 +4,7 @@ use super::{
     ffi::{code, load, shim, status},
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
-use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::copy::copied, rules};
+use crate::{Arrays, DType, Element, Error, HostArray, Operand, Result, numpyish::typed::copied, rules};
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
 use std::{ffi::c_void, fmt, marker::PhantomData};
 
@@ -44,7 +44,7 @@ impl<T: Element> TorchArray<T> {
         self.tensor.shape()
     }
 
-    /// The elements where they are, without a copy: of an array on the host, whatever its strides.
+    /// The elements in place, without a copy, for arrays on the host with any strides.
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
             let found = device_name(self.tensor.device());

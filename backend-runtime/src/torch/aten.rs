@@ -18,7 +18,8 @@ pub struct Aten {
 }
 
 impl Aten {
-    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor", DtypeStrategy::Parts)`.
+    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor",
+    /// DtypeStrategy::Parts)`.
     pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: DtypeStrategy) -> Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
@@ -92,14 +93,18 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
     R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
 }
 
-/// Where operands do not broadcast, that is what failed.
+/// The error of a failed call: that of broadcasting, if the operands do not broadcast or their common shape is larger than any
+/// memory, else libtorch's own.
 #[cold]
 #[inline(never)]
 fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     let shapes: Vec<&[usize]> =
         args.iter().filter_map(|a| if let Arg::Tensor(t) = a { Some(t.shape()) } else { None }).collect();
     match error {
-        Error::Library { .. } if shapes.len() > 1 => rules::broadcast_all(op, shapes).err().unwrap_or(error),
+        Error::Library { .. } if shapes.len() > 1 => {
+            let size = rules::broadcast_all(op, shapes).and_then(|shape| rules::count(op, &shape, 1));
+            size.err().unwrap_or(error)
+        }
         other => other,
     }
 }

@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Torch {
     /// -1 is the CPU, else the number of the GPU.
     pub(super) index: i32,
-    /// Where random numbers come from, and what is made on the host: the same recipes serve every backend.
+    /// The CPU backend: it has the random stream, and computes what is made on the host.
     pub(super) host: Numpyish,
 }
 
@@ -43,7 +43,7 @@ impl Torch {
         Torch { host: Numpyish::seeded(seed), ..self }
     }
 
-    /// What is made on the host.
+    /// The CPU backend, for what is computed on the host.
     pub(super) fn host(&self) -> &Numpyish {
         &self.host
     }

@@ -23,11 +23,11 @@ const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility
 /// Where headers with the version are, oldest layout last.
 const VERSION_HEADERS: [&str; 2] = ["torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"];
 
-/// A compiled shim, which lives until it is loaded where it is not kept.
+/// A compiled shim: a file of the cache, or one in a temporary folder that is removed with this value.
 pub(super) struct Built {
     /// The library.
     pub path: PathBuf,
-    /// Why it is not in the cache, and the folder that goes with this value.
+    /// Why it is not in the cache, and the temporary folder, which is removed with this value.
     unkept: Option<(String, Private)>,
 }
 
@@ -40,8 +40,8 @@ impl Built {
 
 /// The shim for this libtorch (its folder `torch`), compiled unless the cache has it.
 ///
-/// It is done by itself at first use; calling it before moves the wait to a set-up step. Where there is no folder to keep
-/// it in that is an error here; at first use it is compiled for that run alone, and stderr says so.
+/// The first use of the backend does this as well; calling it earlier moves the wait to a set-up step. A missing cache folder
+/// is an error here; at first use the shim is then compiled for that run alone, with a message on stderr.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
     let torch = check::path(libtorch, Trust::Named)
         .map_err(|why| unavailable(format!("{} cannot be used: {why}", libtorch.display())))?;
@@ -81,7 +81,7 @@ fn for_this_run(libtorch: &Path, why: String) -> Result<Built> {
     Ok(Built { path, unkept: Some((why, work)) })
 }
 
-/// The beginning of the name of a shim in the cache: what it is made of.
+/// Prefix of a shim's name in the cache: the hash of everything that it is compiled from.
 fn prefix(libtorch: &Path) -> Result<String> {
     let headers = libtorch.join("include");
     let version = version(&headers)
@@ -89,12 +89,12 @@ fn prefix(libtorch: &Path) -> Result<String> {
     Ok(format!("backends-torch-{version}-{:032x}-", key(libtorch)))
 }
 
-/// The name of a shim in the cache says what it was made of and what is in it, so that damage is seen.
+/// Name of a shim in the cache: the hash of its sources and that of its content, so that damage is detected.
 fn name(prefix: &str, content: &[u8]) -> String {
     format!("{prefix}{:032x}{}", cache::hash(&[content]), env::consts::DLL_SUFFIX)
 }
 
-/// The shim in the cache whose content is what its name says. Damaged ones go.
+/// The shim in the cache whose content has the hash in its name. Damaged files are removed.
 fn kept(folder: &Path, prefix: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten();
     let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)));
@@ -166,7 +166,7 @@ fn version(headers: &Path) -> Option<String> {
     Some(format!("{}.{}.{}", number("MAJOR")?, number("MINOR")?, number("PATCH")?))
 }
 
-/// What the shim depends on besides the version: its source, and which build of libtorch it is.
+/// The inputs of the shim besides libtorch's version: its source, and the build of libtorch.
 fn key(libtorch: &Path) -> u128 {
     let length = fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).to_le_bytes();
     let compiler = env::var_os("CXX").unwrap_or_default();

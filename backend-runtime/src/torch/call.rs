@@ -44,7 +44,7 @@ impl Schema {
         Schema { name, overload, in_place: false, handle: OnceLock::new() }
     }
 
-    /// An op that writes into an argument: for functions of this backend, which give it a tensor that nobody else holds.
+    /// An op that writes into an argument. Functions of this backend may use it on a tensor to which there is no other handle.
     pub(super) const fn in_place(name: &'static str, overload: &'static str) -> Schema {
         Schema { name, overload, in_place: true, handle: OnceLock::new() }
     }
@@ -160,7 +160,7 @@ impl Drop for Results {
     }
 }
 
-/// One op of the table, running on one backend: what its errors name, and where its tensors live.
+/// The context of one call of an op: the name that errors carry, and the backend with its device.
 #[derive(Clone, Copy)]
 pub struct OpContext<'b> {
     /// The backend.

@@ -8,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
     with::is_wide_unsigned,
 };
-use crate::{DType, Float, Integer, Kind, Numeric, Ordered, Real, RealNumeric, Result};
+use crate::{Complex, DType, DTypeKind, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
 
 /// The number 0 of libtorch's default integer, which is 0 in any dtype it meets.
 const ZERO: i64 = 0;
@@ -16,7 +16,7 @@ const ZERO: i64 = 0;
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
 pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("floor_divide");
-    if T::DTYPE.kind() == Kind::Real {
+    if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         return on.leave(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
     }
@@ -27,7 +27,7 @@ pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'
 /// What `floor_divide` leaves, with the sign of the divisor.
 pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("remainder");
-    if T::DTYPE.kind() == Kind::Real {
+    if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
         let rest = fmod(on, &x, &y)?;
@@ -90,7 +90,7 @@ fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result
     let one = on.call(&ops::ONES_LIKE, args![y])?;
     let q = match T::DTYPE {
         DType::UInt64 => unsigned_quotient(on, x, &on.select(&zero, &one, y)?)?,
-        dtype if dtype.kind() == Kind::Unsigned => {
+        dtype if dtype.kind() == DTypeKind::Unsigned => {
             on.call(&ops::FLOOR_DIVIDE, args![x, &on.select(&zero, &one, y)?])?
         }
         _ => {
@@ -148,16 +148,97 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
             on.array(on.cast(&power, T::DTYPE)?)
         }
         // libtorch's complex power loses digits, of which complex128 has some to spare
-        DType::Complex64 => {
+        DType::Complex64 | DType::Complex128 => {
             let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
-            on.array(on.cast(&on.call(&ops::POW, args![&x, &y])?, T::DTYPE)?)
+            let power = on.call(&ops::POW, args![&x, &y])?;
+            on.array(on.cast(&powers_of_zero(on, &x, &y, &power)?, T::DTYPE)?)
         }
         _ => {
             let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
             on.leave(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
         }
     }
+}
+
+/// The power of complex numbers, with those of 0 as NumPy has them: 1 to 0, 0 to what has a positive real part, else NaN.
+fn powers_of_zero(on: OpContext<'_>, x: &Tensor, y: &Tensor, power: &Tensor) -> Result<Tensor> {
+    let number = |x: f64, y: f64| on.number(Number::of(Complex::new(x, y)));
+    let zero = |x: &Tensor| on.call(&ops::EQ, args![x, Number::of(ZERO)]);
+    let positive = on.call(&ops::GT, args![&on.call(&ops::REAL, args![y])?, Number::of(ZERO)])?;
+    let of_zero = on.select(&positive, &number(0.0, 0.0)?, &number(f64::NAN, f64::NAN)?)?;
+    let of_zero = on.select(&zero(y)?, &number(1.0, 0.0)?, &of_zero)?;
+    on.select(&zero(x)?, &of_zero, power)
+}
+
+/// Real and imaginary part.
+fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    Ok((on.call(&ops::REAL, args![x])?, on.call(&ops::IMAG, args![x])?))
+}
+
+/// `1 / x`. Of complex numbers the conjugate over the square of the magnitude: libtorch's quotient loses signs of zeros, and
+/// overflows.
+pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("reciprocal");
+    let x = x.tensor();
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return on.array(on.call(&ops::RECIPROCAL, args![x])?);
+    }
+    // both parts, scaled away from overflow and from lost bits
+    let (huge, tiny, down, up) = match T::DTYPE {
+        DType::Complex128 => (2_f64.powi(510), 2_f64.powi(-450), 2_f64.powi(-600), 2_f64.powi(600)),
+        _ => (2_f64.powi(62), 2_f64.powi(-50), 2_f64.powi(-70), 2_f64.powi(100)),
+    };
+    let real = on.call(&ops::VIEW_AS_REAL, args![x])?;
+    let last = [x.ndim() as i64];
+    let larger = on.call(&ops::AMAX, args![&on.call(&ops::ABS, args![&real])?, last, true])?;
+    let beyond = |limit: f64, op| on.call(op, args![&larger, Number::of(limit)]);
+    let scale = |x: f64| -> Result<Tensor> { on.cast(&on.number(Number::of(x))?, T::DTYPE.to_real()) };
+    let scale = on.select(
+        &beyond(huge, &ops::GT)?,
+        &scale(down)?,
+        &on.select(&beyond(tiny, &ops::LT)?, &scale(up)?, &scale(1.0)?)?,
+    )?;
+    let scaled = on.call(&ops::MUL, args![&real, &scale])?;
+    let square = on.call(&ops::SUM, args![&on.call(&ops::MUL, args![&scaled, &scaled])?, last, true])?;
+    let quotient = on.call(&ops::MUL, args![&on.call(&ops::DIV, args![&scaled, &square])?, &scale])?;
+    // of what is infinite, zeros
+    let zeros = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&real])?, &real])?;
+    let limited = on.select(&on.call(&ops::ISINF, args![&larger])?, &zeros, &quotient)?;
+    on.array(on.call(&ops::CONJ_PHYSICAL, args![&join_parts(on, limited)?])?)
+}
+
+/// `exp(x) - 1`. Of complex numbers libtorch has NaN for the limits.
+pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("expm1");
+    let value = on.call(&ops::EXPM1, args![x])?;
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return on.array(value);
+    }
+    let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x.tensor())?);
+    let no_angle = on.call(&ops::EQ, args![&angle, Number::of(ZERO)])?;
+    let known = on.call(&ops::ISFINITE, args![&angle])?;
+    // an infinite or unknown angle changes neither -1 nor infinity
+    let infinite = on.call(&ops::ISINF, args![&x])?;
+    let lost = on.call(&ops::GT, args![&infinite, &known])?;
+    let re = on.select(&on.call(&ops::BITWISE_OR, args![&no_angle, &lost])?, &on.call(&ops::EXPM1, args![&x])?, &re)?;
+    let below = on.call(&ops::LT, args![&x, Number::of(ZERO)])?;
+    let zero = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&angle])?, &angle])?;
+    let im = on.select(&on.call(&ops::LOGICAL_AND, args![&lost, &below])?, &zero, &im)?;
+    let im = on.select(&no_angle, &angle, &im)?;
+    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
+}
+
+/// Inverse cosine. Of complex numbers the imaginary part has the other sign than that of x, also where it is 0.
+pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("acos");
+    let value = on.call(&ops::ACOS, args![x])?;
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return on.array(value);
+    }
+    let ((re, im), (_, sign)) = (parts(on, &value)?, parts(on, x.tensor())?);
+    let im = on.call(&ops::COPYSIGN, args![&im, &on.call(&ops::NEG, args![&sign])?])?;
+    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
 /// `minimum(high, maximum(x, low))`
@@ -174,14 +255,14 @@ pub fn clip<T: Ordered>(
 }
 
 /// Shifted left; 0 where the shift is the width or more, or negative.
-pub fn shift_left<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+pub fn bitwise_left_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_left_shift");
     let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
     on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
-pub fn shift_right<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_right_shift");
     let (x, by) = integers(on, x1, x2)?;
     if T::DTYPE != DType::UInt64 {
@@ -208,8 +289,8 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("sign");
     on.array(match T::DTYPE.kind() {
         _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.is_nonzero(x)?, T::DTYPE)?,
-        Kind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
-        Kind::Complex => complex_sign(on, x.tensor())?,
+        DTypeKind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
+        DTypeKind::Complex => complex_sign(on, x.tensor())?,
         _ => on.call(&ops::SGN, args![x])?,
     })
 }
@@ -233,7 +314,7 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("round");
     match T::DTYPE.kind() {
-        Kind::Real | Kind::Complex => {
+        DTypeKind::Real | DTypeKind::Complex => {
             on.leave(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter(DtypeStrategy::Parts, x)?])?)
         }
         _ => Ok(x.clone()),
@@ -255,7 +336,7 @@ pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Ma
 /// Part 0 or 1 of the elements.
 fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
     match (dtype.kind(), index) {
-        (Kind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
+        (DTypeKind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
         (_, 0) => Ok(x.clone()),
         _ => on.call(&ops::ZEROS_LIKE, args![x]),
     }
@@ -265,7 +346,7 @@ fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tenso
 pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("conj");
     match T::DTYPE.kind() {
-        Kind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
+        DTypeKind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
         _ => Ok(x.clone()),
     }
 }
@@ -287,7 +368,7 @@ pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Re
 /// `log(1 + x)`; of complex numbers by the real logarithm of `|1 + x|`, which is accurate near 0.
 pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("log1p");
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.call(&ops::LOG1P, args![x])?);
     }
     let one = Number::of(1_i64);

@@ -49,18 +49,18 @@ pub mod status {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
-    /// One of [`tag`].
+    /// The kind of value: one of the constants of [`tag`].
     pub tag: i32,
     /// dtype of a scalar.
     pub aux: i32,
     /// An integer, the bits of a double, a pointer.
     pub word: u64,
-    /// How many there are behind the pointer.
+    /// Number of elements behind the pointer.
     pub count: u64,
 }
 
 impl Value {
-    /// Nothing.
+    /// No value.
     pub const NONE: Value = Value { tag: tag::NONE, aux: 0, word: 0, count: 0 };
 }
 
@@ -124,7 +124,7 @@ impl Shim {
     }
 }
 
-/// The size in "you tried to allocate 123 bytes"; `usize::MAX`, the size that is over any, where it is said otherwise.
+/// The size in "you tried to allocate 123 bytes"; `usize::MAX` where the message has another form.
 fn bytes_in(message: &str) -> usize {
     let number = message.split_once(" bytes").and_then(|(before, _)| before.rsplit(' ').next());
     number.and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
@@ -141,7 +141,7 @@ pub fn load() -> Result<&'static Shim> {
     SHIM.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
-/// The shim, for whoever holds a tensor: then it is loaded.
+/// The loaded shim. To be called only where a tensor exists, which means that it was loaded.
 #[inline(always)]
 pub fn shim() -> &'static Shim {
     match SHIM.get() {
@@ -182,7 +182,7 @@ fn open(place: &Place) -> Result<Shim> {
         Ok((library, functions))
     };
     let (library, functions) = match load(&built.path) {
-        // what the cache holds may be of another build of this version, or may lack functions
+        // a cached shim may belong to another build of this version, or lack functions
         Err(_) if built.unkept().is_none() => {
             std::fs::remove_file(&built.path)
                 .map_err(|e| locate::unavailable(format!("{}: {e}", built.path.display())))?;

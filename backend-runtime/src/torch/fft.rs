@@ -3,7 +3,8 @@
 use super::{
     Torch, TorchArray,
     call::{OpContext, Schema, args},
-    create::narrow,
+    casting::narrow,
+    manipulation::rotate,
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
@@ -25,7 +26,7 @@ macro_rules! along_one_axis {
             let on = b.on(stringify!($name));
             let Transform { axes, shape } = rules::transform(on.op, x.shape(), n, axis, Half::$half)?;
             if x.tensor().size() == 0 {
-                // libtorch refuses to transform nothing; the zeros that fill it up are their own transform
+                // libtorch refuses empty input; NumPy pads it with zeros, whose transform is zero
                 return on.array(on.full(&shape, <T::$out>::ZERO)?);
             }
             let (axis, n) = axes[0];
@@ -96,15 +97,35 @@ over_several_axes! {
     irfftn<ComplexFloat> -> Real = IRFFTN, IRFFT, IFFT, half: Input;
 }
 
-/// The integers over `n * d`.
+/// The zero frequency moved to the middle.
+pub fn fftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
+    centred(b.on("fftshift"), x, axes, |n| n / 2)
+}
+
+/// Inverse of `fftshift`.
+pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
+    centred(b.on("ifftshift"), x, axes, |n| n - n / 2)
+}
+
+fn centred<T: Element>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    axes: Axes,
+    shift: fn(usize) -> usize,
+) -> Result<TorchArray<T>> {
+    on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
+}
+
+/// `count` integers over `n * d`.
 fn frequencies<T: Real>(
     on: OpContext<'_>,
     n: usize,
+    count: usize,
     d: f64,
     integers: impl Fn(OpContext<'_>) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
     let step = rules::frequency_step(on.op, n, d)?;
-    rules::count(on.op, &[n], size_of::<f64>())?;
+    rules::count(on.op, &[count], size_of::<T>())?;
     let integers = on.cast(&integers(on)?, DType::Float64)?;
     let scaled = on.call(&ops::MUL, args![&integers, Number::of(step)])?;
     on.array(narrow(on, &scaled, T::DTYPE)?)
@@ -113,7 +134,7 @@ fn frequencies<T: Real>(
 /// Sample frequencies of `fft`.
 pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     let positive = n - n / 2;
-    frequencies(b.on("fftfreq"), n, d, |on| {
+    frequencies(b.on("fftfreq"), n, n, d, |on| {
         let up = on.count_up(n)?;
         let wrapped = on.call(&ops::SUB, args![&up, Number::of(n as i64)])?;
         on.select(&on.call(&ops::LT, args![&up, Number::of(positive as i64)])?, &up, &wrapped)
@@ -122,5 +143,5 @@ pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
 
 /// Sample frequencies of `rfft`.
 pub fn rfftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
-    frequencies(b.on("rfftfreq"), n, d, |on| on.count_up(n / 2 + 1))
+    frequencies(b.on("rfftfreq"), n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
 }

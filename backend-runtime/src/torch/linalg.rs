@@ -7,7 +7,7 @@ use super::{
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, Error, Kind, Numeric, Result, rules::Product};
+use crate::{DType, DTypeKind, Error, Numeric, Result, rules::Product};
 
 /// Matrix product over the last two axes.
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
@@ -17,7 +17,7 @@ pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> 
         return on.array(on.full(&product.shape, T::ZERO)?);
     }
     let (x, y) = (on.enter(DtypeStrategy::Wrap, x1)?, on.enter(DtypeStrategy::Wrap, x2)?);
-    let exact = matches!(T::DTYPE.kind(), Kind::Signed | Kind::Unsigned);
+    let exact = matches!(T::DTYPE.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
     let product = if exact && b.index() >= 0 { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
     on.leave(DtypeStrategy::Wrap, product)
 }
@@ -25,7 +25,7 @@ pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> 
 /// Bits of a limb: sums of up to [`MOST_TERMS`] products of two stay exact in float64.
 const LIMB: i64 = 16;
 
-/// How many products of limbs fit 53 bits.
+/// Largest number of products of limbs whose sum fits 53 bits.
 const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 
 /// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.

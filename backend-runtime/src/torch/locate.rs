@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What to do where there is no libtorch, or a part of it is missing.
+/// The advice for a missing or incomplete libtorch.
 pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch and builds what it needs; or `pip install torch` and set \
                           LIBTORCH to its folder `torch`";
 
@@ -28,7 +28,7 @@ pub fn library(torch: &Path, name: &str) -> PathBuf {
 pub struct Place {
     /// The folder `torch`, without symbolic links.
     pub torch: PathBuf,
-    /// Who it was believed.
+    /// Who named the folder, which decides what is checked before it is loaded.
     pub trust: Trust,
 }
 
@@ -48,7 +48,7 @@ pub fn libtorch() -> Result<PathBuf> {
     find().map(|place| place.torch)
 }
 
-/// As [`libtorch`], with who it was believed.
+/// As [`libtorch`], with who named the folder.
 pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);
@@ -70,7 +70,7 @@ pub fn find() -> Result<Place> {
     )))
 }
 
-/// The first of the folders that may be used; why others were not goes to `refused`.
+/// The first folder that may be used; the reasons why others were refused are added to `refused`.
 fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) -> Option<Place> {
     folders.into_iter().find_map(|folder| {
         in_folder(&folder, Trust::Found).unwrap_or_else(|why| {
@@ -80,7 +80,7 @@ fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) 
     })
 }
 
-/// The folder itself, or `torch` in it, if libtorch is there; an error where it is and must not be used.
+/// The folder itself, or `torch` in it, if it has libtorch; an error if it has but must not be loaded from.
 fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, String> {
     let folders = [folder.to_path_buf(), folder.join("torch")];
     let Some(torch) = folders.into_iter().find(|f| library(f, "torch_cpu").is_file()) else { return Ok(None) };
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::load::cache::Private;
 
-    /// A folder with what looks like libtorch.
+    /// A folder with files named like those of libtorch.
     fn planted() -> (Private, PathBuf) {
         let folder = Private::new().unwrap();
         let torch = folder.path().join("torch");

@@ -1,15 +1,16 @@
 //! libtorch, loaded at run time: any of its ops by name, on the CPU and on its GPUs.
 //!
-//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduce::sum"` is the function `sum` in
-//! `reduce.rs`, composed of libtorch's ops where it has no such op.
+//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` is the function `sum` in
+//! `reduction.rs`, composed of libtorch's ops where it has no such op.
 //!
 //! # Finding libtorch
 //!
 //! Nothing of libtorch is needed to build this crate. At the first [`Torch::new`] it is looked for in `$LIBTORCH` (its folder
 //! `torch`, which has `lib` and `include`), in `libtorch/torch` of the program's cargo project, and in `python3`'s packages; never
-//! where another user may have put it. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`, `c++` or `clang++`, and
-//! kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if he has one. Where something is missing,
-//! [`Torch::new`] is [`Error::Unavailable`](crate::Error::Unavailable), which says what to do.
+//! where another user may have put it. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`,
+//! `c++` or `clang++`, and kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if there
+//! is one. Where something is missing, [`Torch::new`] returns [`Error::Unavailable`](crate::Error::Unavailable), whose
+//! message says what to do.
 
 mod array;
 pub mod aten;
@@ -24,15 +25,16 @@ mod strategy;
 mod tensor;
 mod with;
 
-pub mod create;
+pub mod casting;
+pub mod creation;
 pub mod elementwise;
 pub mod fft;
-pub mod index;
+pub mod indexing;
 pub mod linalg;
+pub mod manipulation;
 pub mod random;
-pub mod reduce;
-pub mod shape;
-pub mod sort;
+pub mod reduction;
+pub mod sorting;
 pub mod special;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ macro_rules! ops {
             pub static $name: Schema = Schema::new(concat!("aten::", $op), concat!("", $($overload)?));
         )*
 
-        /// All of them.
+        /// All ops of this list.
         #[cfg(test)]
         pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE];
     };
@@ -17,6 +17,7 @@ macro_rules! ops {
 
 ops! {
     ABS = "abs";
+    ACOS = "acos";
     ADD = "add"."Tensor";
     ALIAS = "alias";
     ALL = "all"."dims";
@@ -49,6 +50,7 @@ ops! {
     EMPTY = "empty"."memory_format";
     EQ = "eq"."Tensor";
     EXPAND = "expand";
+    EXPM1 = "expm1";
     FFT = "fft_fft";
     FFTN = "fft_fftn";
     FLIP = "flip";
@@ -64,10 +66,12 @@ ops! {
     IFFT = "fft_ifft";
     IFFTN = "fft_ifftn";
     IHFFT = "fft_ihfft";
+    IMAG = "imag";
     INDEX_ADD = "index_add";
     INDEX_SELECT = "index_select";
     IRFFT = "fft_irfft";
     IRFFTN = "fft_irfftn";
+    ISFINITE = "isfinite";
     ISINF = "isinf";
     ISNAN = "isnan";
     LE = "le"."Tensor";
@@ -93,6 +97,7 @@ ops! {
     POW = "pow"."Tensor_Tensor";
     PROD = "prod"."dim_int";
     REAL = "real";
+    RECIPROCAL = "reciprocal";
     REMAINDER = "remainder"."Tensor";
     RESHAPE = "reshape";
     RFFT = "fft_rfft";
@@ -118,6 +123,8 @@ ops! {
     TO_DTYPE = "to"."dtype";
     TO_OTHER = "to"."other";
     TRANSPOSE = "transpose"."int";
+    TRIL = "tril";
+    TRIU = "triu";
     UNBIND = "unbind"."int";
     UNSQUEEZE = "unsqueeze";
     VAR = "var"."correction";
@@ -128,5 +135,5 @@ ops! {
     ZEROS_LIKE = "zeros_like";
 }
 
-/// `copy_`, which writes: only for tensors that nobody else holds.
+/// `copy_`, which writes into its argument: only for tensors to which there is no other handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");

@@ -4,46 +4,52 @@
 use super::{
     Torch, TorchArray,
     call::{OpContext, args},
-    create::convert,
+    casting::convert,
     ops,
     tensor::{Number, Tensor},
 };
-use crate::{Arrays, DType, Element, Float, Integer, Kind, Real, Result, numpyish::random, rules};
+use crate::{Arrays, DType, DTypeKind, Element, Float, Integer, Real, Result, numpyish::random, rules};
 
 /// The low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
 
 /// Uniform in [low, high).
-pub fn uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
+pub fn random_uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::uniform(b.host(), shape, low, high)?).map_err(|e| e.within("random_uniform"));
+        return b
+            .from_ndarray(random::random_uniform(b.host(), shape, low, high)?)
+            .map_err(|e| e.within("random_uniform"));
     }
     rules::check_uniform("random_uniform", T::DTYPE, low, high)?;
     uniform_on_device(b.on("random_uniform"), shape, low, high)
 }
 
 /// Normally distributed.
-pub fn normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
+pub fn random_normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::normal(b.host(), shape, mean, std)?).map_err(|e| e.within("random_normal"));
+        return b
+            .from_ndarray(random::random_normal(b.host(), shape, mean, std)?)
+            .map_err(|e| e.within("random_normal"));
     }
     rules::check_normal("random_normal", mean, std)?;
     normal_on_device(b.on("random_normal"), shape, mean, std)
 }
 
 /// Uniform integers in [low, high).
-pub fn integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
+pub fn random_integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::integers(b.host(), shape, low, high)?).map_err(|e| e.within("random_integers"));
+        return b
+            .from_ndarray(random::random_integers(b.host(), shape, low, high)?)
+            .map_err(|e| e.within("random_integers"));
     }
     rules::check_integers("random_integers", low, high)?;
     integers_on_device(b.on("random_integers"), shape, low, high)
 }
 
 /// A random order of 0 .. n - 1.
-pub fn permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
+pub fn random_permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
     if b.index() < 0 {
-        return b.from_ndarray(random::permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
+        return b.from_ndarray(random::random_permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
     }
     let on = b.on("random_permutation");
     rules::check_permutation(on.op, n, T::DTYPE, T::MAX.cast())?;
@@ -78,7 +84,7 @@ impl Words {
         let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
         let mut key = [key as u32, (key >> 32) as u32];
         for _ in 0..10 {
-            // each row's product goes to the other row
+            // each product is used by the other row
             let product = on.reverse(&on.call(&ops::MUL, args![&even, &multipliers])?, &[0])?;
             even = xor(&xor(&high(&product)?, &odd)?, column(key)?.tensor())?;
             odd = and(&product)?;
@@ -120,7 +126,7 @@ fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
 
 /// The array of reals in order, two of them for each complex number.
 fn from_reals<T: Float>(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
-    if T::DTYPE.kind() != Kind::Complex {
+    if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.reshape(reals, shape)?);
     }
     let pairs = on.reshape(reals, &[shape, &[2]].concat())?;
@@ -142,7 +148,7 @@ fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, hig
         scaled(&units32(on, &in_order(on, &members, n)?)?, Number::of(low), Number::of(high - low))?
     };
     let values = on.cast(&values, <T::Real as Element>::DTYPE)?;
-    // what rounding carries to `high` is the value below it
+    // values that rounding moves up to `high` become the one below it
     let [from, to] = [low, high].map(<T::Real as Element>::from_f64);
     let below = if from == to { to } else { to.nextafter(from) };
     let beyond = on.call(&ops::EQ, args![&values, Number::of(to)])?;
@@ -214,7 +220,7 @@ mod tests {
         torch::tests::{host, torch},
     };
 
-    /// What the CPU makes of a seed, and what a GPU would.
+    /// The numbers of a seed as the CPU computes them, and as the code for a GPU does.
     fn both<T: Element>(
         b: &Torch,
         cpu: impl Fn(&Torch) -> Result<TorchArray<T>>,
@@ -233,13 +239,14 @@ mod tests {
 
     fn uniforms<T: Float>(b: &Torch, shape: &[usize]) {
         for (low, high) in [(0.0, 1.0), (-3.0, 5.0)] {
-            let (x, y) = both::<T>(b, |b| uniform(b, shape, low, high), |on| uniform_on_device(on, shape, low, high));
+            let (x, y) =
+                both::<T>(b, |b| random_uniform(b, shape, low, high), |on| uniform_on_device(on, shape, low, high));
             assert_eq!(x, y, "{}", T::DTYPE);
         }
     }
 
     fn normals<T: Float>(b: &Torch, shape: &[usize], tolerance: f64) {
-        let (x, y) = both::<T>(b, |b| normal(b, shape, 1.0, 2.0), |on| normal_on_device(on, shape, 1.0, 2.0));
+        let (x, y) = both::<T>(b, |b| random_normal(b, shape, 1.0, 2.0), |on| normal_on_device(on, shape, 1.0, 2.0));
         for (x, y) in x.iter().zip(&y) {
             let far = (x.cast::<Complex<f64>>() - y.cast::<Complex<f64>>()).norm();
             assert!(far <= tolerance, "{x} and {y} in {}", T::DTYPE);
@@ -247,9 +254,10 @@ mod tests {
     }
 
     fn counts<T: Integer>(b: &Torch, low: T, high: T) {
-        let (x, y) = both::<T>(b, |b| integers(b, &[101], low, high), |on| integers_on_device(on, &[101], low, high));
+        let (x, y) =
+            both::<T>(b, |b| random_integers(b, &[101], low, high), |on| integers_on_device(on, &[101], low, high));
         assert_eq!(x, y);
-        let (x, y) = both::<T>(b, |b| permutation(b, 99), |on| permutation_on_device(on, 99));
+        let (x, y) = both::<T>(b, |b| random_permutation(b, 99), |on| permutation_on_device(on, 99));
         assert_eq!(x, y);
     }
 

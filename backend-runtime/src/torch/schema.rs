@@ -1,10 +1,10 @@
 //! libtorch's schemas, which say of each op what it takes, what it returns, and what it does to its arguments:
 //! `aten::zero_(Tensor(a!) self) -> Tensor(a!)`.
 
-/// What is said of an op that a row must not call: one that changes an argument, behind whoever holds that array.
+/// The complaint about an op that a row must not call because it changes an argument, which other handles may show.
 ///
 /// `(a!)` marks an argument that is written, as `out`, `zero_`, `set_` and `resize_` have it. An argument that is marked
-/// `(a)` is only shared with the result, as views are: that is safe as long as nothing writes, which is the rule here.
+/// `(a)` marks memory shared with the result, as in views: safe, because no op writes into its arguments.
 pub fn written(text: &str) -> Option<String> {
     if !text.starts_with("aten::") {
         return Some("is none of libtorch's own ops, whose schemas say what is written".into());

@@ -3,7 +3,7 @@
 use super::{
     Torch, TorchArray,
     call::args,
-    ops, sort,
+    ops, sorting,
     tensor::{Number, Tensor},
 };
 use crate::{DType, Precision, Result, Side, rules};
@@ -19,7 +19,7 @@ pub fn interp<T: Precision>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("interp");
     let n = rules::interpolated(on.op, xp.shape(), fp.shape())?;
-    let after = sort::searchsorted(b, xp, x, Side::Right).map_err(|e| e.within(on.op))?;
+    let after = sorting::searchsorted(b, xp, x, Side::Right).map_err(|e| e.within(on.op))?;
     let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
     let (x, xp, fp) = (wide(x)?, wide(xp)?, wide(fp)?);
     let end = |given: Option<f64>, at: usize| match given {

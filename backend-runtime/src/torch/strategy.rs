@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{DType, Result, bf16, f16};
 
-/// How an op computes what libtorch's op lacks or gets wrong.
+/// How an op treats dtypes that libtorch's op lacks, or computes otherwise than NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DtypeStrategy {
     /// libtorch has every dtype of the row.
@@ -25,7 +25,7 @@ pub enum DtypeStrategy {
 /// How one dtype goes through an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
-    /// As it is.
+    /// The dtype as it is.
     None,
     /// As a signed integer of the same bits.
     Bits(DType),
@@ -66,7 +66,7 @@ pub fn signed(dtype: DType) -> DType {
 
 /// An argument after a detour: its own tensors, where it has any.
 pub enum Entered {
-    /// As it was.
+    /// The argument as it was given.
     Same,
     /// Another tensor.
     Tensor(Tensor),

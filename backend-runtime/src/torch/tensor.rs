@@ -67,7 +67,7 @@ impl Tensor {
         unsafe { (shim().dtype)(self.as_ptr()) }
     }
 
-    /// Whether the elements are of this dtype.
+    /// Whether the elements have this dtype.
     #[inline]
     pub fn is(&self, dtype: DType) -> bool {
         self.code() == ffi::code(dtype)

@@ -15,7 +15,7 @@ impl OpContext<'_> {
         via.detour(T::DTYPE).enter(self, x.tensor())
     }
 
-    /// The result of an op that ran on what [`OpContext::enter`] gave.
+    /// The result of an op whose argument came from [`OpContext::enter`], back in the row's dtype.
     pub fn leave<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
         self.array(via.detour(T::DTYPE).leave(self, x)?)
     }
@@ -57,9 +57,11 @@ impl OpContext<'_> {
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
-    /// 0, 1 .. n - 1 as int64.
+    /// 0, 1 .. n - 1 as int64. Where a result of fewer bytes per element would fit and these do not, it is this memory that
+    /// is refused.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
-        rules::count(self.op, &[n], size_of::<i64>())?;
+        let refused = |_| Error::Memory { op: self.op, bytes: isize::MAX as usize };
+        rules::count(self.op, &[n], size_of::<i64>()).map_err(refused)?;
         self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }
 
@@ -123,7 +125,7 @@ pub fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Whether it is one of the unsigned integers that libtorch hardly has: all but uint8.
+/// Whether it is an unsigned integer other than uint8; libtorch has few ops for those.
 pub fn is_wide_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::UInt16 | DType::UInt32 | DType::UInt64)
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Result};
 /// The longest header that is read. NumPy itself refuses headers of more than 10,000 bytes by default.
 const LONGEST: usize = 1 << 16;
 
-/// What a `.npy` file says of the data after its header.
+/// The content of a `.npy` header: dtype, order and shape of the data.
 #[derive(Debug, PartialEq)]
 pub struct Header {
     /// NumPy's name of the elements' type, such as `<f8`.
@@ -43,7 +43,7 @@ impl Header {
         }
         let mut text = vec![0; length];
         from.read_exact(&mut text).map_err(short)?;
-        let text = std::str::from_utf8(&text).map_err(|_| damaged("the header is no text"))?;
+        let text = std::str::from_utf8(&text).map_err(|_| damaged("the header is not text"))?;
         Ok(Header { length: before + length as u64, ..parse(text)? })
     }
 }
@@ -52,13 +52,13 @@ impl Header {
 fn parse(text: &str) -> Result<Header> {
     let mut rest = Rest(text);
     let (mut descr, mut fortran, mut shape) = (None, None, None);
-    rest.expect('{', "the header is no dictionary")?;
+    rest.expect('{', "the header is not a dictionary")?;
     while !rest.eat('}') {
-        let key = rest.text().ok_or_else(|| damaged("a key of the header is no string"))?;
+        let key = rest.text().ok_or_else(|| damaged("a key of the header is not a string"))?;
         rest.expect(':', "a key of the header has no value")?;
         let given_before = match key {
             "descr" => {
-                let value = rest.text().ok_or_else(|| damaged("the elements are no numbers"))?;
+                let value = rest.text().ok_or_else(|| damaged("the elements are not numbers"))?;
                 descr.replace(value.to_owned()).is_some()
             }
             "fortran_order" => {
@@ -66,7 +66,7 @@ fn parse(text: &str) -> Result<Header> {
                 fortran.replace(value).is_some()
             }
             "shape" => {
-                let value = rest.lengths().ok_or_else(|| damaged("`shape` is no tuple of lengths"))?;
+                let value = rest.lengths().ok_or_else(|| damaged("`shape` is not a tuple of lengths"))?;
                 shape.replace(value).is_some()
             }
             other => return Err(damaged(format!("the header has the unknown key `{}`", other.escape_debug()))),
@@ -91,7 +91,7 @@ fn parse(text: &str) -> Result<Header> {
     })
 }
 
-/// The text that is not read yet. White space before what is asked for is skipped.
+/// The text that has not been read yet. White space before each item is skipped.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -165,21 +165,21 @@ mod tests {
     #[test]
     fn what_is_no_header_is_explained() {
         for (text, why) in [
-            ("", "no dictionary"),
-            ("('descr', '<f8')", "no dictionary"),
+            ("", "not a dictionary"),
+            ("('descr', '<f8')", "not a dictionary"),
             ("{'descr': '<f8', 'fortran_order': False}", "no `shape`"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), 'shape': (3,)}", "`shape` twice"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), 'x': 1}", "unknown key `x`"),
             ("{'descr': '<f8', 'fortran_order': 0, 'shape': (2,)}", "neither True nor False"),
-            ("{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (2,)}", "no numbers"),
+            ("{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (2,)}", "not numbers"),
             ("{'descr': '<f8' 'fortran_order': False, 'shape': (2,)}", "commas"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)} 1", "text after"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2", "no tuple"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (,)}", "no tuple"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (-2,)}", "no tuple"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2.0,)}", "no tuple"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", "no tuple"),
-            ("{descr: '<f8'}", "no string"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2", "not a tuple"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (,)}", "not a tuple"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (-2,)}", "not a tuple"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2.0,)}", "not a tuple"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", "not a tuple"),
+            ("{descr: '<f8'}", "not a string"),
         ] {
             assert!(parse(text).unwrap_err().to_string().contains(why), "{text}: {:?}", parse(text));
         }

@@ -16,7 +16,7 @@ pub(super) fn circles(source: &Source, model: &mut Model, report: &mut Report) {
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // rows all of whose calls end are taken away until none is left, or only circles and what leads to them
+        // rows whose calls all end are removed until none is left, or only circles and the rows that lead to them
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -23,7 +23,7 @@ pub fn check(source: &Source, model: &mut Model, report: &mut Report) {
             let own = op.own || model.backends.iter().any(|b| b.own && b.name == *column);
             let mistakes = if op.params_are_whole { map_of(op, map, model) } else { Vec::new() };
             if own {
-                // a mapping that several libraries share says each mistake once
+                // a mapping that several libraries share is checked once
                 seen.extend(
                     mistakes.into_iter().filter(|m| !seen.iter().any(|s| s.span == m.span)).collect::<Vec<_>>(),
                 );

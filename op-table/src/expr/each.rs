@@ -121,7 +121,7 @@ impl Scope<'_> {
             Node::Logic(how, both) => {
                 self.check_all(&mut both[..])?;
                 if both.iter().any(|x| x.ty != Ty::Truth) {
-                    let help = "`x.truth()` makes one of a number, `x1.equal(x2)` compares".to_string();
+                    let help = "`x.is_nonzero()` makes one of a number, `x1.equal(x2)` compares".to_string();
                     return Err(bad(&span, format!("`{}` takes two truth values", how.sign()), Some(help)));
                 }
                 Ty::Truth
@@ -324,7 +324,7 @@ pub fn sign_of(word: &str) -> Option<&'static str> {
         "plus" => "+",
         "minus" | "negate" => "-",
         "times" => "*",
-        "over" => "/",
+        "div" => "/",
         _ => return None,
     })
 }

@@ -8,13 +8,13 @@ use crate::{
 /// A token: its text, and its place in the table.
 #[derive(Clone, Debug)]
 pub(super) struct Token<'t> {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub text: &'t str,
     pub span: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Name,
     Number,
     Sign,
@@ -40,14 +40,14 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
         }
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (kind, len) = if c.is_ascii_digit() {
-            (Kind::Number, number_len(rest))
+            (TokenKind::Number, number_len(rest))
         } else if word(c) {
-            (Kind::Name, rest.find(|c| !word(c)).unwrap_or(rest.len()))
+            (TokenKind::Name, rest.find(|c| !word(c)).unwrap_or(rest.len()))
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(*sign)) {
             if rest.starts_with("//") || rest.starts_with("/*") {
                 return Err(bad(text, at..at + 2, "an expression has no comments"));
             }
-            (Kind::Sign, sign.len())
+            (TokenKind::Sign, sign.len())
         } else {
             let message = format!("`{}` is not in the language of expressions", c.escape_debug());
             return Err(bad(text, at..at + c.len_utf8(), &message));
@@ -56,7 +56,7 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
         at += len;
     }
     let end = text.place(whole.len()..whole.len());
-    tokens.push(Token { kind: Kind::End, text: "", span: end.start..end.start + 1 });
+    tokens.push(Token { kind: TokenKind::End, text: "", span: end.start..end.start + 1 });
     Ok(tokens)
 }
 

@@ -16,7 +16,7 @@ use crate::{
     text::Span,
 };
 
-/// Most expressions that stand within each other, which is how deep whoever walks a tree recurses.
+/// Largest depth of nested expressions, which bounds the recursion of every pass over a tree.
 pub const MOST_NESTED: usize = 128;
 
 /// An expression and its place in the table.

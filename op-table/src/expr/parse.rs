@@ -2,7 +2,7 @@
 
 use super::{
     Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty,
-    lex::{self, Kind, Token},
+    lex::{self, Token, TokenKind},
 };
 use crate::{
     names::{KEYWORDS, NAME_RULE, is_name},
@@ -16,7 +16,7 @@ pub fn parse(text: &Text) -> Result<Expr, Mistake> {
     let mut parser = Parser { tokens, at: 0, depth: 0 };
     let (expr, _) = parser.expr(0)?;
     match parser.peek() {
-        Token { kind: Kind::End, .. } => Ok(expr),
+        Token { kind: TokenKind::End, .. } => Ok(expr),
         token => Err(unexpected(token, "an operator, or the end")),
     }
 }
@@ -48,7 +48,7 @@ impl<'t> Parser<'t> {
     }
 
     fn is(&self, sign: &str) -> bool {
-        self.peek().kind == Kind::Sign && self.peek().text == sign
+        self.peek().kind == TokenKind::Sign && self.peek().text == sign
     }
 
     fn takes(&mut self, sign: &str) -> bool {
@@ -88,7 +88,7 @@ impl<'t> Parser<'t> {
     /// The level of the operator that comes next, if it binds tightly enough.
     fn operator(&self, level: usize) -> Option<usize> {
         let token = self.peek();
-        let is_next = |i: &usize| token.kind == Kind::Sign && LEVELS[*i].contains(&token.text);
+        let is_next = |i: &usize| token.kind == TokenKind::Sign && LEVELS[*i].contains(&token.text);
         (level..LEVELS.len()).find(is_next)
     }
 
@@ -103,8 +103,8 @@ impl<'t> Parser<'t> {
             return Err(too_deep(sign.span));
         }
         // `-2.exp()` is `-(2.exp())`
-        let dot = self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Sign && t.text == ".");
-        let tree = if sign.text == "-" && self.peek().kind == Kind::Number && !dot {
+        let dot = self.tokens.get(self.at + 1).is_some_and(|t| t.kind == TokenKind::Sign && t.text == ".");
+        let tree = if sign.text == "-" && self.peek().kind == TokenKind::Number && !dot {
             self.number(true)?
         } else {
             let (x, height) = self.prefix()?;
@@ -124,7 +124,7 @@ impl<'t> Parser<'t> {
     fn words(&mut self, mut tree: Tree) -> Result<Tree, Mistake> {
         while self.takes(".") {
             let word = self.next();
-            if word.kind != Kind::Name {
+            if word.kind != TokenKind::Name {
                 return Err(unexpected(&word, "a word such as `exp`"));
             }
             self.wants("(")?;
@@ -146,21 +146,21 @@ impl<'t> Parser<'t> {
     fn operand(&mut self) -> Result<Tree, Mistake> {
         let token = self.peek().clone();
         match (token.kind, token.text) {
-            (Kind::Number, _) => self.number(false),
-            (Kind::Sign, "(") => {
+            (TokenKind::Number, _) => self.number(false),
+            (TokenKind::Sign, "(") => {
                 self.next();
                 let tree = self.expr(0)?;
                 self.wants(")")?;
                 Ok(tree)
             }
-            (Kind::Sign, "[") => self.list(),
-            (Kind::Sign, "{") => self.block(),
-            (Kind::Name, "if") => self.condition(),
-            (Kind::Name, "true" | "false") => {
+            (TokenKind::Sign, "[") => self.list(),
+            (TokenKind::Sign, "{") => self.block(),
+            (TokenKind::Name, "if") => self.condition(),
+            (TokenKind::Name, "true" | "false") => {
                 self.next();
                 Ok((expr(Node::Bool(token.text == "true"), token.span), 1))
             }
-            (Kind::Name, name) => {
+            (TokenKind::Name, name) => {
                 self.next();
                 if self.is("(") {
                     return self.call(&token);
@@ -204,8 +204,8 @@ impl<'t> Parser<'t> {
         self.wants("(")?;
         let (mut arguments, mut height) = (Vec::new(), 0);
         while !self.is(")") {
-            let named = self.peek().kind == Kind::Name
-                && self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Sign && t.text == "=");
+            let named = self.peek().kind == TokenKind::Name
+                && self.tokens.get(self.at + 1).is_some_and(|t| t.kind == TokenKind::Sign && t.text == "=");
             let option = if named {
                 let name = self.next();
                 self.next();
@@ -228,10 +228,10 @@ impl<'t> Parser<'t> {
     fn block(&mut self) -> Result<Tree, Mistake> {
         let start = self.wants("{")?.start;
         let (mut lets, mut height) = (Vec::new(), 0);
-        while self.peek().kind == Kind::Name && self.peek().text == "let" {
+        while self.peek().kind == TokenKind::Name && self.peek().text == "let" {
             self.next();
             let name = self.next();
-            if name.kind != Kind::Name {
+            if name.kind != TokenKind::Name {
                 return Err(unexpected(&name, "a name"));
             }
             if !is_name(name.text) || KEYWORDS.contains(&name.text) {
@@ -261,10 +261,10 @@ impl<'t> Parser<'t> {
         let (condition, first) = self.expr(0)?;
         let (yes, second) = self.block()?;
         let or = self.next();
-        if or.kind != Kind::Name || or.text != "else" {
+        if or.kind != TokenKind::Name || or.text != "else" {
             return Err(unexpected(&or, "`else`"));
         }
-        let next_is_if = self.peek().kind == Kind::Name && self.peek().text == "if";
+        let next_is_if = self.peek().kind == TokenKind::Name && self.peek().text == "if";
         let (no, third) = if next_is_if { self.condition()? } else { self.block()? };
         self.depth -= 1;
         over(Node::If(Box::new([condition, yes, no])), start, first.max(second).max(third))
@@ -287,7 +287,7 @@ fn too_deep(span: Span) -> Mistake {
 
 fn unexpected(token: &Token, wanted: &str) -> Mistake {
     let found = match token.kind {
-        Kind::End => "the expression ends here".into(),
+        TokenKind::End => "the expression ends here".into(),
         _ => format!("`{}` is not expected here", token.text),
     };
     Mistake { span: token.span.clone(), message: format!("{found}: {wanted} is wanted"), help: None }
@@ -303,7 +303,7 @@ fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
         "+" => word("plus", x, y),
         "-" => word("minus", x, y),
         "*" => word("times", x, y),
-        "/" => word("over", x, y),
+        "/" => word("div", x, y),
         "<" => compare(Comparison::Less, x, y),
         "<=" => compare(Comparison::LessEqual, x, y),
         ">" => compare(Comparison::Greater, x, y),
@@ -380,13 +380,13 @@ mod tests {
             ("-2 + -2.5e-1 - -x", "(minus (plus -2 -0.25) (negate x))"),
             ("-2.abs()", "(negate (abs 2))"),
             ("!a && b || c", "(|| (&& (! a) b) c)"),
-            ("a / b / c", "(over (over a b) c)"),
+            ("a / b / c", "(div (div a b) c)"),
             ("a - (b - c)", "(minus a (minus b c))"),
             ("x.atan2(y + 1.).max(z)", "(max (atan2 x (plus y 1.0)) z)"),
             ("if x < 0.0 { x } else if x >= y { y } else { 0 }", "(if (< x 0.0) x (if (>= x y) y 0))"),
             ("where(c, sum(x, [0, -1], keepdims = true), y,)", "(@where c (@sumkeepdims= x (list 0 -1) true) y)"),
             ("{ let a = x; let c = a; a * c }", "(let alet c x a (times a c))"),
-            ("x.truth() != y.truth()", "(!= (truth x) (truth y))"),
+            ("x.is_nonzero() != y.is_nonzero()", "(!= (is_nonzero x) (is_nonzero y))"),
         ] {
             assert_eq!(read(text).map(|e| shown(&e)).as_deref(), Ok(tree), "{text}");
         }

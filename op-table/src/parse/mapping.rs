@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     expr,
     model::*,
-    names::{decimal, is_path},
+    names::{decimal, is_function},
 };
 
 pub(super) const MAPPINGS: [&str; 5] = ["each", "fold", "call", "compose", "generic"];
@@ -98,8 +98,8 @@ impl Parser<'_> {
             "each" => self.form(word).map(|real| Map::Each { real, complex: None }),
             "compose" => self.form(word).map(Map::Compose),
             kind => {
-                if !is_path(&word.text) {
-                    let message = format!("`{}` is no path such as `reduce::sum`", word.text.escape_debug());
+                if !is_function(&word.text) {
+                    let message = format!("`{}` is no path such as `reduction::sum`", word.text.escape_debug());
                     self.bad(word.span.clone(), message, None);
                     return None;
                 }

@@ -5,6 +5,7 @@ mod column;
 mod facts;
 mod mapping;
 mod params;
+mod reference;
 mod row;
 mod vocabulary;
 
@@ -19,7 +20,7 @@ use crate::{
 const SECTIONS: [&str; 10] =
     ["backend", "dtype", "dtypes", "choice", "column", "words", "accuracy", "cases", "group", "op"];
 
-/// What a table is to the one who reads it.
+/// The role of a table in a macro call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Role {
     /// The base table as context: nothing is generated for it.
@@ -76,7 +77,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
         parser.group(name, value);
     }
     if !parser.report.is_empty() {
-        // rows are written in what was said so far
+        // rows use the vocabulary above: errors in them would only follow from those already found
         parser.report.seal();
     }
     for (name, value) in sections(&table, "op") {
@@ -104,7 +105,7 @@ impl Parser<'_> {
         self.report.at(self.source, span, message, help);
     }
 
-    /// The rows of a section that is not known are no ops, but nothing is said of what uses them.
+    /// Marks the rows of an unknown section as broken, so that uses of them are not reported.
     fn lost(&mut self, section: &Value) {
         if let Value::Table(rows, _) = section {
             self.model.broken.extend(rows.iter().map(|(name, _)| name.text.clone()));

@@ -4,9 +4,9 @@ use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 20] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
-    "reason", "cases", "example", "note",
+    "reason", "cases", "example", "note", "returns", "errors", "runs", "also",
 ];
 
 /// The keys of rows of every table.
@@ -78,6 +78,7 @@ impl Parser<'_> {
             example: self.example(row),
             facts: self.facts(row, !reason.is_empty()),
             columns: self.columns(row),
+            reference: self.reference(row),
             accuracy,
             ulp,
             reason,

@@ -12,7 +12,7 @@ use std::{ffi::c_void, fmt};
 
 /// What is stored, and what is computed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum GemmDtype {
     Float16,
     BFloat16,
     Float32,
@@ -22,15 +22,15 @@ pub(super) enum Kind {
 }
 
 /// The kind of a `cudaDataType` and a `cublasComputeType_t`, if they go together.
-pub(super) fn kind(data: u32, compute: u32) -> Option<Kind> {
+pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
     // computed in 32 or 64 bits, each also as "pedantic"
     match (data, compute) {
-        (2, 68 | 69) => Some(Kind::Float16),
-        (14, 68 | 69) => Some(Kind::BFloat16),
-        (0, 68 | 69) => Some(Kind::Float32),
-        (4, 68 | 69) => Some(Kind::Complex64),
-        (1, 70 | 71) => Some(Kind::Float64),
-        (5, 70 | 71) => Some(Kind::Complex128),
+        (2, 68 | 69) => Some(GemmDtype::Float16),
+        (14, 68 | 69) => Some(GemmDtype::BFloat16),
+        (0, 68 | 69) => Some(GemmDtype::Float32),
+        (4, 68 | 69) => Some(GemmDtype::Complex64),
+        (1, 70 | 71) => Some(GemmDtype::Float64),
+        (5, 70 | 71) => Some(GemmDtype::Complex128),
         _ => None,
     }
 }
@@ -45,18 +45,20 @@ pub(super) struct Scalars {
 impl Scalars {
     /// # Safety
     /// Both are numbers of the type that the kind is computed in.
-    pub(super) unsafe fn read(kind: Kind, alpha: *const c_void, beta: *const c_void) -> Scalars {
+    pub(super) unsafe fn read(kind: GemmDtype, alpha: *const c_void, beta: *const c_void) -> Scalars {
         let read = |at: *const c_void| {
             // SAFETY: the caller's promise.
             unsafe {
                 match kind {
-                    Kind::Float16 | Kind::BFloat16 | Kind::Float32 => f64::from(at.cast::<f32>().read()).into(),
-                    Kind::Float64 => at.cast::<f64>().read().into(),
-                    Kind::Complex64 => {
+                    GemmDtype::Float16 | GemmDtype::BFloat16 | GemmDtype::Float32 => {
+                        f64::from(at.cast::<f32>().read()).into()
+                    }
+                    GemmDtype::Float64 => at.cast::<f64>().read().into(),
+                    GemmDtype::Complex64 => {
                         let [re, im] = at.cast::<[f32; 2]>().read();
                         Complex::new(f64::from(re), f64::from(im))
                     }
-                    Kind::Complex128 => {
+                    GemmDtype::Complex128 => {
                         let [re, im] = at.cast::<[f64; 2]>().read();
                         Complex::new(re, im)
                     }
@@ -144,17 +146,17 @@ impl Gemm {
     }
 
     /// Computes it.
-    pub(super) fn run(&self, kind: Kind, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
+    pub(super) fn run(&self, kind: GemmDtype, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
         if self.m == 0 || self.n == 0 || self.batches == 0 {
             return Ok(());
         }
         match kind {
-            Kind::Float16 => self.run_in::<f16>(scalars, memory),
-            Kind::BFloat16 => self.run_in::<bf16>(scalars, memory),
-            Kind::Float32 => self.run_in::<f32>(scalars, memory),
-            Kind::Float64 => self.run_in::<f64>(scalars, memory),
-            Kind::Complex64 => self.run_in::<Complex<f32>>(scalars, memory),
-            Kind::Complex128 => self.run_in::<Complex<f64>>(scalars, memory),
+            GemmDtype::Float16 => self.run_in::<f16>(scalars, memory),
+            GemmDtype::BFloat16 => self.run_in::<bf16>(scalars, memory),
+            GemmDtype::Float32 => self.run_in::<f32>(scalars, memory),
+            GemmDtype::Float64 => self.run_in::<f64>(scalars, memory),
+            GemmDtype::Complex64 => self.run_in::<Complex<f32>>(scalars, memory),
+            GemmDtype::Complex128 => self.run_in::<Complex<f64>>(scalars, memory),
         }
     }
 
@@ -249,7 +251,7 @@ mod tests {
     }
 
     /// Every combination of operations, with gaps after columns and between batches.
-    fn compare<T: Stored>(kind: Kind, number: impl Fn(usize) -> T::In, scalars: Scalars) {
+    fn compare<T: Stored>(kind: GemmDtype, number: impl Fn(usize) -> T::In, scalars: Scalars) {
         let (m, n, k, batches) = (3, 4, 2, 2);
         let numbers = |count: usize, seed: usize| (0..count).map(|i| number(i + seed)).collect::<Vec<_>>();
         for operations in 0..9 {
@@ -288,14 +290,14 @@ mod tests {
     fn products_are_those_of_the_definition() {
         let small = |i: usize| (i * 7 % 11) as f64 - 5.0;
         let complex = |i: usize| Complex::new(small(i), small(i + 1));
-        compare::<f32>(Kind::Float32, small, real(1.0, 0.0));
-        compare::<f32>(Kind::Float32, small, real(2.0, -1.0));
-        compare::<f16>(Kind::Float16, small, real(1.0, 1.0));
-        compare::<bf16>(Kind::BFloat16, small, real(1.0, 0.0));
-        compare::<f64>(Kind::Float64, small, real(3.0, 2.0));
+        compare::<f32>(GemmDtype::Float32, small, real(1.0, 0.0));
+        compare::<f32>(GemmDtype::Float32, small, real(2.0, -1.0));
+        compare::<f16>(GemmDtype::Float16, small, real(1.0, 1.0));
+        compare::<bf16>(GemmDtype::BFloat16, small, real(1.0, 0.0));
+        compare::<f64>(GemmDtype::Float64, small, real(3.0, 2.0));
         let scalars = Scalars { alpha: Complex::new(1.0, 2.0), beta: Complex::new(0.0, -1.0) };
-        compare::<Complex<f32>>(Kind::Complex64, complex, scalars);
-        compare::<Complex<f64>>(Kind::Complex128, complex, scalars);
+        compare::<Complex<f32>>(GemmDtype::Complex64, complex, scalars);
+        compare::<Complex<f64>>(GemmDtype::Complex128, complex, scalars);
     }
 
     fn square(a: u64, b: u64, c: u64) -> Gemm {
@@ -308,10 +310,10 @@ mod tests {
         let mut memory = Memory::new(0, 1 << 20);
         let one = upload::<f32>(&mut memory, &[1.0, 0.0, 0.0, 1.0]);
         let c = upload::<f32>(&mut memory, &[f64::NAN; 4]);
-        square(one, one, c).run(Kind::Float32, real(1.0, 0.0), &mut memory).unwrap();
+        square(one, one, c).run(GemmDtype::Float32, real(1.0, 0.0), &mut memory).unwrap();
         assert_eq!(download::<f32>(&memory, c, 4), [1.0, 0.0, 0.0, 1.0]);
         let none = Gemm { k: 0, ..square(one, one, c) };
-        none.run(Kind::Float32, real(1.0, 2.0), &mut memory).unwrap();
+        none.run(GemmDtype::Float32, real(1.0, 2.0), &mut memory).unwrap();
         assert_eq!(download::<f32>(&memory, c, 4), [2.0, 0.0, 0.0, 2.0], "no terms");
     }
 
@@ -320,7 +322,8 @@ mod tests {
         let mut memory = Memory::new(0, 1 << 20);
         let whole = upload::<f32>(&mut memory, &[1.0; 4]);
         let short = upload::<f32>(&mut memory, &[1.0; 3]);
-        let mut run = |gemm: Gemm| gemm.run(Kind::Float32, real(1.0, 0.0), &mut memory).map_err(|fault| fault.code());
+        let mut run =
+            |gemm: Gemm| gemm.run(GemmDtype::Float32, real(1.0, 0.0), &mut memory).map_err(|fault| fault.code());
         assert_eq!(run(square(whole, whole, whole)), Ok(()));
         for [a, b, c] in [[short, whole, whole], [whole, short, whole], [whole, whole, short]] {
             assert_eq!(run(square(a, b, c)), Err(700));
@@ -342,7 +345,7 @@ mod tests {
         assert!(!square(0, 16, 16).is_valid());
         assert!(Gemm { k: 0, ..square(0, 0, 16) }.is_valid());
         assert!(Operand::new(16, 3, 2, 4).is_none());
-        assert_eq!(kind(0, 68), Some(Kind::Float32));
+        assert_eq!(kind(0, 68), Some(GemmDtype::Float32));
         assert_eq!(kind(0, 70), None);
         assert_eq!(kind(3, 72), None);
     }

@@ -10,7 +10,7 @@ use num_complex::Complex;
 
 /// What becomes of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TransformKind {
     Complex64,
     Complex128,
     /// Real numbers to the non-negative frequencies of the last axis.
@@ -21,16 +21,16 @@ pub(super) enum Kind {
     FromHalf64,
 }
 
-impl Kind {
+impl TransformKind {
     /// From a `cufftType`.
-    pub(super) fn of(number: u32) -> Option<Kind> {
+    pub(super) fn of(number: u32) -> Option<TransformKind> {
         match number {
-            0x29 => Some(Kind::Complex64),
-            0x69 => Some(Kind::Complex128),
-            0x2a => Some(Kind::ToHalf32),
-            0x6a => Some(Kind::ToHalf64),
-            0x2c => Some(Kind::FromHalf32),
-            0x6c => Some(Kind::FromHalf64),
+            0x29 => Some(TransformKind::Complex64),
+            0x69 => Some(TransformKind::Complex128),
+            0x2a => Some(TransformKind::ToHalf32),
+            0x6a => Some(TransformKind::ToHalf64),
+            0x2c => Some(TransformKind::FromHalf32),
+            0x6c => Some(TransformKind::FromHalf64),
             _ => None,
         }
     }
@@ -38,19 +38,27 @@ impl Kind {
     /// Bytes of a complex number, of which every address is a multiple, also those of real numbers.
     fn complex_bytes(self) -> usize {
         match self {
-            Kind::Complex64 | Kind::ToHalf32 | Kind::FromHalf32 => 8,
-            Kind::Complex128 | Kind::ToHalf64 | Kind::FromHalf64 => 16,
+            TransformKind::Complex64 | TransformKind::ToHalf32 | TransformKind::FromHalf32 => 8,
+            TransformKind::Complex128 | TransformKind::ToHalf64 | TransformKind::FromHalf64 => 16,
         }
     }
 
     /// How many elements there are along each axis before the transform.
     pub(super) fn lengths_before(self, lengths: &[i64]) -> Vec<i64> {
-        if matches!(self, Kind::FromHalf32 | Kind::FromHalf64) { halved(lengths) } else { lengths.to_vec() }
+        if matches!(self, TransformKind::FromHalf32 | TransformKind::FromHalf64) {
+            halved(lengths)
+        } else {
+            lengths.to_vec()
+        }
     }
 
     /// How many elements there are along each axis after the transform.
     pub(super) fn lengths_after(self, lengths: &[i64]) -> Vec<i64> {
-        if matches!(self, Kind::ToHalf32 | Kind::ToHalf64) { halved(lengths) } else { lengths.to_vec() }
+        if matches!(self, TransformKind::ToHalf32 | TransformKind::ToHalf64) {
+            halved(lengths)
+        } else {
+            lengths.to_vec()
+        }
     }
 }
 
@@ -116,7 +124,7 @@ impl Side {
 /// A plan that is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    pub(super) kind: Kind,
+    pub(super) kind: TransformKind,
     pub(super) lengths: Vec<i64>,
     pub(super) batches: i64,
     pub(super) from: Side,
@@ -150,12 +158,12 @@ impl Layout {
         aligned(Access::Write, to, self.kind.complex_bytes())?;
         self.spoil_work(work, memory)?;
         match self.kind {
-            Kind::Complex64 => self.apply::<Complex<f32>, Complex<f32>>(direction, from, to, memory),
-            Kind::Complex128 => self.apply::<Complex<f64>, Complex<f64>>(direction, from, to, memory),
-            Kind::ToHalf32 => self.apply::<f32, Complex<f32>>(Direction::Forward, from, to, memory),
-            Kind::ToHalf64 => self.apply::<f64, Complex<f64>>(Direction::Forward, from, to, memory),
-            Kind::FromHalf32 => self.apply::<Complex<f32>, f32>(Direction::Inverse, from, to, memory),
-            Kind::FromHalf64 => self.apply::<Complex<f64>, f64>(Direction::Inverse, from, to, memory),
+            TransformKind::Complex64 => self.apply::<Complex<f32>, Complex<f32>>(direction, from, to, memory),
+            TransformKind::Complex128 => self.apply::<Complex<f64>, Complex<f64>>(direction, from, to, memory),
+            TransformKind::ToHalf32 => self.apply::<f32, Complex<f32>>(Direction::Forward, from, to, memory),
+            TransformKind::ToHalf64 => self.apply::<f64, Complex<f64>>(Direction::Forward, from, to, memory),
+            TransformKind::FromHalf32 => self.apply::<Complex<f32>, f32>(Direction::Inverse, from, to, memory),
+            TransformKind::FromHalf64 => self.apply::<Complex<f64>, f64>(Direction::Inverse, from, to, memory),
         }?;
         // results that lie in the work area are seen, as data that lies there is above
         self.spoil_work(work, memory)
@@ -183,7 +191,7 @@ impl Layout {
             .map(|&at| Ok(I::get(memory.read(&mut hint, place(from, at, I::SIZE), I::SIZE)?).complex()))
             .collect::<Result<Vec<_>, Fault>>()?;
         let out = self.transformed(direction, elements);
-        if matches!(self.kind, Kind::FromHalf32 | Kind::FromHalf64) {
+        if matches!(self.kind, TransformKind::FromHalf32 | TransformKind::FromHalf64) {
             for &at in &read {
                 memory.write(&mut hint, place(from, at, I::SIZE), I::SIZE)?.fill(POISON);
             }
@@ -240,7 +248,7 @@ mod tests {
         C::new((i as f64 * 1.7).sin(), (i as f64).cos())
     }
 
-    fn layout(kind: Kind, lengths: &[i64], batches: i64) -> Layout {
+    fn layout(kind: TransformKind, lengths: &[i64], batches: i64) -> Layout {
         let (from, to) = (Side::dense(kind.lengths_before(lengths)), Side::dense(kind.lengths_after(lengths)));
         Layout { kind, lengths: lengths.to_vec(), batches, from, to }
     }
@@ -256,7 +264,7 @@ mod tests {
     fn transforms_are_those_of_the_definition_wherever_the_data_lies() {
         for (direction, sign) in [(Direction::Forward, -1.0), (Direction::Inverse, 1.0)] {
             let mut memory = Memory::new(0, 1 << 20);
-            let mut plan = layout(Kind::Complex128, &[3, 4], 2);
+            let mut plan = layout(TransformKind::Complex128, &[3, 4], 2);
             plan.from = Side { embed: vec![3, 5], stride: 2, distance: 35, of: vec![3, 4] };
             plan.to = Side { embed: vec![0, 6], stride: 2, distance: 1, of: vec![3, 4] };
             let x: Vec<C> = (0..70).map(number).collect();
@@ -287,13 +295,13 @@ mod tests {
         let from = upload::<f32>(&mut memory, &x);
         let half = memory.allocate(8 * 2 * 2 * 3).unwrap();
         let back = memory.allocate(4 * 20).unwrap();
-        let plan = layout(Kind::ToHalf32, &[2, 5], 2);
+        let plan = layout(TransformKind::ToHalf32, &[2, 5], 2);
         let work = memory.allocate(plan.work().unwrap() as u64).unwrap();
         plan.run(Direction::Forward, from, half, work, &mut memory).unwrap();
         let sum: f64 = x[..10].iter().sum();
         let first = download::<Complex<f32>>(&memory, half, 1)[0];
         assert!((first - sum).norm() < 1e-5, "{first} {sum}");
-        layout(Kind::FromHalf32, &[2, 5], 2).run(Direction::Inverse, half, back, work, &mut memory).unwrap();
+        layout(TransformKind::FromHalf32, &[2, 5], 2).run(Direction::Inverse, half, back, work, &mut memory).unwrap();
         for (x, y) in x.iter().zip(download::<f32>(&memory, back, 20)) {
             assert!((10.0 * x - y).abs() < 1e-4, "{x} {y}: not scaled");
         }
@@ -304,7 +312,7 @@ mod tests {
     #[test]
     fn what_is_too_small_or_not_aligned_is_seen() {
         let mut memory = Memory::new(0, 1 << 20);
-        let plan = layout(Kind::Complex64, &[6], 2);
+        let plan = layout(TransformKind::Complex64, &[6], 2);
         let bytes = 8 * 12;
         let [whole, short] = [bytes, bytes - 1].map(|bytes| memory.allocate(bytes).unwrap());
         let other = memory.allocate(bytes).unwrap();
@@ -317,7 +325,7 @@ mod tests {
             assert_eq!(run(from, to, work), Err(700));
         }
         assert_eq!(run(whole + 4, whole, other), Err(716));
-        let mut overlapping = layout(Kind::Complex64, &[2], 2);
+        let mut overlapping = layout(TransformKind::Complex64, &[2], 2);
         overlapping.to.distance = 1;
         let fault = overlapping.run(Direction::Forward, whole, other, 0, &mut memory).unwrap_err();
         assert_eq!(fault.code(), 719);
@@ -325,14 +333,14 @@ mod tests {
 
     #[test]
     fn layouts_that_there_are_not() {
-        assert_eq!(layout(Kind::Complex64, &[8], 3).work(), Some(0));
-        assert_eq!(layout(Kind::Complex64, &[0], 3).work(), None);
-        assert_eq!(layout(Kind::Complex64, &[8], 0).work(), None);
-        assert_eq!(layout(Kind::Complex64, &[i64::MAX, 8], 1).work(), None);
-        let mut rows_overlap = layout(Kind::Complex64, &[3, 8], 1);
+        assert_eq!(layout(TransformKind::Complex64, &[8], 3).work(), Some(0));
+        assert_eq!(layout(TransformKind::Complex64, &[0], 3).work(), None);
+        assert_eq!(layout(TransformKind::Complex64, &[8], 0).work(), None);
+        assert_eq!(layout(TransformKind::Complex64, &[i64::MAX, 8], 1).work(), None);
+        let mut rows_overlap = layout(TransformKind::Complex64, &[3, 8], 1);
         rows_overlap.to.embed[1] = 7;
         assert_eq!(rows_overlap.work(), None);
-        assert_eq!(Kind::of(0x2b), None);
+        assert_eq!(TransformKind::of(0x2b), None);
         assert_eq!(Direction::of(0), None);
     }
 }

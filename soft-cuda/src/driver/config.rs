@@ -45,7 +45,7 @@ impl Config {
     /// From variables, which `get` looks up. Says what is wrong with the first that cannot be read.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         fn number(name: &str, text: &str) -> Result<u64, String> {
-            text.parse().map_err(|_| format!("{name} is {text:?}, which is no number"))
+            text.parse().map_err(|_| format!("{name} is {text:?}, which is not a number"))
         }
         let number_of = |name: &str| get(name).map(|text| number(name, &text)).transpose();
         let mut config = Config::default();

@@ -2,7 +2,7 @@
 
 use super::{machine::Machine, thread::Private};
 use crate::{
-    fault::{Access as Kind, Fault},
+    fault::{Access as AccessKind, Fault},
     memory::Memory,
     ptx::step::{Access, Space},
 };
@@ -42,7 +42,7 @@ fn resolve(address: u64, thread: u32) -> (Space, u64) {
 pub(super) fn bytes<'m>(
     machine: &'m mut Machine<'_>,
     private: &'m mut Private,
-    kind: Kind,
+    kind: AccessKind,
     access: &Access,
     base: u64,
 ) -> Result<&'m mut [u8], Fault> {
@@ -69,7 +69,7 @@ pub(super) fn bytes<'m>(
         }
         Space::Local => (&mut private.local, "the thread's local memory"),
         // they are read only
-        Space::Kernel if kind != Kind::Read => (&mut [], "the kernel's parameters to write to"),
+        Space::Kernel if kind != AccessKind::Read => (&mut [], "the kernel's parameters to write to"),
         Space::Kernel => (&mut private.params[..machine.kernel.info.param_bytes], "the kernel's parameters"),
         Space::Param => (&mut private.params[private.param_base..], "the function's space of parameters"),
     };

@@ -2,7 +2,7 @@
 
 use super::{machine::Machine, space::bytes};
 use crate::{
-    fault::{Access as Kind, Fault},
+    fault::{Access as AccessKind, Fault},
     memory::POISON,
     ptx::step::{Function, Slot, Step},
 };
@@ -150,14 +150,14 @@ impl Thread {
                 }
                 Step::Load { ref access, to, signed } => {
                     self.next = next as u32;
-                    let from = bytes(machine, &mut self.private, Kind::Read, access, reg!(access.base))?;
+                    let from = bytes(machine, &mut self.private, AccessKind::Read, access, reg!(access.base))?;
                     for (value, to) in from.chunks_exact(usize::from(access.size)).zip(to) {
                         reg!(to) = loaded(value, signed);
                     }
                 }
                 Step::Store { ref access, from } => {
                     self.next = next as u32;
-                    let to = bytes(machine, &mut self.private, Kind::Write, access, reg!(access.base))?;
+                    let to = bytes(machine, &mut self.private, AccessKind::Write, access, reg!(access.base))?;
                     for (place, from) in to.chunks_exact_mut(usize::from(access.size)).zip(from) {
                         store(place, reg!(from));
                     }
@@ -165,7 +165,7 @@ impl Thread {
                 Step::Atomic { ref access, function, to, operands: [a, b] } => {
                     self.next = next as u32;
                     let function = module.atomics[function as usize];
-                    let place = bytes(machine, &mut self.private, Kind::Atomic, access, reg!(access.base))?;
+                    let place = bytes(machine, &mut self.private, AccessKind::Atomic, access, reg!(access.base))?;
                     let old = loaded(place, false);
                     store(place, function(old, reg!(a), reg!(b), 0));
                     reg!(to) = old;

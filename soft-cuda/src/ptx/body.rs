@@ -403,7 +403,7 @@ impl<'p, 'a> Body<'p, 'a> {
             return self.value(word);
         }
         let word = self.parser.cursor.next()?;
-        let bits = immediate(word).ok_or_else(|| self.parser.cursor.error(format!("{word} is no number")))?;
+        let bits = immediate(word).ok_or_else(|| self.parser.cursor.error(format!("{word} is not a number")))?;
         self.constant(bits.wrapping_neg())
     }
 

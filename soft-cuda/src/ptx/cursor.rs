@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
     pub fn integer(&mut self) -> Read<i64> {
         let negative = self.take("-");
         let word = self.next()?;
-        let bits = immediate(word).ok_or_else(|| self.error(format!("{word} is no number")))? as i64;
+        let bits = immediate(word).ok_or_else(|| self.error(format!("{word} is not a number")))? as i64;
         Ok(if negative { bits.wrapping_neg() } else { bits })
     }
 
@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         usize::try_from(size)
             .ok()
             .filter(|&size| size <= 1 << 40)
-            .ok_or_else(|| self.error(format!("{size} is no size")))
+            .ok_or_else(|| self.error(format!("{size} is not a size")))
     }
 }
 

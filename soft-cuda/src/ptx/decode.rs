@@ -72,7 +72,7 @@ impl<'a> Body<'_, 'a> {
         self.parser.cursor.expect(",")?;
         let name = self.parser.cursor.next()?;
         let Some(Symbol::Table(table)) = self.symbol(name) else {
-            return Err(self.parser.cursor.error(format!("{name} is no table of labels")));
+            return Err(self.parser.cursor.error(format!("{name} is not a table of labels")));
         };
         self.emit(Step::JumpTable { index, table });
         Ok(())
@@ -87,7 +87,7 @@ impl<'a> Body<'_, 'a> {
         }
         let name = self.parser.cursor.next()?;
         let Some(&Global::Function(function)) = self.parser.globals.get(name) else {
-            return Err(self.parser.cursor.error(format!("{name} is no function")));
+            return Err(self.parser.cursor.error(format!("{name} is not a function")));
         };
         let mut arguments = Vec::new();
         if self.parser.cursor.take(",") {
@@ -118,7 +118,7 @@ impl<'a> Body<'_, 'a> {
         while !self.parser.cursor.take(")") {
             let name = self.parser.cursor.next()?;
             let Some(Symbol::Param(offset, size)) = self.symbol(name) else {
-                return Err(self.parser.cursor.error(format!("{name} is no parameter")));
+                return Err(self.parser.cursor.error(format!("{name} is not a parameter")));
             };
             all.push((offset, size));
             self.parser.cursor.take(",");

@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
             }
             let addend = if self.cursor.take("+") { self.cursor.integer()? } else { 0 };
             let Some(&Global::Variable(target)) = self.globals.get(name) else {
-                return Err(self.cursor.error(format!("{name} is no variable")));
+                return Err(self.cursor.error(format!("{name} is not a variable")));
             };
             variable.pointers.push((variable.initial.len(), target, addend));
             variable.initial.extend([0; 8]);
@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
         body.params(&params);
         let (function, end, _) = body.read()?;
         if end > shared {
-            return Err(self.cursor.error("shared variables of a function that is no kernel are not known"));
+            return Err(self.cursor.error("shared variables of a function that is not a kernel are not known"));
         }
         self.module.functions[index] = function;
         Ok(())

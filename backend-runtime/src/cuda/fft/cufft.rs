@@ -8,7 +8,7 @@ use crate::{
 use cudarc::cufft::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a transform makes of what.
+/// The dtypes and the direction of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransformKind {
     /// Complex to complex, exponent `-2 pi i jk / n`.
@@ -21,7 +21,7 @@ pub(super) enum TransformKind {
     FromHalf,
 }
 
-/// What a plan is for.
+/// What distinguishes one plan from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     kind: sys::cufftType,
@@ -36,7 +36,7 @@ struct Plan {
     work: usize,
 }
 
-/// Beyond this many plans the one that was not used for longest goes.
+/// Most plans that are kept; beyond that the least recently used one is dropped.
 const MOST: usize = 64;
 
 /// The plans in use, the latest last.
@@ -62,7 +62,7 @@ pub(super) fn run(
         None => Plan::new(b, op, key)?,
     };
     let raw = plan.raw;
-    // the work area is the pool's: what runs after this on the stream may have it
+    // the work area goes back to the pool at once: kernels run in order, so a later one cannot disturb this transform
     let work = b.scratch(op, plan.work, 1)?;
     plans.push(plan);
     if plans.len() > MOST {

@@ -72,7 +72,7 @@ fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
     for (place, &axis) in axes.iter().enumerate().rev() {
         let len = array.shape[axis] as i64;
         let stride = match (inner, len) {
-            // along an axis of length 1 nobody goes
+            // the stride of an axis of length 1 is never used
             (None, 1) => 1,
             (Some((stride, len)), 1) => stride * len,
             _ => array.strides[axis] as i64,
@@ -89,7 +89,7 @@ fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
         }
         inner = Some((stride, len));
     }
-    // the first says nothing
+    // the first length is not used by the library
     embed[0] = inner.map_or(1, |(_, len)| len);
     Some((embed, last))
 }

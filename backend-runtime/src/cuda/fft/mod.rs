@@ -8,6 +8,7 @@ use super::{
     array::RawArray,
     copy::copy_into,
     kernel::Grid,
+    manipulation::rolled,
     program::{Instance, KernelList, Program, ProgramSource},
 };
 use crate::{
@@ -41,7 +42,7 @@ struct Transform {
 }
 
 impl Transform {
-    /// The array transformed as planned. `x` stays as it is.
+    /// The array transformed as planned. `x` is not changed.
     fn run(&self, b: &Cuda, x: &RawArray, plan: &rules::Transform) -> Result<RawArray> {
         b.check(self.op, x)?;
         if !plan.repeats() {
@@ -74,7 +75,7 @@ impl Transform {
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
-            // alone: what is no spectrum of real numbers along the last axis is made one, after the others are done
+            // the last axis is transformed alone and last: only after the others is the input a half spectrum of real numbers
             Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
                 self.step(b, &x, Half::Input, &[last])?
@@ -147,7 +148,7 @@ impl Transform {
         }
         let lanes = self.gathered(b, &part, from, &before, &indices)?;
         if half == Half::Input {
-            // the library knows the inverse: the other direction is that of the conjugate
+            // cuFFT has the inverse only; the forward transform is that of the conjugate
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
         let layout = layout(&lanes, &turned).ok_or_else(|| Error::shape(op, &x.shape, "has no layout for cuFFT"))?;
@@ -269,6 +270,18 @@ many_axes! {
     rfftn<T: Real> -> Complex = Result, Forward;
     /// Inverse of [`rfftn`].
     irfftn<T: ComplexFloat> -> Real = Input, Inverse;
+}
+
+/// The zero frequency moved to the middle of the axes.
+pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
+    const OP: &str = "fftshift";
+    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
+}
+
+/// Inverse of [`fftshift`].
+pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
+    const OP: &str = "ifftshift";
+    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.

@@ -26,7 +26,7 @@ inline u32 rank_in_block(bool yes, u32& all) {
 template <typename T, typename F> void for_true(const T* mask, u64 tile, u64 n, u64 place, F write) {
     for (u64 base = tile * TILE; base < (tile + 1) * TILE && base < n; base += blockDim.x) {
         u64 i = base + threadIdx.x;
-        bool yes = i < n && op_truth(mask[i]);
+        bool yes = i < n && op_is_nonzero(mask[i]);
         u32 all, rank = rank_in_block(yes, all);
         if (yes) write(place + rank, i);
         place += all;
@@ -39,7 +39,7 @@ template <typename T> __global__ void __launch_bounds__(256) count(u64* counts, 
         for (u64 base = tile * TILE; base < (tile + 1) * TILE && base < n; base += blockDim.x) {
             u64 i = base + threadIdx.x;
             u32 all;
-            rank_in_block(i < n && op_truth(mask[i]), all);
+            rank_in_block(i < n && op_is_nonzero(mask[i]), all);
             total += all;
         }
         if (threadIdx.x == 0) counts[tile] = total;

@@ -16,7 +16,7 @@ C op_round(complex<R> x) { return complex<R>(op_round(x.re), op_round(x.im)); }
 template <typename R> R op_abs(complex<R> x) { return op_hypot(x.re, x.im); }
 
 // Smith's formula, as NumPy.
-C op_over(complex<R> x, complex<R> y) {
+C op_div(complex<R> x, complex<R> y) {
     R a = op_abs(y.re), b = op_abs(y.im);
     if (a >= b) {
         if (a == 0 && b == 0) return complex<R>(x.re / a, x.im / a);
@@ -27,7 +27,19 @@ C op_over(complex<R> x, complex<R> y) {
     return complex<R>((x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale);
 }
 
-C op_reciprocal(complex<R> x) { return op_over(complex<R>(R(1)), x); }
+// The conjugate over the square of the magnitude, scaled away from overflow and from lost bits. NaN of 0, as in NumPy; 0 of
+// what is infinite.
+C op_reciprocal(complex<R> x) {
+    const bool wide = sizeof(R) == 8;
+    const R huge = wide ? R(0x1p510) : R(0x1p62f), tiny = wide ? R(0x1p-450) : R(0x1p-50f);
+    const R down = wide ? R(0x1p-600) : R(0x1p-70f), up = wide ? R(0x1p600) : R(0x1p100f);
+    R larger = op_maximum(op_abs(x.re), op_abs(x.im));
+    if (op_is_nan(x)) return complex<R>(larger, larger);
+    if (op_is_inf(larger)) return complex<R>(op_copysign(R(0), x.re), -op_copysign(R(0), x.im));
+    R scale = larger > huge ? down : larger < tiny ? up : R(1);
+    R re = x.re * scale, im = x.im * scale, square = re * re + im * im;
+    return complex<R>(re / square * scale, -im / square * scale);
+}
 
 C op_sign(complex<R> x) {
     R r = op_abs(x);
@@ -39,9 +51,19 @@ template <typename R> R angle(complex<R> x) { return op_atan2(x.im, x.re); }
 // r (cos t + i sin t), with an exact real result where t is 0.
 C polar(R r, R t) { return t == 0 ? complex<R>(r, t) : complex<R>(r * op_cos(t), r * op_sin(t)); }
 
-C op_exp(complex<R> x) { return polar(op_exp(x.re), x.im); }
+C op_exp(complex<R> x) {
+    // an infinite or unknown angle changes neither 0 nor infinity
+    if (!op_is_finite(x.im) && op_is_inf(x.re)) {
+        return x.re > 0 ? complex<R>(x.re, x.im - x.im) : complex<R>(R(0), op_copysign(R(0), x.im));
+    }
+    return polar(op_exp(x.re), x.im);
+}
 
 C op_expm1(complex<R> x) {
+    if (op_is_inf(x.re) || !op_is_finite(x.im) || x.im == 0) {
+        complex<R> limit = op_exp(x);
+        return complex<R>(op_is_inf(x.re) ? limit.re - R(1) : x.im == 0 ? op_expm1(x.re) : limit.re, limit.im);
+    }
     R s = op_sin(x.im * R(0.5));
     return complex<R>(op_expm1(x.re) * op_cos(x.im) - R(2) * s * s, op_exp(x.re) * op_sin(x.im));
 }
@@ -79,12 +101,12 @@ C integer_power(complex<R> base, int n) {
         if (left & 1) result = op_times(result, base);
         base = op_times(base, base);
     }
-    return n < 0 ? op_over(complex<R>(R(1)), result) : result;
+    return n < 0 ? op_div(complex<R>(R(1)), result) : result;
 }
 
 template <typename R> complex<R> complex_power(complex<R> x, complex<R> y) {
     if (y.re == 0 && y.im == 0) return complex<R>(R(1));
-    if (x.re == 0 && x.im == 0) return y.re > 0 && y.im == 0 ? complex<R>(R(0)) : complex<R>(R(0) / R(0), R(0) / R(0));
+    if (x.re == 0 && x.im == 0) return y.re > 0 ? complex<R>(R(0)) : complex<R>(R(0) / R(0), R(0) / R(0));
     // small integer exponents by multiplication: exact where the products are
     R n = op_round(y.re);
     if (y.im == 0 && n == y.re && op_abs(n) < R(100)) return integer_power(x, int(n));

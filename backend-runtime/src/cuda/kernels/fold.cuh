@@ -106,7 +106,7 @@ template <typename T> struct Any : Plain {
     typedef bool Acc;
     typedef bool Out;
     static bool none() { return false; }
-    static bool load(T x, u64, char) { return op_truth(x); }
+    static bool load(T x, u64, char) { return op_is_nonzero(x); }
     static bool join(bool a, bool b) { return a | b; }
     static bool finish(bool a, double) { return a; }
 };

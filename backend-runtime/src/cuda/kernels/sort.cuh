@@ -215,6 +215,18 @@ __global__ void __launch_bounds__(256)
     FOR_EACH(i, n) out[i] = i == 0 || keys[i] != keys[i - 1] || Keys<T>::is_nan(keys[i]);
 }
 
+// The same of complex numbers, which are pairs of `R`.
+template <typename R>
+__global__ void __launch_bounds__(256) pairs_begin(const R* __restrict__ x, bool* __restrict__ out, u64 n) {
+    FOR_EACH(i, n) out[i] = i == 0 || !(x[2 * i] == x[2 * i - 2] && x[2 * i + 1] == x[2 * i - 1]);
+}
+
+// Which parts of complex numbers are NaN: 1 the imaginary, 2 the real one.
+template <typename R>
+__global__ void __launch_bounds__(256) unknown_parts(const R* __restrict__ x, u8* __restrict__ out, u64 n) {
+    FOR_EACH(i, n) out[i] = u8((x[2 * i] != x[2 * i] ? 2 : 0) + (x[2 * i + 1] != x[2 * i + 1] ? 1 : 0));
+}
+
 // For each element in its sorted order, of the value number[i] - 1: that number, at its place.
 __global__ void __launch_bounds__(256)
     inverse(const i64* __restrict__ number, const u32* __restrict__ order, i64* __restrict__ out, u64 n) {

@@ -29,7 +29,7 @@ inline bool op_less_equal(bf16 x, bf16 y) { return float(x) <= float(y); }
 template <typename R> bool op_equal(complex<R> x, complex<R> y) { return x.re == y.re && x.im == y.im; }
 
 // Not zero; NaN is true.
-template <typename T> bool op_truth(T x) { return !op_equal(x, zero<T>()); }
+template <typename T> bool op_is_nonzero(T x) { return !op_equal(x, zero<T>()); }
 
 // ---- bool ----
 
@@ -124,7 +124,7 @@ UNSIGNED(u64, u64)
     inline T op_plus(T x, T y) { return x + y; }                                                                       \
     inline T op_minus(T x, T y) { return x - y; }                                                                      \
     inline T op_times(T x, T y) { return x * y; }                                                                      \
-    inline T op_over(T x, T y) { return x / y; }                                                                       \
+    inline T op_div(T x, T y) { return x / y; }                                                                       \
     inline T op_negate(T x) { return -x; }                                                                             \
     /* the second of two zeros */                                                                                      \
     inline T op_maximum(T x, T y) { return x > y || x != x ? x : y; }                                                  \
@@ -199,7 +199,7 @@ inline bool op_signbit(double x) { return u64(__double_as_longlong(x)) >> 63; }
 #define HALF2(T, word)                                                                                                 \
     inline T op_##word(T x, T y) { return T(op_##word(float(x), float(y))); }
 #define HALF(T)                                                                                                        \
-    HALF2(T, plus) HALF2(T, minus) HALF2(T, times) HALF2(T, over) HALF2(T, maximum) HALF2(T, minimum) HALF2(T, pow)    \
+    HALF2(T, plus) HALF2(T, minus) HALF2(T, times) HALF2(T, div) HALF2(T, maximum) HALF2(T, minimum) HALF2(T, pow)    \
     HALF2(T, floor_divide) HALF2(T, remainder) HALF2(T, atan2) HALF2(T, hypot) HALF2(T, logaddexp) HALF1(T, sign)      \
     HALF1(T, round) HALF1(T, ceil) HALF1(T, floor) HALF1(T, trunc) HALF1(T, reciprocal) HALF1(T, exp) HALF1(T, expm1)  \
     HALF1(T, log) HALF1(T, log2) HALF1(T, log10) HALF1(T, log1p) HALF1(T, sqrt) HALF1(T, sin) HALF1(T, cos)            \

@@ -70,7 +70,7 @@ fn with_handle<V>(b: &Cuda, f: impl FnOnce(sys::cublasHandle_t) -> Result<V>) ->
     f(raw)
 }
 
-/// cuBLAS's dtype, and what it multiplies and adds in.
+/// cuBLAS's name of a dtype, and the precision that products and sums are computed in.
 fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
     use sys::{cublasComputeType_t as In, cudaDataType as Of};
     match dtype {

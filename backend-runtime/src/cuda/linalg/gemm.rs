@@ -1,4 +1,4 @@
-//! How cuBLAS is asked for a product: it knows matrices in column-major order, and one batch axis.
+//! A product in the form that cuBLAS takes: column-major matrices and one batch axis.
 
 /// Strides of a matrix, in elements: from row to row and from column to column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub(crate) struct Stored {
 }
 
 impl Matrix {
-    /// How cuBLAS can read it, if it can.
+    /// How cuBLAS reads the matrix; `None` where it has to be copied first.
     pub(crate) fn stored(self, rows: usize, columns: usize) -> Option<Stored> {
-        // along an axis of length 1 nobody goes
+        // the stride of an axis of length 1 is never used
         let fits = |step: isize, across: isize, len: usize, others: usize| {
             let dense = step == 1 || len <= 1;
             let apart = across >= len.max(1) as isize || others <= 1;
@@ -55,7 +55,7 @@ pub(crate) struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// The axis that goes into one call: the longest.
+    /// The batch axis of one call: the longest.
     fn inside(&self) -> Option<usize> {
         (0..self.shape.len()).max_by_key(|&axis| (self.shape[axis], axis))
     }

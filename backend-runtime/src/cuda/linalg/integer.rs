@@ -5,14 +5,14 @@ use super::{
     operands::{OP, Operands},
 };
 use crate::{
-    DType, Kind, Result,
+    DType, DTypeKind, Result,
     cuda::{
         Cuda,
         array::RawArray,
         copy::copy_into,
         kernel::{Argument, Grid},
         program::{Instance, KernelList, Program, ProgramSource},
-        reduce,
+        reduction,
         walk::Merged,
     },
 };
@@ -24,7 +24,7 @@ static PROGRAM: Program = Program {
 
 /// The kernels, listed for the check.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
-    let integer = |dtype: &DType| matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
+    let integer = |dtype: &DType| matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);
     DType::ALL.into_iter().filter(integer).map(instance).collect()
 });
@@ -66,7 +66,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     // part, batch, row and column.
     unsafe { b.launch(OP, kernel, grid, &arguments)? };
     if parts > 1 {
-        let total: RawArray = reduce::sum_of_first_axis(b, OP, &sums)?;
+        let total: RawArray = reduction::sum_of_first_axis(b, OP, &sums)?;
         copy_into(b, OP, &total, &operands.out)?;
     }
     Ok(())

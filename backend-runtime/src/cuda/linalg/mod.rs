@@ -9,7 +9,7 @@ pub(super) use integer::KERNELS;
 
 use super::{Cuda, CudaArray};
 use crate::{
-    Kind, Numeric, Result,
+    DTypeKind, Numeric, Result,
     rules::{self, Product},
 };
 use operands::{OP, Operands};
@@ -35,7 +35,7 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
     let to = out.view(matrices.clone(), rules::c_strides(&matrices), out.offset);
     let operands = Operands { rows, inner, columns, left, right, out: to };
     match T::DTYPE.kind() {
-        Kind::Real | Kind::Complex => blas::product(b, &operands.storable(b)?.broadcast(&product.batches)?)?,
+        DTypeKind::Real | DTypeKind::Complex => blas::product(b, &operands.storable(b)?.broadcast(&product.batches)?)?,
         _ => integer::product(b, &operands.broadcast(&product.batches)?)?,
     }
     Ok(CudaArray::of(out))

@@ -20,7 +20,7 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    /// With copies of the matrices that cuBLAS cannot read where they are.
+    /// The operands, copied where cuBLAS cannot read the matrices in place.
     pub(super) fn storable(self, b: &Cuda) -> Result<Operands> {
         let readable = |x: RawArray| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
             Some(_) => Ok(x),

@@ -7,41 +7,21 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::reals_from_f64,
+    manipulation::shifted,
     raw::{RawArray, View, view},
-    typed::typed,
+    typed::{Change, changed_by, typed},
 };
 use crate::{
-    Axes, ComplexFloat, DType, Float, Lengths, Norm, Real, Result,
+    Axes, ComplexFloat, DType, Element, Float, Lengths, Norm, Real, Result,
     rules::{self, Direction, Half},
 };
 use lane::Engine;
 pub use lane::plan_bytes;
 use passes::Pass;
 
-/// A function that is not generic for one that is: it chooses the precision of the transforms of a dtype. Without it the
-/// transforms would be compiled again in every crate that calls one.
-macro_rules! in_precision {
-    ($($name:ident = $f:ident($($argument:ident: $t:ty),*);)*) => {$(
-        fn $name(op: &'static str, x: View<'_>, $($argument: $t),*) -> Result<RawArray> {
-            match x.dtype {
-                DType::Float64 | DType::Complex128 => $f::<f64>(op, x, $($argument),*),
-                _ => $f::<f32>(op, x, $($argument),*),
-            }
-        }
-    )*};
-}
-in_precision! {
-    complex_one = complex_one_in(n: Option<usize>, axis: isize, norm: Norm, direction: Direction);
-    half_one = half_one_in(n: Option<usize>, axis: isize, norm: Norm, direction: Direction);
-    real_one = real_one_in(n: Option<usize>, axis: isize, norm: Norm, direction: Direction);
-    complex_many = complex_many_in(s: Option<Lengths>, axes: Axes, norm: Norm, direction: Direction);
-    half_many = half_many_in(s: Option<Lengths>, axes: Axes, norm: Norm, direction: Direction);
-    real_many = real_many_in(s: Option<Lengths>, axes: Axes, norm: Norm, direction: Direction);
-}
-
-/// The public functions of one axis, which differ in their bound, their result and what they call.
-macro_rules! one_axis {
-    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $f:ident, $direction:ident;)*) => {$(
+/// The public functions of one axis.
+macro_rules! along_one_axis {
+    ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
         pub fn $op<T: $bound>(
             _: &Numpyish,
@@ -50,29 +30,30 @@ macro_rules! one_axis {
             axis: isize,
             norm: Norm,
         ) -> Result<NdArray<T::$result>> {
-            typed($f(stringify!($op), view(x), n, axis, norm, Direction::$direction))
+            let transform =
+                Transform { op: stringify!($op), half: Half::$half, direction: Direction::$direction, norm };
+            typed(transform.along(view(x), n, axis))
         }
     )*};
 }
-
-one_axis! {
+along_one_axis! {
     /// Discrete Fourier transform along one axis.
-    fft<T: Float> -> Complex = complex_one, Forward;
+    fft<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fft`].
-    ifft<T: Float> -> Complex = complex_one, Inverse;
+    ifft<Float> -> Complex = half: Neither, Inverse;
     /// Transform of real `x`: the non-negative frequencies.
-    rfft<T: Real> -> Complex = half_one, Forward;
+    rfft<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfft`].
-    irfft<T: ComplexFloat> -> Real = real_one, Inverse;
+    irfft<ComplexFloat> -> Real = half: Input, Inverse;
     /// Transform of a signal with Hermitian symmetry, of which the first half is given.
-    hfft<T: ComplexFloat> -> Real = real_one, Forward;
+    hfft<ComplexFloat> -> Real = half: Input, Forward;
     /// Inverse of [`hfft`].
-    ihfft<T: Real> -> Complex = half_one, Inverse;
+    ihfft<Real> -> Complex = half: Result, Inverse;
 }
 
 /// The public functions of several axes.
-macro_rules! many_axes {
-    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $f:ident, $direction:ident;)*) => {$(
+macro_rules! over_several_axes {
+    ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
         pub fn $op<T: $bound>(
             _: &Numpyish,
@@ -81,106 +62,84 @@ macro_rules! many_axes {
             axes: Axes,
             norm: Norm,
         ) -> Result<NdArray<T::$result>> {
-            typed($f(stringify!($op), view(x), s, axes, norm, Direction::$direction))
+            let transform =
+                Transform { op: stringify!($op), half: Half::$half, direction: Direction::$direction, norm };
+            typed(transform.over(view(x), s, axes))
         }
     )*};
 }
-
-many_axes! {
+over_several_axes! {
     /// Discrete Fourier transform over several axes.
-    fftn<T: Float> -> Complex = complex_many, Forward;
+    fftn<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fftn`].
-    ifftn<T: Float> -> Complex = complex_many, Inverse;
+    ifftn<Float> -> Complex = half: Neither, Inverse;
     /// [`fftn`] of real `x`: the last of the axes keeps its non-negative frequencies.
-    rfftn<T: Real> -> Complex = half_many, Forward;
+    rfftn<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfftn`].
-    irfftn<T: ComplexFloat> -> Real = real_many, Inverse;
+    irfftn<ComplexFloat> -> Real = half: Input, Inverse;
 }
 
-fn complex_one_in<R: Engine>(
+/// A transform of any number of axes.
+struct Transform {
     op: &'static str,
-    x: View<'_>,
-    n: Option<usize>,
-    axis: isize,
-    norm: Norm,
+    half: Half,
     direction: Direction,
-) -> Result<RawArray> {
-    let (axis, n) = rules::transform(op, x.shape, n, axis, Half::Neither)?.axes[0];
-    Pass { op, axis, n, direction, norm }.complex::<R>(x)
+    norm: Norm,
 }
 
-fn half_one_in<R: Engine>(
-    op: &'static str,
-    x: View<'_>,
-    n: Option<usize>,
-    axis: isize,
-    norm: Norm,
-    direction: Direction,
-) -> Result<RawArray> {
-    let (axis, n) = rules::transform(op, x.shape, n, axis, Half::Result)?.axes[0];
-    Pass { op, axis, n, direction, norm }.real_to_half::<R>(x)
-}
-
-fn real_one_in<R: Engine>(
-    op: &'static str,
-    x: View<'_>,
-    n: Option<usize>,
-    axis: isize,
-    norm: Norm,
-    direction: Direction,
-) -> Result<RawArray> {
-    let (axis, n) = rules::transform(op, x.shape, n, axis, Half::Input)?.axes[0];
-    Pass { op, axis, n, direction, norm }.half_to_real::<R>(x)
-}
-
-fn complex_many_in<R: Engine>(
-    op: &'static str,
-    x: View<'_>,
-    s: Option<Lengths>,
-    axes: Axes,
-    norm: Norm,
-    direction: Direction,
-) -> Result<RawArray> {
-    let axes = rules::transforms(op, x.shape, s, axes, Half::Neither)?.axes;
-    let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
-    match axes.split_last() {
-        None => passes::as_complex::<R>(op, x),
-        Some((last, others)) => others.iter().rev().try_fold(pass(last).complex::<R>(x)?, |x, p| pass(p).again::<R>(x)),
+impl Transform {
+    fn along(&self, x: View<'_>, n: Option<usize>, axis: isize) -> Result<RawArray> {
+        self.run(x, &rules::transform(self.op, x.shape, n, axis, self.half)?.axes)
     }
-}
 
-fn half_many_in<R: Engine>(
-    op: &'static str,
-    x: View<'_>,
-    s: Option<Lengths>,
-    axes: Axes,
-    norm: Norm,
-    direction: Direction,
-) -> Result<RawArray> {
-    let axes = rules::transforms(op, x.shape, s, axes, Half::Result)?.axes;
-    let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
-    let (last, others) = axes.split_last().expect("a half spectrum has an axis");
-    others.iter().rev().try_fold(pass(last).real_to_half::<R>(x)?, |x, p| pass(p).again::<R>(x))
-}
+    fn over(&self, x: View<'_>, s: Option<Lengths>, axes: Axes) -> Result<RawArray> {
+        self.run(x, &rules::transforms(self.op, x.shape, s, axes, self.half)?.axes)
+    }
 
-fn real_many_in<R: Engine>(
-    op: &'static str,
-    x: View<'_>,
-    s: Option<Lengths>,
-    axes: Axes,
-    norm: Norm,
-    direction: Direction,
-) -> Result<RawArray> {
-    let axes = rules::transforms(op, x.shape, s, axes, Half::Input)?.axes;
-    let pass = |&(axis, n)| Pass { op, axis, n, direction, norm };
-    let (last, others) = axes.split_last().expect("a half spectrum has an axis");
-    match others.split_first() {
-        None => pass(last).half_to_real::<R>(x),
-        Some((first, rest)) => {
-            let x = rest.iter().try_fold(pass(first).complex::<R>(x)?, |x, p| pass(p).again::<R>(x))?;
-            pass(last).half_to_real::<R>(x.view(&x.strides()))
+    /// In the precision of the dtype. It is not generic, so that no transform is compiled again in a user's crate.
+    fn run(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
+        match x.dtype {
+            DType::Float64 | DType::Complex128 => self.run_in::<f64>(x, axes),
+            _ => self.run_in::<f32>(x, axes),
         }
     }
+
+    /// One pass for each axis with its number of points, the last one first; but a half spectrum becomes real in the last
+    /// pass.
+    fn run_in<R: Engine>(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
+        let &Transform { op, direction, norm, .. } = self;
+        let pass = |&(axis, n): &(usize, usize)| Pass { op, axis, n, direction, norm };
+        let Some((last, others)) = axes.split_last() else {
+            return passes::as_complex::<R>(op, x);
+        };
+        match (self.half, others.split_first()) {
+            (Half::Neither, _) => {
+                others.iter().rev().try_fold(pass(last).complex::<R>(x)?, |x, p| pass(p).again::<R>(x))
+            }
+            (Half::Result, _) => {
+                others.iter().rev().try_fold(pass(last).real_to_half::<R>(x)?, |x, p| pass(p).again::<R>(x))
+            }
+            (Half::Input, None) => pass(last).half_to_real::<R>(x),
+            (Half::Input, Some((first, rest))) => {
+                let x = rest.iter().try_fold(pass(first).complex::<R>(x)?, |x, p| pass(p).again::<R>(x))?;
+                pass(last).half_to_real::<R>(x.view(&x.strides()))
+            }
+        }
+    }
+}
+
+/// The zero frequency moved to the middle of the axes.
+pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
+    changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
+}
+
+/// Inverse of [`fftshift`].
+pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
+    changed_by(x, centred("ifftshift", view(x), axes, |n| n.div_ceil(2)))
+}
+
+fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) -> Result<Change> {
+    shifted(op, x, &rules::halves(op, axes, x.shape, half)?, x.shape)
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.

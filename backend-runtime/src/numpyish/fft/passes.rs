@@ -11,7 +11,7 @@ use super::{
     },
     lane::{self, Engine},
 };
-use crate::{ComplexFloat, DType, Element, Error, Float, Kind, Norm, Numeric, Result, rules::Direction};
+use crate::{ComplexFloat, DType, DTypeKind, Element, Error, Float, Norm, Numeric, Result, rules::Direction};
 
 /// A transform of `n` points along an axis. Lanes that are longer are cut, shorter ones are continued by zeros.
 #[derive(Clone, Copy)]
@@ -20,11 +20,11 @@ pub struct Pass {
     pub op: &'static str,
     /// The axis.
     pub axis: usize,
-    /// How many points are transformed.
+    /// Number of points of the transform.
     pub n: usize,
     /// The sign of the exponent.
     pub direction: Direction,
-    /// How results are scaled.
+    /// Factor that results are multiplied by.
     pub norm: Norm,
 }
 
@@ -40,7 +40,7 @@ unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
 impl Pass {
     /// Complex results of a complex or real array.
     pub fn complex<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
-        if x.dtype.kind() != Kind::Complex {
+        if x.dtype.kind() != DTypeKind::Complex {
             return self.real_lanes::<R>(x, self.n, |half, to| {
                 // half of the frequencies are computed, the others are their conjugates
                 let m = half.len();

@@ -14,7 +14,7 @@ use super::{
     typed::typed,
 };
 use crate::{
-    Complex, DType, Error, Kind, Numeric, Result,
+    Complex, DType, DTypeKind, Error, Numeric, Result,
     rules::{self, Product},
     threads,
 };
@@ -73,7 +73,7 @@ unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     });
 }
 
-/// How matrices of one dtype are multiplied.
+/// The functions that multiply matrices of one dtype.
 ///
 /// # Safety of the function
 /// The matrices have the shapes of the product; the result is written by nobody else.
@@ -99,13 +99,13 @@ impl Product {
     fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
         let dtype = computed_in(x1.dtype);
         let n = rules::count(OP, &self.shape, dtype.size())?;
-        // integer products are added to what is there
+        // integer products are accumulated in the result
         let out = Buffer::zeroed(OP, n, dtype)?;
         if n == 0 || self.inner == 0 {
             return Ok(out);
         }
         // rows of an integer product are added to one another: they have to lie together
-        let integers = matches!(dtype.kind(), Kind::Signed | Kind::Unsigned);
+        let integers = matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
         let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
         let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
         let c_strides = rules::c_strides(x2.shape);

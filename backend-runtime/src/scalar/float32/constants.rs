@@ -8,7 +8,7 @@ pub const ROUNDER: f32 = 1.2582912e+07;
 /// ln 2 in so few bits that its product with any exponent is exact.
 pub const LN_2_HIGH: f32 = 0.69314575;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const LN_2_LOW: f32 = 1.4286068e-06;
 
 /// From here down the exponential is 0.
@@ -38,31 +38,31 @@ pub const LOG_NEXT: [f32; 3] = [0.40000153, 0.28547102, 0.23419522];
 /// 2/3.
 pub const TWO_THIRDS: f32 = 0.6666667;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const TWO_THIRDS_LOW: f32 = -1.9868216e-08;
 
-/// What `LOG2_E` lacks.
+/// Low-order part of `LOG2_E`.
 pub const LOG2_E_LOW: f32 = 1.925963e-08;
 
-/// What `LOG10_E` lacks.
+/// Low-order part of `LOG10_E`.
 pub const LOG10_E_LOW: f32 = -1.010305e-08;
 
 /// log10(2) in so few bits that its product with any exponent is exact.
 pub const LOG10_2_HIGH: f32 = 0.3010254;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const LOG10_2_LOW: f32 = 4.605039e-06;
 
 /// Magnitude from which sines need more of pi/2 than three words.
 pub const FAR: f32 = 131072.0;
 
-/// What `FRAC_PI_2` lacks.
+/// Low-order part of `FRAC_PI_2`.
 pub const FRAC_PI_2_LOW: f32 = -4.371139e-08;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const FRAC_PI_2_LOWEST: f32 = -1.7151245e-15;
 
-/// What `PI` lacks.
+/// Low-order part of `PI`.
 pub const PI_LOW: f32 = -8.742278e-08;
 
 /// `(sin(r) - r) / r^3` by powers of `r^2`, for `|r| <= pi/4`.
@@ -83,19 +83,19 @@ pub const ATAN_NEXT: [f32; 5] = [0.19999938, -0.1428229, 0.11042856, -0.08445547
 /// 1/3.
 pub const THIRD: f32 = 0.33333334;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const THIRD_LOW: f32 = -9.934108e-09;
 
 /// atan(1/2).
 pub const ATAN_1_2: f32 = 0.4636476;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const ATAN_1_2_LOW: f32 = 5.0121587e-09;
 
 /// atan(3/2).
 pub const ATAN_3_2: f32 = 0.98279375;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const ATAN_3_2_LOW: f32 = -2.5131424e-08;
 
 /// `erf(x) / x - 1` by powers of `x^2`, for `|x| <= 1`.
@@ -120,7 +120,7 @@ pub const ERFC_MIDDLE: f32 = 3.0;
 /// `exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - M) / (x + M)`, from 1/2 to `ERFC_MAX`. The first coefficient.
 pub const ERFC_FIRST: f32 = 1.253008;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const ERFC_FIRST_LOW: f32 = 5.0178574e-08;
 
 /// `exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - M) / (x + M)`, from 1/2 to `ERFC_MAX`. The other coefficients.
@@ -139,23 +139,23 @@ pub const ERFC: [f32; 9] = [
 /// Squares of two larger numbers may overflow.
 pub const SQUARE_HUGE: f32 = 4.611686e+18;
 
-/// What they are multiplied by.
+/// Factor that numbers beyond the limit above are multiplied by before they are squared.
 pub const SQUARE_DOWN: f32 = 8.4703295e-22;
 
 /// Squares of smaller numbers lose bits.
 pub const SQUARE_TINY: f32 = 8.881784e-16;
 
-/// What they are multiplied by.
+/// Factor that numbers beyond the limit above are multiplied by before they are squared.
 pub const SQUARE_UP: f32 = 1.2676506e+30;
 
 /// A multiple of a larger number may overflow.
 pub const ANGLE_HUGE: f32 = 1.329228e+36;
 
-/// What it is multiplied by: if the other coordinate loses bits, the angle is 0.
+/// Factor that both coordinates are multiplied by above that limit: if the other one loses bits, the angle is 0.
 pub const ANGLE_DOWN: f32 = 5.9604645e-08;
 
 /// A multiple of a smaller number may lose bits.
 pub const ANGLE_TINY: f32 = 8.077936e-28;
 
-/// What it is multiplied by.
+/// Factor that both coordinates are multiplied by below that limit.
 pub const ANGLE_UP: f32 = 1.1529215e+18;

@@ -8,7 +8,7 @@ pub const ROUNDER: f64 = 6755399441055744.0;
 /// ln 2 in so few bits that its product with any exponent is exact.
 pub const LN_2_HIGH: f64 = 0.6931471805598903;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const LN_2_LOW: f64 = 5.497923018708371e-14;
 
 /// From here down the exponential is 0.
@@ -75,31 +75,31 @@ pub const LOG_NEXT: [f64; 8] = [
 /// 2/3.
 pub const TWO_THIRDS: f64 = 0.6666666666666666;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const TWO_THIRDS_LOW: f64 = 3.700743415417188e-17;
 
-/// What `LOG2_E` lacks.
+/// Low-order part of `LOG2_E`.
 pub const LOG2_E_LOW: f64 = 2.0355273740931033e-17;
 
-/// What `LOG10_E` lacks.
+/// Low-order part of `LOG10_E`.
 pub const LOG10_E_LOW: f64 = 1.098319650216765e-17;
 
 /// log10(2) in so few bits that its product with any exponent is exact.
 pub const LOG10_2_HIGH: f64 = 0.30102999566395283;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const LOG10_2_LOW: f64 = 2.8363394551044964e-14;
 
 /// Magnitude from which sines need more of pi/2 than three words.
 pub const FAR: f64 = 1073741824.0;
 
-/// What `FRAC_PI_2` lacks.
+/// Low-order part of `FRAC_PI_2`.
 pub const FRAC_PI_2_LOW: f64 = 6.123233995736766e-17;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const FRAC_PI_2_LOWEST: f64 = -1.4973849048591698e-33;
 
-/// What `PI` lacks.
+/// Low-order part of `PI`.
 pub const PI_LOW: f64 = 1.2246467991473532e-16;
 
 /// The bits of 2/pi, the first one of weight 1/2.
@@ -196,19 +196,19 @@ pub const ATAN_NEXT: [f64; 12] = [
 /// 1/3.
 pub const THIRD: f64 = 0.3333333333333333;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const THIRD_LOW: f64 = 1.850371707708594e-17;
 
 /// atan(1/2).
 pub const ATAN_1_2: f64 = 0.4636476090008061;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const ATAN_1_2_LOW: f64 = 2.2698777452961687e-17;
 
 /// atan(3/2).
 pub const ATAN_3_2: f64 = 0.982793723247329;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const ATAN_3_2_LOW: f64 = 1.3903311031230998e-17;
 
 /// `erf(x) / x - 1` by powers of `x^2`, for `|x| <= 1`.
@@ -259,7 +259,7 @@ pub const ERFC_MIDDLE: f64 = 4.0;
 /// `exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - M) / (x + M)`, from 1/2 to `ERFC_MAX`. The first coefficient.
 pub const ERFC_FIRST: f64 = 1.2329951186255526;
 
-/// What is missing there.
+/// Low-order part of the constant above.
 pub const ERFC_FIRST_LOW: f64 = -4.5825411881334816e-17;
 
 /// `exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - M) / (x + M)`, from 1/2 to `ERFC_MAX`. The other coefficients.
@@ -291,23 +291,23 @@ pub const ERFC: [f64; 22] = [
 /// Squares of two larger numbers may overflow.
 pub const SQUARE_HUGE: f64 = 3.3519519824856493e+153;
 
-/// What they are multiplied by.
+/// Factor that numbers beyond the limit above are multiplied by before they are squared.
 pub const SQUARE_DOWN: f64 = 2.409919865102884e-181;
 
 /// Squares of smaller numbers lose bits.
 pub const SQUARE_TINY: f64 = 3.4395525670743494e-136;
 
-/// What they are multiplied by.
+/// Factor that numbers beyond the limit above are multiplied by before they are squared.
 pub const SQUARE_UP: f64 = 4.149515568880993e+180;
 
 /// A multiple of a larger number may overflow.
 pub const ANGLE_HUGE: f64 = 1.0715086071862673e+301;
 
-/// What it is multiplied by: if the other coordinate loses bits, the angle is 0.
+/// Factor that both coordinates are multiplied by above that limit: if the other one loses bits, the angle is 0.
 pub const ANGLE_DOWN: f64 = 7.888609052210118e-31;
 
 /// A multiple of a smaller number may lose bits.
 pub const ANGLE_TINY: f64 = 1.1830521861667747e-271;
 
-/// What it is multiplied by.
+/// Factor that both coordinates are multiplied by below that limit.
 pub const ANGLE_UP: f64 = 1.2676506002282294e+30;

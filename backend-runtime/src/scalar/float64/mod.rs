@@ -6,7 +6,7 @@ type F = f64;
 type Bits = u64;
 /// Bits of a mantissa, without the leading one.
 const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
-/// What is added to an exponent.
+/// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
 #[path = "../real/complex/mod.rs"]
@@ -42,4 +42,4 @@ pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
 pub use power::{hypot, pow};
 pub use simple::{abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc};
-pub use trig::{cos, cos_near, is_far, sin, sin_near, tan, tan_near};
+pub use trig::{cos, cos_near, needs_range_reduction, sin, sin_near, tan, tan_near};

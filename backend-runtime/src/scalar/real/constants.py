@@ -98,7 +98,7 @@ class Format:
             if i == 0 and bits:
                 with mp.workprec(bits):
                     word = +mp.mpf(x)
-            self.number(name, doc if i == 0 else "What is missing there.", word)
+            self.number(name, doc if i == 0 else "Low-order part of the constant above.", word)
             x -= word
 
     def bits(self, name, doc, x):
@@ -135,15 +135,15 @@ def write(t, degrees):
     t.poly("LOG_NEXT", "The same less 2/3, divided by `s^2`: for logarithms in two words.",
         lambda z: (series(z) - mp.mpf(2) / 3) / z if z > 1e-10 else mp.mpf(2) / 5, lambda z: z * z + mp.mpf("1e-14"), 0, zmax, degrees["LOG_NEXT"])
     t.words("TWO_THIRDS TWO_THIRDS_LOW", "2/3.", mp.mpf(2) / 3)
-    t.number("LOG2_E_LOW", "What `LOG2_E` lacks.", 1 / ln2 - t.round(1 / ln2))
-    t.number("LOG10_E_LOW", "What `LOG10_E` lacks.", 1 / mp.log(10) - t.round(1 / mp.log(10)))
+    t.number("LOG2_E_LOW", "Low-order part of `LOG2_E`.", 1 / ln2 - t.round(1 / ln2))
+    t.number("LOG10_E_LOW", "Low-order part of `LOG10_E`.", 1 / mp.log(10) - t.round(1 / mp.log(10)))
     t.words("LOG10_2_HIGH LOG10_2_LOW", "log10(2) in so few bits that its product with any exponent is exact.", mp.log10(2), t.digits - 11 if d64 else t.digits - 9)
     # circular functions
     t.number("FAR", "Magnitude from which sines need more of pi/2 than three words.", 2**30 if d64 else 2**17)
-    t.number("FRAC_PI_2_LOW", "What `FRAC_PI_2` lacks.", mp.pi / 2 - t.round(mp.pi / 2))
+    t.number("FRAC_PI_2_LOW", "Low-order part of `FRAC_PI_2`.", mp.pi / 2 - t.round(mp.pi / 2))
     rest = mp.pi / 2 - t.round(mp.pi / 2)
-    t.number("FRAC_PI_2_LOWEST", "What is missing there.", rest - t.round(rest))
-    t.number("PI_LOW", "What `PI` lacks.", 2 * rest)
+    t.number("FRAC_PI_2_LOWEST", "Low-order part of the constant above.", rest - t.round(rest))
+    t.number("PI_LOW", "Low-order part of `PI`.", 2 * rest)
     if d64:
         with mp.workprec(1400):
             words = [f"    {int(mp.floor(2 / mp.pi * mp.mpf(2) ** (64 * (i + 1)))) % 2**64:#018x},\n" for i in range(20)]
@@ -180,13 +180,13 @@ def write(t, degrees):
     t.poly("ERFC", "`exp(x^2) erfc(x) (2 x + 1)` by powers of `(x - M) / (x + M)`, from 1/2 to `ERFC_MAX`.", f, lambda u: 1 / f(u), low, (top - wide) / (top + wide), degrees["ERFC"], words=2)
     # powers of 2 that keep squares and products in range
     t.number("SQUARE_HUGE", "Squares of two larger numbers may overflow.", mp.mpf(2) ** (510 if d64 else 62))
-    t.number("SQUARE_DOWN", "What they are multiplied by.", mp.mpf(2) ** (-600 if d64 else -70))
+    t.number("SQUARE_DOWN", "Factor that numbers beyond the limit above are multiplied by before they are squared.", mp.mpf(2) ** (-600 if d64 else -70))
     t.number("SQUARE_TINY", "Squares of smaller numbers lose bits.", mp.mpf(2) ** (-450 if d64 else -50))
-    t.number("SQUARE_UP", "What they are multiplied by.", mp.mpf(2) ** (600 if d64 else 100))
+    t.number("SQUARE_UP", "Factor that numbers beyond the limit above are multiplied by before they are squared.", mp.mpf(2) ** (600 if d64 else 100))
     t.number("ANGLE_HUGE", "A multiple of a larger number may overflow.", mp.mpf(2) ** (1000 if d64 else 120))
-    t.number("ANGLE_DOWN", "What it is multiplied by: if the other coordinate loses bits, the angle is 0.", mp.mpf(2) ** (-100 if d64 else -24))
+    t.number("ANGLE_DOWN", "Factor that both coordinates are multiplied by above that limit: if the other one loses bits, the angle is 0.", mp.mpf(2) ** (-100 if d64 else -24))
     t.number("ANGLE_TINY", "A multiple of a smaller number may lose bits.", mp.mpf(2) ** (-900 if d64 else -90))
-    t.number("ANGLE_UP", "What it is multiplied by.", mp.mpf(2) ** (100 if d64 else 60))
+    t.number("ANGLE_UP", "Factor that both coordinates are multiplied by below that limit.", mp.mpf(2) ** (100 if d64 else 60))
 
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "float" + t.name[1:], "constants.rs")
     with open(path, "w") as file:

@@ -31,7 +31,8 @@ pub(super) fn parts_of(x: F, rest: F) -> Parts {
     Parts { low: (1.0 + parts.high).mul_add(rest, parts.low), ..parts }
 }
 
-/// `x * 2^n` for a whole `n` between twice the least and twice the largest exponent, and an `x` near 1: rounded once, also where the result is subnormal.
+/// `x * 2^n` for a whole `n` between twice the least and twice the largest exponent, and an `x` near 1: rounded once, also
+/// where the result is subnormal.
 #[inline(always)]
 pub(super) fn scale(x: F, n: F) -> F {
     let (first, second) = powers(n);

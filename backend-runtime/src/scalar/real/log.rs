@@ -65,7 +65,7 @@ fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     sum + (lost + error)
 }
 
-/// `value`, the logarithm of `x`, or what it is of 0, infinity, NaN and negative numbers.
+/// `value`, the logarithm of `x`, or the special value for 0, infinity, NaN and negative numbers.
 #[inline(always)]
 fn with_limits(x: F, value: F) -> F {
     let value = if x == F::INFINITY { x } else { value };

@@ -1,4 +1,4 @@
-//! What the standard library or a comparison gives.
+//! Functions that need the standard library or a comparison only.
 
 use super::F;
 

@@ -2,7 +2,7 @@
 //!
 //! The remainder by pi/2 is taken with pi/2 in three words, which is enough up to `FAR`; what lies beyond leaves the loop
 //! for a reduction by integers. A loop vectorises where the compiler can tell that its arguments are not far: see
-//! [`is_far`].
+//! [`needs_range_reduction`].
 
 // one text serves both precisions
 #![allow(clippy::unnecessary_cast)]
@@ -14,10 +14,10 @@ use crate::scalar::float64;
 
 /// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call: infinity and NaN do not.
 ///
-/// A loop around them vectorises if it has made sure of `!is_far(x)` for a block, and said so by
+/// A loop around them vectorises if it has made sure of `!needs_range_reduction(x)` for a block, and said so by
 /// [`assert_unchecked`](std::hint::assert_unchecked).
 #[inline(always)]
-pub fn is_far(x: F) -> bool {
+pub fn needs_range_reduction(x: F) -> bool {
     (x.abs() >= FAR) & (x.abs() < F::INFINITY)
 }
 
@@ -96,7 +96,7 @@ impl Turned {
 /// Takes the quarter turns off any finite `x`.
 #[inline(always)]
 fn turn_any(x: F) -> Turned {
-    if !is_far(x) {
+    if !needs_range_reduction(x) {
         return turn(x);
     }
     let (quarters, high, low) = float64::far::turns(x as f64);

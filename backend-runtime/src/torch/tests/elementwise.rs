@@ -4,7 +4,7 @@ use super::{array, host, torch};
 use crate::{
     Complex, Element, HostArray, Integer, Operand, Ordered, Real, RealNumeric, Result, bf16, f16,
     random::philox,
-    torch::{Torch, TorchArray, create, elementwise},
+    torch::{Torch, TorchArray, casting, elementwise},
 };
 
 /// Random bits, and among them the values that integer ops trip over.
@@ -53,8 +53,8 @@ fn integers<T: Integer>(b: &Torch) {
     check2(b, "floor_divide", elementwise::floor_divide, &values, T::floor_divide, same);
     check2(b, "remainder", elementwise::remainder, &values, T::remainder, same);
     check2(b, "pow", elementwise::pow, &values, T::pow, same);
-    check2(b, "shift_left", elementwise::shift_left, &values, T::shift_left, same);
-    check2(b, "shift_right", elementwise::shift_right, &values, T::shift_right, same);
+    check2(b, "bitwise_left_shift", elementwise::bitwise_left_shift, &values, T::shift_left, same);
+    check2(b, "bitwise_right_shift", elementwise::bitwise_right_shift, &values, T::shift_right, same);
     clip::<T>(b, &values);
     let x = array(b, values.clone());
     assert!(host(b, &elementwise::sign(b, &x).unwrap()).iter().zip(&values).all(|(g, x)| *g == x.sign()));
@@ -75,14 +75,14 @@ fn clip<T: Ordered>(b: &Torch, values: &[T]) {
 /// `astype` to every dtype. In bfloat16, which NumPy lacks, wide integers are rounded by way of float32.
 fn casts<T: Element>(b: &Torch, values: &[T]) {
     fn to<U: Element, T: Element>(b: &Torch, values: &[T]) {
-        let got = host(b, &create::astype::<U, T>(b, &array(b, values.to_vec())).unwrap());
+        let got = host(b, &casting::astype::<U, T>(b, &array(b, values.to_vec())).unwrap());
         for (&x, &g) in values.iter().zip(&got) {
             let direct: U = x.cast();
             let by_float: U = x.cast::<f32>().cast();
             let fits = |want: U| g == want || (is_nan(g) && is_nan(want));
             let narrow = matches!(U::DTYPE, crate::DType::BFloat16 | crate::DType::Float16);
             assert!(
-                fits(direct) || (narrow && T::DTYPE.kind() < crate::Kind::Real && fits(by_float)),
+                fits(direct) || (narrow && T::DTYPE.kind() < crate::DTypeKind::Real && fits(by_float)),
                 "{x:?} from {} to {}: {g:?} instead of {direct:?}",
                 T::DTYPE,
                 U::DTYPE
@@ -155,7 +155,7 @@ fn one_rounding_from_float64_to_16_bits() {
         1e-8,
         f64::MAX,
     ];
-    let got = create::astype::<f16, f64>(&b, &array(&b, x)).unwrap();
+    let got = casting::astype::<f16, f64>(&b, &array(&b, x)).unwrap();
     let want = [1.0 + 2_f32.powi(-10), -(1.0 + 2_f32.powi(-10)), 65504.0, 0.0, f32::INFINITY].map(f16::from_f32);
     assert_eq!(host(&b, &got).as_slice().unwrap(), want);
 }

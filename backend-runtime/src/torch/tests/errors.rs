@@ -5,8 +5,8 @@ use crate::{
     Axes, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
     numpyish::Numpyish,
     torch::{
-        Arg, Aten, DtypeStrategy, Torch, TorchArray, aten, create, elementwise, fft, index, linalg, reduce, shape,
-        sort, special,
+        Arg, Aten, DtypeStrategy, Torch, TorchArray, aten, creation, elementwise, fft, indexing, linalg, manipulation,
+        reduction, sorting, special,
     },
 };
 
@@ -26,7 +26,7 @@ fn arrays_of_another_device() {
     let Some(b) = torch() else { return };
     let x = array(&b, vec![1.0, 2.0]);
     let gpu = Torch { index: 1, host: Numpyish::new() };
-    let error = reduce::sum(&gpu, &x, Axes::All, false).unwrap_err();
+    let error = reduction::sum(&gpu, &x, Axes::All, false).unwrap_err();
     assert_eq!(error, Error::Device { op: "sum", expected: "cuda:1".into(), found: "cpu".into() });
 }
 
@@ -65,17 +65,17 @@ fn sizes_over_any_memory() {
     let huge = usize::MAX / 2;
     let one = array(&b, vec![1.0]);
     let refused = [
-        create::zeros::<f64>(&b, &[huge, huge]).err(),
-        create::empty::<u8>(&b, &[0, usize::MAX]).err(),
-        create::full(&b, &[1 << 46], 1.5).err(),
-        create::eye::<u8>(&b, huge, None, isize::MIN).err(),
-        create::linspace(&b, 0.0, 1.0, huge, true).err(),
-        create::arange(&b, 0.0, 1e300, 1e-300).err(),
-        create::arange(&b, i64::MIN, i64::MAX, 1).err(),
-        shape::tile(&b, &one, &[huge, 9]).err(),
-        shape::repeat(&b, &one, usize::MAX, 0).err(),
-        shape::pad(&b, &one, &[usize::MAX, 1], PadMode::Edge, 0.0).err(),
-        shape::broadcast_to(&b, &one, &[usize::MAX, 3]).err(),
+        creation::zeros::<f64>(&b, &[huge, huge]).err(),
+        creation::empty::<u8>(&b, &[0, usize::MAX]).err(),
+        creation::full(&b, &[1 << 46], 1.5).err(),
+        creation::eye::<u8>(&b, huge, None, isize::MIN).err(),
+        creation::linspace(&b, 0.0, 1.0, huge, true).err(),
+        creation::arange(&b, 0.0, 1e300, 1e-300).err(),
+        creation::arange(&b, i64::MIN, i64::MAX, 1).err(),
+        manipulation::tile(&b, &one, &[huge, 9]).err(),
+        manipulation::repeat(&b, &one, usize::MAX, 0).err(),
+        manipulation::pad(&b, &one, &[usize::MAX, 1], PadMode::Edge, 0.0).err(),
+        manipulation::broadcast_to(&b, &one, &[usize::MAX, 3]).err(),
         fft::fft(&b, &one, Some(usize::MAX), 0, Norm::Ortho).err(),
         fft::fftn(&b, &one, Some(Lengths::from([1 << 45])), Axes::All, Norm::Backward).err(),
     ];
@@ -92,42 +92,42 @@ fn axes_indices_and_arguments_out_of_range() {
     let i = |list: &[i64]| array(&b, list.to_vec());
     let scalar = Operand::Scalar(1.0);
     let refused = [
-        reduce::sum(&b, &m, Axes::from(2), false).err(),
-        reduce::max(&b, &e, Axes::All, false).err(),
-        reduce::argmax(&b, &e, 0, false).map(drop).err(),
-        reduce::argmin(&b, &s, 1, false).map(drop).err(),
-        reduce::diff(&b, &s, -1, 1).err(),
-        reduce::cumulative_sum(&b, &m, isize::MIN, true).err(),
-        reduce::quantile(&b, &m, &array(&b, vec![1.5]), Axes::All, Interpolation::Linear, false).err(),
-        reduce::quantile(&b, &m, &array(&b, vec![f64::NAN]), Axes::All, Interpolation::Linear, false).err(),
-        reduce::quantile(&b, &e, &array(&b, vec![0.5]), Axes::All, Interpolation::Linear, false).err(),
-        shape::reshape(&b, &m, &[4, -1]).err(),
-        shape::permute_dims(&b, &m, Axes::from(0)).err(),
-        shape::matrix_transpose(&b, &v).err(),
-        shape::moveaxis(&b, &m, Axes::from([0, 1]), Axes::from(0)).err(),
-        shape::expand_dims(&b, &m, Axes::from(5)).err(),
-        shape::squeeze(&b, &m, Axes::from(0)).err(),
-        shape::broadcast_to(&b, &m, &[3, 2]).err(),
-        shape::concat(&b, &[&m, &v], 0).err(),
-        shape::concat::<f64>(&b, &[], 0).err(),
-        shape::stack(&b, &[&m, &v], 0).err(),
-        shape::stack(&b, &[&m], 4).err(),
-        shape::roll(&b, &m, &[1, 2, 3], Axes::from([0, 1])).err(),
-        shape::pad(&b, &m, &[1], PadMode::Wrap, 0.0).err(),
-        shape::pad(&b, &e, &[1, 1], PadMode::Reflect, 0.0).err(),
-        index::getitem(&b, &v, &[Slice::at(2)]).err(),
-        index::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
-        index::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
-        index::setitem(&b, &m, &[Slice::at(0)], Operand::Array(&v)).err(),
-        index::take(&b, &v, &i(&[2]), 0).err(),
-        index::take(&b, &v, &i(&[-3]), 0).err(),
-        index::take(&b, &e, &i(&[0]), 0).err(),
-        index::take_along_axis(&b, &m, &i(&[0]), 0).err(),
-        index::scatter_add(&b, &v, &i(&[0, 1, 0]), &v, 0).err(),
-        index::scatter(&b, &v, &i(&[0, i64::MAX]), &v, 0).err(),
-        index::boolean_mask(&b, &m, &array(&b, vec![true; 3])).err(),
-        sort::sort(&b, &s, 0, true).err(),
-        sort::searchsorted(&b, &m, &v, Side::Left).map(drop).err(),
+        reduction::sum(&b, &m, Axes::from(2), false).err(),
+        reduction::max(&b, &e, Axes::All, false).err(),
+        reduction::argmax(&b, &e, 0, false).map(drop).err(),
+        reduction::argmin(&b, &s, 1, false).map(drop).err(),
+        reduction::diff(&b, &s, -1, 1).err(),
+        reduction::cumulative_sum(&b, &m, isize::MIN, true).err(),
+        reduction::quantile(&b, &m, &array(&b, vec![1.5]), Axes::All, Interpolation::Linear, false).err(),
+        reduction::quantile(&b, &m, &array(&b, vec![f64::NAN]), Axes::All, Interpolation::Linear, false).err(),
+        reduction::quantile(&b, &e, &array(&b, vec![0.5]), Axes::All, Interpolation::Linear, false).err(),
+        manipulation::reshape(&b, &m, &[4, -1]).err(),
+        manipulation::permute_dims(&b, &m, Axes::from(0)).err(),
+        manipulation::matrix_transpose(&b, &v).err(),
+        manipulation::moveaxis(&b, &m, Axes::from([0, 1]), Axes::from(0)).err(),
+        manipulation::expand_dims(&b, &m, Axes::from(5)).err(),
+        manipulation::squeeze(&b, &m, Axes::from(0)).err(),
+        manipulation::broadcast_to(&b, &m, &[3, 2]).err(),
+        manipulation::concat(&b, &[&m, &v], 0).err(),
+        manipulation::concat::<f64>(&b, &[], 0).err(),
+        manipulation::stack(&b, &[&m, &v], 0).err(),
+        manipulation::stack(&b, &[&m], 4).err(),
+        manipulation::roll(&b, &m, &[1, 2, 3], Axes::from([0, 1])).err(),
+        manipulation::pad(&b, &m, &[1], PadMode::Wrap, 0.0).err(),
+        manipulation::pad(&b, &e, &[1, 1], PadMode::Reflect, 0.0).err(),
+        indexing::getitem(&b, &v, &[Slice::at(2)]).err(),
+        indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
+        indexing::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
+        indexing::setitem(&b, &m, &[Slice::at(0)], Operand::Array(&v)).err(),
+        indexing::take(&b, &v, &i(&[2]), 0).err(),
+        indexing::take(&b, &v, &i(&[-3]), 0).err(),
+        indexing::take(&b, &e, &i(&[0]), 0).err(),
+        indexing::take_along_axis(&b, &m, &i(&[0]), 0).err(),
+        indexing::scatter_add(&b, &v, &i(&[0, 1, 0]), &v, 0).err(),
+        indexing::scatter(&b, &v, &i(&[0, i64::MAX]), &v, 0).err(),
+        indexing::boolean_mask(&b, &m, &array(&b, vec![true; 3])).err(),
+        sorting::sort(&b, &s, 0, true).err(),
+        sorting::searchsorted(&b, &m, &v, Side::Left).map(drop).err(),
         linalg::matmul(&b, &m, &m).err(),
         linalg::matmul(&b, &s, &m).err(),
         fft::fft(&b, &v, Some(0), 0, Norm::Backward).map(drop).err(),
@@ -138,8 +138,8 @@ fn axes_indices_and_arguments_out_of_range() {
         fft::fftfreq::<f64>(&b, 0, 1.0).err(),
         special::interp(&b, &v, &e, &e, None, None).err(),
         special::interp(&b, &v, &v, &e, None, None).err(),
-        create::arange(&b, 0.0, 1.0, 0.0).err(),
-        create::arange(&b, f64::NAN, 1.0, 1.0).err(),
+        creation::arange(&b, 0.0, 1.0, 0.0).err(),
+        creation::arange(&b, f64::NAN, 1.0, 1.0).err(),
         elementwise::clip(&b, Operand::Array(&m), Operand::Array(&v), scalar).err(),
     ];
     for (i, error) in refused.into_iter().enumerate() {
@@ -153,12 +153,12 @@ fn axes_indices_and_arguments_out_of_range() {
 fn empty_arrays_have_results() {
     let Some(b) = torch() else { return };
     let e = array(&b, HostArray::<f32>::zeros(&[0, 4][..]));
-    assert_eq!(sort::unique_all(&b, &e).unwrap().2.shape(), [0, 4]);
-    assert_eq!(sort::searchsorted(&b, &array(&b, Vec::<f32>::new()), &e, Side::Left).unwrap().shape(), [0, 4]);
+    assert_eq!(sorting::unique_all(&b, &e).unwrap().2.shape(), [0, 4]);
+    assert_eq!(sorting::searchsorted(&b, &array(&b, Vec::<f32>::new()), &e, Side::Left).unwrap().shape(), [0, 4]);
     assert_eq!(
         super::host(
             &b,
-            &sort::searchsorted(&b, &array(&b, Vec::<f32>::new()), &array(&b, vec![1.0]), Side::Left).unwrap()
+            &sorting::searchsorted(&b, &array(&b, Vec::<f32>::new()), &array(&b, vec![1.0]), Side::Left).unwrap()
         )[[0]],
         0
     );
@@ -175,18 +175,20 @@ fn empty_arrays_have_results() {
         .shape(),
         [0, 4]
     );
-    assert_eq!(shape::flip(&b, &e, Axes::All).unwrap().shape(), [0, 4]);
-    assert_eq!(shape::tile(&b, &e, &[2, 0]).unwrap().shape(), [0, 0]);
-    assert_eq!(shape::unstack(&b, &e, 0).unwrap().len(), 0);
-    assert_eq!(reduce::diff(&b, &e, 0, usize::MAX).unwrap().shape(), [0, 4]);
-    assert_eq!(reduce::prod(&b, &e, Axes::from(0), true).unwrap().shape(), [1, 4]);
+    assert_eq!(manipulation::flip(&b, &e, Axes::All).unwrap().shape(), [0, 4]);
+    assert_eq!(manipulation::tile(&b, &e, &[2, 0]).unwrap().shape(), [0, 0]);
+    assert_eq!(manipulation::unstack(&b, &e, 0).unwrap().len(), 0);
+    assert_eq!(reduction::diff(&b, &e, 0, usize::MAX).unwrap().shape(), [0, 4]);
+    assert_eq!(reduction::prod(&b, &e, Axes::from(0), true).unwrap().shape(), [1, 4]);
     assert_eq!(
-        reduce::quantile(&b, &e, &array(&b, vec![0.5]), Axes::from(1), Interpolation::Linear, false).unwrap().shape(),
+        reduction::quantile(&b, &e, &array(&b, vec![0.5]), Axes::from(1), Interpolation::Linear, false)
+            .unwrap()
+            .shape(),
         [1, 0]
     );
-    assert_eq!(index::scatter(&b, &e, &array(&b, Vec::<i64>::new()), &e, 0).unwrap().shape(), [0, 4]);
-    assert_eq!(index::argwhere(&b, &e).unwrap().shape(), [0, 2]);
-    assert_eq!(create::meshgrid::<f32>(&b, &[], MeshIndexing::Xy).unwrap().len(), 0);
+    assert_eq!(indexing::scatter(&b, &e, &array(&b, Vec::<i64>::new()), &e, 0).unwrap().shape(), [0, 4]);
+    assert_eq!(indexing::argwhere(&b, &e).unwrap().shape(), [0, 2]);
+    assert_eq!(creation::meshgrid::<f32>(&b, &[], MeshIndexing::Xy).unwrap().len(), 0);
     assert_eq!(linalg::matmul(&b, &e, &array(&b, HostArray::<f32>::zeros(&[4, 0][..]))).unwrap().shape(), [0, 0]);
     let product = linalg::matmul(
         &b,

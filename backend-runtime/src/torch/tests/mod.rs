@@ -92,8 +92,8 @@ fn devices_that_are_not_there_are_typed_errors() {
 fn a_seed_gives_the_numbers_of_every_backend() {
     let Some(b) = torch() else { return };
     let numpyish = crate::numpyish::Numpyish::seeded(5);
-    let want = crate::numpyish::random::normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
-    let next = || host(&b, &super::random::normal::<f64>(&b, &[7], 0.0, 1.0).unwrap());
+    let want = crate::numpyish::random::random_normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
+    let next = || host(&b, &super::random::random_normal::<f64>(&b, &[7], 0.0, 1.0).unwrap());
     b.seed(5);
     assert_eq!(next(), want);
     assert_ne!(next(), want, "the stream goes on");
@@ -110,7 +110,7 @@ fn arrays_show_their_elements_and_cross_threads() {
     let sums: Vec<f32> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|_| {
-                scope.spawn(|| host(&b, &super::reduce::sum(&b, &x.clone(), crate::Axes::All, false).unwrap())[[]])
+                scope.spawn(|| host(&b, &super::reduction::sum(&b, &x.clone(), crate::Axes::All, false).unwrap())[[]])
             })
             .collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()

@@ -12,7 +12,7 @@ pub fn times(x: C, y: C) -> C {
 
 /// `x / y` by Smith's formula, as NumPy computes it.
 #[inline(always)]
-pub fn over(x: C, y: C) -> C {
+pub fn div(x: C, y: C) -> C {
     let wide = y.re.abs() >= y.im.abs();
     let (large, small) = if wide { (y.re, y.im) } else { (y.im, y.re) };
     let (along, across) = if wide { (x.re, x.im) } else { (x.im, x.re) };
@@ -22,6 +22,23 @@ pub fn over(x: C, y: C) -> C {
     let zero = (y.re == 0.0) & (y.im == 0.0);
     let by_zero = C::new(x.re / y.re.abs(), x.im / y.re.abs());
     if zero { by_zero } else { C::new((along + across * ratio) * scale, im * scale) }
+}
+
+/// `1 / x`: the conjugate over the square of the magnitude, which gives zeros NumPy's signs. NaN of 0, as in NumPy; 0 of
+/// what is infinite.
+#[inline(always)]
+pub fn reciprocal(x: C) -> C {
+    // scaled away from overflow and from lost bits
+    let (width, height) = (x.re.abs(), x.im.abs());
+    let larger = if width > height { width } else { height };
+    let scale = if larger > SQUARE_HUGE { SQUARE_DOWN } else { 1.0 };
+    let scale = if larger < SQUARE_TINY { SQUARE_UP } else { scale };
+    let (re, im) = (x.re * scale, x.im * scale);
+    let square = re.mul_add(re, im * im);
+    let value = C::new(re / square * scale, -im / square * scale);
+    let infinite = larger == F::INFINITY;
+    let value = if infinite { C::new(F::copysign(0.0, x.re), -F::copysign(0.0, x.im)) } else { value };
+    if x.re.is_nan() | x.im.is_nan() { C::new(F::NAN, F::NAN) } else { value }
 }
 
 /// The magnitude, without overflow between.

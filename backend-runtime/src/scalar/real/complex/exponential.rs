@@ -46,7 +46,9 @@ pub fn expm1(x: C) -> C {
     let half = sine(0.5 * x.im);
     let near = exponential_less_1(x.re) * cosine(x.im) - 2.0 * half * half;
     let value = exp(x);
-    C::new(if x.re > 0.5 * EXP_MAX { value.re } else { near }, value.im)
+    let re = if x.re > 0.5 * EXP_MAX { value.re } else { near };
+    // -1 whatever the angle
+    C::new(if x.re == F::NEG_INFINITY { value.re - 1.0 } else { re }, value.im)
 }
 
 /// Hyperbolic sine.
@@ -76,7 +78,7 @@ pub fn cosh(x: C) -> C {
     let im = if x.re.is_sign_negative() { -im } else { im };
     let re = if x.re.is_infinite() & !x.im.is_finite() { F::INFINITY } else { re };
     let zero = F::copysign(0.0, x.re) * F::copysign(1.0, x.im);
-    // 0 also times what is infinite or unknown
+    // 0 even where the other factor is infinite or NaN
     let stays = ((x.re == 0.0) & !x.im.is_finite()) | (x.im == 0.0);
     C::new(re, if stays { zero } else { im })
 }

@@ -2,12 +2,12 @@
 
 use super::super::constants::{FRAC_PI_2, LN_2, PI, PI_LOW};
 use super::super::{F, acos as arc_cosine, asin as arc_sine, atan2, hypot, log, log1p};
-use super::{C, over, turn, turn_back};
+use super::{C, div, turn, turn_back};
 
 /// From here on `sqrt(x^2 - 1)` is `x`, and products of two such numbers do not overflow below it.
 const LARGE: F = 4.0 / F::EPSILON;
 
-/// What the inverse sine and cosine are made of.
+/// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
     /// asin and acos of the point in the first quadrant: the real parts.
     sine: F,
@@ -110,7 +110,7 @@ pub fn atanh(x: C) -> C {
         let re = if size.is_infinite() | height.is_infinite() {
             0.0
         } else {
-            over(C::new(1.0, 0.0), C::new(size, height)).re
+            div(C::new(1.0, 0.0), C::new(size, height)).re
         };
         return C::new(re.copysign(x.re), FRAC_PI_2.copysign(x.im));
     }

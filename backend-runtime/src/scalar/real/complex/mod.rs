@@ -6,7 +6,7 @@ mod inverse;
 mod logarithm;
 mod power;
 
-pub use arithmetic::{abs, over, round, sign, sqrt, times};
+pub use arithmetic::{abs, div, reciprocal, round, sign, sqrt, times};
 pub use exponential::{cos, cosh, exp, expm1, sin, sinh, tan, tanh};
 pub use inverse::{acos, acosh, asin, asinh, atan, atanh};
 pub use logarithm::{log, log1p, log2, log10};

@@ -6,18 +6,19 @@ use super::super::exact::{Wide, product, wide_product, wide_sum};
 use super::super::exp::{between, parts_of};
 use super::super::inverse_trig::wide_angle;
 use super::super::power::wide_log;
-use super::super::trig::{is_far, turn};
+use super::super::trig::{needs_range_reduction, turn};
 use super::exponential::{LIMIT, limited, scaled};
-use super::{C, exp, log, over, times};
+use super::{C, div, exp, log, times};
 
-/// `x` to the power of `y`; 0 to the power of 0 is 1. Whole real exponents below 100 multiply: exact where the result is. Within 4 ulp of the magnitude while `|y log(x)|` is below some hundreds.
+/// `x` to the power of `y`; 0 to the power of 0 is 1, and to one with a positive real part 0. Whole real exponents below 100
+/// multiply: exact where the result is. Within 4 ulp of the magnitude while `|y log(x)|` is below some hundreds.
 #[inline(always)]
 pub fn pow(x: C, y: C) -> C {
     if (y.re == 0.0) & (y.im == 0.0) {
         return C::new(1.0, 0.0);
     }
     if (x.re == 0.0) & (x.im == 0.0) {
-        let value = if (y.re > 0.0) & (y.im == 0.0) { 0.0 } else { F::NAN };
+        let value = if y.re > 0.0 { 0.0 } else { F::NAN };
         return C::new(value, value);
     }
     if (y.re == 1.0) & (y.im == 0.0) {
@@ -34,7 +35,7 @@ pub fn pow(x: C, y: C) -> C {
     let minus = (-y.im, 0.0);
     let size = wide_sum(wide_product(log, (y.re, 0.0)), wide_product(angle, minus));
     let turns = wide_sum(wide_product(angle, (y.re, 0.0)), wide_product(log, (y.im, 0.0)));
-    if is_far(turns.0) | !turns.0.is_finite() | !size.0.is_finite() {
+    if needs_range_reduction(turns.0) | !turns.0.is_finite() | !size.0.is_finite() {
         return exp(C::new(size.0, turns.0));
     }
     let rest = if (size.0 > EXP_MIN) & (size.0 < LIMIT) { size.1 } else { 0.0 };
@@ -95,7 +96,7 @@ fn whole_power(x: C, n: i32) -> Option<C> {
         base = wide_times(base, base);
     }
     let value = C::new(wide.0.0 + wide.0.1, wide.1.0 + wide.1.1);
-    let value = if n < 0 { over(C::new(1.0, 0.0), value) } else { value };
+    let value = if n < 0 { div(C::new(1.0, 0.0), value) } else { value };
     let larger = value.re.abs().max(value.im.abs());
     (F::MIN_POSITIVE..=F::MAX).contains(&larger).then_some(value)
 }

@@ -1,0 +1,61 @@
+//! The front page of the module of ops: all of them, by group.
+
+use super::*;
+use std::fmt::Write;
+
+/// The index of these ops; `trait_name` is the trait of a user's ops, `None` for those of the base table.
+pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
+    let mut s = match trait_name {
+        None => String::from("The reference: a page for each op.\n\n"),
+        Some(name) => format!("The reference of [`{name}`](super::{name}): a page for each op.\n\n"),
+    };
+    s += "An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops \
+        themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are \
+        known at run time.\n\n";
+    if trait_name.is_some() {
+        s += &table(ops, model);
+        return s;
+    }
+    for group in &model.groups {
+        let of_group: Vec<&Op> = ops.iter().copied().filter(|op| op.group == group.name).collect();
+        if !of_group.is_empty() {
+            let name = camel(&group.name);
+            let _ = write!(s, "# [{name}](super::{name})\n\n{}\n\n", text(&group.summary));
+            s += &table(&of_group, model);
+            s.push('\n');
+        }
+    }
+    s
+}
+
+fn table(ops: &[&Op], model: &Model) -> String {
+    let mut s = String::from("| op | does | dtypes | backends |\n|---|---|---|---|\n");
+    for op in ops {
+        let backends = model.backends.iter().filter(|b| op.maps.contains_key(&b.name)).map(|b| b.ty.as_str());
+        let backends = backends.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(
+            s,
+            "| [`{0}`](self::{0}) | {1} | {2} | {backends} |",
+            op.name,
+            cell(&op.summary),
+            dtypes(op, model)
+        );
+    }
+    s
+}
+
+/// The dtypes in a word or few.
+fn dtypes(op: &Op, model: &Model) -> String {
+    let kinds = ["bool", "integer", "real", "complex"];
+    let members = |set: &str| if set == "bool" { vec!["bool".into()] } else { model.dtypes_of(set).to_vec() };
+    let has = model.dtypes_of(&op.set);
+    let whole: Vec<&str> = kinds
+        .into_iter()
+        .filter(|kind| {
+            let members = members(kind);
+            !members.is_empty() && members.iter().all(|dtype| has.contains(dtype))
+        })
+        .collect();
+    let said: usize = whole.iter().map(|kind| members(kind).len()).sum();
+    if said == has.len() && !whole.is_empty() { whole.join(", ") } else { has.join(", ") }
+}

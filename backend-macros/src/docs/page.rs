@@ -1,0 +1,260 @@
+//! The page of an op.
+
+use super::*;
+use std::fmt::Write;
+
+/// The page of a row. `owner` is the trait that has its method, `options` the module of structs of options.
+pub fn page(op: &Op, owner: &str, options: &str, model: &Model, links: Links) -> String {
+    let page = Page { op, owner, options, model, links };
+    let mut s = page.head();
+    s += &page.parameters();
+    let _ = write!(s, "\n# Returns\n\n{}\n", page.returns());
+    let _ = write!(s, "\n# Errors\n\n{}", page.errors());
+    let _ = write!(s, "\n# Dtypes and accuracy\n\n{}", page.dtypes());
+    let _ = write!(s, "\n# What runs\n\n{}", page.libraries());
+    if !op.example.is_empty() {
+        let _ = write!(s, "\n# Example\n\n{}", example(&op.example));
+    }
+    s
+}
+
+/// Where links of a page may lead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Links {
+    /// Anywhere in the facade, which is this crate.
+    Base,
+    /// To what the user's table gave: rustdoc finds no page of the facade when it documents one crate alone.
+    User,
+    /// Nowhere: the text is no part of rustdoc's.
+    None,
+}
+
+struct Page<'m> {
+    op: &'m Op,
+    owner: &'m str,
+    /// The module of the structs of options.
+    options: &'m str,
+    model: &'m Model,
+    links: Links,
+}
+
+impl Page<'_> {
+    fn link(&self, shown: &str, path: &str) -> String {
+        let leads = match self.links {
+            Links::Base => true,
+            Links::User => path.starts_with("super::"),
+            Links::None => false,
+        };
+        if leads { format!("[{shown}]({path})") } else { shown.into() }
+    }
+
+    /// What the op does, and how it is called.
+    fn head(&self) -> String {
+        let (op, owner) = (self.op, self.owner);
+        let mut s = format!("{}\n\n", text(&op.summary));
+        if !op.detail.is_empty() {
+            let _ = write!(s, "{}\n\n", text(&op.detail));
+        }
+        let path = |name: &str| self.link(&format!("`{owner}::{name}`"), &format!("super::{owner}::{name}"));
+        let _ = write!(s, "```text\n{}\n```\n\nCalled as {}", signature(op), path(&op.name));
+        if op.has_options() {
+            let _ = write!(s, ", or {} with the parameters that have a default", path(&format!("{}_with", op.name)));
+        }
+        s += ".\n\n";
+        s
+    }
+
+    fn parameters(&self) -> String {
+        let op = self.op;
+        let mut s = String::new();
+        for p in &op.params {
+            let _ = write!(s, "- `{}`: {}", p.name, self.kind(&p.kind));
+            if p.default.is_some() {
+                let (options, name) = (self.options, format!("{}Options", op.camel()));
+                let setter =
+                    self.link(&format!("`{name}::{}`", p.name), &format!("super::{options}::{name}::{}", p.name));
+                let _ = write!(s, "; default `{}`, set by {setter}", p.default_text);
+            }
+            s.push('\n');
+        }
+        if s.is_empty() { s } else { format!("# Parameters\n\n{s}") }
+    }
+
+    fn kind(&self, kind: &Kind) -> String {
+        let shape = if self.broadcasts() { ", broadcast with the others" } else { "" };
+        match kind {
+            Kind::Array(_) | Kind::Operand(_) => format!("{}{shape}", kind.describe()),
+            Kind::Axes => format!("{}: `..` for all, `0`, `-1`, `[0, 2]`", self.link("axes", "crate::Axes")),
+            Kind::Slices => {
+                let slices = self.link("`slices![1..3, .., -1]`", "crate::slices");
+                format!("one range or index per axis: {slices}")
+            }
+            Kind::Lengths => self.link("lengths of the axes", "crate::Lengths"),
+            Kind::Choice(choice) => {
+                let (name, here) = (&choice.rust, if choice.of_runtime { "crate" } else { "super" });
+                format!("a choice of {}", self.link(&format!("`{name}`"), &format!("{here}::{name}")))
+            }
+            other => other.describe(),
+        }
+    }
+
+    fn is_each(&self) -> bool {
+        self.op.maps.values().any(|map| matches!(map, Map::Each { .. }))
+    }
+
+    fn broadcasts(&self) -> bool {
+        self.op.inputs().count() > 1 && self.is_each()
+    }
+
+    fn returns(&self) -> String {
+        let op = self.op;
+        if !op.reference.returns.is_empty() {
+            return text(&op.reference.returns);
+        }
+        let has = |name: &str| op.param(name).is_some();
+        let inputs: Vec<String> = op.inputs().map(|p| format!("`{}`", p.name)).collect();
+        let shape = if self.is_each() {
+            match &inputs[..] {
+                [x] => format!(" of the shape of {x}"),
+                _ => format!(" of the shape that {} broadcast to", inputs.join(" and ")),
+            }
+        } else if has("keepdims") {
+            ", without the axes that the op goes over; with `keepdims` they stay, with length 1".into()
+        } else if matches!(op.params.first().map(|p| &p.kind), Some(Kind::Shape)) {
+            format!(" of shape `{}`", op.params[0].name)
+        } else {
+            String::new()
+        };
+        match &op.result {
+            Out::One(e) => format!("An array{}{shape}.", e.describe()),
+            Out::List(e) => format!("A list of arrays{}.", e.describe()),
+            Out::Fields(fields) => {
+                let name = format!("{}Result", op.camel());
+                let parts = fields.iter().map(|f| format!("`{}`, an array{}", f.name, f.elem.describe()));
+                let link = self.link(&format!("`{name}`"), &format!("super::{name}"));
+                format!("{link}: {}.", parts.collect::<Vec<_>>().join("; "))
+            }
+            Out::Plain(plain) => format!("A `{}`, for which it waits.", plain.name()),
+        }
+    }
+
+    /// The errors that the row lists, and those that follow from its parameters.
+    fn errors(&self) -> String {
+        let op = self.op;
+        let mut all: Vec<(&str, String)> =
+            op.reference.errors.iter().map(|(variant, when)| (variant.as_str(), text(when))).collect();
+        let named = |wanted: &dyn Fn(&Kind) -> bool| {
+            let names = op.params.iter().filter(|p| wanted(&p.kind)).map(|p| format!("`{}`", p.name));
+            let names: Vec<String> = names.collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        };
+        if self.broadcasts() {
+            let names: Vec<String> = op.inputs().map(|p| format!("`{}`", p.name)).collect();
+            all.push(("Shapes", format!("the shapes of {} do not broadcast", names.join(" and "))));
+        }
+        if let Some(names) = named(&|kind| matches!(kind, Kind::Axes | Kind::Axis)) {
+            all.push(("Axis", format!("{names} names an axis that there is not")));
+        }
+        let is_said = all.iter().any(|(variant, _)| *variant == "RepeatedAxis");
+        if let Some(names) = named(&|kind| matches!(kind, Kind::Axes)).filter(|_| !is_said) {
+            all.push(("RepeatedAxis", format!("{names} names an axis twice")));
+        }
+        if let Some(names) = named(&|kind| matches!(kind, Kind::Slices)) {
+            all.push(("Index", format!("a lone index in {names} is outside its axis")));
+            all.push(("Shape", format!("{names} has more entries than the array has axes")));
+            all.push(("Argument", format!("the step of a slice in {names} is 0")));
+        }
+        let mut s = String::new();
+        // an empty text says that there is no such error
+        for (variant, when) in all.iter().filter(|(_, when)| !when.is_empty()) {
+            let _ = writeln!(s, "- {}: {when}.", self.variant(variant));
+        }
+        let any = ["Memory", "Library", "Unsupported", "Backend", "Device"].map(|variant| self.variant(variant));
+        let [memory, library, unsupported, backend, device] = any;
+        let _ = writeln!(
+            s,
+            "- As any op: {memory} where the result does not fit the memory, {backend} or {device} for an array of another backend \
+             or device, {unsupported} on a backend without the op, {library} for what a library reports."
+        );
+        s
+    }
+
+    fn variant(&self, variant: &str) -> String {
+        self.link(&format!("`{variant}`"), &format!("crate::Error::{variant}"))
+    }
+
+    fn dtypes(&self) -> String {
+        let (op, model) = (self.op, self.model);
+        let mut s = format!("- `T`: {}\n", self.set(&op.set));
+        if let Some(second) = &op.second_set {
+            let _ = writeln!(s, "- `U`: {}", self.set(second));
+        }
+        if let Some(accuracy) = model.accuracies.iter().find(|a| a.name == op.accuracy) {
+            let _ = write!(s, "- Accuracy: {}", accuracy.summary);
+            for (dtype, ulp) in &op.ulp {
+                let _ = write!(s, "; {dtype}: {ulp} ulp");
+            }
+            if !op.reason.is_empty() {
+                let _ = write!(s, " ({})", text(&op.reason));
+            }
+            s.push('\n');
+        }
+        s
+    }
+
+    /// A set of dtypes: the bound that generic code asks for, and its dtypes.
+    fn set(&self, name: &str) -> String {
+        let Some(set) = self.model.set(name) else {
+            return name.into();
+        };
+        let (root, bound) = match set.is_narrower {
+            true if set.own => ("super", camel(&set.name)),
+            true => ("crate", camel(&set.name)),
+            false => ("crate", set.bound.clone()),
+        };
+        let bound = self.link(&format!("`{bound}`"), &format!("{root}::{bound}"));
+        format!("{bound}: {}", set.dtypes.join(", "))
+    }
+
+    fn libraries(&self) -> String {
+        let op = self.op;
+        let mut s = String::from("| backend | runs |\n|---|---|\n");
+        for backend in &self.model.backends {
+            if let Some(runs) = runs(op, backend) {
+                let _ = writeln!(s, "| {} | {} |", backend.ty, cell(&runs));
+            }
+        }
+        let also = self.also();
+        if !also.is_empty() {
+            let _ = write!(s, "\nIn other libraries: {}.\n", also.join(", "));
+        }
+        s
+    }
+
+    /// What NumPy, CuPy and PyTorch call it.
+    fn also(&self) -> Vec<String> {
+        let op = self.op;
+        let given = |library: &str| op.reference.also.iter().any(|name| name.starts_with(library));
+        let mut names = Vec::new();
+        for library in ["numpy", "cupy"] {
+            if !op.numpy.is_empty() && !given(&format!("{library}.")) {
+                names.push(format!("{library}.{}", op.numpy));
+            }
+        }
+        names.extend(op.reference.also.iter().cloned());
+        let aten = op.maps.values().find_map(|map| match map {
+            Map::Aten(aten) => Some(torch_name(&aten.name)),
+            _ => None,
+        });
+        names.extend(aten.filter(|_| !given("torch.")));
+        names.iter().map(|name| format!("`{name}`")).collect()
+    }
+}
+
+/// The row's example as a program: `b` is the CPU's backend.
+fn example(text: &str) -> String {
+    let text = text.trim();
+    format!(
+        "```\n# use backends::prelude::*;\n# fn main() -> Result<()> {{\nlet b = Numpyish::new();\n{text}\n# Ok(())\n# }}\n```\n"
+    )
+}

@@ -1,0 +1,168 @@
+//! The module of ops: a documented item per row, which says what the row is and calls it by name, and the list of them.
+
+use super::{support::elements_of, *};
+use crate::docs::Links;
+use op_table::expr::cuda;
+
+impl Expand<'_> {
+    /// Name of the module of ops: `ops`, or the user's trait in lower case.
+    pub(super) fn ops_module(&self) -> Ident {
+        self.extension.as_ref().map_or_else(|| id("ops"), |name| id(&snake(&name.to_string())))
+    }
+
+    /// Name of the module of the structs of options.
+    pub(super) fn options_module(&self) -> Ident {
+        self.extension
+            .as_ref()
+            .map_or_else(|| id("options"), |name| format_ident!("{}_options", snake(&name.to_string())))
+    }
+
+    /// The module with the item of a row: that of the module of ops, or, for a row of the base table in an overlay, its own.
+    pub(super) fn items_module(&self, op: &Op) -> Ident {
+        if op.own { self.ops_module() } else { id("__each") }
+    }
+
+    /// The trait that has the row's method.
+    fn owner(&self, op: &Op) -> String {
+        self.extension.as_ref().map_or_else(|| camel(&op.group), ToString::to_string)
+    }
+
+    /// The items of the rows of this call, and `list`, the constant with all of them.
+    pub(super) fn items(&self, list: &str) -> TokenStream {
+        let (rt, module, list) = (self.rt(), self.ops_module(), id(list));
+        let own: Vec<&Op> = self.own().collect();
+        let trait_name = self.extension.as_ref().map(ToString::to_string);
+        let index = crate::docs::index(&own, trait_name.as_deref(), self.model);
+        let options = self.options_module().to_string();
+        let links = if self.extension.is_some() { Links::User } else { Links::Base };
+        let structs = own.iter().map(|op| {
+            let page = crate::docs::page(op, &self.owner(op), &options, self.model, links);
+            let (item, alias) = (self.op_struct(op), &op.alias);
+            quote!(#[doc = #page] #(#[doc(alias = #alias)])* #item)
+        });
+        let described = own.iter().map(|op| self.described(op));
+        let names = own.iter().map(|op| id(&op.name));
+        quote! {
+            #[allow(non_camel_case_types)]
+            pub mod #module {
+                #![doc = #index]
+                #(#structs)*
+            }
+            #(#described)*
+            /// Every op of the table, as data.
+            pub const #list: &[#rt::OpInfo] = &[#(*#module::#names::INFO),*];
+        }
+    }
+
+    /// The item of a row: a struct without fields, or with the numbers that an `each` row's expression takes.
+    pub(super) fn op_struct(&self, op: &Op) -> TokenStream {
+        let name = id(&op.name);
+        let map = elements_of(op);
+        let is_fold = matches!(map, Some(Map::Fold(_)));
+        let is_number = move |p: &&Param| !p.is_array() && (!is_fold || p.is_fold_number());
+        let numbers = map.map(|_| op.params.iter().filter(is_number));
+        let fields = numbers.into_iter().flatten().map(|p| {
+            let (n, doc) = (id(&p.name), format!("The parameter `{}`.", p.name));
+            let ty = if p.kind == Kind::Plain(Plain::Bool) { id("bool") } else { id("f64") };
+            quote!(#[doc = #doc] pub #n: ::core::primitive::#ty)
+        });
+        // an op with a second dtype is one for each
+        let second = op.second.as_ref().filter(|_| map.is_some());
+        let (generic, to) = match second {
+            None => (quote!(), quote!()),
+            Some(_) => (
+                quote!(<U = f64>),
+                quote!(
+                    #[doc(hidden)]
+                    pub to: ::core::marker::PhantomData<fn() -> U>
+                ),
+            ),
+        };
+        let default = is_fold.then(|| quote!(Default,));
+        quote! {
+            #[derive(Clone, Copy, Debug, #default)]
+            pub struct #name #generic { #(#fields,)* #to }
+        }
+    }
+
+    /// What the row is, and its call by name.
+    fn described(&self, op: &Op) -> TokenStream {
+        let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
+        let bounds = self.by_name_bounds();
+        quote! {
+            impl #module::#item {
+                /// What the op takes and gives, as data.
+                pub const INFO: &'static #rt::OpInfo = &#info;
+
+                /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+                pub fn call<B: #bounds>(
+                    b: &B,
+                    args: &[#rt::Value<B>],
+                    options: &[(&str, #rt::Value<B>)],
+                ) -> #rt::Result<#rt::Value<B>> {
+                    __by_name::#item(&#rt::by_name::Args::new(b, Self::INFO, args, options)?)
+                }
+            }
+        }
+    }
+
+    /// The row as data.
+    fn info(&self, op: &Op) -> TokenStream {
+        let (rt, Op { name, group, summary, numpy, accuracy, .. }) = (self.rt(), op);
+        let dtypes = |set: &str| -> TokenStream {
+            let dtypes = self.model.dtypes_of(set).iter().map(|d| {
+                let d = id(&camel_dtype(d));
+                quote!(#rt::DType::#d)
+            });
+            quote!(&[#(#dtypes),*])
+        };
+        let (from, to) = (dtypes(&op.set), op.second_set.as_deref().map_or(quote!(&[]), dtypes));
+        let signature = crate::docs::signature(op);
+        let backends = self.model.backends.iter().filter_map(|backend| {
+            let (name, runs) = (&backend.name, crate::docs::runs(op, backend)?);
+            Some(quote!((#name, #runs)))
+        });
+        let kernel = elements_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+        let fold = match elements_of(op) {
+            Some(Map::Fold(fold)) => {
+                let kernel = self.fold_kernel(op, fold, &rt);
+                Some(quote!(.with_fold(#kernel)))
+            }
+            _ => None,
+        };
+        let said = op.columns.iter().map(|(name, word)| quote!((#name, #word)));
+        let columns = (!op.columns.is_empty()).then(|| quote!(.with_columns(&[#(#said),*])));
+        let doc = crate::docs::page(op, &self.owner(op), "options", self.model, Links::None);
+        let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
+        quote! {
+            #rt::OpInfo::new(
+                #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
+            ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result) #columns .with_aten(#aten)
+        }
+    }
+
+    /// What is needed to compile the CUDA kernel of an `each` row without calling it.
+    fn kernel(&self, op: &Op, map: &Map) -> TokenStream {
+        let Map::Each { real, complex } = map else {
+            return quote!(None);
+        };
+        let rt = self.rt();
+        let source = cuda::text(&real.expr, op);
+        let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
+        let inputs = op.inputs().map(|p| op.cuda_name(p));
+        let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
+        let elements = op.inputs().map(|p| info::elem(p.kind.elem().unwrap_or(Elem::T), &rt));
+        let pair = |d: &str, out: &str| {
+            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(out)));
+            quote!((#rt::DType::#t, #rt::DType::#out))
+        };
+        let results = |d: &str| match (&op.second_set, op.result.elem()) {
+            (Some(set), Elem::U) => self.model.dtypes_of(set).iter().map(|out| pair(d, out)).collect(),
+            (_, elem) => vec![pair(d, dtype_of(elem, d))],
+        };
+        let out = self.model.dtypes_of(&op.set).iter().flat_map(|d| results(d));
+        quote!(Some(#rt::KernelInfo::new(
+            #source, #complex, &[#(#inputs),*], &[#(#elements),*], &[#(#params),*], &[#(#out),*],
+        )))
+    }
+}

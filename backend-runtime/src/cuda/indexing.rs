@@ -1,0 +1,357 @@
+//! Parts of arrays: slices, gathers, scatters and masks.
+
+use super::{
+    Cuda, CudaArray, Operand,
+    array::RawArray,
+    compact::MaskIndices,
+    copy::{contiguous, copied, copy_into, fill, moved},
+    kernel::{Argument, Grid},
+    manipulation::reshaped,
+    map::{Input, instances, map},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
+    walk::Merged,
+};
+use crate::{
+    DType, Element, Error, Numeric, Result, Slice,
+    rules::{self, Along, Masked},
+};
+
+static SELECT: Program = Program::each("where", "condition ? x1 : x2", &["condition", "x1", "x2"]);
+
+/// The kernels of `where`, listed for the check.
+pub(super) const SELECT_KERNELS: KernelList = (&SELECT, || {
+    let of = |&dtype: &DType| instances(&[dtype, DType::Bool, dtype, dtype]).collect::<Vec<_>>();
+    MOVERS.iter().flat_map(of).collect()
+});
+
+static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(include_str!("kernels/index.cuh")) };
+
+/// The kernels of this file, listed for the check.
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
+    let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
+    let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
+    let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
+    [Instance::new("find_outside", "", &[]), Instance::new("last_of", "", &[])]
+        .into_iter()
+        .chain(moving("take"))
+        .chain(moving("scatter"))
+        .chain(along)
+        .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
+        .collect()
+});
+
+/// x1 where the condition is true, x2 elsewhere.
+pub fn r#where<T: Element>(
+    b: &Cuda,
+    condition: &CudaArray<bool>,
+    x1: Operand<'_, T>,
+    x2: Operand<'_, T>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "where";
+    let views = [x1, x2].map(|x| match x {
+        Operand::Array(x) => Ok(moved(&x.raw)),
+        Operand::Scalar(x) => Err(Input::moved(x)),
+    });
+    let [x1, x2] = views.each_ref().map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
+    let inputs = [Input::Array(&condition.raw), x1, x2];
+    let out = map(b, OP, &SELECT, &[], &inputs, mover(T::DTYPE))?;
+    Ok(CudaArray::of(RawArray { dtype: T::DTYPE, ..out }))
+}
+
+/// A part of the array, sharing its memory.
+pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Result<CudaArray<T>> {
+    part("getitem", &x.raw, slices).map(CudaArray::of)
+}
+
+fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
+    let spans = rules::spans(op, slices, &x.shape)?;
+    let cut = |x: RawArray, (axis, span): (usize, &rules::Span)| x.sliced(axis, span.start, span.len, span.step);
+    let cut = spans.iter().enumerate().fold(x.clone(), cut);
+    let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
+    Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
+}
+
+/// A copy of the array in which a part is replaced by values, broadcast to it.
+pub fn setitem<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    slices: &[Slice],
+    values: Operand<'_, T>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "setitem";
+    let place = part(OP, &x.raw, slices)?;
+    let values = match values {
+        Operand::Scalar(value) => Err(value),
+        Operand::Array(values) => {
+            let kept = rules::assigned(OP, &values.raw.shape, &place.shape)?;
+            let more = values.raw.shape.len() - kept.len();
+            Ok((0..more).fold(values.raw.clone(), |values, _| values.without(0)))
+        }
+    };
+    let whole = copied(b, OP, &x.raw)?;
+    let place = part(OP, &whole, slices)?;
+    match values {
+        Err(value) => fill(b, OP, value, &place)?,
+        Ok(values) => copy_into(b, OP, &values, &place)?,
+    }
+    Ok(CudaArray::of(whole))
+}
+
+/// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so
+/// that they can be launched before it is known that there are none.
+struct PendingBoundsCheck {
+    /// The first place of an index outside, or all bits set.
+    found: RawArray,
+    indices: RawArray,
+    len: usize,
+}
+
+impl PendingBoundsCheck {
+    /// `indices` are contiguous.
+    fn at(b: &Cuda, op: &'static str, indices: &RawArray, len: usize) -> Result<PendingBoundsCheck> {
+        let found = b.uninit_raw(op, DType::UInt64, &[1])?;
+        b.set_bytes(op, &found, u8::MAX)?;
+        let n = indices.size();
+        if n > 0 {
+            let kernel = b.kernel(op, &PROGRAM, Instance::new("find_outside", "", &[]))?;
+            let arguments: [&dyn Argument; 4] = [&found.pointer(), &indices.pointer(), &(n as u64), &(len as i64)];
+            // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
+            unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
+        }
+        Ok(PendingBoundsCheck { found, indices: indices.clone(), len })
+    }
+
+    /// An error if there was an index outside; waits for the device.
+    fn result(self, b: &Cuda, op: &'static str) -> Result<()> {
+        if self.indices.size() == 0 {
+            return Ok(());
+        }
+        let place = b.download::<u64>(op, &self.found)?[0];
+        if place == u64::MAX {
+            return Ok(());
+        }
+        let flat = self.indices.view(vec![self.indices.size()], vec![1], self.indices.offset);
+        let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
+        Err(Error::Index { op, index: index.into(), len: self.len })
+    }
+}
+
+/// Number of elements before and after an axis.
+fn around(shape: &[usize], axis: usize) -> (usize, usize) {
+    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
+}
+
+/// The elements behind an axis as fewer, wider ones: their dtype, and how many.
+fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
+    let bytes = inner * dtype.size();
+    let fits = |wide: &&DType| {
+        let size = wide.size();
+        size > dtype.size() && bytes.is_multiple_of(size) && pointers.iter().all(|p| p.is_multiple_of(size as u64))
+    };
+    match MOVERS.iter().rev().find(fits) {
+        Some(&wide) => (wide, bytes / wide.size()),
+        None => (mover(dtype), inner),
+    }
+}
+
+/// Elements at indices along one axis.
+pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, axis: isize) -> Result<CudaArray<T>> {
+    const OP: &str = "take";
+    taken(b, OP, &x.raw, &indices.raw, axis).map(CudaArray::of)
+}
+
+fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
+    let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
+    let len = x.shape[axis];
+    let indices = contiguous(b, op, indices)?;
+    let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
+    if len == 0 {
+        // every index is outside, whatever memory the result would need
+        return bounds.result(b, op).and_then(|()| b.uninit_raw(op, x.dtype, &shape));
+    }
+    let out = gathered(b, op, x, &indices, axis, &shape)?;
+    bounds.result(b, op)?;
+    Ok(out)
+}
+
+/// Elements at contiguous indices along an axis, without waiting for the device. Indices outside are passed over.
+fn gathered(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    indices: &RawArray,
+    axis: usize,
+    shape: &[usize],
+) -> Result<RawArray> {
+    let out = b.uninit_raw(op, x.dtype, shape)?;
+    let x = contiguous(b, op, x)?;
+    if out.size() > 0 {
+        let (outer, inner) = around(&x.shape, axis);
+        let (dtype, inner) = widest(inner, x.dtype, &[x.pointer(), out.pointer()]);
+        let many = indices.size();
+        let n = outer * many * inner;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("take", "", &[dtype]))?;
+        let sizes = [n, x.shape[axis], many, inner].map(|size| size as u64);
+        let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
+        // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
+        unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
+    }
+    Ok(out)
+}
+
+/// The template argument for the number of axes of `take_along`, for fewer than 2^31 elements and for more.
+const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
+
+/// Elements at indices along one axis, one index per position; the other axes broadcast.
+pub fn take_along_axis<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "take_along_axis";
+    let Along { axis, shape, .. } = rules::along(OP, x.shape(), indices.shape(), axis, size_of::<T>())?;
+    let len = x.shape()[axis];
+    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    b.check(OP, &x.raw)?;
+    let packed = contiguous(b, OP, &indices.raw)?;
+    let bounds = PendingBoundsCheck::at(b, OP, &packed, len)?;
+    if out.size() > 0 && len > 0 {
+        // along the axis every position begins at index 0: the kernel adds the index's own distance
+        let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
+        let merged = Merged::new(&[&out, &begin, &packed.broadcast(OP, &shape)?]);
+        let rank = if merged.is_small() { merged.rank() } else { 16 };
+        let tag = RANKS.iter().find(|(known, _)| *known == rank).map_or("", |(_, tag)| tag);
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("take_along", tag, &[mover(T::DTYPE)]))?;
+        let walk = merged.walk::<3>(OP)?;
+        let (length, stride) = (len as i64, x.raw.strides[axis] as i64);
+        let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
+        let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &walk, &length, &stride];
+        // SAFETY: the arguments are those of `take_along`; the walk stays within all three arrays, and an index within
+        // the length, times the axis's stride, within the second.
+        unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
+    }
+    bounds.result(b, OP)?;
+    Ok(CudaArray::of(out))
+}
+
+/// A copy of x to which values are added at indices along one axis.
+pub fn scatter_add<T: Numeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "scatter_add";
+    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+    if given.n > 0 {
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter_add", "", &[T::DTYPE]))?;
+        let arguments: [&dyn Argument; 4] =
+            [&given.out.pointer(), &given.indices.pointer(), &given.values.pointer(), &given.sizes(given.inner)];
+        // SAFETY: the arguments are those of `scatter_add`, of arrays of those sizes.
+        unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
+    }
+    given.finish(b, OP).map(CudaArray::of)
+}
+
+/// A copy of x in which elements at indices along one axis are replaced by values; of equal indices the last counts.
+pub fn scatter<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "scatter";
+    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+    if given.n > 0 {
+        // for each element the last index that writes to it; -1 if none does
+        let last = b.uninit_raw(OP, DType::Int64, &[given.len])?;
+        b.set_bytes(OP, &last, u8::MAX)?;
+        let many = given.indices.size();
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("last_of", "", &[]))?;
+        let lengths = [many as u64, given.len as u64];
+        let arguments: [&dyn Argument; 3] = [&last.pointer(), &given.indices.pointer(), &lengths];
+        // SAFETY: the arguments are those of `last_of`: a place for each of the axis, and `many` indices.
+        unsafe { b.launch(OP, kernel, Grid::over(many), &arguments)? };
+        let pointers = [given.out.pointer(), given.values.pointer()];
+        let (dtype, inner) = widest(given.inner, T::DTYPE, &pointers);
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter", "", &[dtype]))?;
+        let sizes = given.sizes(inner);
+        let arguments: [&dyn Argument; 5] =
+            [&pointers[0], &given.indices.pointer(), &pointers[1], &last.pointer(), &sizes];
+        // SAFETY: the arguments are those of `scatter`, of arrays of those sizes.
+        unsafe { b.launch(OP, kernel, Grid::over(sizes[0] as usize), &arguments)? };
+    }
+    given.finish(b, OP).map(CudaArray::of)
+}
+
+/// What both scatters begin with: values of (outer, many, inner) elements for places in (outer, len, inner).
+struct Scatter {
+    out: RawArray,
+    indices: RawArray,
+    values: RawArray,
+    bounds: PendingBoundsCheck,
+    /// Elements of the values.
+    n: usize,
+    len: usize,
+    inner: usize,
+}
+
+impl Scatter {
+    fn new(
+        b: &Cuda,
+        op: &'static str,
+        x: &RawArray,
+        indices: &RawArray,
+        values: &RawArray,
+        axis: isize,
+    ) -> Result<Scatter> {
+        let axis = rules::scattered(op, &x.shape, &indices.shape, &values.shape, axis)?;
+        let len = x.shape[axis];
+        let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
+        let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
+        let n = if len == 0 { 0 } else { values.size() };
+        let (_, inner) = around(&x.shape, axis);
+        Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
+    }
+
+    /// The kernels' `Sizes`, with `inner` elements behind the axis.
+    fn sizes(&self, inner: usize) -> [u64; 4] {
+        let n = self.n / self.inner.max(1) * inner;
+        [n, self.len, self.indices.size(), inner].map(|size| size as u64)
+    }
+
+    fn finish(self, b: &Cuda, op: &'static str) -> Result<RawArray> {
+        self.bounds.result(b, op)?;
+        Ok(self.out)
+    }
+}
+
+/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
+pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<bool>) -> Result<CudaArray<T>> {
+    const OP: &str = "boolean_mask";
+    let Masked { cells, cell } = rules::masked(OP, x.shape(), mask.shape())?;
+    if cell.is_empty() {
+        return MaskIndices::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of);
+    }
+    let flags = reshaped(b, OP, &mask.raw, &[cells])?;
+    let places = MaskIndices::of(b, OP, &flags)?.places(b, false)?.without(0);
+    let rows = reshaped(b, OP, &x.raw, &[&[cells][..], &cell].concat())?;
+    let shape = [&places.shape[..], &cell].concat();
+    rules::count(OP, &shape, size_of::<T>())?;
+    gathered(b, OP, &rows, &places, 0, &shape).map(CudaArray::of)
+}
+
+/// Indices of the true elements, one array per axis.
+pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i64>>> {
+    rules::require_axes("nonzero", x.shape())?;
+    let places = MaskIndices::of(b, "nonzero", &x.raw)?.places(b, false)?;
+    Ok((0..x.shape().len()).map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0))).collect())
+}
+
+/// Indices of the true elements, one row each.
+pub fn argwhere<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<i64>> {
+    MaskIndices::of(b, "argwhere", &x.raw)?.places(b, true).map(CudaArray::of)
+}

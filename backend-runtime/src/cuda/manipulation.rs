@@ -1,0 +1,329 @@
+//! Reordering, joining, splitting, repeating. Ops that only change how memory is read return a view; the others make strided
+//! copies.
+
+use super::{
+    Cuda, CudaArray,
+    array::RawArray,
+    copy::{contiguous, copy_into, fill},
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
+    walk::{Divisor, MOST},
+};
+use crate::{
+    Axes, DType, Element, Error, PadMode, Result,
+    rules::{self, Repeats, Roll},
+};
+
+/// The elements, in C order, in another shape: a view where strides allow it.
+pub fn reshape<T: Element>(b: &Cuda, x: &CudaArray<T>, to: &[isize]) -> Result<CudaArray<T>> {
+    const OP: &str = "reshape";
+    let to = rules::infer(OP, &x.raw.shape, to)?;
+    reshaped(b, OP, &x.raw, &to).map(CudaArray::of)
+}
+
+/// `to` has as many elements as `x`.
+pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -> Result<RawArray> {
+    b.check(op, x)?;
+    rules::count(op, to, x.dtype.size())?;
+    if let Some(strides) = strides_as(x, to) {
+        return Ok(x.view(to.to_vec(), strides, x.offset));
+    }
+    let x = contiguous(b, op, x)?;
+    Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
+}
+
+/// Strides with which the memory of `x`, read in shape `to`, gives the elements in C order; `None` if a copy is needed.
+fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
+    if x.size() == 0 {
+        return Some(rules::c_strides(to));
+    }
+    let mut strides = vec![0; to.len()];
+    let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
+    // elements left of the run of axes of `x` that follow each other, and the stride within it
+    let (mut left, mut stride) = (1, 1);
+    for (place, &len) in to.iter().enumerate().rev() {
+        if len == 1 {
+            continue;
+        }
+        if left == 1 {
+            let (&n, &s) = from.next()?;
+            (left, stride) = (n, s);
+            while let Some(&(&n, &s)) = from.peek()
+                && s == stride * left as isize
+            {
+                left *= n;
+                from.next();
+            }
+        }
+        if left % len != 0 {
+            return None;
+        }
+        strides[place] = stride;
+        left /= len;
+        stride *= len as isize;
+    }
+    Some(strides)
+}
+
+/// The elements, in C order, along one axis.
+pub fn flatten<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
+    reshaped(b, "flatten", &x.raw, &[x.raw.size()]).map(CudaArray::of)
+}
+
+/// The axes in another order.
+pub fn permute_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
+    const OP: &str = "permute_dims";
+    let x = &x.raw;
+    Ok(CudaArray::of(x.permuted(&rules::permutation(OP, axes, &x.shape)?)))
+}
+
+/// The axes in reverse order.
+pub fn transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
+    let order: Vec<usize> = (0..x.raw.shape.len()).rev().collect();
+    Ok(CudaArray::of(x.raw.permuted(&order)))
+}
+
+/// The last two axes swapped.
+pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
+    rules::matrix("matrix_transpose", &x.raw.shape)?;
+    let n = x.raw.shape.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(n - 2, n - 1);
+    Ok(CudaArray::of(x.raw.permuted(&order)))
+}
+
+/// Axes moved to other places; the rest keep their order.
+pub fn moveaxis<T: Element>(_: &Cuda, x: &CudaArray<T>, source: Axes, destination: Axes) -> Result<CudaArray<T>> {
+    let order = rules::moved("moveaxis", source, destination, x.raw.shape.len())?;
+    Ok(CudaArray::of(x.raw.permuted(&order)))
+}
+
+/// New axes of length 1.
+pub fn expand_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
+    let axes = rules::new_axes("expand_dims", axis, x.raw.shape.len())?;
+    Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), |x, axis| x.expanded(axis))))
+}
+
+/// Without these axes, which have length 1.
+pub fn squeeze<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
+    let axes = rules::single_axes("squeeze", axis, &x.raw.shape)?;
+    Ok(CudaArray::of(axes.into_iter().rev().fold(x.raw.clone(), |x, axis| x.without(axis))))
+}
+
+/// Repeated along new and length-1 axes, as a view.
+pub fn broadcast_to<T: Element>(_: &Cuda, x: &CudaArray<T>, to: &[usize]) -> Result<CudaArray<T>> {
+    x.raw.broadcast("broadcast_to", to).map(CudaArray::of)
+}
+
+/// All arrays broadcast to one shape, as views.
+pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Vec<CudaArray<T>>> {
+    const OP: &str = "broadcast_arrays";
+    let to = rules::broadcast_all(OP, xs.iter().map(|x| &x.raw.shape[..]))?;
+    xs.iter().map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of)).collect()
+}
+
+/// Arrays joined along one axis.
+pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
+    const OP: &str = "concat";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
+    let (axis, shape) = rules::joined(OP, &shapes, axis, size_of::<T>())?;
+    joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
+}
+
+/// Along the axis the parts fill the result; their other axes have its lengths.
+fn joined(
+    b: &Cuda,
+    op: &'static str,
+    dtype: DType,
+    shape: &[usize],
+    axis: usize,
+    parts: impl Iterator<Item = RawArray>,
+) -> Result<RawArray> {
+    let out = b.uninit_raw(op, dtype, shape)?;
+    let mut at = 0;
+    for part in parts {
+        let len = part.shape[axis];
+        copy_into(b, op, &part, &out.sliced(axis, at, len, 1))?;
+        at += len;
+    }
+    Ok(out)
+}
+
+/// Arrays of one shape joined along a new axis.
+pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
+    const OP: &str = "stack";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
+    let (axis, shape) = rules::stacked(OP, &shapes, axis, size_of::<T>())?;
+    joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.expanded(axis))).map(CudaArray::of)
+}
+
+/// The slices along one axis, as views.
+pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Vec<CudaArray<T>>> {
+    let axis = rules::axis("unstack", axis, x.raw.shape.len())?;
+    let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
+    let n = x.raw.shape[axis];
+    let mut slices = rules::list("unstack", n)?;
+    slices.extend((0..n).map(slice));
+    Ok(slices)
+}
+
+/// The array repeated along each axis.
+pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Result<CudaArray<T>> {
+    const OP: &str = "tile";
+    let Repeats { shape, target, .. } = rules::tiled(OP, &x.raw.shape, repetitions, size_of::<T>())?;
+    let (ndim, out) = (shape.len(), b.uninit_raw(OP, T::DTYPE, &shape)?);
+    // an axis of `times` times `length` elements is two: one repeats, one runs
+    let mut part = (0..ndim - x.raw.shape.len()).fold(x.raw.clone(), |x, _| x.expanded(0));
+    for axis in (0..ndim).rev() {
+        part = part.expanded(axis);
+    }
+    repeated(b, OP, &part, &target, out).map(CudaArray::of)
+}
+
+/// Every element repeated along one axis.
+pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isize) -> Result<CudaArray<T>> {
+    const OP: &str = "repeat";
+    let (axis, Repeats { shape, target, .. }) = rules::repeated(OP, &x.raw.shape, repeats, axis, size_of::<T>())?;
+    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    let part = x.raw.expanded(axis + 1);
+    repeated(b, OP, &part, &target, out).map(CudaArray::of)
+}
+
+/// Fills `out`, read as `target`, with `x` broadcast to that.
+fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
+    if out.size() > 0 {
+        copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
+    }
+    Ok(out)
+}
+
+/// Elements shifted along axes, round the end.
+pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes) -> Result<CudaArray<T>> {
+    const OP: &str = "roll";
+    let x = &x.raw;
+    let out = match rules::roll(OP, shift, axis, &x.shape)? {
+        Roll::Axes(shifts) => rolled(b, OP, x.clone(), &shifts)?,
+        Roll::Row(shift) => {
+            let row = rolled(b, OP, reshaped(b, OP, x, &[x.size()])?, &[shift])?;
+            reshaped(b, OP, &row, &x.shape)?
+        }
+    };
+    Ok(CudaArray::of(out))
+}
+
+/// By `shifts[k]`, in 0..length, along axis k.
+pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
+    let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
+    let mut x = x;
+    // each axis has a part before and one behind the seam: a copy for each of their combinations, of a few axes at a time
+    for some in moved.chunks(3) {
+        let out = b.uninit_raw(op, x.dtype, &x.shape)?;
+        for corner in 0..1_usize << some.len() {
+            let (mut from, mut to) = (x.clone(), out.clone());
+            for (bit, &axis) in some.iter().enumerate() {
+                let (len, shift) = (x.shape[axis], shifts[axis]);
+                let (start, place, n) =
+                    if corner >> bit & 1 == 0 { (0, shift, len - shift) } else { (len - shift, 0, shift) };
+                from = from.sliced(axis, start, n, 1);
+                to = to.sliced(axis, place, n, 1);
+            }
+            copy_into(b, op, &from, &to)?;
+        }
+        x = out;
+    }
+    Ok(x)
+}
+
+/// The order of elements reversed along axes, as a view.
+pub fn flip<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
+    let axes = axis.resolve("flip", x.raw.shape.len())?;
+    let flipped = |x: RawArray, axis: usize| {
+        let len = x.shape[axis];
+        x.sliced(axis, len.saturating_sub(1), len, -1)
+    };
+    Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), flipped)))
+}
+
+/// The array with a border.
+pub fn pad<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    widths: &[usize],
+    mode: PadMode,
+    value: f64,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "pad";
+    let x = &x.raw;
+    b.check(OP, x)?;
+    let shape = rules::padded(OP, &x.shape, widths, mode, size_of::<T>())?;
+    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    if mode != PadMode::Constant {
+        bordered(b, OP, x, widths, mode, &out)?;
+        return Ok(CudaArray::of(out));
+    }
+    fill(b, OP, T::from_f64(value), &out)?;
+    let inner = (0..shape.len()).fold(out.clone(), |out, axis| out.sliced(axis, widths[2 * axis], x.shape[axis], 1));
+    copy_into(b, OP, x, &inner)?;
+    Ok(CudaArray::of(out))
+}
+
+static BORDERED: Program = Program { name: "shape", source: ProgramSource::File(include_str!("kernels/shape.cuh")) };
+
+/// The kernels of this file, listed for the check.
+pub(super) const KERNELS: KernelList = (&BORDERED, || {
+    let of = |index| MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
+    ["u32", "u64"].into_iter().flat_map(of).collect()
+});
+
+/// The kernels' `Border`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Border {
+    n: u64,
+    ndim: u32,
+    mode: u32,
+    shape: [u64; MOST],
+    divisors: [Divisor; MOST],
+    before: [u64; MOST],
+    lengths: [u64; MOST],
+    strides: [i64; MOST],
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Border {}
+
+/// Fills `out` with `x` and a border that repeats it.
+fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: PadMode, out: &RawArray) -> Result<()> {
+    let ndim = x.shape.len();
+    if ndim > MOST {
+        return Err(Error::shape(op, &x.shape, format!("more than {MOST} axes")));
+    }
+    let n = out.size();
+    if n == 0 {
+        return Ok(());
+    }
+    let mut border = Border {
+        n: n as u64,
+        ndim: ndim as u32,
+        mode: mode as u32,
+        shape: [1; MOST],
+        divisors: [Divisor::ONE; MOST],
+        before: [0; MOST],
+        lengths: [1; MOST],
+        strides: [0; MOST],
+    };
+    let small = n < 1 << 31;
+    for (place, axis) in (0..ndim).rev().enumerate() {
+        border.shape[place] = out.shape[axis] as u64;
+        if small {
+            border.divisors[place] = Divisor::new(out.shape[axis] as u32);
+        }
+        border.before[place] = widths[2 * axis] as u64;
+        border.lengths[place] = x.shape[axis] as u64;
+        border.strides[place] = x.strides[axis] as i64;
+    }
+    let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[mover(x.dtype)]);
+    let kernel = b.kernel(op, &BORDERED, instance)?;
+    // SAFETY: the arguments are `bordered`'s; every index it makes is one of `x`'s, and `out` has `n` elements.
+    unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }
+}

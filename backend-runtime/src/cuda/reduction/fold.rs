@@ -1,0 +1,123 @@
+//! The folds that the kernels know.
+
+use crate::{
+    DType, DTypeKind,
+    cuda::program::{Instance, KernelList, Program, ProgramSource},
+};
+
+/// Bytes of the largest accumulator.
+pub(super) const ACCUMULATOR: usize = 16;
+
+/// A reduction of many elements to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fold {
+    Sum,
+    Product,
+    Mean,
+    /// The mean in the dtype it is accumulated in.
+    WideMean,
+    /// Of given means.
+    Variance,
+    /// Of given means.
+    Deviation,
+    Maximum,
+    Minimum,
+    Any,
+    All,
+    Largest,
+    Smallest,
+}
+
+impl Fold {
+    const ALL: [Fold; 12] = [
+        Fold::Sum,
+        Fold::Product,
+        Fold::Mean,
+        Fold::WideMean,
+        Fold::Variance,
+        Fold::Deviation,
+        Fold::Maximum,
+        Fold::Minimum,
+        Fold::Any,
+        Fold::All,
+        Fold::Largest,
+        Fold::Smallest,
+    ];
+
+    /// Its name in the kernels.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Fold::Sum => "Sum",
+            Fold::Product => "Product",
+            Fold::Mean => "Mean",
+            Fold::WideMean => "WideMean",
+            Fold::Variance => "Variance",
+            Fold::Deviation => "Deviation",
+            Fold::Maximum => "Maximum",
+            Fold::Minimum => "Minimum",
+            Fold::Any => "Any",
+            Fold::All => "All",
+            Fold::Largest => "Largest",
+            Fold::Smallest => "Smallest",
+        }
+    }
+
+    /// Dtype of the result for elements of `of`.
+    pub(crate) fn result(self, of: DType) -> DType {
+        match self {
+            Fold::Sum | Fold::Product => match of.kind() {
+                DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+                DTypeKind::Unsigned => DType::UInt64,
+                DTypeKind::Real | DTypeKind::Complex => of,
+            },
+            Fold::WideMean => wide(of),
+            Fold::Mean | Fold::Maximum | Fold::Minimum => of,
+            Fold::Variance | Fold::Deviation => of.to_real(),
+            Fold::Any | Fold::All => DType::Bool,
+            Fold::Largest | Fold::Smallest => DType::Int64,
+        }
+    }
+
+    /// Whether an empty axis is an error, because the reduction has no identity.
+    pub(crate) fn needs_elements(self) -> bool {
+        matches!(self, Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest)
+    }
+
+    fn is_for(self, dtype: DType) -> bool {
+        let (real, complex) = (dtype.kind() == DTypeKind::Real, dtype.kind() == DTypeKind::Complex);
+        match self {
+            Fold::Sum | Fold::Product | Fold::Any | Fold::All => true,
+            Fold::Mean | Fold::WideMean | Fold::Variance | Fold::Deviation => real || complex,
+            Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest => !complex,
+        }
+    }
+}
+
+/// The dtype that sums of floats are accumulated in.
+pub(crate) fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::Float16 | DType::BFloat16 => DType::Float32,
+        other => other,
+    }
+}
+
+/// The kernels of folds over axes.
+pub(super) static REDUCE: Program = Program {
+    name: "reduce",
+    source: ProgramSource::File(concat!(
+        include_str!("../kernels/locate.cuh"),
+        include_str!("../kernels/fold.cuh"),
+        include_str!("../kernels/reduce.cuh")
+    )),
+};
+
+/// The instances of these kernels, listed for the check that all of them compile.
+pub(crate) const FOLDS: KernelList = (&REDUCE, || {
+    let mut instances = Vec::new();
+    for fold in Fold::ALL {
+        for dtype in DType::ALL.into_iter().filter(|&dtype| fold.is_for(dtype)) {
+            instances.extend(["reduce", "join_parts"].map(|kernel| Instance::new(kernel, fold.name(), &[dtype])));
+        }
+    }
+    instances
+});

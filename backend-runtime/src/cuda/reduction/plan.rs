@@ -1,0 +1,247 @@
+//! The plan of a fold: the reduced axes, the order of the others, and how the work is split into blocks.
+
+use super::fold::{ACCUMULATOR, Fold, REDUCE};
+use crate::{
+    DType, Result,
+    cuda::{
+        Cuda,
+        array::RawArray,
+        kernel::{Argument, Grid},
+        program::{Instance, Program},
+        walk::Merged,
+    },
+    rules,
+};
+use std::cmp::Reverse;
+
+/// A fold of one array over some axes.
+pub(crate) struct Plan {
+    op: &'static str,
+    x: RawArray,
+    axes: Vec<usize>,
+    /// The axes that stay, from the one with the largest stride on: the order of the results in memory.
+    kept: Vec<usize>,
+    outer: Merged,
+    inner: Merged,
+}
+
+impl Plan {
+    /// `axes` are different axes of `x`.
+    pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
+        let in_memory = |mut axes: Vec<usize>| {
+            axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
+            axes
+        };
+        let part = |axes: &[usize]| {
+            let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
+            Merged::new(&[&x.view(shape, axes.iter().map(|&axis| x.strides[axis]).collect(), x.offset)])
+        };
+        let kept = in_memory((0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect());
+        let (outer, inner) = (part(&kept), part(&in_memory(axes.to_vec())));
+        Plan { op, x: x.clone(), axes: axes.to_vec(), kept, outer, inner }
+    }
+
+    /// Number of results.
+    pub(crate) fn outputs(&self) -> usize {
+        self.outer.n()
+    }
+
+    /// Number of elements of each result.
+    pub(crate) fn inputs(&self) -> usize {
+        self.inner.n()
+    }
+
+    /// The results in the order of the plan; `given` has one value for each. `over` is what the fold divides by.
+    pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
+        self.run_kernels(b, &REDUCE, fold.name(), fold.result(self.x.dtype), given, over)
+    }
+
+    /// As [`Plan::run`], with the fold that a program calls `name`.
+    pub(crate) fn run_kernels(
+        &self,
+        b: &Cuda,
+        program: &Program,
+        name: &'static str,
+        result: DType,
+        given: Option<&RawArray>,
+        over: f64,
+    ) -> Result<RawArray> {
+        let op = self.op;
+        let (x, results) = (&self.x, self.outputs());
+        let out = b.uninit_raw(op, result, &[results])?;
+        if results == 0 {
+            return Ok(out);
+        }
+        let split = Split::new(results, self.inputs(), self.columns(), self.elements_per_pack());
+        let parts = match split.parts {
+            1 => None,
+            n => Some(b.scratch(op, results, n as usize * ACCUMULATOR)?),
+        };
+        let instance = |template| Instance::new(template, name, &[x.dtype]);
+        let kernel = b.kernel(op, program, instance("reduce"))?;
+        let grid = Grid { blocks: [split.blocks, split.parts, 1], threads: Grid::THREADS, shared: 0 };
+        let (from, to) = (x.pointer(), out.pointer());
+        let (parts, given) = (parts.as_ref().map_or(0, RawArray::pointer), given.map_or(0, RawArray::pointer));
+        let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
+        let kernel_split = split.argument(over);
+        // SAFETY: the arguments are `reduce`'s. Both walks stay within `x`; there is a result, and a given value where
+        // there are any, for each step of `outer`, and with several parts an accumulator for each part of each.
+        unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &kernel_split])? };
+        if parts != 0 {
+            let kernel = b.kernel(op, program, instance("join_parts"))?;
+            let grid = Grid::over(results.saturating_mul(32));
+            // SAFETY: the arguments are `join_parts`'; `reduce` has written all parts of all results.
+            unsafe {
+                let (results, n) = (results as u64, split.parts as u64);
+                b.launch(op, kernel, grid, &[&parts, &to, &results, &n, &over])?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Whether neighbouring results are nearer in memory than neighbouring elements of one.
+    fn columns(&self) -> bool {
+        let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
+        self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
+    }
+
+    /// How many elements can be read at once, 16 bytes of them: they follow each other, and those of every result begin
+    /// at a multiple of 16 bytes.
+    fn elements_per_pack(&self) -> usize {
+        let per_pack = 16 / self.x.dtype.size();
+        let aligned = self.x.pointer().is_multiple_of(16)
+            && self.outer.strides(0).iter().all(|stride| stride.unsigned_abs().is_multiple_of(per_pack));
+        let follow = self.inner.is_flat(0) && self.inputs() >= per_pack;
+        if aligned && follow && !self.columns() { per_pack } else { 1 }
+    }
+
+    /// Results in the order of the plan as an array of the shape that is left.
+    pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
+        let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
+        let memory_strides = rules::c_strides(&in_memory);
+        let mut strides = vec![0; self.x.shape.len()];
+        self.kept.iter().zip(memory_strides).for_each(|(&axis, stride)| strides[axis] = stride);
+        let lengths = rules::reduced(&self.x.shape, &self.axes, keepdims);
+        if !keepdims {
+            let mut axis = 0;
+            strides.retain(|_| {
+                axis += 1;
+                !self.axes.contains(&(axis - 1))
+            });
+        }
+        values.view(lengths, strides, values.offset)
+    }
+}
+
+/// How the work is split into blocks and threads. It depends on sizes alone, never on the device: so do the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Split {
+    /// Binary logarithm of the results of a block.
+    width: u32,
+    /// Whether neighbouring threads belong to neighbouring results.
+    columns: bool,
+    /// Whether elements are read in packs.
+    vectors: bool,
+    /// Blocks for all results.
+    blocks: u32,
+    /// Parts of the elements of each result, each done by a block of its own.
+    parts: u32,
+    /// Elements of a part.
+    chunk: usize,
+}
+
+impl Split {
+    /// Blocks that keep a large device busy.
+    const ENOUGH: usize = 1024;
+
+    /// `columns`: neighbouring results are nearer in memory than neighbouring elements of one. `per_pack`: how many
+    /// elements are read at once, or 1.
+    fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
+        // threads of a result: each has a few elements; neighbours in a warp read neighbouring memory
+        let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
+        let most = if !columns {
+            256
+        } else if results >= 1 << 18 {
+            1
+        } else {
+            256 / results.next_power_of_two().min(32)
+        };
+        let group = wanted.clamp(1, most);
+        let per_block = 256 / group;
+        let blocks = results.div_ceil(per_block);
+        let parts = Split::ENOUGH.div_ceil(blocks).min(n.div_ceil(16 * group)).clamp(1, Split::ENOUGH);
+        let parts = if blocks >= Split::ENOUGH / 2 { 1 } else { parts };
+        // whole packs of any dtype, so that every part begins aligned
+        let chunk = n.div_ceil(parts).max(1).next_multiple_of(16);
+        Split {
+            width: per_block.trailing_zeros(),
+            columns,
+            vectors: per_pack > 1,
+            blocks: blocks.min(i32::MAX as usize) as u32,
+            parts: n.div_ceil(chunk).max(1) as u32,
+            chunk,
+        }
+    }
+
+    fn argument(&self, over: f64) -> KernelSplit {
+        KernelSplit {
+            chunk: self.chunk as u64,
+            over,
+            width: self.width,
+            columns: self.columns as u32,
+            vectors: self.vectors as u32,
+        }
+    }
+}
+
+/// The kernels' `Split`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct KernelSplit {
+    chunk: u64,
+    over: f64,
+    width: u32,
+    columns: u32,
+    vectors: u32,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for KernelSplit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_parts_cover_everything_once() {
+        let sizes = [1, 2, 3, 31, 32, 33, 255, 1000, 4096, 100_003, 1 << 20, (1 << 33) + 1];
+        for results in sizes {
+            for n in sizes.into_iter().chain([0]) {
+                for (columns, per_pack) in [(false, 1), (false, 4), (false, 16), (true, 1)] {
+                    let s = Split::new(results, n, columns, per_pack);
+                    let what = format!("{results} results of {n}: {s:?}");
+                    let width = 1 << s.width;
+                    assert!(width <= 256, "{what}");
+                    // beyond the most that a launch takes, blocks go on with further results
+                    let blocks = results.div_ceil(width).min(i32::MAX as usize);
+                    assert_eq!(s.blocks as usize, blocks, "{what}");
+                    assert!(s.chunk.is_multiple_of(16) && s.parts as usize * s.chunk >= n, "{what}");
+                    assert!((s.parts as usize - 1) * s.chunk <= n && s.parts <= 1024, "{what}");
+                    assert_eq!(s.vectors, per_pack > 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn work_is_spread() {
+        let all = Split::new(1, 1 << 26, false, 4);
+        assert_eq!((all.width, all.parts), (0, 1024), "one result: many parts, whole blocks");
+        let rows = Split::new(1 << 20, 64, false, 4);
+        assert_eq!((rows.width, rows.parts), (4, 1), "short rows: sixteen to a block");
+        let few = Split::new(64, 1 << 20, true, 1);
+        assert!(few.parts > 100, "few columns: many parts");
+        let many = Split::new(1 << 20, 100, true, 1);
+        assert_eq!((many.width, many.parts), (8, 1), "many columns: a thread for each");
+    }
+}

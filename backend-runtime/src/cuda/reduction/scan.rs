@@ -1,0 +1,295 @@
+//! Running sums and products, and differences.
+
+use super::fold::{ACCUMULATOR, Fold};
+use crate::{
+    DType, DTypeKind, Element, Numeric, Result,
+    cuda::{
+        Cuda, CudaArray,
+        array::RawArray,
+        copy::fill,
+        kernel::{Argument, Grid},
+        map::{Input, instances, map},
+        program::{Instance, KernelList, Program, ProgramSource},
+        walk::Merged,
+    },
+    rules,
+};
+use std::cmp::Reverse;
+
+static PROGRAM: Program = Program {
+    name: "scan",
+    source: ProgramSource::File(concat!(
+        include_str!("../kernels/locate.cuh"),
+        include_str!("../kernels/fold.cuh"),
+        include_str!("../kernels/scan.cuh")
+    )),
+};
+
+/// The kernels of running folds, listed for the check.
+pub(crate) const SCANS: KernelList = (&PROGRAM, || {
+    let of = |fold: Fold| {
+        DType::ALL.into_iter().flat_map(move |dtype| {
+            ["scan_rows", "scan_columns", "scan_chunks"].map(|name| Instance::new(name, fold.name(), &[dtype]))
+        })
+    };
+    of(Fold::Sum).chain(of(Fold::Product)).collect()
+});
+
+/// The difference of neighbours.
+static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
+
+/// Its kernels, listed for the check.
+pub(crate) const DIFFS: KernelList = (&DIFF, || {
+    let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Bool);
+    numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
+});
+
+/// Running sum along one axis.
+pub fn cumulative_sum<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    axis: isize,
+    include_initial: bool,
+) -> Result<CudaArray<T::Sum>> {
+    running(b, "cumulative_sum", x, axis, include_initial, Fold::Sum, T::Sum::ZERO)
+}
+
+/// Running product along one axis.
+pub fn cumulative_prod<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    axis: isize,
+    include_initial: bool,
+) -> Result<CudaArray<T::Sum>> {
+    running(b, "cumulative_prod", x, axis, include_initial, Fold::Product, T::Sum::ONE)
+}
+
+fn running<T: Element>(
+    b: &Cuda,
+    op: &'static str,
+    x: &CudaArray<T>,
+    axis: isize,
+    include_initial: bool,
+    fold: Fold,
+    identity: T::Sum,
+) -> Result<CudaArray<T::Sum>> {
+    let (axis, from, to) = rules::scan(op, &x.raw.shape, axis, include_initial, T::Sum::DTYPE.size())?;
+    let x = if x.raw.shape == from { x.raw.clone() } else { x.raw.expanded(0) };
+    let out = result(b, op, &x, to, T::Sum::DTYPE)?;
+    if x.shape[axis] == 0 {
+        fill(b, op, identity, &out)?;
+    } else {
+        scan(b, op, &x, &out, axis, include_initial, fold)?;
+    }
+    Ok(CudaArray::of(out))
+}
+
+/// Running count of the true elements of a 1-D array, each element included.
+pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Result<RawArray> {
+    let out = b.uninit_raw(op, DType::Int64, &mask.shape)?;
+    scan(b, op, mask, &out, 0, false, Fold::Sum)?;
+    Ok(out)
+}
+
+/// An array of this shape for the result, laid out as `x` is.
+fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
+    b.check(op, x)?;
+    let order = in_memory(x, (0..shape.len()).collect());
+    let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let out = b.uninit_raw(op, dtype, &lengths)?;
+    let mut strides = vec![0; order.len()];
+    order.iter().zip(&out.strides).for_each(|(&axis, &stride)| strides[axis] = stride);
+    Ok(out.view(shape, strides, out.offset))
+}
+
+/// Axes from the one with the largest stride on.
+fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
+    axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
+    axes
+}
+
+/// Writes the running fold of `x`, which is not empty along the axis, into `out`.
+fn scan(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    out: &RawArray,
+    axis: usize,
+    initial: bool,
+    fold: Fold,
+) -> Result<()> {
+    let axes = in_memory(x, (0..x.shape.len()).filter(|&a| a != axis).collect());
+    let lanes_of = |x: &RawArray| {
+        let shape = axes.iter().map(|&a| x.shape[a]).collect();
+        x.view(shape, axes.iter().map(|&a| x.strides[a]).collect(), x.offset)
+    };
+    let lanes = Merged::new(&[&lanes_of(x), &lanes_of(out)]);
+    let length = x.shape[axis];
+    if lanes.n() == 0 || length == 0 {
+        return Ok(());
+    }
+    let nearest = lanes.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
+    // a lane of few elements has no work for a block
+    let columns = nearest < x.strides[axis].unsigned_abs() || length <= 32;
+    let split = Split::new(lanes.n(), length, columns);
+    let kernel_scan = KernelScan {
+        length: length as u64,
+        chunk: split.chunk as u64,
+        chunks: split.chunks as u64,
+        from_stride: x.strides[axis] as i64,
+        to_stride: out.strides[axis] as i64,
+        initial: initial as u32,
+    };
+    let instance = |name| Instance::new(name, fold.name(), &[x.dtype]);
+    let kernel = b.kernel(op, &PROGRAM, instance(if split.columns { "scan_columns" } else { "scan_rows" }))?;
+    let walk = lanes.walk::<2>(op)?;
+    let (from, to, nowhere) = (x.pointer(), out.pointer(), 0_u64);
+    let chunks = match split.chunks {
+        1 => None,
+        several => Some(b.scratch(op, lanes.n() * several, ACCUMULATOR)?),
+    };
+    let places = chunks.as_ref().map_or(0, RawArray::pointer);
+    if split.chunks > 1 {
+        let sum = b.kernel(op, &PROGRAM, instance("scan_chunks"))?;
+        let grid = Grid { blocks: [lanes.n().min(i32::MAX as usize) as u32, 1, 1], ..Grid::over(0) };
+        let (n_lanes, n) = (lanes.n() as u64, split.chunks as u64);
+        // SAFETY: the arguments are those of the kernels; there is an accumulator for each chunk of each lane.
+        unsafe {
+            b.launch(op, kernel, split.grid(), &[&from, &nowhere, &places, &walk, &kernel_scan])?;
+            b.launch(op, sum, grid, &[&places, &n_lanes, &n])?;
+        }
+    }
+    // SAFETY: as above; the result has a place for each element, and with `initial` one more in each lane.
+    unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
+}
+
+/// How the work is split. It depends on sizes alone, never on the device: so do the results.
+struct Split {
+    /// Whether a thread has a lane, so that neighbouring threads have neighbouring lanes.
+    columns: bool,
+    lanes: usize,
+    chunk: usize,
+    chunks: usize,
+}
+
+impl Split {
+    fn new(lanes: usize, length: usize, columns: bool) -> Split {
+        // lanes that keep a large device busy, and elements that are worth a chunk of their own
+        let (enough, worth) = if columns { (1 << 17, 64) } else { (1024, 4096) };
+        let chunks = (enough / lanes.min(enough)).min(length.div_ceil(worth)).clamp(1, 1024);
+        let chunk = length.div_ceil(chunks);
+        Split { columns, lanes, chunk, chunks: length.div_ceil(chunk) }
+    }
+
+    fn grid(&self) -> Grid {
+        if self.columns {
+            let Grid { blocks, .. } = Grid::over(self.lanes);
+            return Grid { blocks: [blocks[0], self.chunks as u32, 1], ..Grid::over(0) };
+        }
+        let blocks = self.lanes.saturating_mul(self.chunks).min(i32::MAX as usize);
+        Grid { blocks: [blocks as u32, 1, 1], ..Grid::over(0) }
+    }
+}
+
+/// The kernels' `Scan`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct KernelScan {
+    length: u64,
+    chunk: u64,
+    chunks: u64,
+    from_stride: i64,
+    to_stride: i64,
+    initial: u32,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for KernelScan {}
+
+/// Differences of neighbours along one axis, `n` times.
+pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Result<CudaArray<T>> {
+    let op = "diff";
+    b.check(op, &x.raw)?;
+    let axis = rules::axis(op, axis, x.raw.shape.len())?;
+    let (left, times) = rules::differences(&x.raw.shape, axis, n);
+    if left.contains(&0) {
+        return b.uninit(op, &left);
+    }
+    let mut current = x.raw.clone();
+    for _ in 0..times {
+        let len = current.shape[axis] - 1;
+        let (after, before) = (current.sliced(axis, 1, len, 1), current.sliced(axis, 0, len, 1));
+        current = map(b, op, &DIFF, &[], &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
+    }
+    Ok(CudaArray::of(current))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Arrays, Complex, Error, bf16,
+        cuda::{
+            compare::{assert_near, host, layouts, mixed},
+            testing::device,
+        },
+        numpyish::{Numpyish, reduction as cpu},
+    };
+    use ndarray::{ArrayD, IxDyn};
+
+    const CPU: Numpyish = Numpyish::new();
+
+    fn check<T: Numeric>(b: &Cuda, shape: &[usize], tolerance: f64) {
+        let x = mixed::<T>(shape);
+        let here = x.clone().into_shared();
+        for a in layouts(b, &x) {
+            for axis in 0..shape.len() as isize {
+                let what = format!("{} {shape:?} {:?} along {axis}", T::DTYPE, a.raw.strides);
+                for initial in [false, true] {
+                    let got = cumulative_sum(b, &a, axis, initial).unwrap();
+                    let expected = cpu::cumulative_sum(&CPU, &here, axis, initial).unwrap();
+                    assert_near(b, &got, &expected, tolerance, &what);
+                }
+                let got = cumulative_prod(b, &a, axis, true).unwrap();
+                assert_near(b, &got, &cpu::cumulative_prod(&CPU, &here, axis, true).unwrap(), tolerance, &what);
+                for n in [0, 1, 2, 9] {
+                    let got = diff(b, &a, axis, n).unwrap();
+                    assert_near(b, &got, &cpu::diff(&CPU, &here, axis, n).unwrap(), 0.0, &what);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn running_folds_and_differences() {
+        let Some(b) = device() else { return };
+        for shape in [&[3, 4, 5][..], &[2, 1200], &[300, 3], &[1, 1], &[0, 3]] {
+            check::<i32>(&b, shape, 0.0);
+        }
+        check::<u8>(&b, &[700, 2], 0.0);
+        check::<f64>(&b, &[7, 100], 1e-13);
+        check::<Complex<f32>>(&b, &[3, 5], 1e-6);
+        check::<bf16>(&b, &[2, 30], 1e-2);
+    }
+
+    /// Lanes that several blocks share.
+    #[test]
+    fn long_lanes() {
+        let Some(b) = device() else { return };
+        check::<i16>(&b, &[2, 20_001], 0.0);
+        check::<i16>(&b, &[20_001, 2], 0.0);
+        let ones = b.from_ndarray(ArrayD::from_elem(IxDyn(&[9000]), bf16::ONE).into_shared()).unwrap();
+        let sums = host(&b, &cumulative_sum(&b, &ones, 0, false).unwrap());
+        assert_eq!(sums[[8999]], bf16::from_f32(9000.0), "summed in bf16 it would stay at 256");
+        let flags = b.from_ndarray(ArrayD::from_elem(IxDyn(&[5]), true).into_shared()).unwrap();
+        assert_eq!(host(&b, &cumulative_sum(&b, &flags, 0, false).unwrap())[[4]], 5_i64);
+    }
+
+    #[test]
+    fn wrong_axes() {
+        let Some(b) = device() else { return };
+        let scalar = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared()).unwrap();
+        assert!(matches!(cumulative_sum(&b, &scalar, -1, false), Err(Error::Axis { op: "cumulative_sum", .. })));
+        assert!(matches!(diff(&b, &scalar, -1, 1), Err(Error::Axis { op: "diff", .. })));
+    }
+}

@@ -1,0 +1,134 @@
+//! Comparison with the CPU, on a device or the software driver.
+
+use super::*;
+use crate::{
+    Arrays, Complex, Error, bf16,
+    cuda::{
+        compare::{assert_near, host, layouts, mixed},
+        testing::device,
+    },
+    f16,
+    numpyish::{Numpyish, reduction as cpu},
+};
+use ndarray::{ArrayD, IxDyn};
+
+const CPU: Numpyish = Numpyish::new();
+
+fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
+    (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
+}
+
+const SHAPES: [&[usize]; 6] = [&[3, 4, 5], &[2, 300, 3], &[1100, 3], &[3, 1100], &[7], &[]];
+
+/// Calls the op here and there and compares.
+macro_rules! compare {
+    ($b:ident, $a:ident, $x:ident, $what:ident, $tolerance:expr; $($f:ident($($arg:expr),*))*) => {$(
+        let got = $f(&$b, &$a, $($arg),*).unwrap();
+        let expected = cpu::$f(&CPU, &$x, $($arg),*).unwrap();
+        assert_near(&$b, &got, &expected, $tolerance, &format!("{} of {}", stringify!($f), $what));
+    )*};
+}
+
+fn numbers<T: Ordered>(b: &Cuda, shape: &[usize]) {
+    let x = mixed::<T>(shape);
+    for a in layouts(b, &x) {
+        let (x, b) = (x.clone().into_shared(), b.clone());
+        for axes in axis_sets(shape.len()) {
+            let by = Axes::from(&axes[..]);
+            let what = format!("{} {shape:?} {:?} over {axes:?}", T::DTYPE, a.raw.strides);
+            compare!(b, a, x, what, 0.0;
+                max(by, false) min(by, true) any(by, false) all(by, true));
+            compare!(b, a, x, what, 2e-3; sum(by, false));
+        }
+        for axis in 0..shape.len() as isize {
+            let what = format!("{} {shape:?} {:?} along {axis}", T::DTYPE, a.raw.strides);
+            compare!(b, a, x, what, 0.0; argmax(axis, true) argmin(axis, false));
+        }
+    }
+}
+
+fn floats<T: Float>(b: &Cuda, shape: &[usize], tolerance: f64) {
+    let x = mixed::<T>(shape).mapv(|v| v.times(T::from_complex(Complex::new(0.03125, 0.0625))));
+    for a in layouts(b, &x) {
+        let (x, b) = (x.clone().into_shared(), b.clone());
+        for axes in axis_sets(shape.len()) {
+            let by = Axes::from(&axes[..]);
+            let what = format!("{} {shape:?} {:?} over {axes:?}", T::DTYPE, a.raw.strides);
+            compare!(b, a, x, what, tolerance;
+                sum(by, true) mean(by, false) var(by, 0.5, false) std(by, 0.0, true));
+        }
+    }
+}
+
+#[test]
+fn integers_over_all_axes_and_layouts() {
+    let Some(b) = device() else { return };
+    for shape in SHAPES {
+        numbers::<i32>(&b, shape);
+    }
+    numbers::<bool>(&b, SHAPES[0]);
+    numbers::<i8>(&b, SHAPES[0]);
+    numbers::<u8>(&b, SHAPES[3]);
+    numbers::<i64>(&b, SHAPES[1]);
+    numbers::<u64>(&b, SHAPES[0]);
+    numbers::<u16>(&b, SHAPES[2]);
+}
+
+#[test]
+fn floats_over_all_axes_and_layouts() {
+    let Some(b) = device() else { return };
+    for shape in SHAPES {
+        floats::<f64>(&b, shape, 1e-13);
+    }
+    numbers::<f32>(&b, SHAPES[2]);
+    numbers::<f16>(&b, SHAPES[1]);
+    floats::<f32>(&b, SHAPES[0], 1e-5);
+    floats::<bf16>(&b, SHAPES[1], 1e-2);
+    floats::<Complex<f64>>(&b, SHAPES[1], 1e-13);
+    floats::<Complex<f32>>(&b, SHAPES[3], 1e-5);
+}
+
+/// Sizes that several blocks share.
+#[test]
+fn large_arrays() {
+    let Some(b) = device() else { return };
+    for shape in [&[100_001][..], &[3, 40_003], &[40_003, 3]] {
+        let x = mixed::<i16>(shape).into_shared();
+        let a = b.from_ndarray(x.clone()).unwrap();
+        for axes in axis_sets(shape.len()) {
+            let by = Axes::from(&axes[..]);
+            let what = format!("{shape:?} over {axes:?}");
+            compare!(b, a, x, what, 0.0; sum(by, false) min(by, false));
+        }
+        let what = format!("{shape:?}");
+        compare!(b, a, x, what, 0.0; argmax(0, false) argmin(-1, false));
+    }
+    let half = ArrayD::from_elem(IxDyn(&[60_000]), f16::from_f32(0.1)).into_shared();
+    let a = b.from_ndarray(half).unwrap();
+    let total = host(&b, &sum(&b, &a, Axes::All, false).unwrap())[[]];
+    assert_eq!(total, f16::from_f64(f16::from_f32(0.1).to_f64() * 60_000.0), "summed in f16 it would stay at 256");
+}
+
+#[test]
+fn nan_and_nothing() {
+    let Some(b) = device() else { return };
+    let mut x = ArrayD::from_elem(IxDyn(&[600]), 1.0_f32);
+    (x[300], x[420], x[421]) = (f32::INFINITY, f32::NAN, f32::NAN);
+    let x = x.into_shared();
+    let a = b.from_ndarray(x.clone()).unwrap();
+    let (by, what) = (Axes::All, "NaN among numbers");
+    compare!(b, a, x, what, 0.0; max(by, false) min(by, false) any(by, false) all(by, false) sum(by, false));
+    compare!(b, a, x, what, 0.0; argmax(0, false) argmin(0, false) var(by, 0.0, false));
+    let x = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
+    let a = b.from_ndarray(x.clone()).unwrap();
+    for axes in axis_sets(2) {
+        let (by, what) = (Axes::from(&axes[..]), "nothing");
+        compare!(b, a, x, what, 0.0; sum(by, false) mean(by, false) any(by, false));
+        compare!(b, a, x, what, 0.0; all(by, false) var(by, 0.0, false) std(by, 1.0, false));
+    }
+    compare!(b, a, x, what, 0.0; max(Axes::from(1), false) argmin(1, true));
+    assert!(matches!(max(&b, &a, Axes::from(0), false), Err(Error::Shape { op: "max", .. })));
+    assert!(matches!(argmin(&b, &a, 0, false), Err(Error::Shape { op: "argmin", .. })));
+    assert!(matches!(sum(&b, &a, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
+    assert!(matches!(argmax(&b, &a, 1000, false), Err(Error::Axis { op: "argmax", axis: 1000, ndim: 2 })));
+}

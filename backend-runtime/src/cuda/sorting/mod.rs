@@ -1,0 +1,91 @@
+//! Sorting, searching and sets, by integer keys of the same order as the elements.
+
+mod rows;
+mod unique;
+
+pub(super) use rows::{KERNELS, PROGRAM, Rows, Wanted};
+pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
+
+use super::{
+    Cuda, CudaArray,
+    array::RawArray,
+    kernel::{Argument, Grid},
+    program::Instance,
+    walk::Merged,
+};
+use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
+
+/// Sorted along one axis.
+pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
+    let op = "sort";
+    let axis = rules::axis(op, axis, x.raw.shape.len())?;
+    // zeros and NaN keep their bits: they are moved; the values of other dtypes follow from their keys
+    let wanted = if T::DTYPE.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
+    along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
+}
+
+/// Indices that sort along one axis.
+pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<i64>> {
+    let wanted = Wanted::Order;
+    let op = "argsort";
+    let (axis, shape, _) = rules::scan(op, &x.raw.shape, axis, false, size_of::<i64>())?;
+    let x = if x.raw.shape == shape { x.raw.clone() } else { x.raw.expanded(0) };
+    along(b, op, &x, axis, descending, wanted, |rows| rows.order_as(b, DType::Int64)).map(CudaArray::of)
+}
+
+/// The indices that sort a 1-D array, in some integer dtype that has them.
+pub(super) fn order_of(b: &Cuda, op: &'static str, x: &RawArray, dtype: DType) -> Result<RawArray> {
+    let rows = Rows::sorted(b, op, x, x.shape[0], false, Wanted::Order)?;
+    let order = rows.order_as(b, dtype)?;
+    Ok(order.view(vec![order.size()], vec![1], 0))
+}
+
+/// Sorts rows along an axis, and brings what `result` makes of them into the shape of `x`.
+fn along(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    axis: usize,
+    descending: bool,
+    wanted: Wanted,
+    result: impl FnOnce(&Rows) -> Result<RawArray>,
+) -> Result<RawArray> {
+    let ndim = x.shape.len();
+    let order: Vec<usize> = (0..ndim).filter(|&a| a != axis).chain([axis]).collect();
+    let moved = x.permuted(&order);
+    let rows = Rows::sorted(b, op, &moved, x.shape[axis], descending, wanted)?;
+    let out = result(&rows)?;
+    let out = out.view(moved.shape.clone(), rules::c_strides(&moved.shape), out.offset);
+    let back: Vec<usize> = (0..axis).chain([ndim - 1]).chain(axis..ndim - 1).collect();
+    Ok(out.permuted(&back))
+}
+
+/// Where to insert x2 into the sorted 1-D x1 so that it stays sorted.
+pub fn searchsorted<T: Ordered>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>, side: Side) -> Result<CudaArray<i64>> {
+    let op = "searchsorted";
+    let (sorted, x) = (&x1.raw, &x2.raw);
+    b.check(op, sorted)?;
+    b.check(op, x)?;
+    let n = rules::sorted(op, &sorted.shape)?;
+    let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
+    if out.size() > 0 {
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("search", "", &[T::DTYPE]))?;
+        let walk = Merged::new(&[x]).walk::<1>(op)?;
+        let arguments: [&dyn Argument; 7] = [
+            &sorted.pointer(),
+            &sorted.strides[0],
+            &(n as u64),
+            &x.pointer(),
+            &walk,
+            &out.pointer(),
+            &((side == Side::Right) as u32),
+        ];
+        // SAFETY: the arguments are those of `search`; `n` elements are `stride` apart in `sorted`, and there is a
+        // result for each element of `x`.
+        unsafe { b.launch(op, kernel, Grid::over(out.size()), &arguments)? };
+    }
+    Ok(CudaArray::of(out))
+}
+
+#[cfg(test)]
+mod tests;

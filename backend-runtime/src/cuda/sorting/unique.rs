@@ -1,0 +1,146 @@
+//! Distinct elements: sorted, with a mark where each value begins.
+
+use super::rows::{PROGRAM, Rows, Wanted};
+use crate::{
+    DType, DTypeKind, Element, Result,
+    cuda::{
+        Cuda, CudaArray,
+        array::RawArray,
+        compact::MaskIndices,
+        copy::{contiguous, copy_into},
+        kernel::{Argument, Grid},
+        program::Instance,
+        reduction,
+    },
+};
+
+/// The distinct elements, sorted; every NaN is one of its own.
+pub fn unique_values<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
+    Distinct::of(b, "unique_values", &x.raw)?.values(b).map(CudaArray::of)
+}
+
+/// The distinct elements, and how often each is there.
+pub fn unique_counts<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
+    let distinct = Distinct::of(b, "unique_counts", &x.raw)?;
+    Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.counts(b)?)))
+}
+
+/// The distinct elements, and for every element the index of its value.
+pub fn unique_inverse<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
+    let distinct = Distinct::of(b, "unique_inverse", &x.raw)?;
+    Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.inverse(b, &x.raw.shape)?)))
+}
+
+/// The result of [`unique_all`].
+type All<T> = (CudaArray<T>, CudaArray<i64>, CudaArray<i64>, CudaArray<i64>);
+
+/// The distinct elements, the first index of each, for every element the index of its value, and the counts.
+pub fn unique_all<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<All<T>> {
+    let distinct = Distinct::of(b, "unique_all", &x.raw)?;
+    Ok((
+        CudaArray::of(distinct.values(b)?),
+        CudaArray::of(distinct.firsts(b)?),
+        CudaArray::of(distinct.inverse(b, &x.raw.shape)?),
+        CudaArray::of(distinct.counts(b)?),
+    ))
+}
+
+/// Sorted elements, and which of them begin a new value.
+struct Distinct {
+    op: &'static str,
+    n: usize,
+    sorted: RawArray,
+    /// Where each sorted element was.
+    order: RawArray,
+    begins: RawArray,
+    firsts: MaskIndices,
+}
+
+impl Distinct {
+    fn of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<Distinct> {
+        let n = x.size();
+        let begins = b.uninit_raw(op, DType::Bool, &[n])?;
+        let (sorted, order) = if x.dtype.kind() == DTypeKind::Complex {
+            let (sorted, order) = by_parts(b, op, x)?;
+            let kernel = Instance::new("pairs_begin", "", &[x.dtype.to_real()]);
+            launch(b, op, kernel, n, &[&sorted.pointer(), &begins.pointer(), &(n as u64)])?;
+            (sorted, order)
+        } else {
+            let rows = Rows::sorted(b, op, x, n, false, Wanted::Order)?;
+            let kernel = Instance::new("begins", "", &[x.dtype]);
+            launch(b, op, kernel, n, &[&rows.keys().pointer(), &begins.pointer(), &(n as u64)])?;
+            (rows.values(b)?, rows.order(b)?)
+        };
+        let firsts = MaskIndices::of(b, op, &begins)?;
+        Ok(Distinct { op, n, sorted: flat(&sorted), order: flat(&order), begins, firsts })
+    }
+
+    /// The first element of each value.
+    fn values(&self, b: &Cuda) -> Result<RawArray> {
+        self.firsts.elements(b, &self.sorted)
+    }
+
+    /// Index of the first element of each value.
+    fn firsts(&self, b: &Cuda) -> Result<RawArray> {
+        let order = b.uninit_raw(self.op, DType::Int64, &[self.n])?;
+        copy_into(b, self.op, &self.order, &order)?;
+        self.firsts.elements(b, &order)
+    }
+
+    fn counts(&self, b: &Cuda) -> Result<RawArray> {
+        let starts = flat(&self.firsts.places(b, false)?);
+        let out = b.uninit_raw(self.op, DType::Int64, &starts.shape)?;
+        let runs = out.size();
+        let arguments: [&dyn Argument; 4] = [&starts.pointer(), &out.pointer(), &(runs as u64), &(self.n as i64)];
+        launch(b, self.op, Instance::new("run_lengths", "", &[]), runs, &arguments)?;
+        Ok(out)
+    }
+
+    fn inverse(&self, b: &Cuda, shape: &[usize]) -> Result<RawArray> {
+        let number = reduction::running_count(b, self.op, &self.begins)?;
+        let out = b.uninit_raw(self.op, DType::Int64, shape)?;
+        let arguments: [&dyn Argument; 4] =
+            [&number.pointer(), &self.order.pointer(), &out.pointer(), &(self.n as u64)];
+        launch(b, self.op, Instance::new("inverse", "", &[]), self.n, &arguments)?;
+        Ok(out)
+    }
+}
+
+/// Complex numbers in NumPy's order, and where they were: by real part, then by imaginary part; behind them those with an
+/// unknown imaginary part, then with an unknown real part, then with both. Stable sorts, from the least to the most
+/// important key.
+fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawArray)> {
+    let n = x.size();
+    let sort = |key: &RawArray| Rows::sorted(b, op, key, n, false, Wanted::Order);
+    let x = flat(&contiguous(b, op, x)?);
+    let rows = sort(&part(&x, 1))?;
+    let (x, order) = (rows.gathered(b, &x)?, rows.order(b)?);
+    let rows = sort(&part(&flat(&x), 0))?;
+    let (x, order) = (rows.gathered(b, &x)?, rows.gathered(b, &order)?);
+    let unknown = b.uninit_raw(op, DType::UInt8, &[n])?;
+    let kernel = Instance::new("unknown_parts", "", &[x.dtype.to_real()]);
+    launch(b, op, kernel, n, &[&x.pointer(), &unknown.pointer(), &(n as u64)])?;
+    let rows = sort(&unknown)?;
+    Ok((rows.gathered(b, &x)?, rows.gathered(b, &order)?))
+}
+
+/// The real or the imaginary parts of packed complex numbers.
+fn part(x: &RawArray, which: usize) -> RawArray {
+    let parts = x.view(x.shape.clone(), vec![2], 2 * x.offset + which);
+    RawArray { dtype: x.dtype.to_real(), ..parts }
+}
+
+/// Runs a kernel with a thread for each of `n` items. Its arguments are the kernel's, each pointer to as many elements.
+fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
+    if n == 0 {
+        return Ok(());
+    }
+    let kernel = b.kernel(op, &PROGRAM, kernel)?;
+    // SAFETY: the callers, all in this file, give the arguments of the kernel they name, with arrays of its items.
+    unsafe { b.launch(op, kernel, Grid::over(n), arguments) }
+}
+
+/// The elements of a contiguous array as one axis.
+fn flat(x: &RawArray) -> RawArray {
+    x.view(vec![x.size()], vec![1], x.offset)
+}

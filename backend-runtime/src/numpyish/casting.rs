@@ -1,0 +1,64 @@
+//! Arrays in another dtype, or in memory of their own.
+
+use super::{NdArray, Numpyish, Operand, copy as copying, elementwise, raw::view, typed::typed};
+use crate::{Each, EachSource, Element, Result};
+use std::marker::PhantomData;
+
+/// The array in another dtype. One that has it already is shared, which copies nothing until either is written to.
+pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<NdArray<U>> {
+    if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
+        return Ok(same.clone());
+    }
+    elementwise::each1(b, &Cast(PhantomData::<U>), Operand::Array(x))
+}
+
+/// The scalar op of [`astype`].
+struct Cast<U>(PhantomData<U>);
+
+impl<U: Element, T: Element> Each<1, T> for Cast<U> {
+    type Out = U;
+
+    #[inline(always)]
+    fn apply(&self, [x]: [T; 1]) -> U {
+        x.cast()
+    }
+}
+
+impl<U: Element> EachSource for Cast<U> {
+    const NAME: &'static str = "astype";
+    const CUDA: &'static str = "cast(x)";
+    const INPUTS: &'static [&'static str] = &["x"];
+    const PARAMS: &'static [&'static str] = &[];
+}
+
+/// The same elements in memory of their own.
+pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    typed(copying::duplicate("copy", view(x)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::ArcArray;
+
+    const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn casts_share_only_their_own_dtype() {
+        let x = ArcArray::from_shape_fn((4, 3), |(i, j)| i as f64 - j as f64).reversed_axes().into_dyn();
+        assert_eq!(astype::<f64, _>(&B, &x).unwrap().as_ptr(), x.as_ptr());
+        let narrow = astype::<i8, _>(&B, &x).unwrap();
+        assert_eq!((narrow[[2, 0]], narrow[[0, 3]], narrow.strides()), (-2, 3, x.strides()));
+    }
+
+    #[test]
+    fn copies_have_their_own_memory_and_layout() {
+        let x = ArcArray::from_shape_fn((4, 3), |(i, j)| (i * 3 + j) as u16).into_dyn();
+        let t = x.clone().reversed_axes();
+        let c = copy(&B, &t).unwrap();
+        assert_eq!((&c, c.strides()), (&t, t.strides()));
+        assert_ne!(c.as_ptr(), t.as_ptr());
+        let step = x.slice_move(ndarray::s![..;2, ..;-1]).into_dyn();
+        assert_eq!(copy(&B, &step).unwrap(), step);
+    }
+}

@@ -1,0 +1,369 @@
+//! New arrays: filled, counted, from bytes.
+
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::Value,
+    copy::{self, Ends, by_bits},
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, view},
+    typed::{all_typed, typed},
+};
+use crate::{
+    Complex, DType, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result, bf16, f16,
+    rules::{self, Steps},
+};
+
+/// An array of the host's is one of this backend's, if an array may have its shape: ndarray allows more where one of the
+/// lengths is 0.
+#[inline]
+pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> {
+    rules::count("asarray", x.shape(), size_of::<T>())?;
+    Ok(x)
+}
+
+/// Elements from raw bytes, at any alignment.
+pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<NdArray<T>> {
+    typed(from_bytes(T::DTYPE, bytes, count, offset))
+}
+
+fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
+    const OP: &str = "frombuffer";
+    let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
+    let rest = &bytes[offset..][..n * dtype.size()];
+    if dtype == DType::Bool && rest.iter().any(|&byte| byte > 1) {
+        return Err(Error::argument(OP, "a bool is a byte of 0 or 1"));
+    }
+    let out = Buffer::new(OP, n, dtype)?;
+    // SAFETY: the copy writes every byte of every element, and all bytes are values of the dtype: any bytes are one of
+    // a number, and those of a bool have just been checked.
+    unsafe {
+        std::ptr::copy_nonoverlapping(rest.as_ptr(), out.start(), rest.len());
+        RawArray::new(OP, vec![n], out)
+    }
+}
+
+/// Zeros, from pages that are zeroed when they are first used.
+pub fn zeros<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
+    typed(zeros_of("zeros", T::DTYPE, shape))
+}
+
+/// Ones.
+pub fn ones<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
+    typed(filled("ones", T::DTYPE, shape, Value::from_f64(T::DTYPE, 1.0)))
+}
+
+/// Elements of unspecified value. They are zeros, because reading uninitialised memory is undefined behaviour.
+pub fn empty<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
+    typed(zeros_of("empty", T::DTYPE, shape))
+}
+
+/// One value everywhere.
+pub fn full<T: Element>(_: &Numpyish, shape: &[usize], value: T) -> Result<NdArray<T>> {
+    typed(filled("full", T::DTYPE, shape, Value::of(value)))
+}
+
+/// [`zeros`] in the shape of `x`.
+pub fn zeros_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    typed(zeros_of("zeros_like", T::DTYPE, x.shape()))
+}
+
+/// [`ones`] in the shape of `x`.
+pub fn ones_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    typed(filled("ones_like", T::DTYPE, x.shape(), Value::from_f64(T::DTYPE, 1.0)))
+}
+
+/// [`empty`] in the shape of `x`.
+pub fn empty_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    typed(zeros_of("empty_like", T::DTYPE, x.shape()))
+}
+
+/// [`full`] in the shape of `x`.
+pub fn full_like<T: Element>(_: &Numpyish, x: &NdArray<T>, value: T) -> Result<NdArray<T>> {
+    typed(filled("full_like", T::DTYPE, x.shape(), Value::of(value)))
+}
+
+fn zeros_of(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
+    let n = rules::count(op, shape, dtype.size())?;
+    // SAFETY: zero bytes are a value of every dtype.
+    unsafe { RawArray::new(op, shape.to_vec(), Buffer::zeroed(op, n, dtype)?) }
+}
+
+fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Result<RawArray> {
+    // SAFETY: the value is one of the dtype.
+    by_index(op, dtype, shape, &|_, part, n| unsafe { value.fill(dtype, part, n) })
+}
+
+/// An array of which `write` writes parts, given the index of the first element of each, its address and its length.
+fn by_index(
+    op: &'static str,
+    dtype: DType,
+    shape: &[usize],
+    write: &(dyn Fn(usize, *mut u8, usize) + Sync),
+) -> Result<RawArray> {
+    let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
+    parallel::parallel(out.len(), CHEAP, |range| {
+        if !range.is_empty() {
+            // SAFETY: a part of the buffer.
+            write(range.start, unsafe { out.start().add(range.start * dtype.size()) }, range.len());
+        }
+    });
+    // SAFETY: the parts cover the array, and every function of this file writes all of its part.
+    unsafe { RawArray::new(op, shape.to_vec(), out) }
+}
+
+/// Evenly spaced values, `step` apart.
+pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
+    let counted = rules::steps("arange", start, stop, step)?;
+    typed(counting(T::DTYPE, counted, Value::of(start), Value::of(step)))
+}
+
+fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<RawArray> {
+    const OP: &str = "arange";
+    let Steps { n, from, by } = steps;
+    let single = (from as f32, by as f32);
+    use DType::*;
+    by_index(OP, dtype, &[n], &|first, part, n| {
+        // SAFETY: a part of `n` elements of the dtype, which is that of both values.
+        unsafe {
+            match dtype {
+                // signed and unsigned integers count in the same steps, bit by bit
+                Bool | Int8 | UInt8 => count_integers::<u8>(part, first, n, &start, &step),
+                Int16 | UInt16 => count_integers::<u16>(part, first, n, &start, &step),
+                Int32 | UInt32 => count_integers::<u32>(part, first, n, &start, &step),
+                Int64 | UInt64 => count_integers::<u64>(part, first, n, &start, &step),
+                Float16 => write::<f16>(part, first, n, |i| {
+                    <f16 as Element>::from_f64((single.0 + i as f32 * single.1).into())
+                }),
+                BFloat16 => write::<bf16>(part, first, n, |i| {
+                    <bf16 as Element>::from_f64((single.0 + i as f32 * single.1).into())
+                }),
+                Float32 => write::<f32>(part, first, n, |i| single.0 + i as f32 * single.1),
+                _ => write::<f64>(part, first, n, |i| from + i as f64 * by),
+            }
+            if first == 0 {
+                start.fill(dtype, part, 1); // an infinite step times 0 is none
+            }
+        }
+    })
+}
+
+unsafe fn count_integers<T: Integer>(part: *mut u8, first: usize, n: usize, start: &Value, step: &Value) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (start, step) = (*start.start().cast::<T>(), *step.start().cast::<T>());
+        write(part, first, n, |i| start.plus(step.times(T::from_i64(i))));
+    }
+}
+
+/// Writes the values of `n` indices from `first` on.
+#[inline(always)]
+unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) -> T) {
+    for i in 0..n {
+        // SAFETY: the caller's promise: room for `n` elements.
+        unsafe { part.cast::<T>().add(i).write(value((first + i) as i64)) };
+    }
+}
+
+/// `num` evenly spaced values from start to stop.
+pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint: bool) -> Result<NdArray<T>> {
+    let last = endpoint.then(|| Value::of(stop));
+    typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
+}
+
+/// `last` is the last element, if it is one of them.
+fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
+    let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
+    let distance = to - from;
+    let step = distance / intervals;
+    // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
+    let divided = intervals == 0.0 || step == Complex::ZERO;
+    let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
+    by_index("linspace", dtype, &[num], &|first, part, n| {
+        // local copies, which writes through pointers cannot change as far as the compiler knows
+        let (factor, divisor, from) = (factor, divisor, from);
+        let real = move |i: i64| factor.re * (i as f64 / divisor) + from.re;
+        let complex = move |i: i64| factor * (i as f64 / divisor) + from;
+        // SAFETY: a part of `n` elements of the dtype.
+        unsafe {
+            match dtype {
+                DType::Float16 => write(part, first, n, |i| <f16 as Element>::from_f64(real(i))),
+                DType::BFloat16 => write(part, first, n, |i| <bf16 as Element>::from_f64(real(i))),
+                DType::Float32 => write(part, first, n, |i| real(i) as f32),
+                DType::Float64 => write(part, first, n, real),
+                DType::Complex64 => write(part, first, n, |i| Complex::<f32>::from_complex(complex(i))),
+                _ => write(part, first, n, complex),
+            }
+            if let Some(last) = last.filter(|_| num > 1 && first + n == num) {
+                last.fill(dtype, part.add((n - 1) * dtype.size()), 1);
+            }
+        }
+    })
+}
+
+/// Ones on diagonal `k`.
+pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<NdArray<T>> {
+    typed(diagonal(T::DTYPE, n_rows, n_cols.unwrap_or(n_rows), k))
+}
+
+fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawArray> {
+    const OP: &str = "eye";
+    let out = Buffer::zeroed(OP, rules::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
+    let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
+    if length > 0 {
+        let one = Value::from_f64(dtype, 1.0);
+        // SAFETY: the elements of a diagonal lie in the array.
+        unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
+    }
+    // SAFETY: zeros, and what was placed.
+    unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
+}
+
+/// Writes a value to `n` elements, `step` apart, from `first` on.
+///
+/// # Safety
+/// They are elements of the buffer, of the size of the type.
+unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, step: usize, n: usize) {
+    for i in 0..n {
+        // SAFETY: the caller's promise.
+        unsafe { *out.start().cast::<U>().add(first + i * step) = *value.start().cast::<U>() };
+    }
+}
+
+/// Coordinate grids. Arrays of other ranks are flattened, as NumPy does.
+pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
+    all_typed(grids(&T::numpyish_views(xs), indexing))
+}
+
+fn grids(xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
+    const OP: &str = "meshgrid";
+    // the axis of the result along which array `i` runs
+    let axis = |i: usize| {
+        if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
+    };
+    let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].len()).collect();
+    rules::count(OP, &lengths, xs.first().map_or(1, |x| x.dtype.size()))?;
+    let grid = |(i, x): (usize, &View<'_>)| {
+        let values = copy::pack(OP, *x)?;
+        let mut strides = vec![0; xs.len()];
+        strides[axis(i)] = 1;
+        copy::to_raw(OP, View { start: values.start(), dtype: x.dtype, shape: &lengths, strides: &strides })
+    };
+    xs.iter().enumerate().map(grid).collect()
+}
+
+/// The lower triangle.
+pub fn tril<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
+    typed(triangle("tril", view(x), &|row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n)))
+}
+
+/// The upper triangle.
+pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
+    typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
+}
+
+/// The array with zeros in a part of every row of its matrices: `zeros` is given the row and the number of columns.
+fn triangle(
+    op: &'static str,
+    x: View<'_>,
+    zeros: &(dyn Fn(isize, isize) -> (isize, isize) + Sync),
+) -> Result<RawArray> {
+    let (rows, columns) = rules::matrix(op, x.shape)?;
+    let size = x.dtype.size();
+    let out = copy::to_buffer(op, x)?;
+    if out.len() > 0 {
+        let ends = Ends { from: x.start, to: out.start() };
+        parallel::parallel(out.len() / columns, (CHEAP / columns).max(1), |range| {
+            let ends = &ends;
+            for i in range {
+                let (from, to) = zeros((i % rows) as isize, columns as isize);
+                let (from, to) = (from as usize, to as usize);
+                // SAFETY: a part of a row; zero bytes are a value of every dtype.
+                unsafe { ends.to.add((i * columns + from) * size).write_bytes(0, to.saturating_sub(from) * size) };
+            }
+        });
+    }
+    // SAFETY: a copy, and zeros.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{bf16, f16};
+    use ndarray::arr2;
+
+    const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn sizes_over_memory_are_errors() {
+        assert!(matches!(zeros::<f64>(&B, &[usize::MAX, 2]), Err(Error::Memory { op: "zeros", .. })));
+        assert!(matches!(full(&B, &[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
+        assert!(matches!(ones::<u8>(&B, &[0, usize::MAX]), Err(Error::Memory { op: "ones", .. })));
+        assert!(matches!(eye::<u8>(&B, 0, Some(usize::MAX), 0), Err(Error::Memory { op: "eye", .. })));
+        assert!(matches!(arange(&B, 0.0, 1e300, 1.0), Err(Error::Memory { op: "arange", .. })));
+        assert!(matches!(arange(&B, i64::MIN, i64::MAX, 1), Err(Error::Memory { op: "arange", .. })));
+        assert!(matches!(linspace(&B, 0.0, 1.0, usize::MAX, true), Err(Error::Memory { op: "linspace", .. })));
+        let x = zeros::<u8>(&B, &[1 << 22]).unwrap();
+        assert!(matches!(meshgrid(&B, &[&x, &x, &x], MeshIndexing::Ij), Err(Error::Memory { op: "meshgrid", .. })));
+    }
+
+    #[test]
+    fn arange_counts_as_numpy_does() {
+        let list = |a: NdArray<i8>| a.iter().copied().collect::<Vec<_>>();
+        assert_eq!(list(arange(&B, 5, -5, -4).unwrap()), [5, 1, -3]);
+        assert_eq!(list(arange(&B, -128, 127, 100).unwrap()), [-128, -28, 72]);
+        assert_eq!(list(arange(&B, 0, 5, -1).unwrap()), []);
+        assert_eq!(arange(&B, 250_u8, 255, 2).unwrap().as_slice().unwrap(), [250, 252, 254]);
+        assert_eq!(arange(&B, u64::MAX - 3, u64::MAX, 2).unwrap().as_slice().unwrap(), [u64::MAX - 3, u64::MAX - 1]);
+        let floats = arange(&B, 1.0, 1.3, 0.1).unwrap();
+        assert_eq!(floats.as_slice().unwrap(), [1.0, 1.1, 1.2000000000000002, 1.3000000000000003]);
+        let halves = arange(&B, f16::from_f32(0.0), f16::from_f32(1.0), f16::from_f32(0.5)).unwrap();
+        assert_eq!(halves.as_slice().unwrap(), [f16::from_f32(0.0), f16::from_f32(0.5)]);
+        assert_eq!(arange(&B, bf16::ONE, bf16::ONE, bf16::ONE).unwrap().len(), 0);
+        assert!(matches!(arange(&B, 0, 5, 0), Err(Error::Argument { op: "arange", .. })));
+        assert!(matches!(arange(&B, 0.0, f64::NAN, 1.0), Err(Error::Argument { op: "arange", .. })));
+        assert!(matches!(arange(&B, 0.0, 1.0, f64::NAN), Err(Error::Argument { op: "arange", .. })));
+        assert!(arange(&B, 0.0, f64::INFINITY, 1.0).is_err());
+        assert_eq!(arange(&B, 3.0, 4.0, f64::INFINITY).unwrap().as_slice().unwrap(), [3.0]);
+        assert_eq!(arange(&B, 3.0, 4.0, -1e300).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn linspace_ends_exactly() {
+        assert_eq!(linspace(&B, 0.1, 0.7, 4, true).unwrap()[[3]], 0.7);
+        assert_eq!(linspace(&B, 3.0, 9.0, 1, true).unwrap().as_slice().unwrap(), [3.0]);
+        assert_eq!(linspace(&B, 0.0, 5e-324, 3, true).unwrap().as_slice().unwrap(), [0.0, 0.0, 5e-324]);
+        let c = linspace(&B, Complex::new(0.0, 1.0), Complex::new(2.0, -1.0), 3, true).unwrap();
+        assert_eq!(c.as_slice().unwrap()[1], Complex::new(1.0, 0.0));
+    }
+
+    #[test]
+    fn bytes_at_any_alignment() {
+        let bytes: Vec<u8> = [0_u8].into_iter().chain([1.5_f64, -2.0].into_iter().flat_map(f64::to_ne_bytes)).collect();
+        assert_eq!(frombuffer::<f64>(&B, &bytes, None, 1).unwrap().as_slice().unwrap(), [1.5, -2.0]);
+        assert_eq!(frombuffer::<f64>(&B, &bytes, Some(1), 9).unwrap().as_slice().unwrap(), [-2.0]);
+        assert_eq!(frombuffer::<u8>(&B, &bytes, Some(0), 17).unwrap().len(), 0);
+        assert_eq!(frombuffer::<bool>(&B, &[0, 1, 2], Some(2), 0).unwrap().as_slice().unwrap(), [false, true]);
+        for (count, offset) in [(None, 0), (None, 18), (Some(3), 1), (Some(usize::MAX), 1), (None, usize::MAX)] {
+            let refused = frombuffer::<f64>(&B, &bytes, count, offset);
+            assert!(matches!(refused, Err(Error::Argument { op: "frombuffer", .. })), "{count:?} {offset}");
+        }
+        assert!(matches!(frombuffer::<bool>(&B, &[0, 2], None, 0), Err(Error::Argument { .. })));
+    }
+
+    #[test]
+    fn diagonals_far_outside() {
+        for k in [isize::MIN, -3, 3, isize::MAX] {
+            assert!(eye::<i32>(&B, 3, None, k).unwrap().iter().all(|&x| x == 0));
+        }
+        let x = arr2(&[[1, 2, 3], [4, 5, 6]]).into_dyn().into_shared();
+        assert_eq!(tril(&B, &x, isize::MAX).unwrap(), x);
+        assert_eq!(triu(&B, &x, isize::MIN).unwrap(), x);
+        assert_eq!(triu(&B, &x, isize::MAX).unwrap(), zeros_like(&B, &x).unwrap());
+        assert_eq!(tril(&B, &x, -1).unwrap(), arr2(&[[0, 0, 0], [4, 0, 0]]).into_dyn());
+        let empty = zeros::<i32>(&B, &[2, 3, 0]).unwrap();
+        assert_eq!(tril(&B, &empty, 0).unwrap().shape(), [2, 3, 0]);
+        assert!(matches!(tril(&B, &zeros::<i32>(&B, &[3]).unwrap(), 0), Err(Error::Shape { op: "tril", .. })));
+    }
+}

@@ -1,0 +1,452 @@
+//! Gathers and scatters along one axis, by arrays of indices.
+
+use crate::{
+    Complex, DType, Element, Error, Numeric, Result, bf16, f16,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::Buffer,
+        copy::{self, Ends, by_bits},
+        parallel::{self, CHEAP, COSTLY},
+        raw::{RawArray, View, view},
+        region::Region,
+        simd::versions,
+        typed::typed,
+    },
+    rules::{self, Along},
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+versions! {
+    /// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
+    unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
+        let n = len as i64;
+        let mut bad = 0;
+        for &i in indices {
+            bad |= i.wrapping_add(n) | (n - 1).wrapping_sub(i);
+        }
+        bad >= 0
+    }
+}
+
+fn inside(indices: &[i64], len: usize) -> bool {
+    // SAFETY: the loop has no conditions.
+    unsafe { all_inside(indices, len) }
+}
+
+/// An error that names the first index outside an axis.
+fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
+    if inside(indices, len) {
+        return Ok(());
+    }
+    let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
+    Err(Error::Index { op, index: index.into(), len })
+}
+
+/// An index that lies in an axis, from its start.
+#[inline(always)]
+fn from_start(index: i64, len: usize) -> usize {
+    (index + ((index >> 63) & len as i64)) as usize
+}
+
+/// Number of elements before and after an axis.
+fn around(shape: &[usize], axis: usize) -> (usize, usize) {
+    (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
+}
+
+/// Elements at indices along one axis.
+pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
+    typed(taken(view(x), view(indices), axis))
+}
+
+fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
+    const OP: &str = "take";
+    let size = x.dtype.size();
+    let (axis, shape) = rules::taken(OP, x.shape, indices.shape, axis, size)?;
+    let (len, n) = (x.shape[axis], rules::count(OP, &shape, size)?);
+    let packed = copy::pack(OP, indices)?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(indices.len()) };
+    let (outer, inner) = around(x.shape, axis);
+    let few = !x.is_c_order() && indices.len() < len / 2;
+    // a gather checks the indices that it uses
+    if few || inner != 1 || len == 0 || outer == 0 {
+        check(OP, indices, len)?;
+    }
+    if few {
+        return take_slices(OP, x, indices, axis, shape);
+    }
+    let from = copy::pack(OP, x)?;
+    if inner == 1 {
+        let rows = Rows { count: outer, width: indices.len(), len, inner };
+        let slab = |row: usize| row * len;
+        return gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|_| indices);
+    }
+    let out = Buffer::new(OP, n, x.dtype)?;
+    let (ends, bytes) = (Ends { from: from.start(), to: out.start() }, inner * size);
+    parallel::parallel(n.checked_div(inner).unwrap_or(0), (CHEAP / inner.max(1)).max(1), |rows| {
+        let ends = &ends;
+        for row in rows {
+            let (outer, k) = (row / indices.len(), row % indices.len());
+            let from = outer * len + from_start(indices[k], len);
+            // SAFETY: a row of both; the index lies in the axis, as was checked.
+            unsafe { std::ptr::copy_nonoverlapping(ends.from.add(from * bytes), ends.to.add(row * bytes), bytes) };
+        }
+    });
+    // SAFETY: every row of the result has been written.
+    unsafe { RawArray::new(OP, shape, out) }
+}
+
+/// [`take`] of a few slices, without reading the rest.
+fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shape: Vec<usize>) -> Result<RawArray> {
+    let mut flat = x.shape.to_vec();
+    flat[axis] = indices.len();
+    let mut strides = rules::c_strides(&flat);
+    let step = strides.remove(axis) as usize;
+    let mut out = Buffer::new(op, rules::count(op, &shape, x.dtype.size())?, x.dtype)?;
+    for (k, &index) in indices.iter().enumerate() {
+        let slice = Region::of(x).at(axis, from_start(index, x.shape[axis]));
+        copy::place(&mut out, k * step, &strides, slice.view());
+    }
+    // SAFETY: the slices are all there is along the axis.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Elements at indices along one axis, one index per position; the other axes broadcast.
+pub fn take_along_axis<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    axis: isize,
+) -> Result<NdArray<T>> {
+    typed(taken_along(view(x), view(indices), axis))
+}
+
+fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
+    const OP: &str = "take_along_axis";
+    let Along { axis, x: x_shape, shape } = rules::along(OP, x.shape, indices.shape, axis, x.dtype.size())?;
+    let (len, many) = (x_shape[axis], shape[axis]);
+    if shape.contains(&0) {
+        let packed = copy::pack(OP, indices)?;
+        // SAFETY: the indices, packed.
+        check(OP, unsafe { packed.slice::<i64>(indices.len()) }, len)?;
+        return RawArray::empty(OP, shape, x.dtype);
+    }
+    let wide = Region::of(x).broadcast(OP, &x_shape)?;
+    let from = copy::pack(OP, wide.view())?;
+    let wide_indices = Region::of(indices).broadcast(OP, &shape)?;
+    let packed = copy::pack(OP, wide_indices.view())?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
+    let (outer, inner) = around(&shape, axis);
+    // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
+    let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
+    let rows = Rows { count, width, len, inner };
+    let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
+    gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
+}
+
+/// The rows of a gather: `width` elements each, chosen from a slab of `len` times `inner` elements.
+struct Rows {
+    count: usize,
+    width: usize,
+    len: usize,
+    inner: usize,
+}
+
+/// Rows of elements at indices. `slab` says with which element the slab of a row begins, `indices` gives those of a row.
+fn gather<'a>(
+    op: &'static str,
+    shape: Vec<usize>,
+    dtype: DType,
+    rows: &Rows,
+    from: *const u8,
+    slab: &(dyn Fn(usize) -> usize + Sync),
+    indices: &(dyn Fn(usize) -> &'a [i64] + Sync),
+) -> Result<RawArray> {
+    /// Indices of one task: checked and then read again while they are in the cache.
+    const COLUMNS: usize = 1 << 12;
+    let &Rows { count, width, len, inner } = rows;
+    let size = dtype.size();
+    let segments = width.div_ceil(COLUMNS);
+    let outside = AtomicBool::new(false);
+    let out = Buffer::new(op, rules::count(op, &shape, size)?, dtype)?;
+    let ends = Ends { from, to: out.start() };
+    parallel::parallel(count * segments, (4 * COSTLY).div_ceil(width.clamp(1, COLUMNS)), |tasks| {
+        let ends = &ends;
+        for task in tasks {
+            let (row, first) = (task / segments, task % segments * COLUMNS);
+            let indices = &indices(row)[first..width.min(first + COLUMNS)];
+            if !inside(indices, len) {
+                outside.store(true, Ordering::Relaxed);
+                return;
+            }
+            // SAFETY: a segment of a row of the result, and a slab of what is chosen from, in which the indices lie.
+            unsafe {
+                let to = ends.to.add((row * width + first) * size);
+                let slab = ends.from.add(slab(row) * size);
+                by_bits!(dtype, U => gather_row::<U>(slab.cast(), len, inner, first, indices, to.cast()));
+            }
+        }
+    });
+    if outside.into_inner() {
+        (0..count).try_for_each(|row| check(op, indices(row), len))?;
+    }
+    // SAFETY: no index was outside, so every segment of every row has been written.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Elements at indices that lie in the axis, of one column each from `first` on where there are several.
+///
+/// # Safety
+/// The slab has `len` times `inner` elements, `out` room for an element for each index, the columns are below `inner`.
+unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: usize, indices: &[i64], out: *mut U) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if inner == 1 {
+            for (k, &i) in indices.iter().enumerate() {
+                *out.add(k) = *slab.add(from_start(i, len));
+            }
+        } else {
+            for (k, &i) in indices.iter().enumerate() {
+                *out.add(k) = *slab.add(from_start(i, len) * inner + first + k);
+            }
+        }
+    }
+}
+
+/// A copy of x to which values are added at indices along one axis.
+pub fn scatter_add<T: Numeric>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    values: &NdArray<T>,
+    axis: isize,
+) -> Result<NdArray<T>> {
+    typed(scattered("scatter_add", view(x), view(indices), view(values), axis, addition(T::DTYPE)))
+}
+
+/// A copy of x in which elements at indices along one axis are replaced by values.
+pub fn scatter<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    values: &NdArray<T>,
+    axis: isize,
+) -> Result<NdArray<T>> {
+    typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
+}
+
+/// How a scatter combines a value with the element: replace or add.
+struct Put {
+    /// A value for each index of a lane of `len` elements.
+    at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
+    /// `n` values to as many elements.
+    row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
+}
+
+/// Signed and unsigned integers have the same sums, bit by bit.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+fn addition(dtype: DType) -> Put {
+    fn of<T: Numeric>() -> Put {
+        Put { at: add_at::<T>, row: add_row::<T> }
+    }
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => of::<u8>(),
+        Int16 | UInt16 => of::<u16>(),
+        Int32 | UInt32 => of::<u32>(),
+        Int64 | UInt64 => of::<u64>(),
+        Float16 => of::<f16>(),
+        BFloat16 => of::<bf16>(),
+        Float32 => of::<f32>(),
+        Float64 => of::<f64>(),
+        Complex64 => of::<Complex<f32>>(),
+        Complex128 => of::<Complex<f64>>(),
+    }
+}
+
+#[inline(never)] // as above
+fn replacement(dtype: DType) -> Put {
+    unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
+        // SAFETY: `n` elements of both.
+        unsafe { std::ptr::copy_nonoverlapping(values.cast::<U>(), to.cast::<U>(), n) };
+    }
+    unsafe fn at<U: Copy>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
+        for (k, &i) in indices.iter().enumerate() {
+            // SAFETY: an index of the lane, and a value for each.
+            unsafe { *lane.cast::<U>().add(from_start(i, len)) = *values.cast::<U>().add(k) };
+        }
+    }
+    by_bits!(dtype, U => Put { at: at::<U>, row: row::<U> })
+}
+
+unsafe fn add_at<T: Numeric>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
+    for (k, &i) in indices.iter().enumerate() {
+        // SAFETY: an index of the lane, and a value for each.
+        unsafe {
+            let to = lane.cast::<T>().add(from_start(i, len));
+            *to = (*to).plus(*values.cast::<T>().add(k));
+        }
+    }
+}
+
+versions! {
+    unsafe fn add_row[T: Numeric][T](to: *mut u8, values: *const u8, n: usize) {
+        let (to, values) = (to.cast::<T>(), values.cast::<T>());
+        for i in 0..n {
+            // SAFETY: `n` elements of both.
+            unsafe { *to.add(i) = (*to.add(i)).plus(*values.add(i)) };
+        }
+    }
+}
+
+/// In the order of the indices, so that sums do not depend on threads and the last of equal indices counts.
+fn scattered(
+    op: &'static str,
+    x: View<'_>,
+    indices: View<'_>,
+    values: View<'_>,
+    axis: isize,
+    put: Put,
+) -> Result<RawArray> {
+    /// Columns of one task, where there are many.
+    const COLUMNS: usize = 1 << 9;
+    let axis = rules::scattered(op, x.shape, indices.shape, values.shape, axis)?;
+    let (len, size) = (x.shape[axis], x.dtype.size());
+    let packed = copy::pack(op, indices)?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(indices.len()) };
+    check(op, indices, len)?;
+    let out = copy::to_buffer(op, x)?;
+    if values.len() == 0 {
+        // with no element to write, the axes after this one may have any length
+        // SAFETY: the copy has all elements.
+        return unsafe { RawArray::new(op, x.shape.to_vec(), out) };
+    }
+    let from = copy::pack(op, values)?;
+    let (outer, inner) = around(x.shape, axis);
+    let segments = inner.div_ceil(COLUMNS);
+    let ends = Ends { from: from.start(), to: out.start() };
+    let work = indices.len().saturating_mul(inner.min(COLUMNS));
+    parallel::parallel(outer * segments, (CHEAP / work.max(1)).max(1), |tasks| {
+        let ends = &ends;
+        for task in tasks {
+            let (o, first) = (task / segments, task % segments * COLUMNS);
+            let width = COLUMNS.min(inner - first);
+            // SAFETY: indices lie in the axis, as was checked; tasks write to different indices of what is before the axis, or
+            // to different columns.
+            unsafe {
+                if inner == 1 {
+                    (put.at)(ends.to.add(o * len * size), len, indices, ends.from.add(o * indices.len() * size));
+                    continue;
+                }
+                for (k, &index) in indices.iter().enumerate() {
+                    let to = (o * len + from_start(index, len)) * inner + first;
+                    let from = (o * indices.len() + k) * inner + first;
+                    (put.row)(ends.to.add(to * size), ends.from.add(from * size), width);
+                }
+            }
+        }
+    });
+    // SAFETY: every element is that of a copy, or was put there.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{counting, list};
+    use super::*;
+    use crate::IntoHost;
+    use crate::numpyish::copy::tests::Dice;
+    use crate::numpyish::typed::array;
+    use ndarray::Axis;
+
+    const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn indices_outside_are_errors() {
+        let x = counting(&[2, 3]);
+        for bad in [3, -4, i64::MIN, i64::MAX] {
+            let i = [bad].into_host().unwrap();
+            let error = Error::Index { op: "take", index: bad.into(), len: 3 };
+            assert_eq!(take(&B, &x, &i, 1), Err(error));
+        }
+        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
+        assert_eq!(take(&B, &x, &counting(&[0]), 0).unwrap().shape(), [0, 3]);
+        assert!(take(&B, &x, &counting(&[1]), 2).is_err());
+    }
+
+    #[test]
+    fn the_last_of_equal_indices_counts_and_sums_add_up() {
+        let (x, i) = (counting(&[3]), [1_i64, 1, -1].into_host().unwrap());
+        let values = [10_i64, 20, 30].into_host().unwrap();
+        assert_eq!(list(&scatter(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
+        assert_eq!(list(&scatter_add(&B, &x, &i, &values, 0).unwrap()), [0, 31, 32]);
+        assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
+        assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
+    }
+
+    #[test]
+    fn along_an_axis_one_index_each() {
+        let x = counting(&[2, 3]);
+        let i = [[2_i64], [0]].into_host().unwrap();
+        assert_eq!(list(&take_along_axis(&B, &x, &i, 1).unwrap()), [2, 3]);
+        let i = [[1_i64, 0, 1]].into_host().unwrap();
+        assert_eq!(list(&take_along_axis(&B, &x, &i, 0).unwrap()), [3, 1, 5]);
+        assert!(take_along_axis(&B, &x, &counting(&[3]), 0).is_err());
+    }
+
+    /// Index arrays that count from both ends.
+    fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
+        let places: NdArray<i64> = dice.layout_of(shape);
+        places.map(|_| dice.below(2 * len) as i64 - len as i64).into_shared()
+    }
+
+    #[test]
+    fn gathers_and_scatters_of_any_layout() {
+        let mut dice = Dice(3);
+        for round in 0..60 {
+            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| 1 + dice.below([6, 30][round % 2])).collect();
+            let x: NdArray<i64> = dice.layout_of(&shape);
+            let axis = dice.below(shape.len());
+            let len = shape[axis];
+            let many = [1, len, 3 * len][dice.below(3)];
+            let i = some_indices(&mut dice, &[many], len);
+            let start = |i: i64| if i < 0 { i + len as i64 } else { i } as usize;
+
+            let taken = take(&B, &x, &i, axis as isize).unwrap();
+            let naive: Vec<usize> = i.iter().map(|&i| start(i)).collect();
+            assert_eq!(taken, x.select(Axis(axis), &naive), "{shape:?} {axis}");
+
+            let mut along_shape = shape.clone();
+            along_shape[axis] = many;
+            let along = some_indices(&mut dice, &along_shape, len);
+            let found = take_along_axis(&B, &x, &along, axis as isize).unwrap();
+            for (at, &value) in found.indexed_iter() {
+                let mut from = at.clone();
+                from[axis] = start(along[&at]);
+                assert_eq!(value, x[&from]);
+            }
+
+            let values: NdArray<i64> = dice.layout_of(&along_shape);
+            let (mut sums, mut last) = (x.to_owned(), x.to_owned());
+            for (k, &to) in naive.iter().enumerate() {
+                let from = values.index_axis(Axis(axis), k);
+                let mut row = sums.index_axis_mut(Axis(axis), to);
+                row += &from;
+                last.index_axis_mut(Axis(axis), to).assign(&from);
+            }
+            assert_eq!(scatter_add(&B, &x, &i, &values, axis as isize).unwrap(), sums);
+            assert_eq!(scatter(&B, &x, &i, &values, axis as isize).unwrap(), last);
+        }
+    }
+
+    #[test]
+    fn huge_shapes_of_nothing_are_looked_through_at_once() {
+        let none = Vec::<i64>::new();
+        let x = array("zeros", &[1 << 40, 0], none).unwrap();
+        assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
+        assert_eq!(scatter(&B, &x, &counting(&[0]), &array("x", &[0, 0], vec![]).unwrap(), 0).unwrap(), x);
+        assert!(matches!(take(&B, &x, &counting(&[1]), 1), Err(Error::Index { len: 0, .. })));
+    }
+}

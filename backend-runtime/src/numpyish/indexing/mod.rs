@@ -1,0 +1,27 @@
+//! Parts of arrays: slices, gathers, scatters, masks and choices.
+
+mod along;
+mod choice;
+mod mask;
+mod part;
+
+pub use along::{scatter, scatter_add, take, take_along_axis};
+pub use choice::r#where;
+pub use mask::{argwhere, boolean_mask, nonzero};
+pub use part::{getitem, setitem};
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NdArray, typed::array};
+
+    /// An array of 0, 1, 2 ..
+    pub fn counting(shape: &[usize]) -> NdArray<i64> {
+        let n = shape.iter().product::<usize>() as i64;
+        array("test", shape, (0..n).collect()).unwrap()
+    }
+
+    /// The elements in C order.
+    pub fn list(x: &NdArray<i64>) -> Vec<i64> {
+        x.iter().copied().collect()
+    }
+}

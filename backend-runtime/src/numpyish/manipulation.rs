@@ -1,0 +1,550 @@
+//! Reordering, joining, splitting, repeating. Ops that only change how memory is read return a view.
+
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::Value,
+    copy,
+    raw::{RawArray, View, view},
+    region::Region,
+    typed::{Change, Step, changed_by, typed},
+};
+use crate::{
+    Axes, Element, Error, PadMode, Result,
+    rules::{self, Repeats, Roll},
+};
+
+/// The elements, in C order, in another shape: a view where memory allows it.
+pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result<NdArray<T>> {
+    let to = rules::infer("reshape", x.shape(), to)?;
+    changed_by(x, reshaped("reshape", view(x), to))
+}
+
+fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
+    rules::count(op, &to, x.dtype.size())?;
+    if x.is_c_order() {
+        return Ok(Change::One(Step::Reshape(to)));
+    }
+    // SAFETY: every element has been written.
+    Ok(Change::Copy(unsafe { RawArray::new(op, to, copy::to_buffer(op, x)?)? }))
+}
+
+/// The elements, in C order, along one axis.
+pub fn flatten<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    changed_by(x, reshaped("flatten", view(x), vec![x.len()]))
+}
+
+/// The axes in another order.
+pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
+    changed_by(x, permuted(x.shape(), axes))
+}
+
+fn permuted(shape: &[usize], axes: Axes) -> Result<Change> {
+    const OP: &str = "permute_dims";
+    Ok(Change::One(Step::Permute(rules::permutation(OP, axes, shape)?)))
+}
+
+/// The axes in reverse order.
+pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    changed_by(x, Ok(Change::One(Step::Reverse)))
+}
+
+/// The last two axes swapped.
+pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    changed_by(x, matrix_transposed(x.shape()))
+}
+
+fn matrix_transposed(shape: &[usize]) -> Result<Change> {
+    rules::matrix("matrix_transpose", shape)?;
+    let n = shape.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(n - 2, n - 1);
+    Ok(Change::One(Step::Permute(order)))
+}
+
+/// Axes moved to other places; the rest keep their order.
+pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
+    let order = rules::moved("moveaxis", source, destination, x.ndim())?;
+    changed_by(x, Ok(Change::One(Step::Permute(order))))
+}
+
+/// New axes of length 1.
+pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
+    changed_by(x, expanded(x.ndim(), axis))
+}
+
+fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
+    Ok(Change::View(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert).collect()))
+}
+
+/// Without these axes, which have length 1.
+pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
+    changed_by(x, squeezed(x.shape(), axis))
+}
+
+fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
+    let axes = rules::single_axes("squeeze", axis, shape)?;
+    Ok(Change::View(axes.into_iter().rev().map(|axis| Step::Index(axis, 0)).collect()))
+}
+
+/// Repeated along new and length-1 axes, as a view.
+pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
+    changed_by(x, broadcast(view(x), to))
+}
+
+fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
+    const OP: &str = "broadcast_to";
+    rules::check_broadcast_to(OP, x.shape, to)?;
+    if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
+}
+
+/// Repeated along new and length-1 axes. ndarray has no shared array with axes of stride 0: the elements are written out.
+fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
+    rules::count(op, to, x.dtype.size())?;
+    copy::to_raw(op, Region::of(x).broadcast(op, to)?.view())
+}
+
+/// All arrays broadcast to one shape.
+pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
+    const OP: &str = "broadcast_arrays";
+    let to = rules::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
+    // an array that has the shape already is shared
+    let each = |x: &&NdArray<T>| if x.shape() == to { Ok((*x).clone()) } else { typed(widened(OP, view(x), &to)) };
+    xs.iter().map(each).collect()
+}
+
+/// Arrays joined along one axis.
+pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
+    typed(concatenated(&T::numpyish_views(xs), axis))
+}
+
+fn concatenated(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
+    const OP: &str = "concat";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
+    let (axis, shape) = rules::joined(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
+    joined(OP, shape, axis, xs)
+}
+
+/// Parts one after the other along an axis.
+fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
+    let (mut out, strides) = room(op, &shape, parts[0])?;
+    let mut at = 0;
+    for part in parts {
+        copy::place(&mut out, at * strides[axis] as usize, &strides, *part);
+        at += part.shape[axis];
+    }
+    // SAFETY: along the axis the parts fill the result without a gap; their other axes have its lengths.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Room for an array of the dtype of `x`, and the distances along its axes.
+fn room(op: &'static str, shape: &[usize], x: View<'_>) -> Result<(Buffer, Vec<isize>)> {
+    let n = rules::count(op, shape, x.dtype.size())?;
+    Ok((Buffer::new(op, n, x.dtype)?, rules::c_strides(shape)))
+}
+
+/// Arrays of one shape joined along a new axis.
+pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
+    typed(stacked(&T::numpyish_views(xs), axis))
+}
+
+fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
+    const OP: &str = "stack";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
+    let (axis, shape) = rules::stacked(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
+    let parts: Vec<Region> = xs.iter().map(|&x| Region::of(x).with_axis(axis)).collect();
+    let parts: Vec<View<'_>> = parts.iter().map(Region::view).collect();
+    joined(OP, shape, axis, &parts)
+}
+
+/// The slices along one axis, as views.
+pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
+    let axis = rules::axis("unstack", axis, x.ndim())?;
+    T::numpyish_unstacked("unstack", x, axis)
+}
+
+/// The array repeated along each axis.
+pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> Result<NdArray<T>> {
+    typed(tiled(view(x), repetitions))
+}
+
+fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
+    const OP: &str = "tile";
+    let repeats = rules::tiled(OP, x.shape, repetitions, x.dtype.size())?;
+    let n = repeats.shape.len();
+    let mut region = (0..x.shape.len()).rev().fold(Region::of(x), |region, axis| region.with_axis(axis));
+    for _ in 2 * x.shape.len()..2 * n {
+        region = region.with_axis(0);
+    }
+    repeated(OP, region, repeats)
+}
+
+/// Every element repeated along one axis.
+pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: isize) -> Result<NdArray<T>> {
+    typed(repeated_along(view(x), repeats, axis))
+}
+
+fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> {
+    const OP: &str = "repeat";
+    let (axis, repeats) = rules::repeated(OP, x.shape, repeats, axis, x.dtype.size())?;
+    repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
+}
+
+/// A region that already has the axes that repeat.
+fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
+    let Repeats { shape, target, .. } = repeats;
+    let dtype = x.view().dtype;
+    if rules::count(op, &shape, dtype.size())? == 0 {
+        return RawArray::empty(op, shape, dtype);
+    }
+    let elements = copy::to_buffer(op, x.broadcast(op, &target)?.view())?;
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, elements) }
+}
+
+/// Elements shifted along axes, round the end.
+pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
+    changed_by(x, rolled(view(x), shift, axis))
+}
+
+fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
+    const OP: &str = "roll";
+    match rules::roll(OP, shift, axis, x.shape)? {
+        Roll::Axes(shifts) => shifted(OP, x, &shifts, x.shape),
+        Roll::Row(0) => Ok(Change::View(Vec::new())),
+        Roll::Row(shift) => {
+            let elements = copy::pack(OP, x)?;
+            let row = [x.len()];
+            let flat = View { start: elements.start(), dtype: x.dtype, shape: &row, strides: &[1] };
+            shifted(OP, flat, &[shift], x.shape)
+        }
+    }
+}
+
+/// By `shifts[k]`, in 0..length, along axis k; the result is read in a shape of as many elements.
+pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
+    if x.len() == 0 || shifts.iter().all(|&s| s == 0) {
+        return Ok(Change::View(Vec::new()));
+    }
+    let moved: Vec<usize> = (0..x.shape.len()).filter(|&k| shifts[k] > 0).collect();
+    let (mut out, strides) = room(op, x.shape, x)?;
+    for corner in 0..1_usize << moved.len() {
+        let mut part = Region::of(x);
+        let mut start = 0;
+        for (bit, &axis) in moved.iter().enumerate() {
+            let (len, shift) = (x.shape[axis], shifts[axis]);
+            let seam = len - shift;
+            let (first, end) = if corner >> bit & 1 == 0 { (0, seam) } else { (seam, len) };
+            part = part.sliced(axis, first, end - first, 1);
+            start += (first + shift) % len * strides[axis] as usize;
+        }
+        copy::place(&mut out, start, &strides, part.view());
+    }
+    // SAFETY: along each axis the two parts, behind and before the seam, fill the result; so do their combinations.
+    Ok(Change::Copy(unsafe { RawArray::new(op, shape.to_vec(), out)? }))
+}
+
+/// The order of elements reversed along axes, as a view.
+pub fn flip<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
+    changed_by(x, flipped(x.ndim(), axis))
+}
+
+fn flipped(ndim: usize, axis: Axes) -> Result<Change> {
+    Ok(Change::View(axis.resolve("flip", ndim)?.into_iter().map(Step::Invert).collect()))
+}
+
+/// The array with a border.
+pub fn pad<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    widths: &[usize],
+    mode: PadMode,
+    value: f64,
+) -> Result<NdArray<T>> {
+    typed(padded(view(x), widths, mode, value))
+}
+
+fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
+    const OP: &str = "pad";
+    let shape = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+    let n = rules::count(OP, &shape, x.dtype.size())?;
+    if mode == PadMode::Constant {
+        return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
+    }
+    if n == 0 {
+        return RawArray::empty(OP, shape, x.dtype);
+    }
+    let mut axes = Vec::with_capacity(x.shape.len());
+    for (&len, width) in x.shape.iter().zip(widths.chunks_exact(2)) {
+        axes.push(match width {
+            [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
+            _ => runs(OP, &rules::pad_sources(OP, len, width[0], width[1], mode)?)?,
+        });
+    }
+    let (mut out, strides) = room(OP, &shape, x)?;
+    combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
+    // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
+    unsafe { RawArray::new(OP, shape, out) }
+}
+
+/// [`pad`] with one value: slabs before and after every axis, then the array.
+fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
+    let value = Region::scalar(x.dtype, value.start());
+    let (mut out, strides) = room(op, &shape, x)?;
+    // the part of the result that the slabs of the axes so far leave
+    let (mut lengths, mut start) = (shape.clone(), 0);
+    for (axis, width) in widths.chunks_exact(2).enumerate() {
+        let (len, stride) = (x.shape[axis], strides[axis] as usize);
+        for (skipped, width) in [(0, width[0]), (width[0] + len, width[1])] {
+            lengths[axis] = width;
+            copy::place(&mut out, start + skipped * stride, &strides, value.broadcast(op, &lengths)?.view());
+        }
+        lengths[axis] = len;
+        start += width[0] * stride;
+    }
+    copy::place(&mut out, start, &strides, x);
+    // SAFETY: what is before or behind the array along some axis is in the slab of the first such axis, and the rest is the
+    // array.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Neighbours along an axis of a result that are neighbours in its source: forward, backward, or one element repeated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    to: usize,
+    from: usize,
+    len: usize,
+    step: isize,
+}
+
+/// The runs of a list of indices.
+fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (to, &from) in sources.iter().enumerate() {
+        if let Some(run) = runs.last_mut() {
+            let step = from as isize - (run.from as isize + (run.len as isize - 1) * run.step);
+            if step == run.step || (run.len == 1 && step.abs() <= 1) {
+                (run.step, run.len) = (step, run.len + 1);
+                continue;
+            }
+        }
+        runs.try_reserve(1).map_err(|_| Error::Memory { op, bytes: size_of_val(&runs[..]) })?;
+        runs.push(Run { to, from, len: 1, step: 1 });
+    }
+    Ok(runs)
+}
+
+/// Calls `f` with every combination of one run per axis.
+fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
+    let mut at = vec![0; axes.len()];
+    loop {
+        let cell: Vec<Run> = axes.iter().zip(&at).map(|(runs, &i)| runs[i]).collect();
+        f(&cell);
+        let Some(k) = (0..axes.len()).rev().find(|&k| at[k] + 1 < axes[k].len()) else {
+            return;
+        };
+        at[k] += 1;
+        at[k + 1..].fill(0);
+    }
+}
+
+/// Places the part of the array that one run of every axis reads.
+fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
+    let mut part = Region::of(x);
+    let mut start = 0;
+    for (axis, run) in cell.iter().enumerate() {
+        // a run of step 0 repeats one element
+        let read = if run.step == 0 { run.len.min(1) } else { run.len };
+        part = part.sliced(axis, run.from, read, if run.step == 0 { 1 } else { run.step });
+        start += run.to * strides[axis] as usize;
+    }
+    let lengths: Vec<usize> = cell.iter().map(|run| run.len).collect();
+    let part = part.broadcast("pad", &lengths).expect("a run has its length, or repeats one element");
+    copy::place(out, start, strides, part.view());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{copy::tests::Dice, typed::array};
+    use super::*;
+    use crate::Arrays;
+    use crate::numpyish::fft::{fftshift, ifftshift};
+    use ndarray::{Axis, Dimension};
+
+    const B: Numpyish = Numpyish::new();
+
+    fn counting(shape: &[usize]) -> NdArray<i32> {
+        let n = shape.iter().product::<usize>() as i32;
+        array("test", shape, (0..n).collect()).unwrap()
+    }
+
+    fn list(x: &NdArray<i32>) -> Vec<i32> {
+        x.iter().copied().collect()
+    }
+
+    #[test]
+    fn views_share_memory() {
+        let x = counting(&[2, 3, 4]);
+        let same = |y: NdArray<i32>| y.as_ptr() == x.as_ptr();
+        assert!(same(reshape(&B, &x, &[-1, 4]).unwrap()));
+        assert!(same(permute_dims(&B, &x, [2, 0, 1].into()).unwrap()));
+        assert!(same(expand_dims(&B, &x, [0, -1].into()).unwrap()));
+        assert!(same(unstack(&B, &x, 1).unwrap().remove(0)));
+        assert_eq!(flip(&B, &x, Axes::All).unwrap().as_ptr(), x.as_ptr().wrapping_add(23));
+        assert_eq!(B.shape(&moveaxis(&B, &x, 0.into(), (-1).into()).unwrap()), [3, 4, 2]);
+    }
+
+    #[test]
+    fn wrong_axes_and_lengths_are_errors() {
+        let x = counting(&[2, 3]);
+        assert!(permute_dims(&B, &x, 0.into()).is_err());
+        assert!(permute_dims(&B, &x, [0, 0].into()).is_err());
+        assert!(squeeze(&B, &x, 0.into()).is_err());
+        assert!(expand_dims(&B, &x, 4.into()).is_err());
+        assert!(reshape(&B, &x, &[4, 2]).is_err());
+        assert!(matrix_transpose(&B, &counting(&[3])).is_err());
+        assert!(concat::<i32>(&B, &[], 0).is_err() && stack::<i32>(&B, &[], 0).is_err());
+        assert!(concat(&B, &[&x, &counting(&[3, 2])], 0).is_err());
+        assert!(stack(&B, &[&x, &counting(&[3, 2])], 0).is_err());
+        assert!(broadcast_to(&B, &x, &[3]).is_err());
+        assert!(pad(&B, &x, &[1, 1], PadMode::Constant, 0.0).is_err());
+        assert!(pad(&B, &counting(&[0]), &[1, 1], PadMode::Edge, 0.0).is_err());
+        assert!(roll(&B, &x, &[1, 2, 3], [0, 1].into()).is_err());
+        assert!(expand_dims(&B, &x, Axes::All).is_err());
+    }
+
+    #[test]
+    fn sizes_over_memory_are_errors() {
+        let x = counting(&[2, 3]);
+        assert!(tile(&B, &x, &[usize::MAX / 2]).is_err());
+        assert!(repeat(&B, &x, usize::MAX, 0).is_err());
+        assert!(broadcast_to(&B, &counting(&[1]), &[usize::MAX]).is_err());
+        assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, 0.0).is_err());
+        assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, 0.0).is_err());
+    }
+
+    #[test]
+    fn shapes_of_nothing() {
+        let none = counting(&[0, 3]);
+        assert_eq!(pad(&B, &none, &[0, 0, 1, 1], PadMode::Edge, 0.0).unwrap().shape(), [0, 5]);
+        assert_eq!(list(&pad(&B, &none, &[1, 0, 0, 0], PadMode::Constant, 7.0).unwrap()), [7, 7, 7]);
+        assert_eq!(list(&pad(&B, &counting(&[]), &[], PadMode::Wrap, 0.0).unwrap()), [0]);
+        assert_eq!(flip(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
+        assert_eq!(fftshift(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
+        assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
+        assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(), counting(&[1, 3]));
+        assert!(unstack(&B, &none, 0).unwrap().is_empty());
+        let wide = array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
+        assert!(matches!(unstack(&B, &wide, 0), Err(Error::Memory { op: "unstack", .. })));
+        assert_eq!(reshape(&B, &wide, &[0, -1]).map(|_| ()).unwrap_err().op(), Some("reshape"));
+    }
+
+    #[test]
+    fn repeating_any_layout() {
+        let mut dice = Dice(11);
+        for _ in 0..100 {
+            let x: NdArray<i32> = dice.layout(5);
+            let times: Vec<usize> = (0..dice.below(5)).map(|_| dice.below(4)).collect();
+            let tiled = tile(&B, &x, &times).unwrap();
+            for (at, &value) in tiled.indexed_iter() {
+                let from: Vec<usize> =
+                    x.shape().iter().rev().zip(at.slice().iter().rev()).map(|(&d, &i)| i % d).collect();
+                assert_eq!(value, x[&from.into_iter().rev().collect::<Vec<_>>()[..]]);
+            }
+            if x.ndim() == 0 {
+                continue;
+            }
+            let (axis, n) = (dice.below(x.ndim()), dice.below(4));
+            let repeats = repeat(&B, &x, n, axis as isize).unwrap();
+            assert_eq!(repeats.len(), x.len() * n);
+            for (mut at, &value) in repeats.indexed_iter() {
+                at[axis] /= n;
+                assert_eq!(value, x[&at]);
+            }
+        }
+    }
+
+    #[test]
+    fn borders_of_any_layout() {
+        let mut dice = Dice(13);
+        for round in 0..200 {
+            let shape: Vec<usize> = (0..dice.below(4)).map(|_| 1 + dice.below(4)).collect();
+            let x: NdArray<i32> = dice.layout_of(&shape);
+            let widths: Vec<usize> = (0..2 * shape.len()).map(|_| dice.below(7) / 2).collect();
+            let mode =
+                [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap][round % 5];
+            let padded = pad(&B, &x, &widths, mode, -3.0).unwrap();
+            for (at, &value) in padded.indexed_iter() {
+                let from: Option<Vec<usize>> = (0..shape.len())
+                    .map(|k| {
+                        let i = at[k].wrapping_sub(widths[2 * k]);
+                        if mode == PadMode::Constant {
+                            return (i < shape[k]).then_some(i);
+                        }
+                        let from = rules::pad_sources("pad", shape[k], widths[2 * k], widths[2 * k + 1], mode).unwrap();
+                        Some(from[at[k]])
+                    })
+                    .collect();
+                assert_eq!(value, from.map_or(-3, |from| x[&from[..]]), "{mode} {shape:?} {widths:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn joining_and_rolling_any_layout() {
+        let mut dice = Dice(17);
+        for _ in 0..100 {
+            let shape: Vec<usize> = (0..1 + dice.below(3)).map(|_| 1 + dice.below(5)).collect();
+            let axis = dice.below(shape.len());
+            let parts: Vec<NdArray<i32>> = (0..1 + dice.below(3))
+                .map(|k| {
+                    let mut own = shape.clone();
+                    own[axis] = k + dice.below(3);
+                    dice.layout_of(&own)
+                })
+                .collect();
+            let views: Vec<_> = parts.iter().map(|p| p.view()).collect();
+            let refs: Vec<_> = parts.iter().collect();
+            let joined = concat(&B, &refs, axis as isize).unwrap();
+            assert_eq!(joined, ndarray::concatenate(Axis(axis), &views).unwrap());
+
+            let x = &parts[0];
+            let same: Vec<_> = (0..3).map(|_| dice.layout_of::<i32>(&shape)).collect();
+            let stacked = stack(&B, &same.iter().collect::<Vec<_>>(), -1).unwrap();
+            let views: Vec<_> = same.iter().map(|p| p.view()).collect();
+            assert_eq!(stacked, ndarray::stack(Axis(shape.len()), &views).unwrap());
+
+            let shifts: Vec<isize> = shape.iter().map(|_| dice.below(15) as isize - 7).collect();
+            let rolled = roll(&B, x, &shifts, Axes::list(0..x.ndim() as isize)).unwrap();
+            for (at, &value) in x.indexed_iter() {
+                let mut to = at.clone();
+                (0..x.ndim()).for_each(|k| {
+                    to[k] = (at[k] as isize + shifts[k]).rem_euclid(x.shape()[k] as isize) as usize;
+                });
+                assert_eq!(rolled[&to], value);
+            }
+        }
+    }
+
+    #[test]
+    fn rolling_and_shifting() {
+        let x = counting(&[5]);
+        assert_eq!(list(&roll(&B, &x, &[isize::MIN], 0.into()).unwrap()).len(), 5);
+        assert_eq!(list(&roll(&B, &x, &[-1], 0.into()).unwrap()), [1, 2, 3, 4, 0]);
+        assert_eq!(list(&fftshift(&B, &x, Axes::All).unwrap()), [3, 4, 0, 1, 2]);
+        assert_eq!(list(&ifftshift(&B, &x, Axes::All).unwrap()), [2, 3, 4, 0, 1]);
+        let rows = roll(&B, &counting(&[2, 2]), &[1], Axes::All).unwrap();
+        assert_eq!(list(&rows), [3, 0, 1, 2]);
+    }
+
+    #[test]
+    fn borders_of_any_width() {
+        let x = counting(&[3]);
+        let padded = |mode| list(&pad(&B, &x, &[4, 5], mode, 0.0).unwrap());
+        assert_eq!(padded(PadMode::Wrap), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(padded(PadMode::Reflect), [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
+        assert_eq!(padded(PadMode::Symmetric), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
+        assert_eq!(padded(PadMode::Edge), [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(padded(PadMode::Constant)[..5], [0; 5]);
+    }
+}

@@ -1,0 +1,245 @@
+//! Indices of the largest and smallest elements.
+
+use super::{
+    super::{
+        NdArray, Numpyish,
+        convert::{Value, computed_in, conversion},
+        layout::{self, LaneFn, Lanes},
+        parallel::{self, CHEAP, Shared},
+        raw::{RawArray, View, view},
+        simd::versions,
+        typed::{Change, Step, changed_by, typed},
+    },
+    fold::{self, BLOCK, Folding, is_nan},
+    plan::{Block, NO_BLOCK, Reading},
+};
+use crate::{DType, Ordered, Result, rules};
+use std::cmp::Ordering;
+
+/// Index of the largest element along one axis, the first of equals; the first NaN, if there is one.
+pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
+    arg("argmax", view(x), axis, keepdims, true)
+}
+
+/// Index of the smallest element along one axis, the first of equals; the first NaN, if there is one.
+pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
+    arg("argmin", view(x), axis, keepdims, false)
+}
+
+fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<NdArray<i64>> {
+    let Some(axis) = rules::reduction_axis(op, axis, x.shape.len())? else {
+        return typed(RawArray::from_vec(op, Vec::new(), vec![0_i64]));
+    };
+    rules::require_elements(op, x.shape, &[axis])?;
+    let len = x.shape[axis];
+    let search = Search::new(computed_in(x.dtype), largest);
+    let new = || -> Result<LaneFn<'_>> {
+        let search = &search;
+        Ok(Box::new(move |lane, out| {
+            let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
+            let mut scratch = NO_BLOCK;
+            // SAFETY: a lane of the array, which is not empty, and room for an index.
+            unsafe { *out.cast::<i64>() = search.best(lane, len, &mut scratch) as i64 };
+            Ok(())
+        }))
+    };
+    // SAFETY: the function reads a lane of `len` elements, and writes one index.
+    let found: NdArray<i64> =
+        typed(unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) })?;
+    if keepdims { Ok(found) } else { changed_by(&found, Ok(Change::View(vec![Step::Index(axis, 0)]))) }
+}
+
+/// How the best element of a lane is found, in the dtype that elements are compared in.
+struct Search {
+    dtype: DType,
+    folding: &'static Folding,
+    largest: bool,
+    /// Where the first of `n` elements is that equals a value, or is NaN as it is.
+    find: unsafe fn(x: *const u8, n: usize, value: *const u8) -> usize,
+    /// How a value compares to the best so far; none where either is NaN.
+    compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
+    is_nan: unsafe fn(*const u8) -> bool,
+}
+
+impl Search {
+    fn new(dtype: DType, largest: bool) -> Search {
+        fn of<A: Ordered>(folding: &'static Folding, largest: bool) -> Search {
+            let (compare, is_nan) = (compare::<A>, nan::<A>);
+            Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan }
+        }
+        let folding = if largest { fold::maxima(dtype) } else { fold::minima(dtype) };
+        let search = match dtype {
+            DType::Bool | DType::UInt8 => of::<u8>(folding, largest),
+            DType::Int8 => of::<i8>(folding, largest),
+            DType::Int16 => of::<i16>(folding, largest),
+            DType::Int32 => of::<i32>(folding, largest),
+            DType::Int64 => of::<i64>(folding, largest),
+            DType::UInt16 => of::<u16>(folding, largest),
+            DType::UInt32 => of::<u32>(folding, largest),
+            DType::UInt64 => of::<u64>(folding, largest),
+            DType::Float32 => of::<f32>(folding, largest),
+            DType::Float64 => of::<f64>(folding, largest),
+            other => unreachable!("extremes are not computed in {other}"),
+        };
+        Search { dtype, ..search }
+    }
+
+    /// Index of the best element of a lane that is not empty.
+    ///
+    /// # Safety
+    /// The elements of the lane may be read, and become those of the search.
+    unsafe fn best(&self, lane: View<'_>, len: usize, scratch: &mut Block) -> usize {
+        let reading = Reading::new(lane, conversion(lane.dtype, self.dtype), self.dtype.size());
+        if len < 2 * CHEAP {
+            // SAFETY: the caller's promise.
+            return unsafe { self.best_of_part(&reading, 0, len, scratch).0 };
+        }
+        let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
+        let bests = Shared::new(&mut parts);
+        parallel::parallel(len.div_ceil(CHEAP), 1, |range| {
+            let mut scratch = NO_BLOCK;
+            for part in range {
+                let first = part * CHEAP;
+                // SAFETY: the parts are those of the lane; each task writes parts of its own.
+                unsafe {
+                    bests.part(part..part + 1)[0] =
+                        self.best_of_part(&reading, first, CHEAP.min(len - first), &mut scratch);
+                }
+            }
+        });
+        let mut best = parts[0];
+        for &(index, value) in &parts[1..] {
+            // SAFETY: both are values of the search.
+            if unsafe { self.beats(value, best.1) } {
+                best = (index, value);
+            }
+        }
+        best.0
+    }
+
+    /// Index and value of the best of `n` elements from `first` on. The best of each block is found by the loop that finds a
+    /// maximum; only the best block is searched for it.
+    unsafe fn best_of_part(&self, from: &Reading, first: usize, n: usize, scratch: &mut Block) -> (usize, Value) {
+        let mut best = (0, Value::ZERO);
+        // SAFETY: the caller's promise: the blocks are those of the lane.
+        unsafe {
+            for start in (0..n).step_by(BLOCK) {
+                let len = BLOCK.min(n - start);
+                let block = from.load((first + start) as isize, 1, len, scratch);
+                let mut value = Value::ZERO;
+                (self.folding.block)(block, len, std::ptr::null(), value.start_mut());
+                if start == 0 || self.beats(value, best.1) {
+                    best = (start, value);
+                }
+            }
+            let (start, value) = best;
+            let len = BLOCK.min(n - start);
+            let block = from.load((first + start) as isize, 1, len, scratch);
+            (first + start + (self.find)(block, len, value.start()), value)
+        }
+    }
+
+    /// Whether a later value is better than the best so far; nothing beats NaN.
+    unsafe fn beats(&self, value: Value, best: Value) -> bool {
+        let better = if self.largest { Ordering::Greater } else { Ordering::Less };
+        // SAFETY: both are values of the search.
+        unsafe {
+            !(self.is_nan)(best.start())
+                && ((self.is_nan)(value.start()) || (self.compare)(value.start(), best.start()) == Some(better))
+        }
+    }
+}
+
+unsafe fn nan<A: Ordered>(x: *const u8) -> bool {
+    // SAFETY: an element.
+    is_nan(unsafe { *x.cast::<A>() })
+}
+
+unsafe fn compare<A: Ordered>(value: *const u8, best: *const u8) -> Option<Ordering> {
+    // SAFETY: elements.
+    unsafe { (*value.cast::<A>()).partial_cmp(&*best.cast::<A>()) }
+}
+
+versions! {
+    unsafe fn find[A: Ordered][A](x: *const u8, n: usize, value: *const u8) -> usize {
+        /// Elements that are looked at together.
+        const SOME: usize = 64;
+        // SAFETY: `n` elements, and one.
+        let (x, value) = unsafe { (std::slice::from_raw_parts(x.cast::<A>(), n), *value.cast::<A>()) };
+        let nan = is_nan(value);
+        let mut first = 0;
+        for some in x.as_chunks::<SOME>().0 {
+            let mut found = false;
+            for &v in some {
+                found |= if nan { is_nan(v) } else { v == value };
+            }
+            if found {
+                break;
+            }
+            first += SOME;
+        }
+        let place = x[first..].iter().position(|&v| if nan { is_nan(v) } else { v == value });
+        place.map_or(0, |place| first + place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Error, f16,
+        numpyish::layout::tests::{counting, layouts},
+    };
+    use ndarray::{ArrayD, Axis, IxDyn};
+
+    const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn first_of_equals_in_every_layout() {
+        for shape in [&[3, 4, 5][..], &[2, 3000], &[3000, 2], &[300_000], &[1, 7]] {
+            let x = counting::<i32>(shape).mapv(|i| i.wrapping_mul(7919) % 1009 % 50);
+            for a in layouts(&x) {
+                for axis in 0..shape.len() {
+                    let most = argmax(&B, &a, axis as isize, false).unwrap();
+                    let least = argmin(&B, &a, axis as isize, true).unwrap().index_axis_move(Axis(axis), 0);
+                    let lanes = x.lanes(Axis(axis));
+                    for ((lane, most), least) in lanes.into_iter().zip(&most).zip(&least) {
+                        let lane = lane.to_vec();
+                        let max = lane.iter().max().unwrap();
+                        assert_eq!(*most as usize, lane.iter().position(|v| v == max).unwrap());
+                        let min = lane.iter().min().unwrap();
+                        assert_eq!(*least as usize, lane.iter().position(|v| v == min).unwrap());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_nan_wins() {
+        for n in [10, 5000, 300_000] {
+            let mut x = ArrayD::from_elem(IxDyn(&[n]), f16::ONE);
+            x[n / 3] = f16::INFINITY;
+            x[n / 2] = f16::NAN;
+            x[n - 1] = f16::NAN;
+            let x = x.into_shared();
+            assert_eq!(argmax(&B, &x, 0, false).unwrap()[[]], n as i64 / 2);
+            assert_eq!(argmin(&B, &x, 0, false).unwrap()[[]], n as i64 / 2);
+            assert_eq!(argmin(&B, &x.mapv(|v| !v.is_nan()).into_shared(), 0, false).unwrap()[[]], n as i64 / 2);
+        }
+    }
+
+    #[test]
+    fn nothing_to_choose_from() {
+        let none = ArrayD::<f32>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert!(matches!(argmax(&B, &none, 0, false), Err(Error::Shape { op: "argmax", .. })));
+        assert_eq!(argmax(&B, &none, 1, false).unwrap().shape(), [0]);
+        assert_eq!(argmin(&B, &none, 1, true).unwrap().shape(), [0, 1]);
+        assert!(matches!(argmin(&B, &none, 2, false), Err(Error::Axis { op: "argmin", .. })));
+        let scalar = ArrayD::<f32>::zeros(IxDyn(&[])).into_shared();
+        assert_eq!(argmin(&B, &scalar, -1, false).unwrap(), ArrayD::zeros(IxDyn(&[])));
+        assert!(matches!(argmin(&B, &scalar, 1, false), Err(Error::Axis { .. })));
+        let none = ArrayD::<f32>::zeros(IxDyn(&[0, 0])).into_shared();
+        assert!(matches!(argmax(&B, &none, 0, false), Err(Error::Shape { op: "argmax", .. })), "nor for nothing");
+    }
+}

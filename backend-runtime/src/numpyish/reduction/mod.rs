@@ -1,0 +1,435 @@
+//! Sums, extremes, means, scans: our own loops, the results of which do not depend on the number of threads.
+//!
+//! Here dtypes are named, and given up: a `Plan` walks, and the loops of a `Folding` compute.
+
+mod arg;
+mod fold;
+mod plan;
+mod quantile;
+mod rows;
+mod scan;
+
+pub use arg::{argmax, argmin};
+pub use quantile::quantile;
+pub use rows::{FoldLoops, fold};
+pub use scan::{cumulative_prod, cumulative_sum, diff};
+
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
+    raw::{RawArray, View, view},
+    typed::typed,
+};
+use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
+use fold::Folding;
+use plan::{Plan, Reading};
+
+/// Sum over axes.
+pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
+    typed(total("sum", view(x), axis, keepdims))
+}
+
+/// Whether any element over axes is nonzero.
+pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
+    typed(nonzero("any", view(x), axis, keepdims, fold::maxima, 0.0))
+}
+
+/// Whether all elements over axes are nonzero.
+pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
+    typed(nonzero("all", view(x), axis, keepdims, fold::minima, 1.0))
+}
+
+/// The largest element, over axes.
+pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(extreme("max", view(x), axis, keepdims, fold::maxima))
+}
+
+/// The smallest element, over axes.
+pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(extreme("min", view(x), axis, keepdims, fold::minima))
+}
+
+/// Arithmetic mean over axes.
+pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(mean_of("mean", view(x), axis, keepdims))
+}
+
+/// Variance over axes.
+pub fn var<T: Float>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<NdArray<T::Real>> {
+    typed(variance("var", view(x), axis, correction, keepdims, |variance| variance))
+}
+
+/// Standard deviation over axes.
+pub fn std<T: Float>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<NdArray<T::Real>> {
+    typed(variance("std", view(x), axis, correction, keepdims, f64::sqrt))
+}
+
+fn plan(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
+    Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
+}
+
+/// One value for every output.
+fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
+    let values = Buffer::new(plan.op(), plan.outputs(), dtype)?;
+    // SAFETY: a value of the dtype, and room for as many.
+    unsafe { Value::from_f64(dtype, value).fill(dtype, values.start(), values.len()) };
+    Ok(values)
+}
+
+/// Values as those of another dtype.
+fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
+    if conversion(values.dtype(), dtype).is_none() {
+        return Ok(values);
+    }
+    let to = Buffer::new(op, values.len(), dtype)?;
+    // SAFETY: as many elements of both dtypes.
+    unsafe { convert(values.dtype(), dtype, values.start(), to.start(), values.len()) };
+    Ok(to)
+}
+
+/// The values of a fold in the dtype that elements are computed in.
+///
+/// # Safety
+/// The folding is for the dtype `of`, the plan and the given values are those of `x`, and there are elements to fold.
+unsafe fn folded(plan: &Plan, x: View<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
+    let reading = Reading::new(x, conversion(x.dtype, of), of.size());
+    // SAFETY: the caller's promise.
+    unsafe { plan.fold(&reading, folding, given) }
+}
+
+/// A sum, in `f32` for 16-bit floats, else in the dtype of the result.
+fn total(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    let plan = plan(op, x, axis, keepdims)?;
+    let result = sum_dtype(x.dtype);
+    let values = if plan.inputs() == 0 {
+        constant(&plan, result, 0.0)?
+    } else {
+        let of = computed_in(result);
+        // SAFETY: the folding is one of the dtype that is computed in, but for the sign of integers, whose bits are the same.
+        converted(op, unsafe { folded(&plan, x, of, fold::sums(of), None)?.with_dtype(of) }, result)?
+    };
+    // SAFETY: every value has been written.
+    unsafe { plan.array(values) }
+}
+
+/// A fold of bytes that are 1 where an element is not zero. `identity` is the value of no elements.
+fn nonzero(
+    op: &'static str,
+    x: View<'_>,
+    axis: Axes,
+    keepdims: bool,
+    folding: fn(DType) -> &'static Folding,
+    identity: f64,
+) -> Result<RawArray> {
+    let plan = plan(op, x, axis, keepdims)?;
+    let values = if plan.inputs() == 0 {
+        constant(&plan, DType::Bool, identity)?
+    } else {
+        let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
+        // SAFETY: the bytes of a bool, and those made here, are 0 or 1, of which the folding is one.
+        unsafe { plan.fold(&Reading::new(x, convert, 1), folding(DType::UInt8), None)? }
+    };
+    // SAFETY: every value has been written; the largest and the smallest of such bytes are bools.
+    unsafe { plan.array(values.with_dtype(DType::Bool)) }
+}
+
+fn extreme(
+    op: &'static str,
+    x: View<'_>,
+    axis: Axes,
+    keepdims: bool,
+    folding: fn(DType) -> &'static Folding,
+) -> Result<RawArray> {
+    let axes = rules::reduction(op, axis, x.shape.len())?;
+    rules::require_elements(op, x.shape, &axes)?;
+    let plan = Plan::new(op, x, &axes, keepdims);
+    if plan.outputs() == 0 {
+        // SAFETY: there is nothing to write.
+        return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };
+    }
+    let of = computed_in(x.dtype);
+    // SAFETY: the folding is one of the dtype that is computed in, or of the bytes of bools. Its values are elements.
+    let values = converted(op, unsafe { folded(&plan, x, of, folding(of), None)?.with_dtype(of) }, x.dtype)?;
+    // SAFETY: every value has been written.
+    unsafe { plan.array(values) }
+}
+
+fn mean_of(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    let plan = plan(op, x, axis, keepdims)?;
+    let values = converted(op, means(&plan, x)?, x.dtype)?;
+    // SAFETY: every value has been written.
+    unsafe { plan.array(values) }
+}
+
+/// The means of all outputs, in the dtype that they are computed in.
+fn means(plan: &Plan, x: View<'_>) -> Result<Buffer> {
+    let of = computed_in(x.dtype);
+    if plan.inputs() == 0 {
+        return constant(plan, of, f64::NAN);
+    }
+    // SAFETY: the folding is one of the dtype that is computed in.
+    let sums = unsafe { folded(plan, x, of, fold::sums(of), None)? };
+    unsafe fn divide<A: Float>(sums: &Buffer, n: usize) {
+        let n = A::from_f64(n as f64);
+        for i in 0..sums.len() {
+            // SAFETY: an element of the buffer, whose dtype this is.
+            unsafe {
+                let sum = sums.start().cast::<A>().add(i);
+                *sum = Float::div(*sum, n);
+            }
+        }
+    }
+    // SAFETY: every sum has been written.
+    unsafe {
+        match of {
+            DType::Float32 => divide::<f32>(&sums, plan.inputs()),
+            DType::Float64 => divide::<f64>(&sums, plan.inputs()),
+            DType::Complex64 => divide::<Complex<f32>>(&sums, plan.inputs()),
+            _ => divide::<Complex<f64>>(&sums, plan.inputs()),
+        }
+    }
+    Ok(sums)
+}
+
+/// Sums of squared deviations from the mean, divided by n - correction, then `last`.
+fn variance(
+    op: &'static str,
+    x: View<'_>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+    last: fn(f64) -> f64,
+) -> Result<RawArray> {
+    let plan = plan(op, x, axis, keepdims)?;
+    let divisor = (plan.inputs() as f64 - correction).max(0.0);
+    let of = computed_in(x.dtype);
+    let squares = if plan.inputs() == 0 {
+        constant(&plan, of.to_real(), 0.0)?
+    } else {
+        // SAFETY: the folding is one of the dtype that is computed in, and so are the means.
+        unsafe { folded(&plan, x, of, fold::squared_deviations(of), Some(&means(&plan, x)?))? }
+    };
+    let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
+    // SAFETY: every square has been written; the result has room for as many.
+    unsafe {
+        let squares = reals_to_f64(op, squares.dtype(), squares.start(), squares.len())?;
+        reals_from_f64(result.dtype(), squares.into_iter().map(|s| last(s / divisor)), result.start());
+        plan.array(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        rows::tests::{count_nonzero, prod},
+        *,
+    };
+    use crate::{
+        Error, bf16, f16,
+        numpyish::layout::tests::{counting, layouts},
+    };
+    use ndarray::{ArrayD, Axis, IxDyn};
+
+    const B: Numpyish = Numpyish::new();
+
+    /// Every set of axes of an array of three or fewer.
+    fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
+        (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
+    }
+
+    /// Folds axis by axis, one element at a time.
+    fn naive<T: Element, U: Element>(
+        x: &ArrayD<T>,
+        axes: &[isize],
+        f: impl Fn(&mut dyn Iterator<Item = T>) -> U,
+    ) -> ArrayD<U> {
+        let kept: Vec<usize> = (0..x.ndim()).filter(|a| !axes.contains(&(*a as isize))).collect();
+        let order: Vec<usize> = kept.iter().copied().chain(axes.iter().map(|&a| a as usize)).collect();
+        let shape: Vec<usize> = kept.iter().map(|&a| x.shape()[a]).collect();
+        let n: usize = axes.iter().map(|&a| x.shape()[a as usize]).product();
+        let lanes: Vec<T> = x.view().permuted_axes(order).iter().copied().collect();
+        let outputs = shape.iter().product::<usize>();
+        let values = (0..outputs).map(|o| f(&mut lanes[o * n..(o + 1) * n].iter().copied())).collect();
+        ArrayD::from_shape_vec(IxDyn(&shape), values).unwrap()
+    }
+
+    const SHAPES: [&[usize]; 8] =
+        [&[3, 4, 5], &[2, 300, 3], &[40, 2, 70], &[1100, 3], &[3, 1100], &[7], &[1, 5, 1], &[17, 33, 2]];
+
+    #[test]
+    fn integers_over_all_axes_and_layouts() {
+        for shape in SHAPES {
+            let x = counting::<i32>(shape).mapv(|i| i * 7919 % 101 - 50);
+            for a in layouts(&x) {
+                for axes in axis_sets(shape.len()) {
+                    let by = || Axes::from(&axes[..]);
+                    let what = format!("{shape:?} {axes:?} {:?}", a.strides());
+                    assert_eq!(
+                        sum(&B, &a, by(), false).unwrap(),
+                        naive(&x, &axes, |v| v.map(i64::from).sum::<i64>()),
+                        "{what}"
+                    );
+                    assert_eq!(max(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| v.max().unwrap()), "{what}");
+                    assert_eq!(min(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| v.min().unwrap()), "{what}");
+                    assert_eq!(
+                        count_nonzero(&B, &a, by(), false).unwrap(),
+                        naive(&x, &axes, |v| v.filter(|&i| i != 0).count() as i64),
+                        "{what}"
+                    );
+                    assert_eq!(
+                        any(&B, &a, by(), false).unwrap(),
+                        naive(&x, &axes, |mut v| Iterator::any(&mut v, |i| i != 0)),
+                        "{what}"
+                    );
+                    assert_eq!(
+                        all(&B, &a, by(), false).unwrap(),
+                        naive(&x, &axes, |mut v| Iterator::all(&mut v, |i| i != 0)),
+                        "{what}"
+                    );
+                    let kept = sum(&B, &a, by(), true).unwrap();
+                    let expected: Vec<usize> =
+                        (0..shape.len()).map(|i| if axes.contains(&(i as isize)) { 1 } else { shape[i] }).collect();
+                    assert_eq!(kept.shape(), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn floats_over_all_axes_and_layouts() {
+        for shape in SHAPES {
+            let x = counting::<f64>(shape).mapv(|i| (i * 0.37).sin() + 0.5);
+            let z = x.mapv(|v| Complex::new(v, 1.0 - v * v));
+            for axes in axis_sets(shape.len()) {
+                let by = || Axes::from(&axes[..]);
+                for a in layouts(&x) {
+                    let near = |got: NdArray<f64>, expected: ArrayD<f64>| {
+                        assert_eq!(got.shape(), expected.shape());
+                        got.iter()
+                            .zip(&expected)
+                            .for_each(|(g, e)| assert!((g - e).abs() <= 1e-11 * e.abs().max(1.0), "{g} {e}"));
+                    };
+                    let mean_of = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+                    near(mean(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| mean_of(&v.collect::<Vec<_>>())));
+                    near(prod(&B, &a, by(), false).unwrap(), naive(&x, &axes, |v| v.product()));
+                    let variance = |v: &mut dyn Iterator<Item = f64>| {
+                        let v: Vec<f64> = v.collect();
+                        let m = mean_of(&v);
+                        v.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / (v.len() as f64 + 0.5)
+                    };
+                    near(var(&B, &a, by(), -0.5, false).unwrap(), naive(&x, &axes, variance));
+                    near(std(&B, &a, by(), -0.5, false).unwrap(), naive(&x, &axes, |v| variance(v).sqrt()));
+                }
+                for a in layouts(&z) {
+                    let got = var(&B, &a, by(), 0.0, false).unwrap();
+                    let expected = naive(&z, &axes, |v| {
+                        let v: Vec<_> = v.collect();
+                        let m = v.iter().sum::<Complex<f64>>() / v.len() as f64;
+                        v.iter().map(|x| (x - m).norm_sqr()).sum::<f64>() / v.len() as f64
+                    });
+                    got.iter().zip(&expected).for_each(|(g, e)| assert!((g - e).abs() <= 1e-11, "{g} {e}"));
+                }
+            }
+        }
+    }
+
+    /// Sizes above the thresholds of threads: one output, few outputs, many.
+    #[test]
+    fn large_arrays() {
+        for shape in [&[300_001][..], &[3, 100_003], &[100_003, 3], &[517, 601], &[40, 300, 31]] {
+            let x =
+                counting::<i64>(shape).mapv(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 40).into_shared();
+            for axes in axis_sets(shape.len()) {
+                let by = || Axes::from(&axes[..]);
+                assert_eq!(sum(&B, &x, by(), false).unwrap(), naive(&x.to_owned(), &axes, |v| v.sum::<i64>()));
+                assert_eq!(min(&B, &x, by(), false).unwrap(), naive(&x.to_owned(), &axes, |v| v.min().unwrap()));
+            }
+        }
+    }
+
+    /// The largest relative error of a sum of n equal numbers added one by one would be n / 2 times the precision.
+    #[test]
+    fn errors_of_sums_grow_slowly() {
+        let n = 1 << 20;
+        let x = ArrayD::from_elem(IxDyn(&[n]), 0.1_f32).into_shared();
+        let error = |s: f32| (s as f64 / (n as f64 * 0.1_f32 as f64) - 1.0).abs();
+        assert!(error(sum(&B, &x, Axes::All, false).unwrap()[[]]) < 1e-6);
+        let tall = ArrayD::from_elem(IxDyn(&[n, 4]), 0.1_f32).into_shared();
+        assert!(sum(&B, &tall, Axes::from(0), false).unwrap().iter().all(|&s| error(s) < 1e-5));
+        let half = ArrayD::from_elem(IxDyn(&[4096]), f16::from_f32(0.1)).into_shared();
+        assert_eq!(sum(&B, &half, Axes::All, false).unwrap()[[]], f16::from_f64(f16::from_f32(0.1).to_f64() * 4096.0));
+        let brain = ArrayD::from_elem(IxDyn(&[3, 4096]), bf16::from_f32(0.1)).into_shared();
+        let expected = bf16::from_f32(0.1);
+        assert!(mean(&B, &brain, Axes::from(1), false).unwrap().iter().all(|&m| m == expected));
+        assert!(std(&B, &brain, Axes::from(1), 0.0, false).unwrap().iter().all(|&s| s == bf16::ZERO));
+    }
+
+    /// Dtypes that truth is counted in have values other than 0 and 1.
+    #[test]
+    fn truth_is_not_value() {
+        let x = counting::<i64>(&[3, 50]).mapv(|i| i - 2).into_shared();
+        assert_eq!(count_nonzero(&B, &x, Axes::All, false).unwrap()[[]], 149);
+        assert_eq!(count_nonzero(&B, &x, Axes::from(0), false).unwrap()[[2]], 2);
+        let bytes = ArrayD::from_elem(IxDyn(&[40]), 2_u8).into_shared();
+        assert!(all(&B, &bytes, Axes::All, false).unwrap()[[]]);
+    }
+
+    #[test]
+    fn nothing_to_reduce() {
+        let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert_eq!(sum(&B, &none, Axes::from(0), false).unwrap(), ArrayD::zeros(IxDyn(&[3])));
+        assert_eq!(prod(&B, &none, Axes::All, true).unwrap(), ArrayD::ones(IxDyn(&[1, 1])));
+        assert_eq!(sum(&B, &none, Axes::from(1), false).unwrap().shape(), [0]);
+        assert!(mean(&B, &none, Axes::All, false).unwrap()[[]].is_nan());
+        assert!(var(&B, &none, Axes::All, 0.0, false).unwrap()[[]].is_nan());
+        assert!(!any(&B, &none, Axes::All, false).unwrap()[[]] && all(&B, &none, Axes::All, false).unwrap()[[]]);
+        assert_eq!(max(&B, &none, Axes::from(1), false).unwrap().shape(), [0]);
+        assert_eq!(max(&B, &none, Axes::from(0), false).unwrap_err().op(), Some("max"));
+        assert_eq!(min(&B, &none, Axes::All, false).unwrap_err().op(), Some("min"));
+        assert!(matches!(sum(&B, &none, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
+        let two = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
+        assert_eq!(var(&B, &two, Axes::All, 3.0, false).unwrap()[[]], f64::INFINITY);
+        assert!(
+            std(&B, &ndarray::arr1(&[1.0_f64]).into_dyn().into_shared(), Axes::All, 1.0, false).unwrap()[[]].is_nan()
+        );
+    }
+
+    #[test]
+    fn nan_and_negative_zero() {
+        let mut x = ArrayD::from_elem(IxDyn(&[5, 70]), 1.0_f32);
+        x[[3, 66]] = f32::NAN;
+        for a in layouts(&x) {
+            let by_row = max(&B, &a, Axes::from(1), false).unwrap();
+            assert!(by_row.iter().enumerate().all(|(i, v)| v.is_nan() == (i == 3)));
+            let by_column = min(&B, &a, Axes::from(0), false).unwrap();
+            assert!(by_column.iter().enumerate().all(|(i, v)| v.is_nan() == (i == 66)));
+        }
+        let zeros = ArrayD::from_elem(IxDyn(&[9]), -0.0_f64).into_shared();
+        assert!(sum(&B, &zeros, Axes::All, false).unwrap()[[]].is_sign_negative());
+        assert!(any(&B, &x.clone().into_shared(), Axes::All, false).unwrap()[[]]);
+    }
+
+    #[test]
+    fn broadcast_axes_count_every_time() {
+        let row = counting::<f64>(&[1, 40]).into_shared();
+        let wide = row.broadcast(IxDyn(&[500, 40])).unwrap();
+        let wide: NdArray<f64> = wide.to_shared();
+        let total = sum(&B, &wide, Axes::from(0), false).unwrap();
+        assert_eq!(total, counting::<f64>(&[40]).mapv(|v| v * 500.0));
+        assert_eq!(sum(&B, &wide, Axes::All, false).unwrap()[[]], 780.0 * 500.0);
+        assert_eq!(total.len_of(Axis(0)), 40);
+    }
+}

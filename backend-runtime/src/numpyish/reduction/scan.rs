@@ -1,0 +1,421 @@
+//! Running sums and products, and differences.
+
+use super::super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::{Value, computed_in, convert, sum_dtype},
+    copy,
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, view},
+    simd::versions,
+    typed::typed,
+};
+use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, rules};
+use std::mem::MaybeUninit;
+
+/// Running sum along one axis.
+pub fn cumulative_sum<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    axis: isize,
+    include_initial: bool,
+) -> Result<NdArray<T::Sum>> {
+    typed(scan("cumulative_sum", view(x), axis, include_initial, Scan::sums))
+}
+
+/// Running product along one axis.
+pub fn cumulative_prod<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    axis: isize,
+    include_initial: bool,
+) -> Result<NdArray<T::Sum>> {
+    typed(scan("cumulative_prod", view(x), axis, include_initial, Scan::products))
+}
+
+/// Differences of neighbours along one axis, `n` times.
+pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> Result<NdArray<T>> {
+    let op = "diff";
+    let axis = rules::axis(op, axis, x.ndim())?;
+    let (left, times) = rules::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return typed(RawArray::empty(op, left, T::DTYPE));
+    }
+    match times {
+        0 => Ok(x.clone()),
+        times => typed(differences(op, view(x), axis, times)),
+    }
+}
+
+fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
+    let mut shape = x.shape.to_vec();
+    let packed = copy::pack(op, x)?;
+    let mut out = difference(op, packed.start(), x.dtype, &mut shape, axis)?;
+    for _ in 1..n {
+        out = difference(op, out.start(), x.dtype, &mut shape, axis)?;
+    }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// Differences of neighbours in an array in C order of this shape, whose axis, which is not empty, gets shorter by one.
+fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usize], axis: usize) -> Result<Buffer> {
+    let (subtract, size) = (subtraction(dtype), dtype.size());
+    let inner: usize = shape[axis + 1..].iter().product();
+    let before = shape[axis] * inner;
+    shape[axis] -= 1;
+    let after = shape[axis] * inner;
+    let out = Buffer::new(op, rules::count(op, shape, size)?, dtype)?;
+    if out.len() > 0 {
+        let ends = copy::Ends { from, to: out.start() };
+        // along the axis, an element and its neighbour are `inner` apart
+        parallel::parallel(out.len() / after, (CHEAP / after).max(1), |slabs| {
+            let ends = &ends;
+            for slab in slabs {
+                // SAFETY: a slab of both; every slab is one task's.
+                unsafe {
+                    let from = ends.from.add(slab * before * size);
+                    subtract(from.add(inner * size), from, ends.to.add(slab * after * size), after);
+                }
+            }
+        });
+    }
+    Ok(out)
+}
+
+/// Writes `n` differences `x - y`.
+type Subtract = unsafe fn(x: *const u8, y: *const u8, out: *mut u8, n: usize);
+
+/// Signed and unsigned integers have the same differences, bit by bit.
+fn subtraction(dtype: DType) -> Subtract {
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => subtract::<u8>,
+        Int16 | UInt16 => subtract::<u16>,
+        Int32 | UInt32 => subtract::<u32>,
+        Int64 | UInt64 => subtract::<u64>,
+        Float16 => subtract::<f16>,
+        BFloat16 => subtract::<bf16>,
+        Float32 => subtract::<f32>,
+        Float64 => subtract::<f64>,
+        Complex64 => subtract::<Complex<f32>>,
+        Complex128 => subtract::<Complex<f64>>,
+    }
+}
+
+versions! {
+    unsafe fn subtract[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
+        let (x, y, out) = (x.cast::<T>(), y.cast::<T>(), out.cast::<T>());
+        for i in 0..n {
+            // SAFETY: `n` of each.
+            unsafe { *out.add(i) = (*x.add(i)).minus(*y.add(i)) };
+        }
+    }
+}
+
+/// The function of two neighbours.
+trait Join: 'static {
+    fn identity<A: Numeric>() -> A;
+    fn join<A: Numeric>(acc: A, x: A) -> A;
+}
+
+struct Adding;
+
+impl Join for Adding {
+    #[inline(always)]
+    fn identity<A: Numeric>() -> A {
+        A::ZERO
+    }
+
+    #[inline(always)]
+    fn join<A: Numeric>(acc: A, x: A) -> A {
+        acc.plus(x)
+    }
+}
+
+struct Multiplying;
+
+impl Join for Multiplying {
+    #[inline(always)]
+    fn identity<A: Numeric>() -> A {
+        A::ONE
+    }
+
+    #[inline(always)]
+    fn join<A: Numeric>(acc: A, x: A) -> A {
+        acc.times(x)
+    }
+}
+
+/// The loops of a scan in one dtype.
+struct Scan {
+    /// The value of no elements.
+    identity: Value,
+    /// Joins `n` elements to as many values.
+    row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
+    /// Scans `n` elements in place, from the value `carry` on, which becomes the last.
+    block: unsafe fn(x: *mut u8, n: usize, carry: *mut u8),
+}
+
+impl Scan {
+    fn of<A: Numeric, F: Join>() -> Scan {
+        Scan { identity: Value::of(F::identity::<A>()), row: row::<A, F>, block: block::<A, F> }
+    }
+
+    #[inline(never)] // not inlined into crates that call: what it names would be compiled there
+    fn sums(dtype: DType) -> Scan {
+        Scan::new::<Adding>(dtype)
+    }
+
+    #[inline(never)] // as above
+    fn products(dtype: DType) -> Scan {
+        Scan::new::<Multiplying>(dtype)
+    }
+
+    fn new<F: Join>(dtype: DType) -> Scan {
+        match dtype {
+            DType::Int64 | DType::UInt64 => Scan::of::<u64, F>(),
+            DType::Float32 => Scan::of::<f32, F>(),
+            DType::Float64 => Scan::of::<f64, F>(),
+            DType::Complex64 => Scan::of::<Complex<f32>, F>(),
+            DType::Complex128 => Scan::of::<Complex<f64>, F>(),
+            other => unreachable!("scans are not computed in {other}"),
+        }
+    }
+}
+
+/// Columns of a tile: their running values stay in the first-level cache.
+const TILE: usize = 512;
+
+/// Room for a tile of any dtype.
+type Tile = [MaybeUninit<Value>; TILE];
+
+/// Such room, not written yet.
+const NO_TILE: Tile = [const { MaybeUninit::uninit() }; TILE];
+
+/// Scans in the dtype of a sum. With axes after the scanned one, whole rows are joined to one another.
+fn scan(
+    op: &'static str,
+    x: View<'_>,
+    axis: isize,
+    include_initial: bool,
+    scan: fn(DType) -> Scan,
+) -> Result<RawArray> {
+    let dtype = sum_dtype(x.dtype);
+    let (axis, from, shape) = rules::scan(op, x.shape, axis, include_initial, dtype.size())?;
+    let len = from[axis];
+    let inner: usize = shape[axis + 1..].iter().product();
+    let initial = include_initial as usize;
+    let out = Buffer::new(op, rules::count(op, &shape, dtype.size())?, dtype)?;
+    if out.len() > 0 {
+        let packed = copy::pack(op, x)?;
+        let (before, after) = (len * inner, (len + initial) * inner);
+        let tiles = inner.div_ceil(TILE);
+        let of = computed_in(dtype);
+        let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
+        parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
+            let (mut acc, mut wide) = (NO_TILE, NO_TILE);
+            for task in range {
+                let (slab, tile) = (task / tiles, task % tiles);
+                let first = tile * TILE;
+                let width = TILE.min(inner - first);
+                // SAFETY: a task writes its own columns of its own slab.
+                unsafe {
+                    if inner == 1 {
+                        lanes.lane(slab * before, slab * after, len, initial, &mut wide);
+                        continue;
+                    }
+                    lanes.start(&mut acc, width);
+                    if include_initial {
+                        lanes.write(&acc, slab * after + first, width);
+                    }
+                    for r in 0..len {
+                        lanes.row(slab * before + r * inner + first, &mut acc, &mut wide, width);
+                        lanes.write(&acc, slab * after + (r + initial) * inner + first, width);
+                    }
+                }
+            }
+        });
+    }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// A scan from one array in C order to another.
+struct Scanned {
+    scan: Scan,
+    /// The dtype of the computation, and those of both arrays.
+    of: DType,
+    x: DType,
+    out: DType,
+    from: *const u8,
+    to: *mut u8,
+}
+
+// SAFETY: tasks read shared elements, and write different ones.
+unsafe impl Sync for Scanned {}
+
+impl Scanned {
+    /// Values of no elements.
+    unsafe fn start(&self, acc: &mut Tile, width: usize) {
+        // SAFETY: the value is one of the dtype; a tile has room for `width`.
+        unsafe { self.scan.identity.fill(self.of, acc.as_mut_ptr().cast(), width) };
+    }
+
+    /// Joins the elements from `at` on to the values.
+    unsafe fn row(&self, at: usize, acc: &mut Tile, wide: &mut Tile, width: usize) {
+        let wide = wide.as_mut_ptr().cast::<u8>();
+        // SAFETY: the elements are those of the array; tiles have room for `width`.
+        unsafe {
+            convert(self.x, self.of, self.from.add(at * self.x.size()), wide, width);
+            (self.scan.row)(acc.as_mut_ptr().cast(), wide, width);
+        }
+    }
+
+    /// Writes the values to the elements from `at` on.
+    unsafe fn write(&self, acc: &Tile, at: usize, width: usize) {
+        // SAFETY: the elements are those of the result.
+        unsafe { convert(self.of, self.out, acc.as_ptr().cast(), self.to.add(at * self.out.size()), width) };
+    }
+
+    /// Scans one lane, a block at a time.
+    unsafe fn lane(&self, from: usize, to: usize, len: usize, initial: usize, wide: &mut Tile) {
+        let mut carry = self.scan.identity;
+        // SAFETY: the lanes are those of both arrays; tiles have room for a block.
+        unsafe {
+            if initial > 0 {
+                convert(self.of, self.out, carry.start(), self.to.add(to * self.out.size()), 1);
+            }
+            for first in (0..len).step_by(TILE) {
+                let n = TILE.min(len - first);
+                let block = wide.as_mut_ptr().cast::<u8>();
+                convert(self.x, self.of, self.from.add((from + first) * self.x.size()), block, n);
+                (self.scan.block)(block, n, carry.start_mut());
+                self.write(wide, to + initial + first, n);
+            }
+        }
+    }
+}
+
+versions! {
+    unsafe fn row[A: Numeric, F: Join][A, F](acc: *mut u8, x: *const u8, n: usize) {
+        let (acc, x) = (acc.cast::<A>(), x.cast::<A>());
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *acc.add(i) = F::join(*acc.add(i), *x.add(i)) };
+        }
+    }
+
+    /// Four quarters are scanned side by side, which hides the latency of the additions; then what comes before each is
+    /// joined to it.
+    unsafe fn block[A: Numeric, F: Join][A, F](x: *mut u8, n: usize, carry: *mut u8) {
+        // SAFETY: `n` elements, and a value.
+        let (x, carry) = unsafe { (std::slice::from_raw_parts_mut(x.cast::<A>(), n), &mut *carry.cast::<A>()) };
+        let quarter = n / 4;
+        let mut last = [F::identity::<A>(); 4];
+        {
+            let (a, rest) = x.split_at_mut(quarter);
+            let (b, rest) = rest.split_at_mut(quarter);
+            let (c, d) = rest.split_at_mut(quarter);
+            for i in 0..quarter {
+                last = [F::join(last[0], a[i]), F::join(last[1], b[i]), F::join(last[2], c[i]), F::join(last[3], d[i])];
+                [a[i], b[i], c[i], d[i]] = last;
+            }
+        }
+        let mut before = *carry;
+        for k in 0..4 {
+            for v in &mut x[k * quarter..(k + 1) * quarter] {
+                *v = F::join(before, *v);
+            }
+            before = F::join(before, last[k]);
+        }
+        for v in &mut x[4 * quarter..] {
+            before = F::join(before, *v);
+            *v = before;
+        }
+        *carry = before;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Complex, bf16,
+        numpyish::layout::tests::{counting, layouts},
+    };
+    use ndarray::{ArrayD, Axis, IxDyn, Slice};
+
+    const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn running_sums_of_every_layout() {
+        for shape in [&[3, 4, 5][..], &[2, 1200], &[1200, 3], &[7, 1000], &[300_001], &[700, 2, 300]] {
+            let x = counting::<i32>(shape).mapv(|i| i.wrapping_mul(7919) % 101 - 50);
+            let all = if x.len() > 100_000 { vec![x.clone().into_shared()] } else { layouts(&x) };
+            for a in all {
+                for axis in 0..shape.len() {
+                    let mut expected = x.mapv(i64::from);
+                    expected.accumulate_axis_inplace(Axis(axis), |&before, v| *v += before);
+                    assert_eq!(cumulative_sum(&B, &a, axis as isize, false).unwrap(), expected);
+                    let with = cumulative_sum(&B, &a, axis as isize, true).unwrap();
+                    assert_eq!(with.slice_axis(Axis(axis), Slice::from(1..)), expected);
+                    assert!(with.index_axis(Axis(axis), 0).iter().all(|&v| v == 0));
+                    let mut expected = x.mapv(i64::from);
+                    expected.accumulate_axis_inplace(Axis(axis), |&before, v| *v = v.wrapping_mul(before));
+                    assert_eq!(cumulative_prod(&B, &a, axis as isize, false).unwrap(), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn running_sums_of_other_dtypes() {
+        let ones = ArrayD::from_elem(IxDyn(&[1000]), bf16::ONE).into_shared();
+        let s = cumulative_sum(&B, &ones, 0, false).unwrap();
+        assert_eq!(s[[999]], bf16::from_f32(1000.0), "summed in bf16 it would stay at 256");
+        let z = ArrayD::from_elem(IxDyn(&[3, 2]), Complex::new(0.0_f32, 1.0)).into_shared();
+        let p = cumulative_prod(&B, &z, 0, true).unwrap();
+        assert_eq!(p[[3, 1]], Complex::new(0.0, -1.0));
+        let flags = ArrayD::from_elem(IxDyn(&[5]), true).into_shared();
+        assert_eq!(cumulative_sum(&B, &flags, 0, false).unwrap()[[4]], 5_i64);
+        assert_eq!(
+            cumulative_sum(&B, &ArrayD::from_elem(IxDyn(&[300]), 255_u8).into_shared(), 0, false).unwrap()[[299]],
+            76_500_u64
+        );
+    }
+
+    #[test]
+    fn empty_and_wrong() {
+        let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert_eq!(cumulative_sum(&B, &none, 0, false).unwrap().shape(), [0, 3]);
+        assert_eq!(cumulative_prod(&B, &none, 0, true).unwrap(), ArrayD::ones(IxDyn(&[1, 3])));
+        assert_eq!(cumulative_prod(&B, &none, 1, true).unwrap().shape(), [0, 4]);
+        let scalar = ArrayD::<f64>::zeros(IxDyn(&[])).into_shared();
+        assert_eq!(cumulative_sum(&B, &scalar, -1, true).unwrap().shape(), [2], "of one element, as in NumPy");
+        assert_eq!(cumulative_sum(&B, &scalar, 1, false).unwrap_err().op(), Some("cumulative_sum"));
+        assert_eq!(diff(&B, &scalar, -1, 1).unwrap_err().op(), Some("diff"));
+    }
+
+    #[test]
+    fn differences() {
+        for shape in [&[3, 4, 5][..], &[2, 9], &[9], &[600, 300]] {
+            let x = counting::<u16>(shape).mapv(|i| i.wrapping_mul(7919));
+            for a in layouts(&x) {
+                for axis in 0..shape.len() {
+                    for n in 0..4 {
+                        let mut expected = x.clone();
+                        for _ in 0..n.min(shape[axis]) {
+                            let low = expected.slice_axis(Axis(axis), Slice::from(..-1)).to_owned();
+                            let high = expected.slice_axis(Axis(axis), Slice::from(1..)).to_owned();
+                            expected = ndarray::Zip::from(&high).and(&low).map_collect(|h, l| h.wrapping_sub(*l));
+                        }
+                        assert_eq!(diff(&B, &a, axis as isize, n).unwrap(), expected, "{shape:?} {axis} {n}");
+                    }
+                }
+            }
+        }
+        let x = counting::<f64>(&[4]).into_shared();
+        assert_eq!(diff(&B, &x, 0, usize::MAX).unwrap().shape(), [0]);
+    }
+}

@@ -1,0 +1,271 @@
+//! Sorting, searching and sets, by keys that are integers.
+
+mod keys;
+mod unique;
+mod zeros;
+
+pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
+
+use super::{
+    NdArray, Numpyish,
+    buffer::{self, Buffer},
+    copy,
+    layout::{self, LaneFn, Lanes},
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, view},
+    typed::typed,
+};
+use crate::{DType, Ordered, Result, Side, rules};
+use keys::{Index, Indexed, Key};
+
+/// Sorted along one axis: equal elements in their order, NaN last.
+pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
+    typed(sorted(view(x), axis, descending))
+}
+
+/// Indices that sort along one axis: equal elements in their order, NaN last.
+pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
+    typed(order(view(x), axis, descending))
+}
+
+/// Where to insert elements into the sorted 1-D `x1` so that it stays sorted; NaN comes last.
+pub fn searchsorted<T: Ordered>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>, side: Side) -> Result<NdArray<i64>> {
+    typed(searched(view(x1), view(x2), side))
+}
+
+fn sorted(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    if keys::is_wide(x.dtype) { sorted_by::<u64>(x, axis, descending) } else { sorted_by::<u32>(x, axis, descending) }
+}
+
+/// The indices that sort: see [`argsort`].
+pub(super) fn order(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    if keys::is_wide(x.dtype) {
+        order_by::<u64, u64>(x, axis, descending)
+    } else if x.shape.iter().all(|&d| u32::try_from(d).is_ok()) {
+        order_by::<u32, u32>(x, axis, descending)
+    } else {
+        order_by::<u32, u64>(x, axis, descending)
+    }
+}
+
+fn searched(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {
+    if keys::is_wide(x1.dtype) { searched_by::<u64>(x1, x2, side) } else { searched_by::<u32>(x1, x2, side) }
+}
+
+fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    let op = "sort";
+    let axis = rules::axis(op, axis, x.shape.len())?;
+    let len = x.shape[axis];
+    let loops = K::loops(x.dtype);
+    let new = || -> Result<LaneFn<'_>> {
+        let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
+        let loops = &loops;
+        Ok(Box::new(move |lane, out| {
+            // SAFETY: both lanes have `len` elements, and there is room for as many keys.
+            unsafe {
+                read_keys(loops, lane, len, descending, &mut keys);
+                keys::sort(op, &mut keys, &mut spare)?;
+                (loops.elements)(keys.as_ptr(), len, out, descending);
+                zeros::restore(x.dtype, lane, len, out, |zero| {
+                    let key = K::of(zero, descending);
+                    keys.partition_point(|&k| k < key)
+                });
+            }
+            Ok(())
+        }))
+    };
+    // SAFETY: the function reads and writes lanes of `len` elements.
+    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
+}
+
+/// Replaces the content of a vector with the keys of `n` elements.
+///
+/// # Safety
+/// `x` points to `n` elements of the dtype of the loops.
+unsafe fn read_keys<K: Key>(loops: &keys::Loops<K>, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
+    keys.clear();
+    keys.reserve_exact(n);
+    // SAFETY: the caller's promise; there is room for `n` keys, all of which are written.
+    unsafe {
+        (loops.keys)(x, n, keys.as_mut_ptr(), descending);
+        keys.set_len(n);
+    }
+}
+
+/// Sorted keys of `n` elements, each with the index of its element.
+///
+/// # Safety
+/// As for [`read_keys`].
+unsafe fn sorted_records<K: Key, I: Index>(
+    op: &'static str,
+    dtype: DType,
+    x: *const u8,
+    n: usize,
+    descending: bool,
+    records: &mut Vec<Indexed<K, I>>,
+    spare: &mut Vec<Indexed<K, I>>,
+) -> Result<()> {
+    const SOME: usize = 256;
+    let loops = K::loops(dtype);
+    records.clear();
+    if records.capacity() < n {
+        *records = buffer::vec(op, n)?;
+    }
+    let mut some = [K::default(); SOME];
+    for first in (0..n).step_by(SOME) {
+        let many = SOME.min(n - first);
+        // SAFETY: a part of the elements.
+        unsafe { (loops.keys)(x.add(first * dtype.size()), many, some.as_mut_ptr(), descending) };
+        records.extend(some[..many].iter().zip(first..).map(|(&key, i)| Indexed::new(key, i)));
+    }
+    keys::sort(op, records, spare)
+}
+
+fn order_by<K: Key, I: Index>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    let op = "argsort";
+    let (axis, shape, _) = rules::scan(op, x.shape, axis, false, size_of::<i64>())?;
+    let x = View { shape: &shape, strides: if x.shape.is_empty() { &[1] } else { x.strides }, ..x };
+    let len = shape[axis];
+    let new = || -> Result<LaneFn<'_>> {
+        let (mut records, mut spare) = (Vec::<Indexed<K, I>>::new(), Vec::new());
+        Ok(Box::new(move |lane, out| {
+            // SAFETY: a lane of `len` elements, and room for as many indices.
+            unsafe {
+                sorted_records(op, x.dtype, lane, len, descending, &mut records, &mut spare)?;
+                for (i, record) in records.iter().enumerate() {
+                    *out.cast::<i64>().add(i) = record.index() as i64;
+                }
+            }
+            Ok(())
+        }))
+    };
+    // SAFETY: the function reads lanes of `len` elements and writes as many indices.
+    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
+}
+
+fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {
+    let op = "searchsorted";
+    rules::sorted(op, x1.shape)?;
+    let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
+    let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
+    let loops = K::loops(x1.dtype);
+    let (n, ends) = (x1.len(), copy::Ends { from: values.start(), to: out.start() });
+    let sorted = copy::Ends { from: sorted.start(), to: std::ptr::null_mut::<u8>() };
+    parallel::parallel(out.len(), COSTLY, |range| {
+        let (ends, sorted) = (&ends, &sorted);
+        // SAFETY: tasks read parts of the values, and write parts of the result.
+        unsafe {
+            let (values, places) =
+                (ends.from.add(range.start * x2.dtype.size()), ends.to.cast::<i64>().add(range.start));
+            (loops.search)(sorted.from, n, values, range.len(), side == Side::Left, places);
+        }
+    });
+    // SAFETY: every place has been written.
+    unsafe { RawArray::new(op, x2.shape.to_vec(), out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Element, Error, bf16, f16,
+        numpyish::layout::tests::{counting, layouts},
+    };
+    use ndarray::{ArrayD, Axis, IxDyn, arr1};
+
+    const B: Numpyish = Numpyish::new();
+
+    fn mixed<T: Element>(shape: &[usize]) -> ArrayD<T> {
+        counting::<i64>(shape).mapv(|i| T::from_i64(i.wrapping_mul(2_654_435_761) % 1009 - 500))
+    }
+
+    /// Values and indices, compared with the standard library's stable sort.
+    fn check<T: Ordered>(shape: &[usize]) {
+        let x = mixed::<T>(shape);
+        let all = if x.len() > 10_000 { vec![x.clone().into_shared()] } else { layouts(&x) };
+        for a in all {
+            for (axis, &len) in shape.iter().enumerate() {
+                for descending in [false, true] {
+                    let sorted = sort(&B, &a, axis as isize, descending).unwrap();
+                    let order = argsort(&B, &a, axis as isize, descending).unwrap();
+                    let lanes = x.lanes(Axis(axis)).into_iter();
+                    for ((lane, sorted), order) in lanes.zip(sorted.lanes(Axis(axis))).zip(order.lanes(Axis(axis))) {
+                        let mut expected: Vec<usize> = (0..len).collect();
+                        expected.sort_by(|&i, &j| {
+                            let order = lane[i].partial_cmp(&lane[j]).unwrap();
+                            if descending { order.reverse() } else { order }
+                        });
+                        assert!(order.iter().zip(&expected).all(|(&o, &e)| o == e as i64), "{shape:?} {axis}");
+                        assert!(sorted.iter().zip(&expected).all(|(&s, &e)| s == lane[e]), "{shape:?} {axis}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_dtype() {
+        check::<bool>(&[3, 40]);
+        check::<i8>(&[5, 40]);
+        check::<u8>(&[600]);
+        check::<i16>(&[5, 600]);
+        check::<u16>(&[600, 2]);
+        check::<i32>(&[5, 40]);
+        check::<u32>(&[2, 3, 40]);
+        check::<i64>(&[5, 600]);
+        check::<u64>(&[5, 40]);
+        check::<f16>(&[5, 40]);
+        check::<bf16>(&[600, 2]);
+        check::<f32>(&[3, 7, 5]);
+        check::<f64>(&[1200, 3]);
+        check::<f64>(&[40_000]);
+        check::<i32>(&[5, 1, 0]);
+    }
+
+    fn bits(x: &NdArray<f64>) -> Vec<String> {
+        x.iter().map(|v| format!("{v:?}")).collect()
+    }
+
+    #[test]
+    fn nan_last_and_zeros_in_their_order() {
+        let x = arr1(&[0.0, f64::NAN, -0.0, f64::NEG_INFINITY, 1.0, -0.0, 0.0, f64::INFINITY]).into_dyn().into_shared();
+        let up = sort(&B, &x, 0, false).unwrap();
+        assert_eq!(bits(&up), ["-inf", "0.0", "-0.0", "-0.0", "0.0", "1.0", "inf", "NaN"]);
+        let down = sort(&B, &x, 0, true).unwrap();
+        assert_eq!(bits(&down), ["inf", "1.0", "0.0", "-0.0", "-0.0", "0.0", "-inf", "NaN"]);
+        assert_eq!(argsort(&B, &x, -1, false).unwrap().as_slice().unwrap(), [3, 0, 2, 5, 6, 4, 7, 1]);
+        assert_eq!(argsort(&B, &x, -1, true).unwrap().as_slice().unwrap(), [7, 4, 0, 2, 5, 6, 3, 1]);
+    }
+
+    #[test]
+    fn searching() {
+        let sorted = arr1(&[-1.0_f32, 0.0, 0.0, 2.0, f32::NAN, f32::NAN]).into_dyn().into_shared();
+        let x = ArrayD::from_shape_vec(IxDyn(&[2, 3]), vec![-0.0, f32::NAN, 3.0, -5.0, 2.0, f32::INFINITY]).unwrap();
+        for a in layouts(&x) {
+            let left = searchsorted(&B, &sorted, &a, Side::Left).unwrap();
+            assert_eq!(left.iter().copied().collect::<Vec<_>>(), [1, 4, 4, 0, 3, 4]);
+            let right = searchsorted(&B, &sorted, &a, Side::Right).unwrap();
+            assert_eq!(right.iter().copied().collect::<Vec<_>>(), [3, 6, 4, 0, 4, 4]);
+        }
+        let none = ArrayD::<f32>::zeros(IxDyn(&[0])).into_shared();
+        assert_eq!(
+            searchsorted(&B, &none, &x.clone().into_shared(), Side::Right).unwrap(),
+            ArrayD::zeros(IxDyn(&[2, 3]))
+        );
+        assert_eq!(searchsorted(&B, &sorted, &none, Side::Right).unwrap().shape(), [0]);
+        let shared = x.into_shared();
+        assert!(matches!(searchsorted(&B, &shared, &none, Side::Left), Err(Error::Shape { op: "searchsorted", .. })));
+        let reversed = arr1(&[2, 1, 0]).into_dyn().into_shared();
+        let mut ascending = reversed.clone();
+        ascending.invert_axis(Axis(0));
+        assert_eq!(searchsorted(&B, &ascending, &reversed, Side::Left).unwrap().as_slice().unwrap(), [2, 1, 0]);
+    }
+
+    #[test]
+    fn wrong_axes() {
+        let scalar = ArrayD::<f64>::zeros(IxDyn(&[])).into_shared();
+        assert!(matches!(sort(&B, &scalar, -1, false), Err(Error::Axis { op: "sort", .. })));
+        assert_eq!(argsort(&B, &scalar, 0, false).unwrap(), ArrayD::zeros(IxDyn(&[1])));
+        assert!(matches!(argsort(&B, &scalar, 1, false), Err(Error::Axis { op: "argsort", .. })));
+    }
+}

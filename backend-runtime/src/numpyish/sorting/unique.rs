@@ -1,0 +1,260 @@
+//! Distinct elements.
+
+use super::{
+    super::{
+        NdArray, Numpyish,
+        buffer::{self, Buffer},
+        copy,
+        raw::{RawArray, View, view},
+        typed::{Typed, typed},
+    },
+    keys::{self, Index, Indexed, Key, Record},
+    read_keys, sorted_records, zeros,
+};
+use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
+use std::cmp::Ordering;
+
+/// The distinct elements, sorted; every NaN is one of its own.
+pub fn unique_values<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    typed(counted("unique_values", view(x), false).map(|(values, _)| values))
+}
+
+/// The distinct elements, and how often each is there.
+pub fn unique_counts<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
+    let (values, counts) = counted("unique_counts", view(x), true)?;
+    Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
+}
+
+/// The distinct elements, and for every element the index of its value.
+pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
+    let [values, _, inverse, _] = located("unique_inverse", view(x))?;
+    Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
+}
+
+/// The result of [`unique_all`].
+type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
+
+/// The distinct elements, the first index of each, for every element the index of its value, and the counts.
+pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
+    let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
+    let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
+    Ok((T::numpyish_typed(values), firsts, inverse, counts))
+}
+
+/// Values and their counts, which are none where they are not wanted.
+fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+    if x.dtype.kind() == DTypeKind::Complex {
+        let [values, _, _, counts] = located(op, x)?;
+        return Ok((values, counts));
+    }
+    if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
+}
+
+/// Values, first indices, inverse and counts.
+fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+    if x.dtype == DType::Complex64 {
+        located_pairs::<Complex<f32>>(op, x)
+    } else if x.dtype == DType::Complex128 {
+        located_pairs::<Complex<f64>>(op, x)
+    } else if keys::is_wide(x.dtype) {
+        located_by::<u64, u64>(op, x)
+    } else if u32::try_from(x.len()).is_ok() {
+        located_by::<u32, u32>(op, x)
+    } else {
+        located_by::<u32, u64>(op, x)
+    }
+}
+
+/// The keys of the values of sorted records, and their counts; `each` gets every record with the number of its value. NaN
+/// always begins a new value, if there is one.
+fn runs<R: Record>(
+    op: &'static str,
+    records: &[R],
+    nan: Option<R::Key>,
+    counted: bool,
+    mut each: impl FnMut(usize, bool, &R),
+) -> Result<(Vec<R::Key>, Vec<i64>)> {
+    // without NaN every equal key is the same value: then the key that stands for it is not looked at
+    let (has_nan, nan) = (nan.is_some(), nan.unwrap_or_default());
+    let new = |i: usize| {
+        let key = records[i].key();
+        i == 0 || records[i - 1].key() != key || (has_nan & (key == nan))
+    };
+    let distinct = (0..records.len()).filter(|&i| new(i)).count();
+    let mut values: Vec<R::Key> = buffer::vec(op, distinct)?;
+    let mut counts: Vec<i64> = buffer::vec(op, if counted { distinct } else { 0 })?;
+    for (i, record) in records.iter().enumerate() {
+        let first = new(i);
+        if first {
+            values.push(record.key());
+            if counted {
+                counts.push(0);
+            }
+        }
+        if let Some(count) = counts.last_mut() {
+            *count += 1;
+        }
+        each(values.len() - 1, first, record);
+    }
+    Ok((values, counts))
+}
+
+/// The key of NaN, of dtypes that have it.
+fn nan<K: Key>(dtype: DType) -> Option<K> {
+    (dtype.kind() == DTypeKind::Real).then(|| K::of(f32::NAN, false))
+}
+
+/// The elements of keys. The value zero gets the sign of the first zero of all `n` elements.
+///
+/// # Safety
+/// `flat` points to `n` elements of the dtype.
+unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *const u8, n: usize) -> Result<RawArray> {
+    let values = Buffer::new(op, keys.len(), dtype)?;
+    // SAFETY: there is room for as many elements as keys; the rest as the caller promises.
+    unsafe {
+        (K::loops(dtype).elements)(keys.as_ptr(), keys.len(), values.start(), false);
+        zeros::restore_first(dtype, flat, n, values.start(), keys.len());
+        RawArray::new(op, vec![keys.len()], values)
+    }
+}
+
+fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+    let flat = copy::pack(op, x)?;
+    let n = x.len();
+    let mut keys: Vec<K> = buffer::vec(op, n)?;
+    // SAFETY: the elements, packed.
+    unsafe { read_keys(&K::loops(x.dtype), flat.start(), n, false, &mut keys) };
+    keys::sort(op, &mut keys, &mut Vec::new())?;
+    let (distinct, counts) = runs(op, &keys, nan(x.dtype), counts, |_, _, _| ())?;
+    // SAFETY: as above.
+    Ok((unsafe { values(op, x.dtype, &distinct, flat.start(), n)? }, one_axis(op, counts)?))
+}
+
+fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+    let flat = copy::pack(op, x)?;
+    let n = x.len();
+    let mut records: Vec<Indexed<K, I>> = Vec::new();
+    // SAFETY: the elements, packed.
+    unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
+    let mut inverse = buffer::zeros::<i64>(op, n)?;
+    let mut firsts: Vec<i64> = buffer::vec(op, n)?;
+    let (distinct, counts) = runs(op, &records, nan(x.dtype), true, |value, first, record| {
+        inverse[record.index()] = value as i64;
+        if first {
+            firsts.push(record.index() as i64);
+        }
+    })?;
+    // SAFETY: as above.
+    let values = unsafe { values(op, x.dtype, &distinct, flat.start(), n)? };
+    let inverse = RawArray::from_vec(op, x.shape.to_vec(), inverse)?;
+    Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
+}
+
+/// NumPy's order of complex numbers: by real part, then by imaginary part. Behind them those with an unknown imaginary part,
+/// then with an unknown real part, then with both.
+fn by_parts(x: Complex<f64>, y: Complex<f64>) -> Ordering {
+    let unknown = |x: Complex<f64>| (x.re.is_nan(), x.im.is_nan());
+    let part = |x: f64, y: f64| x.partial_cmp(&y).unwrap_or(Ordering::Equal);
+    unknown(x).cmp(&unknown(y)).then(part(x.re, y.re)).then(part(x.im, y.im))
+}
+
+/// [`located`] of complex numbers.
+fn located_pairs<T: ComplexFloat>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+    let flat = copy::pack(op, x)?;
+    let n = x.len();
+    // SAFETY: the elements, packed.
+    let elements = unsafe { flat.slice::<T>(n) };
+    let mut order: Vec<usize> = buffer::vec(op, n)?;
+    order.extend(0..n);
+    // in place, for a stable sort would ask for memory; the index makes it one
+    let wide = |i: usize| elements[i].cast::<Complex<f64>>();
+    order.sort_unstable_by(|&i, &j| by_parts(wide(i), wide(j)).then(i.cmp(&j)));
+    let (mut values, mut firsts) = (buffer::vec(op, n)?, buffer::vec::<i64>(op, n)?);
+    let (mut inverse, mut counts) = (buffer::zeros::<i64>(op, n)?, buffer::vec::<i64>(op, n)?);
+    for (k, &i) in order.iter().enumerate() {
+        if k == 0 || elements[order[k - 1]] != elements[i] {
+            values.push(elements[i]);
+            firsts.push(i as i64);
+            counts.push(0);
+        }
+        if let Some(count) = counts.last_mut() {
+            *count += 1;
+        }
+        inverse[i] = values.len() as i64 - 1;
+    }
+    let inverse = RawArray::from_vec(op, x.shape.to_vec(), inverse)?;
+    Ok([RawArray::from_vec(op, vec![values.len()], values)?, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
+}
+
+fn one_axis(op: &'static str, values: Vec<i64>) -> Result<RawArray> {
+    RawArray::from_vec(op, vec![values.len()], values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numpyish::layout::tests::{counting, layouts};
+    use ndarray::{ArrayD, IxDyn, arr1};
+    use std::collections::BTreeMap;
+
+    const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn values_counts_and_places() {
+        for shape in [&[3, 4, 5][..], &[700], &[2, 2500], &[0, 3], &[]] {
+            let x = counting::<i16>(shape).mapv(|i| i.wrapping_mul(7919) % 211);
+            let mut known: BTreeMap<i16, Vec<i64>> = BTreeMap::new();
+            x.iter().enumerate().for_each(|(i, &v)| known.entry(v).or_default().push(i as i64));
+            for a in layouts(&x) {
+                let (values, firsts, inverse, counts) = unique_all(&B, &a).unwrap();
+                assert!(values.iter().eq(known.keys()));
+                assert!(firsts.iter().eq(known.values().map(|v| &v[0])));
+                assert!(counts.iter().copied().eq(known.values().map(|v| v.len() as i64)));
+                assert_eq!(inverse.shape(), shape);
+                assert!(inverse.iter().zip(&x).all(|(&i, v)| values[i as usize] == *v));
+                assert_eq!(unique_values(&B, &a).unwrap(), values);
+                assert_eq!(unique_counts(&B, &a).unwrap(), (values.clone(), counts));
+                assert_eq!(unique_inverse(&B, &a).unwrap(), (values, inverse));
+            }
+        }
+    }
+
+    #[test]
+    fn complex_numbers_come_in_the_order_of_numpy() {
+        const NAN: f64 = f64::NAN;
+        let x = [
+            (1.0, 2.0),
+            (1.0, -1.0),
+            (NAN, 0.0),
+            (0.0, NAN),
+            (1.0, 2.0),
+            (-0.0, 5.0),
+            (0.0, 5.0),
+            (NAN, NAN),
+            (-3.0, NAN),
+        ];
+        let x = arr1(&x.map(|(re, im)| Complex::new(re, im))).into_dyn().into_shared();
+        let (values, firsts, inverse, counts) = unique_all(&B, &x).unwrap();
+        let told: Vec<String> = values.iter().map(|z| format!("{:?} {:?}", z.re, z.im)).collect();
+        assert_eq!(told, ["-0.0 5.0", "1.0 -1.0", "1.0 2.0", "-3.0 NaN", "0.0 NaN", "NaN 0.0", "NaN NaN"]);
+        assert_eq!(firsts.as_slice().unwrap(), [5, 1, 0, 8, 3, 2, 7]);
+        assert_eq!(inverse.as_slice().unwrap(), [2, 1, 5, 4, 2, 0, 0, 6, 3]);
+        assert_eq!(counts.as_slice().unwrap(), [2, 1, 2, 1, 1, 1, 1]);
+        assert_eq!(unique_counts(&B, &x).unwrap().1, counts);
+    }
+
+    #[test]
+    fn every_nan_is_its_own_and_zeros_are_one() {
+        let x = arr1(&[f64::NAN, 1.0, -0.0, f64::NAN, 0.0]).into_dyn().into_shared();
+        let (values, firsts, inverse, counts) = unique_all(&B, &x).unwrap();
+        assert_eq!(format!("{:?}", values.as_slice().unwrap()), "[-0.0, 1.0, NaN, NaN]");
+        assert_eq!(firsts.as_slice().unwrap(), [2, 1, 0, 3]);
+        assert_eq!(inverse.as_slice().unwrap(), [2, 1, 0, 3, 0]);
+        assert_eq!(counts.as_slice().unwrap(), [2, 1, 1, 1]);
+        assert_eq!(unique_counts(&B, &x).unwrap().1.as_slice().unwrap(), [2, 1, 1, 1]);
+        let largest = arr1(&[u64::MAX, 0, u64::MAX]).into_dyn().into_shared();
+        assert_eq!(unique_values(&B, &largest).unwrap().as_slice().unwrap(), [0, u64::MAX]);
+        let flags = ArrayD::from_elem(IxDyn(&[4]), true).into_shared();
+        assert_eq!(unique_values(&B, &flags).unwrap().as_slice().unwrap(), [true]);
+    }
+}

@@ -1,0 +1,88 @@
+//! The signs of zeros, which keys do not tell apart.
+
+use crate::{DType, DTypeKind};
+
+/// The bits of a real float.
+trait Bits: Copy + PartialEq {
+    /// The bits of -0.0.
+    const SIGN: Self;
+    /// Whether these are the bits of 0.0 or of -0.0.
+    fn is_zero(self) -> bool;
+}
+
+macro_rules! bits {
+    ($($t:ty)*) => {$(
+        impl Bits for $t {
+            const SIGN: $t = 1 << (<$t>::BITS - 1);
+
+            #[inline(always)]
+            fn is_zero(self) -> bool {
+                self << 1 == 0
+            }
+        }
+    )*};
+}
+bits!(u16 u32 u64);
+
+/// Runs an expression with `U` the bits of a real dtype; does nothing for other dtypes, which have one zero.
+macro_rules! by_float_bits {
+    ($dtype:expr, $u:ident => $e:expr) => {
+        match ($dtype.kind(), $dtype.size()) {
+            (DTypeKind::Real, 2) => {
+                type $u = u16;
+                $e
+            }
+            (DTypeKind::Real, 4) => {
+                type $u = u32;
+                $e
+            }
+            (DTypeKind::Real, _) => {
+                type $u = u64;
+                $e
+            }
+            _ => {}
+        }
+    };
+}
+
+/// Gives the zeros of `n` sorted elements the signs of those of a lane, in their order. `first` says where they begin, given
+/// a zero.
+///
+/// # Safety
+/// Both point to `n` elements of the dtype, and have as many zeros, those of `sorted` one after the other.
+pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, sorted: *mut u8, first: impl Fn(f32) -> usize) {
+    // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
+    unsafe {
+        by_float_bits!(dtype, U => {
+            let lane = std::slice::from_raw_parts(lane.cast::<U>(), n);
+            if !any_negative(lane) {
+                return;
+            }
+            let first = first(0.0);
+            let sorted = std::slice::from_raw_parts_mut(sorted.cast::<U>().add(first), n - first);
+            sorted.iter_mut().zip(lane.iter().filter(|v| v.is_zero())).for_each(|(s, &z)| *s = z);
+        });
+    }
+}
+
+/// Gives the only zero among `m` values the sign of the first zero of `n` elements.
+///
+/// # Safety
+/// The pointers are those of as many elements of the dtype.
+pub unsafe fn restore_first(dtype: DType, from: *const u8, n: usize, values: *mut u8, m: usize) {
+    // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
+    unsafe {
+        by_float_bits!(dtype, U => {
+            let from = std::slice::from_raw_parts(from.cast::<U>(), n);
+            let values = std::slice::from_raw_parts_mut(values.cast::<U>(), m);
+            let first = from.iter().copied().find(|v| v.is_zero());
+            if let (Some(first), Some(zero)) = (first, values.iter_mut().find(|v| v.is_zero())) {
+                *zero = first;
+            }
+        });
+    }
+}
+
+fn any_negative<U: Bits>(lane: &[U]) -> bool {
+    lane.contains(&U::SIGN)
+}

@@ -1,0 +1,79 @@
+//! Arrays in another dtype, by the rules of `astype`.
+
+use super::{
+    Torch, TorchArray,
+    call::{OpContext, args},
+    ops,
+    tensor::{Arg, Number, Tensor},
+    with::computed_in,
+};
+use crate::{DType, DTypeKind, Element, Result, rules};
+
+/// The array in another dtype.
+pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
+    let on = b.on("astype");
+    // an array without elements may be of lengths that a wider dtype does not have
+    rules::count("astype", x.shape(), U::DTYPE.size())?;
+    on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)
+}
+
+/// From one dtype to another by the rules of `astype`.
+pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor> {
+    match (from.kind(), to.kind()) {
+        _ if from == to => Ok(x.clone()),
+        // libtorch prints a warning when it drops imaginary parts
+        (DTypeKind::Complex, DTypeKind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
+        (DTypeKind::Complex, k) if k != DTypeKind::Complex => {
+            convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to)
+        }
+        (DTypeKind::Real, DTypeKind::Signed | DTypeKind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
+        (DTypeKind::Real, DTypeKind::Real) => narrow(on, x, to),
+        _ => on.cast(x, to),
+    }
+}
+
+/// float64 to integers: truncated toward 0, limited to the dtype, 0 of NaN. C leaves the last two open.
+fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
+    let zero = Number::of(0_f64);
+    let nan = on.call(&ops::ISNAN, args![x])?;
+    let x = on.select(&nan, zero, x)?;
+    let (min, max, bits) = match (to.kind(), to.size() as i32 * 8) {
+        (DTypeKind::Unsigned, bits) => (0.0, 2_f64.powi(bits), bits),
+        (_, bits) => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1), bits),
+    };
+    if bits < 64 {
+        // max - 1 is a float64 of its own here
+        let limited = on.call(&ops::CLAMP, args![&x, min, max - 1.0])?;
+        return on.cast(&on.cast(&limited, DType::Int64)?, to);
+    }
+    let above = on.call(&ops::GE, args![&x, Number::of(max)])?;
+    let safe = on.select(&above, zero, &on.call(&ops::CLAMP, args![&x, min, Arg::None])?)?;
+    if to == DType::Int64 {
+        return on.select(&above, Number::of(i64::MAX), &on.cast(&safe, DType::Int64)?);
+    }
+    // uint64 in the bits of int64: the upper half is what is over 2^63, with the first bit set
+    let half = Number::of(2_f64.powi(63));
+    let upper = on.call(&ops::GE, args![&safe, half])?;
+    let lower = on.select(&upper, &on.call(&ops::SUB, args![&safe, half])?, &safe)?;
+    let lower = on.cast(&lower, DType::Int64)?;
+    let with_bit = on.call(&ops::BITWISE_XOR, args![&lower, Number::of(i64::MIN)])?;
+    let bits = on.select(&above, Number::of(-1_i64), &on.select(&upper, &with_bit, &lower)?)?;
+    on.call(&ops::VIEW_DTYPE, args![&bits, DType::UInt64])
+}
+
+/// Reals and complex numbers to another precision, rounded once. libtorch goes from float64 to 16 bits by way of float32,
+/// which would round twice: there the step between is rounded to odd, which keeps what decides the second rounding.
+pub fn narrow(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
+    if !x.is(DType::Float64) || computed_in(to) == to {
+        return on.cast(x, to);
+    }
+    let near = on.cast(x, DType::Float32)?;
+    let back = on.cast(&near, DType::Float64)?;
+    let inexact = on.cast(&on.call(&ops::NE, args![&back, x])?, DType::Int32)?;
+    let [back, x] = [on.call(&ops::ABS, args![&back])?, on.call(&ops::ABS, args![x])?];
+    let beyond = on.cast(&on.call(&ops::GT, args![&back, &x])?, DType::Int32)?;
+    let bits = on.call(&ops::VIEW_DTYPE, args![&near, DType::Int32])?;
+    let toward_zero = on.call(&ops::SUB, args![&bits, &beyond])?;
+    let odd = on.call(&ops::BITWISE_OR, args![&toward_zero, &inexact])?;
+    on.cast(&on.call(&ops::VIEW_DTYPE, args![&odd, DType::Float32])?, to)
+}

@@ -1,0 +1,201 @@
+//! Parts of arrays: slices, gathers, scatters, masks.
+
+use super::{
+    Operand, Torch, TorchArray,
+    call::{OpContext, args},
+    ops,
+    strategy::DtypeStrategy,
+    tensor::{Arg, Number, Tensor},
+};
+use crate::{
+    DType, DTypeKind, Element, Error, Numeric, Result, Slice,
+    rules::{self, Along, Masked, Span},
+};
+
+/// A part of the array: a view, unless an axis runs backwards.
+pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
+    let on = b.on("getitem");
+    let spans = rules::spans(on.op, slices, x.shape())?;
+    let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
+    on.array(on.reverse(&part, &backwards)?)
+}
+
+/// The view of these spans with all axes forward, and which axes of it run backwards.
+fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
+    let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
+    let mut offset = x.offset();
+    let empty = spans.iter().any(|s| s.len == 0);
+    for (span, &stride) in spans.iter().zip(x.strides()) {
+        let step = span.step.unsigned_abs();
+        // a step beyond the axis has no second element to go to; an empty part has none at all
+        let (len, step) = if span.len > 1 { (span.len, step) } else { (span.len, 1) };
+        if !empty {
+            let back = if span.step < 0 { (len - 1) * step } else { 0 };
+            offset += (span.start - back) * stride;
+        }
+        if span.drop {
+            continue;
+        }
+        if span.step < 0 && len > 1 {
+            backwards.push(lengths.len());
+        }
+        lengths.push(len);
+        strides.push(stride * step);
+    }
+    Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
+}
+
+/// A copy of the array in which a part is replaced.
+pub fn setitem<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    slices: &[Slice],
+    values: Operand<'_, T>,
+) -> Result<TorchArray<T>> {
+    let on = b.on("setitem");
+    let spans = rules::spans(on.op, slices, x.shape())?;
+    let copy = on.call(&ops::CLONE, args![&on.enter(DtypeStrategy::Wrap, x)?])?;
+    let (part, backwards) = forward_part(on, &copy, &spans)?;
+    let [values] = on.operands(DtypeStrategy::Wrap, [values])?;
+    let values = on.reshape(&values, rules::assigned(on.op, values.shape(), part.shape())?)?;
+    let values = on.call(&ops::EXPAND, args![&values, part.shape()])?;
+    let values = on.reverse(&values, &backwards)?;
+    on.call(&ops::COPY_IN_PLACE, args![&part, &values])?;
+    on.leave(DtypeStrategy::Wrap, copy)
+}
+
+/// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.
+fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
+    if indices.size() == 0 {
+        return Ok(indices.clone());
+    }
+    let (least, most) = on.pair(&ops::AMINMAX, args![indices])?;
+    let (least, most) = (on.item(&least)?, on.item(&most)?);
+    let n = len as i64;
+    match () {
+        _ if least < -n || most >= n => Err(first_outside(on, indices, len)?),
+        _ if least >= 0 => Ok(indices.clone()),
+        _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
+    }
+}
+
+/// The error that names the first index in C order that is out of range; the caller knows that there is one.
+#[cold]
+fn first_outside(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Error> {
+    let flat = on.reshape(indices, &[indices.size()])?;
+    let below = on.call(&ops::LT, args![&flat, Number::of(-(len as i64))])?;
+    let above = on.call(&ops::GE, args![&flat, Number::of(len as i64)])?;
+    let outside = on.cast(&on.call(&ops::MAXIMUM, args![&below, &above])?, DType::UInt8)?;
+    let first = on.item(&on.call(&ops::ARGMAX, args![&outside, 0_i64, false])?)?;
+    let index = on.item(&on.narrow(&flat, 0, first as usize, 1)?)?;
+    Ok(Error::Index { op: on.op, index: index.into(), len })
+}
+
+/// Elements at `indices` along one axis.
+pub fn take<T: Element>(b: &Torch, x: &TorchArray<T>, indices: &TorchArray<i64>, axis: isize) -> Result<TorchArray<T>> {
+    let on = b.on("take");
+    let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
+    let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
+    let picked = on.pick(x.tensor(), axis, &on.reshape(&indices, &[indices.size()])?)?;
+    on.array(on.reshape(&picked, &result)?)
+}
+
+/// Elements at `indices` along one axis, one index per position.
+pub fn take_along_axis<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("take_along_axis");
+    let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
+    let indices = from_zero(on, indices.tensor(), x_shape[axis])?;
+    let indices = on.call(&ops::EXPAND, args![&indices, &shape])?;
+    let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &x_shape])?;
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
+}
+
+/// The axis and the indices from 0 of a scatter, whose values have the shape of x with the number of indices.
+fn places<T: Element>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<(usize, Tensor)> {
+    let axis = rules::scattered(on.op, x.shape(), indices.shape(), values.shape(), axis)?;
+    Ok((axis, from_zero(on, indices.tensor(), x.shape()[axis])?))
+}
+
+/// A copy of x to which `values` are added at `indices`; equal indices add up.
+pub fn scatter_add<T: Numeric>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("scatter_add");
+    let (axis, indices) = places(on, x, indices, values, axis)?;
+    // 16-bit floats add up in float32, complex numbers by parts
+    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
+    let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
+    on.leave(via, sum)
+}
+
+/// A copy of x in which elements at `indices` are replaced; of equal indices the last counts.
+pub fn scatter<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("scatter");
+    let (axis, indices) = places(on, x, indices, values, axis)?;
+    if indices.size() == 0 {
+        return on.array(on.call(&ops::CLONE, args![x])?);
+    }
+    // for each place the last of the values that go there, -1 where none does: in whatever order libtorch writes
+    let len = x.shape()[axis];
+    let none = on.full(&[len], -1_i64)?;
+    let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
+    let hit = on.call(&ops::GE, args![&last, Number::of(0_i64)])?;
+    let (x, values) = (on.enter(DtypeStrategy::Wrap, x)?, on.enter(DtypeStrategy::Wrap, values)?);
+    let replacements = on.pick(&values, axis, &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?)?;
+    let mut along = vec![1; x.ndim()];
+    along[axis] = len;
+    on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
+}
+
+/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
+pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
+    let on = b.on("boolean_mask");
+    let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;
+    if !cell.is_empty() {
+        let flags = on.reshape(mask.tensor(), &[cells])?;
+        let chosen = on.call(&ops::NONZERO, args![&flags])?;
+        let chosen = on.reshape(&chosen, &[chosen.size()])?;
+        let shape = [&[chosen.size()], &cell[..]].concat();
+        if rules::count(on.op, &shape, size_of::<T>())? == 0 {
+            return on.array(on.full(&shape, T::default())?);
+        }
+        let flat = on.reshape(x.tensor(), &[&[cells], &cell[..]].concat())?;
+        return on.array(on.pick(&flat, 0, &chosen)?);
+    }
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(DtypeStrategy::Wrap, x)?, mask])?)
+}
+
+/// Indices of the true elements, one array per axis.
+pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArray<i64>>> {
+    let on = b.on("nonzero");
+    rules::require_axes(on.op, x.shape())?;
+    let rows = on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?;
+    on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
+}
+
+/// Indices of the true elements, one row each.
+pub fn argwhere<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<i64>> {
+    let on = b.on("argwhere");
+    on.array(on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?)
+}

@@ -1,0 +1,208 @@
+//! Shapes: reordering, joining, splitting, repeating. Views where libtorch has them.
+
+use super::{
+    Torch, TorchArray,
+    call::{OpContext, args},
+    ops,
+    strategy::DtypeStrategy,
+    tensor::{Number, Tensor},
+};
+use crate::{
+    Axes, Element, PadMode, Result,
+    rules::{self, Repeats, Roll},
+};
+
+/// The elements, in C order, in another shape.
+pub fn reshape<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[isize]) -> Result<TorchArray<T>> {
+    let on = b.on("reshape");
+    on.array(on.reshape(x.tensor(), &rules::infer(on.op, x.shape(), shape)?)?)
+}
+
+/// The elements, in C order, along one axis.
+pub fn flatten<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("flatten");
+    on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)
+}
+
+/// The axes in another order.
+pub fn permute_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
+    let on = b.on("permute_dims");
+    on.array(on.permute(x.tensor(), &rules::permutation(on.op, axes, x.shape())?)?)
+}
+
+/// The axes in reverse order.
+pub fn transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("transpose");
+    let order: Vec<usize> = (0..x.shape().len()).rev().collect();
+    on.array(on.permute(x.tensor(), &order)?)
+}
+
+/// The last two axes swapped.
+pub fn matrix_transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("matrix_transpose");
+    rules::matrix(on.op, x.shape())?;
+    on.array(on.call(&ops::TRANSPOSE, args![x, -2_i64, -1_i64])?)
+}
+
+/// Axes moved to other places.
+pub fn moveaxis<T: Element>(b: &Torch, x: &TorchArray<T>, source: Axes, destination: Axes) -> Result<TorchArray<T>> {
+    let on = b.on("moveaxis");
+    let order = rules::moved(on.op, source, destination, x.shape().len())?;
+    on.array(on.permute(x.tensor(), &order)?)
+}
+
+/// New axes of length 1.
+pub fn expand_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
+    let on = b.on("expand_dims");
+    let mut lengths = x.shape().to_vec();
+    rules::new_axes(on.op, axis, lengths.len())?.into_iter().for_each(|a| lengths.insert(a, 1));
+    on.array(on.reshape(x.tensor(), &lengths)?)
+}
+
+/// Without these axes of length 1.
+pub fn squeeze<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
+    let on = b.on("squeeze");
+    on.array(on.call(&ops::SQUEEZE, args![x, &rules::single_axes(on.op, axis, x.shape())?])?)
+}
+
+/// Repeated along new and length-1 axes, without copies.
+pub fn broadcast_to<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[usize]) -> Result<TorchArray<T>> {
+    let on = b.on("broadcast_to");
+    rules::check_broadcast_to(on.op, x.shape(), shape)?;
+    rules::count(on.op, shape, size_of::<T>())?;
+    on.array(on.call(&ops::EXPAND, args![x, shape])?)
+}
+
+/// All arrays in one shape.
+pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<Vec<TorchArray<T>>> {
+    let on = b.on("broadcast_arrays");
+    let shape = rules::broadcast_all(on.op, xs.iter().map(|x| x.shape()))?;
+    rules::count(on.op, &shape, size_of::<T>())?;
+    xs.iter().map(|x| on.array(on.call(&ops::EXPAND, args![*x, &shape])?)).collect()
+}
+
+/// Arrays joined along one axis.
+pub fn concat<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Result<TorchArray<T>> {
+    let on = b.on("concat");
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
+    let (axis, _) = rules::joined(on.op, &shapes, axis, size_of::<T>())?;
+    on.array(on.call(&ops::CAT, args![xs, axis])?)
+}
+
+/// Arrays of one shape joined along a new axis.
+pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Result<TorchArray<T>> {
+    let on = b.on("stack");
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
+    let (axis, _) = rules::stacked(on.op, &shapes, axis, size_of::<T>())?;
+    on.array(on.call(&ops::STACK, args![xs, axis])?)
+}
+
+/// The slices along one axis.
+pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
+    let on = b.on("unstack");
+    let axis = rules::axis(on.op, axis, x.shape().len())?;
+    // libtorch would create every slice before the limit on their number is checked
+    rules::list::<TorchArray<T>>(on.op, x.shape()[axis])?;
+    on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
+}
+
+/// Repeated as a whole along each axis.
+pub fn tile<T: Element>(b: &Torch, x: &TorchArray<T>, repetitions: &[usize]) -> Result<TorchArray<T>> {
+    let on = b.on("tile");
+    let repeats = rules::tiled(on.op, x.shape(), repetitions, size_of::<T>())?;
+    repeated(on, x, &repeats)
+}
+
+/// Every element repeated along one axis.
+pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: isize) -> Result<TorchArray<T>> {
+    let on = b.on("repeat");
+    let (_, repeats) = rules::repeated(on.op, x.shape(), repeats, axis, size_of::<T>())?;
+    repeated(on, x, &repeats)
+}
+
+fn repeated<T: Element>(on: OpContext<'_>, x: &TorchArray<T>, repeats: &Repeats) -> Result<TorchArray<T>> {
+    if repeats.shape.contains(&0) {
+        return on.array(on.full(&repeats.shape, T::default())?);
+    }
+    let apart = on.reshape(x.tensor(), &repeats.apart)?;
+    on.array(on.reshape(&on.call(&ops::EXPAND, args![&apart, &repeats.target])?, &repeats.shape)?)
+}
+
+/// Elements shifted along axes, around the ends. All axes are those of the flattened array.
+pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axes) -> Result<TorchArray<T>> {
+    let on = b.on("roll");
+    match rules::roll(on.op, shift, axis, x.shape())? {
+        Roll::Axes(shifts) => on.array(rotate(on, x.tensor(), &shifts)?),
+        Roll::Row(shift) => {
+            let flat = on.reshape(x.tensor(), &[x.tensor().size()])?;
+            on.array(on.reshape(&rotate(on, &flat, &[shift])?, x.shape())?)
+        }
+    }
+}
+
+/// Rolls by a shift for each axis.
+pub(super) fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<Tensor> {
+    if x.size() == 0 || shifts.iter().all(|&shift| shift == 0) {
+        return Ok(x.clone());
+    }
+    let axes: Vec<usize> = (0..shifts.len()).collect();
+    on.on_bits(x, |x| on.call(&ops::ROLL, args![x, shifts, &axes]))
+}
+
+/// The order reversed along axes.
+pub fn flip<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
+    let on = b.on("flip");
+    let axes = axis.resolve(on.op, x.shape().len())?;
+    on.array(on.reverse(x.tensor(), &axes)?)
+}
+
+/// A border around the array.
+pub fn pad<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    widths: &[usize],
+    mode: PadMode,
+    value: f64,
+) -> Result<TorchArray<T>> {
+    let on = b.on("pad");
+    let lengths = x.shape();
+    let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
+    let padded = rules::padded(on.op, lengths, widths, mode, size_of::<T>())?;
+    if padded.contains(&0) {
+        return on.array(on.full(&padded, T::default())?);
+    }
+    if mode == PadMode::Constant {
+        // libtorch begins with the last axis
+        let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
+        let bits = on.enter(DtypeStrategy::Wrap, x)?;
+        let value = DtypeStrategy::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
+        return on.leave(DtypeStrategy::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
+    }
+    let mut result = x.tensor().clone();
+    for (axis, &(before, after)) in pairs.iter().enumerate() {
+        if before == 0 && after == 0 {
+            continue;
+        }
+        let sources = border(on, lengths[axis] as i64, before as i64, padded[axis], mode)?;
+        result = on.pick(&result, axis, &sources)?;
+    }
+    on.array(result)
+}
+
+/// Which of `n` elements is at each place of the padded axis.
+fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
+    let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
+    let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);
+    // the way back of a period that runs there and back: `last - i` where i is beyond the end
+    let mirrored = |period: i64, last: i64| {
+        let there = modulo(period)?;
+        let back = on.call(&ops::SUB, args![&on.number(Number::of(last))?, &there])?;
+        on.select(&on.call(&ops::GE, args![&there, Number::of(n)])?, &back, &there)
+    };
+    match mode {
+        PadMode::Wrap => modulo(n),
+        PadMode::Reflect if n > 1 => mirrored(2 * (n - 1), 2 * (n - 1)),
+        PadMode::Symmetric => mirrored(2 * n, 2 * n - 1),
+        _ => on.call(&ops::CLAMP, args![&place, 0_i64, n - 1]),
+    }
+}

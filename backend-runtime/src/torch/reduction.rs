@@ -1,0 +1,323 @@
+//! Reductions over axes, scans along one axis.
+
+use super::{
+    Torch, TorchArray,
+    call::{OpContext, Schema, args},
+    ops,
+    strategy::DtypeStrategy,
+    tensor::{Number, Tensor},
+    with::computed_in,
+};
+use crate::{Axes, DType, DTypeKind, Element, Float, Interpolation, Numeric, Ordered, Real, Result, rules};
+
+/// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
+struct ReductionAxes {
+    x: Tensor,
+    axes: Vec<usize>,
+    keepdims: bool,
+}
+
+impl ReductionAxes {
+    fn new(on: OpContext<'_>, x: Tensor, axis: Axes, keepdims: bool) -> Result<ReductionAxes> {
+        let axes = rules::reduction(on.op, axis, x.ndim())?;
+        if !axes.is_empty() {
+            return Ok(ReductionAxes { x, axes, keepdims });
+        }
+        // over no axis: each element alone, along an axis of its own
+        let ndim = x.ndim();
+        Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
+    }
+
+    /// Number of elements that each result is computed from.
+    fn count(&self) -> usize {
+        self.axes.iter().map(|&a| self.x.shape()[a]).product()
+    }
+
+    /// An op that takes axes and `keepdims`.
+    fn call(&self, on: OpContext<'_>, schema: &Schema) -> Result<Tensor> {
+        on.call(schema, args![&self.x, &self.axes, self.keepdims])
+    }
+
+    /// The elements of each result along one last axis, and the shape of the result.
+    fn flat(&self, on: OpContext<'_>) -> Result<(Tensor, Vec<usize>)> {
+        let shape = self.x.shape();
+        let kept: Vec<usize> = (0..shape.len()).filter(|a| !self.axes.contains(a)).collect();
+        let order: Vec<usize> = kept.iter().chain(&self.axes).copied().collect();
+        let mut flat: Vec<usize> = kept.iter().map(|&a| shape[a]).collect();
+        flat.push(self.count());
+        let moved = on.permute(&self.x, &order)?;
+        Ok((on.reshape(&moved, &flat)?, rules::reduced(shape, &self.axes, self.keepdims)))
+    }
+}
+
+/// The array in the dtype of its sums; unsigned sums run in the bits of int64, which wrap alike.
+fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
+    match T::DTYPE {
+        DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
+        dtype => match dtype.kind() {
+            DTypeKind::Real | DTypeKind::Complex => on.cast(x.tensor(), computed_in(dtype)),
+            _ => on.cast(x.tensor(), DType::Int64),
+        },
+    }
+}
+
+/// A sum of [`to_sum`]'s elements as an array.
+fn from_sum<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
+    on.array(match T::Sum::DTYPE {
+        DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
+        other => on.cast(&x, other)?,
+    })
+}
+
+/// Sum; integers and bool in 64 bits.
+pub fn sum<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
+    let on = b.on("sum");
+    let over = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?;
+    from_sum::<T>(on, over.call(on, &ops::SUM)?)
+}
+
+/// Product; integers and bool in 64 bits.
+pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
+    let on = b.on("prod");
+    let (flat, shape) = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
+    let product = on.call(&ops::PROD, args![&flat, -1_i64])?;
+    from_sum::<T>(on, on.reshape(&product, &shape)?)
+}
+
+/// Arithmetic mean.
+pub fn mean<T: Float>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
+    let on = b.on("mean");
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+    on.leave(DtypeStrategy::Float32, over.call(on, &ops::MEAN)?)
+}
+
+fn extreme<T: Ordered>(
+    on: OpContext<'_>,
+    schema: &Schema,
+    x: &TorchArray<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<TorchArray<T>> {
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Order, x)?, axis, keepdims)?;
+    rules::require_elements(on.op, over.x.shape(), &over.axes)?;
+    on.leave(DtypeStrategy::Order, over.call(on, schema)?)
+}
+
+/// The largest element; NaN where there is one.
+pub fn max<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
+    extreme(b.on("max"), &ops::AMAX, x, axis, keepdims)
+}
+
+/// The smallest element; NaN where there is one.
+pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
+    extreme(b.on("min"), &ops::AMIN, x, axis, keepdims)
+}
+
+/// Whether any element over axes is nonzero.
+pub fn any<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
+    let on = b.on("any");
+    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
+}
+
+/// Whether all elements over axes are nonzero.
+pub fn all<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
+    let on = b.on("all");
+    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
+}
+
+/// Number of nonzero elements over axes.
+pub fn count_nonzero<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<i64>> {
+    let on = b.on("count_nonzero");
+    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
+}
+
+fn spread<T: Float>(
+    on: OpContext<'_>,
+    schema: &Schema,
+    x: &TorchArray<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<TorchArray<T::Real>> {
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+    let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
+    on.array(on.cast(&result, T::Real::DTYPE)?)
+}
+
+/// Variance.
+pub fn var<T: Float>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<TorchArray<T::Real>> {
+    spread(b.on("var"), &ops::VAR, x, axis, correction, keepdims)
+}
+
+/// Standard deviation.
+pub fn std<T: Float>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<TorchArray<T::Real>> {
+    spread(b.on("std"), &ops::STD, x, axis, correction, keepdims)
+}
+
+fn index_of<T: Ordered>(
+    on: OpContext<'_>,
+    schema: &Schema,
+    x: &TorchArray<T>,
+    axis: isize,
+    keepdims: bool,
+) -> Result<TorchArray<i64>> {
+    let Some(axis) = rules::reduction_axis(on.op, axis, x.shape().len())? else {
+        return on.array(on.full(&[], 0_i64)?);
+    };
+    rules::require_elements(on.op, x.shape(), &[axis])?;
+    let x = on.enter(DtypeStrategy::Order, x)?;
+    let x = if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
+    on.array(on.call(schema, args![&x, axis, keepdims])?)
+}
+
+/// Index of the largest element, the first of equals; NaN is the largest.
+pub fn argmax<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: bool) -> Result<TorchArray<i64>> {
+    index_of(b.on("argmax"), &ops::ARGMAX, x, axis, keepdims)
+}
+
+/// Index of the smallest element, the first of equals; NaN is the smallest.
+pub fn argmin<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: bool) -> Result<TorchArray<i64>> {
+    index_of(b.on("argmin"), &ops::ARGMIN, x, axis, keepdims)
+}
+
+fn scan<T: Element>(
+    on: OpContext<'_>,
+    schema: &Schema,
+    x: &TorchArray<T>,
+    axis: isize,
+    initial: Option<i64>,
+) -> Result<TorchArray<T::Sum>> {
+    let size = <T::Sum as Element>::DTYPE.size();
+    let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, initial.is_some(), size)?;
+    let scanned = on.call(schema, args![&on.reshape(&to_sum(on, x)?, &shape)?, axis])?;
+    let Some(initial) = initial else {
+        return from_sum::<T>(on, scanned);
+    };
+    let mut first = scanned.shape().to_vec();
+    first[axis] = 1;
+    // the leading element is a tensor that libtorch fills; the scan may be empty, so no slice of it can serve
+    let first = on.call(&ops::NEW_FULL, args![&scanned, &first, Number::of(initial)])?;
+    from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
+}
+
+/// Running sum along one axis.
+pub fn cumulative_sum<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: isize,
+    include_initial: bool,
+) -> Result<TorchArray<T::Sum>> {
+    scan(b.on("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
+}
+
+/// Running product along one axis.
+pub fn cumulative_prod<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: isize,
+    include_initial: bool,
+) -> Result<TorchArray<T::Sum>> {
+    scan(b.on("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
+}
+
+/// Differences of neighbours along one axis, `n` times.
+pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> Result<TorchArray<T>> {
+    let on = b.on("diff");
+    let axis = rules::axis(on.op, axis, x.shape().len())?;
+    let (left, times) = rules::differences(x.shape(), axis, n);
+    if left.contains(&0) {
+        return on.array(on.full(&left, T::ZERO)?);
+    }
+    let mut d = on.enter(DtypeStrategy::Parts, x)?;
+    for _ in 0..times {
+        let left = d.shape()[axis] - 1;
+        d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
+    }
+    on.leave(DtypeStrategy::Parts, d)
+}
+
+/// Quantiles over axes, with the axes of `q` first.
+pub fn quantile<T: Real>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    q: &TorchArray<T>,
+    axis: Axes,
+    method: Interpolation,
+    keepdims: bool,
+) -> Result<TorchArray<T>> {
+    let on = b.on("quantile");
+    let dtype = computed_in(T::DTYPE);
+    let over = ReductionAxes::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
+    check_quantiles(on, q)?;
+    rules::require_elements(on.op, over.x.shape(), &over.axes)?;
+    let (n, (lanes, reduced)) = (over.count(), over.flat(on)?);
+    let shape = [q.shape(), &reduced].concat();
+    if rules::count(on.op, &shape, size_of::<T>())? == 0 {
+        return on.array(on.full(&shape, T::ZERO)?);
+    }
+    let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
+    let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;
+    let found = between(on, &sorted, &places(on, &quantiles, n, dtype)?, method)?;
+    // NaN is sorted to the end
+    let last = on.narrow(&sorted, sorted.ndim() - 1, n - 1, 1)?;
+    let found = on.select(&on.call(&ops::ISNAN, args![&last])?, &last, &found)?;
+    let found = on.call(&ops::MOVEDIM, args![&found, -1_i64, 0_i64])?;
+    on.array(on.cast(&on.reshape(&found, &shape)?, T::DTYPE)?)
+}
+
+/// Refuses quantiles outside [0, 1].
+fn check_quantiles<T: Real>(on: OpContext<'_>, q: &TorchArray<T>) -> Result<()> {
+    let half = Number::of(0.5_f32);
+    let distance =
+        on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
+    let inside = on.call(&ops::LE, args![&distance, half])?;
+    let axes: Vec<usize> = (0..inside.ndim()).collect();
+    match on.item(&on.call(&ops::ALL, args![&inside, &axes, false])?)? {
+        0 => Err(rules::quantile_range(on.op)),
+        _ => Ok(()),
+    }
+}
+
+/// Where the quantiles lie among `n` sorted elements, rounded as NumPy rounds it: in the dtype, where that has all indices.
+fn places(on: OpContext<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
+    let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
+    if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
+}
+
+/// What lies at these places of the sorted last axis.
+fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
+    let axis = sorted.ndim() - 1;
+    let at = |places: &Tensor| on.pick(sorted, axis, &on.cast(places, DType::Int64)?);
+    let (floor, ceil) = (on.call(&ops::FLOOR, args![places])?, on.call(&ops::CEIL, args![places])?);
+    let part = match method {
+        Interpolation::Lower => return at(&floor),
+        Interpolation::Higher => return at(&ceil),
+        Interpolation::Nearest => return at(&on.call(&ops::ROUND, args![places])?),
+        Interpolation::Linear => on.call(&ops::SUB, args![places, &floor])?,
+        Interpolation::Midpoint => {
+            let apart = on.call(&ops::NE, args![&floor, &ceil])?;
+            on.call(&ops::MUL, args![&apart, Number::of(0.5_f64)])?
+        }
+    };
+    // the axes of the lanes decide the dtype; `part` is rounded to it as NumPy's is
+    let (low, high) = (at(&floor)?, at(&ceil)?);
+    let part = on.call(&ops::TO_OTHER, args![&part, &low])?;
+    let step = on.call(&ops::SUB, args![&high, &low])?;
+    // from the nearer of both, so that each is met exactly
+    let left = on.call(&ops::SUB, args![&on.call(&ops::ONES_LIKE, args![&part])?, &part])?;
+    let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
+    let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
+    on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)
+}

@@ -1,0 +1,186 @@
+//! Complex functions at zeros, infinities and NaN, on every backend. The rows' own tests leave signs of zero, and the parts
+//! of results without a finite value, to this one.
+
+mod common;
+
+use backends::prelude::*;
+use common::*;
+use std::f64::consts::PI;
+
+const INF: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
+
+/// An argument and the result.
+type Case = ((f64, f64), (f64, f64));
+
+/// The number in either precision.
+fn number<T: ComplexFloat>(x: (f64, f64)) -> T {
+    T::from_parts(T::Real::of(x.0), T::Real::of(x.1))
+}
+
+/// Whether a part is the one expected: NaN is NaN, zeros have a sign, and others may differ in the last digits.
+fn is_part(got: f64, want: f64) -> bool {
+    match want {
+        w if w.is_nan() => got.is_nan(),
+        w if w == 0.0 || w.is_infinite() => got == w && got.is_sign_negative() == w.is_sign_negative(),
+        w => (got - w).abs() <= 1e-6 * w.abs(),
+    }
+}
+
+/// Compares the results of an op with the table. Beside NaN the sign of the other part is not specified.
+fn check<B: Backend, T: ComplexFloat>(b: &B, op: &str, cases: &[Case], got: &B::Array<T>) -> Result<()> {
+    let parts = |x: &B::Array<T>| -> Result<Vec<(f64, f64)>> {
+        let (re, im) = (b.to_ndarray(&b.real(x)?)?, b.to_ndarray(&b.imag(x)?)?);
+        Ok(re.iter().zip(&im).map(|(re, im)| (re.to_f64(), im.to_f64())).collect())
+    };
+    let got = parts(got)?;
+    let mut wrong = Vec::new();
+    for (&(x, want), got) in cases.iter().zip(got) {
+        let re = if want.1.is_nan() { is_part(got.0.abs(), want.0.abs()) } else { is_part(got.0, want.0) };
+        let im = if want.0.is_nan() { is_part(got.1.abs(), want.1.abs()) } else { is_part(got.1, want.1) };
+        if !(re && im) {
+            wrong.push(format!("{op}{x:?} is {want:?}, not {got:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}, {}:\n{}", B::NAME, T::DTYPE, wrong.join("\n"));
+    Ok(())
+}
+
+fn arguments<B: Backend, T: ComplexFloat>(b: &B, cases: &[Case]) -> Result<B::Array<T>> {
+    b.asarray(cases.iter().map(|&(x, _)| number(x)).collect::<Vec<T>>())
+}
+
+/// NumPy's signs: the conjugate over the square of the magnitude. Of infinities 0, as in C99.
+const RECIPROCAL: &[Case] = &[
+    ((0.0, 0.0), (NAN, NAN)),
+    ((2.0, 0.0), (0.5, -0.0)),
+    ((2.0, -0.0), (0.5, 0.0)),
+    ((-2.0, 0.0), (-0.5, -0.0)),
+    ((-2.0, -0.0), (-0.5, 0.0)),
+    ((0.0, 2.0), (0.0, -0.5)),
+    ((-0.0, 2.0), (-0.0, -0.5)),
+    ((0.0, -2.0), (0.0, 0.5)),
+    ((-0.0, -2.0), (-0.0, 0.5)),
+    ((4.0, 3.0), (0.16, -0.12)),
+    ((INF, 1.0), (0.0, -0.0)),
+    ((-INF, 1.0), (-0.0, -0.0)),
+    ((1.0, INF), (0.0, -0.0)),
+    ((-1.0, -INF), (-0.0, 0.0)),
+    ((INF, INF), (0.0, -0.0)),
+    ((NAN, 1.0), (NAN, NAN)),
+    ((1.0, NAN), (NAN, NAN)),
+];
+
+/// The table of the Array API.
+const EXPM1: &[Case] = &[
+    ((0.0, 0.0), (0.0, 0.0)),
+    ((0.0, -0.0), (0.0, -0.0)),
+    ((-0.0, 0.0), (-0.0, 0.0)),
+    ((-INF, 0.0), (-1.0, 0.0)),
+    ((-INF, -0.0), (-1.0, -0.0)),
+    ((-INF, 1.0), (-1.0, 0.0)),
+    ((-INF, -2.0), (-1.0, -0.0)),
+    ((-INF, INF), (-1.0, 0.0)),
+    ((-INF, -INF), (-1.0, -0.0)),
+    ((-INF, NAN), (-1.0, 0.0)),
+    ((INF, 0.0), (INF, 0.0)),
+    ((INF, -0.0), (INF, -0.0)),
+    ((INF, 1.0), (INF, INF)),
+    ((INF, 3.0), (-INF, INF)),
+    ((INF, -1.0), (INF, -INF)),
+    ((INF, INF), (INF, NAN)),
+    ((INF, NAN), (INF, NAN)),
+    ((1.0, INF), (NAN, NAN)),
+    ((1.0, NAN), (NAN, NAN)),
+    ((0.0, INF), (NAN, NAN)),
+    ((NAN, 0.0), (NAN, 0.0)),
+    ((NAN, 1.0), (NAN, NAN)),
+    ((NAN, INF), (NAN, NAN)),
+    ((NAN, NAN), (NAN, NAN)),
+];
+
+/// C99, and NumPy with it.
+const ACOS: &[Case] = &[
+    ((0.0, 0.0), (PI / 2.0, -0.0)),
+    ((0.0, -0.0), (PI / 2.0, 0.0)),
+    ((-0.0, 0.0), (PI / 2.0, -0.0)),
+    ((-0.0, -0.0), (PI / 2.0, 0.0)),
+    ((1.0, 0.0), (0.0, -0.0)),
+    ((1.0, -0.0), (0.0, 0.0)),
+    ((-1.0, 0.0), (PI, -0.0)),
+    ((-1.0, -0.0), (PI, 0.0)),
+    ((0.5, 0.0), (PI / 3.0, -0.0)),
+    ((0.5, -0.0), (PI / 3.0, 0.0)),
+    ((2.0, 0.0), (0.0, -1.3169578969248166)),
+    ((2.0, -0.0), (0.0, 1.3169578969248166)),
+    ((-2.0, 0.0), (PI, -1.3169578969248166)),
+    ((-2.0, -0.0), (PI, 1.3169578969248166)),
+    ((0.0, 1.0), (PI / 2.0, -0.881373587019543)),
+];
+
+macro_rules! of_one_argument {
+    ($($op:ident $cases:ident)*) => {$(
+        #[test]
+        fn $op() {
+            fn in_one<B: Backend, T: ComplexFloat>(b: &B) -> Result<()> {
+                check(b, stringify!($op), $cases, &b.$op(&arguments::<B, T>(b, $cases)?)?)
+            }
+            fn in_both<B: Backend>(b: &B) -> Checked {
+                in_one::<B, Complex<f64>>(b)?;
+                Ok(in_one::<B, Complex<f32>>(b)?)
+            }
+            on_every_backend!(in_both);
+        }
+    )*};
+}
+of_one_argument! { reciprocal RECIPROCAL expm1 EXPM1 acos ACOS }
+
+/// What lies at the ends of the range of numbers, in double precision.
+fn of_the_smallest_and_largest<B: Backend>(b: &B) -> Checked {
+    let small = &[
+        ((0.0, 5e-324), (0.0, -INF)),
+        ((5e-324, 0.0), (INF, -0.0)),
+        ((0.0, -5e-324), (0.0, INF)),
+        ((1e308, 1e308), (5e-309, -5e-309)),
+        ((3e-308, 4e-308), (1.2e307, -1.6e307)),
+    ];
+    check(b, "reciprocal", small, &b.reciprocal(&arguments::<B, Complex<f64>>(b, small)?)?)?;
+    Ok(())
+}
+
+#[test]
+fn reciprocals_neither_overflow_nor_vanish_between() {
+    on_every_backend!(of_the_smallest_and_largest);
+}
+
+/// NumPy: 1 to the power of 0; 0 where the exponent's real part is positive; else NaN.
+const POWERS_OF_ZERO: &[Case] = &[
+    ((0.0, 0.0), (1.0, 0.0)),
+    ((-0.0, -0.0), (1.0, 0.0)),
+    ((1.0, 0.0), (0.0, 0.0)),
+    ((0.5, -0.0), (0.0, 0.0)),
+    ((1.0, 1.0), (0.0, 0.0)),
+    ((2.0, -3.0), (0.0, 0.0)),
+    ((0.0, 1.0), (NAN, NAN)),
+    ((-1.0, 0.0), (NAN, NAN)),
+    ((-1.0, 1.0), (NAN, NAN)),
+    ((NAN, 0.0), (NAN, NAN)),
+];
+
+fn powers<B: Backend, T: ComplexFloat>(b: &B) -> Checked {
+    let exponents = arguments::<B, T>(b, POWERS_OF_ZERO)?;
+    for zero in [(0.0, 0.0), (-0.0, 0.0), (-0.0, -0.0)] {
+        check(b, &format!("{zero:?} to the power of "), POWERS_OF_ZERO, &b.pow(number::<T>(zero), &exponents)?)?;
+    }
+    Ok(())
+}
+
+fn powers_in_both_precisions<B: Backend>(b: &B) -> Checked {
+    powers::<B, Complex<f64>>(b)?;
+    powers::<B, Complex<f32>>(b)
+}
+
+#[test]
+fn powers_of_zero() {
+    on_every_backend!(powers_in_both_precisions);
+}

@@ -1,0 +1,78 @@
+//! The reference as rustdoc writes it: rustdoc warns of no broken link in text that a macro made, and of no page that is too
+//! large to read.
+
+use crate::run::{Outcome, cargo, root, run};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Largest page, in bytes.
+const MOST: usize = 200_000;
+
+/// `docs`: builds the reference; fails where a link leads nowhere or a page is too large.
+pub fn task() -> Outcome {
+    let folder = root().join("target/doc");
+    // pages of items that are no more would stay
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+    }
+    run(cargo().env("RUSTDOCFLAGS", "-Dwarnings").args(["doc", "--workspace", "--no-deps"]))?;
+    let mut pages = Vec::new();
+    find(&folder, &mut pages).map_err(|why| format!("{}: {why}", folder.display()))?;
+    let mut wrong = Vec::new();
+    for page in &pages {
+        let text = fs::read_to_string(page).map_err(|why| format!("{}: {why}", page.display()))?;
+        let name = page.strip_prefix(&folder).unwrap_or(page).display();
+        wrong.extend(mistakes(&text).into_iter().map(|mistake| format!("{name}: {mistake}")));
+    }
+    println!("{} pages in {}", pages.len(), folder.display());
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// The pages, but those with source code.
+fn find(folder: &Path, pages: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some("src" | "static.files") => {}
+            _ if path.is_dir() => find(&path, pages)?,
+            Some(name) if name.ends_with(".html") => pages.push(path),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn mistakes(page: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if page.len() > MOST {
+        wrong.push(format!("{} bytes, at most {MOST} are read with pleasure", page.len()));
+    }
+    let up_to = |text: &str, end: char| text.split(end).next().unwrap_or(text).to_owned();
+    // what rustdoc could not resolve stays as it was written
+    for (at, _) in page.match_indices("[<code>") {
+        wrong.push(format!("no link: {}", up_to(&page[at + "[<code>".len()..], '<')));
+    }
+    for (at, _) in page.match_indices("href=\"") {
+        let target = up_to(&page[at + "href=\"".len()..], '"');
+        if target.contains("::") && !target.contains(['/', '#']) {
+            wrong.push(format!("the link `{target}` leads nowhere"));
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_links_and_long_pages_are_found() {
+        let good = "<a href=\"../backends/trait.Arrays.html\">x</a> <code>[0, 2]</code> <a href=\"#a::b\">y</a>";
+        assert_eq!(mistakes(good), [""; 0]);
+        assert_eq!(mistakes("see [<code>concat</code>]"), ["no link: concat"]);
+        assert_eq!(mistakes("<a href=\"super::Fft\">x</a>"), ["the link `super::Fft` leads nowhere"]);
+        assert!(mistakes(&" ".repeat(MOST + 1))[0].starts_with("200001 bytes"));
+    }
+}
