@@ -50,7 +50,7 @@ fn one_row_gives_everything() {
     let mut model = Model::default();
     parse(&Source { name: "ops.toml".into(), text: table }, Role::Context, &mut model, &mut Report::default());
     let input: Input = syn::parse_quote!(root = backends, backend = Numpyish::new(), type = Numpyish);
-    let tests = conformance::tests(&input, &model).to_string();
+    let tests = conformance::tests(&input, &model, &Default::default()).to_string();
     for wanted in ["mod square", "fn complex64 ()", "check (& ROW , DType :: Complex64)"] {
         assert!(tests.contains(wanted), "missing in the tests: {wanted}");
     }

@@ -124,7 +124,7 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
     fn ends<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
-    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
         self.ends_with(x, options::EndsOptions::new())
     }
     ///[`ends`](Self::ends) with [options](options::EndsOptions) by name.
@@ -132,7 +132,7 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
         let _ = (x, options);
         Err(
             crate::runtime::Error::unsupported(
@@ -155,6 +155,37 @@ Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
                 <Self as crate::runtime::Arrays>::NAME,
             ),
         )
+    }
+}
+///What `ends` gives.
+#[derive(Clone)]
+pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
+    ///array
+    pub values: B::Array<T>,
+    ///array of `i64`
+    pub counts: B::Array<i64>,
+}
+impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
+    ///The arrays, in the order of the fields.
+    pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
+        (self.values, self.counts)
+    }
+}
+impl<
+    B: crate::runtime::Arrays,
+    T: crate::runtime::Float,
+> From<(B::Array<T>, B::Array<i64>)> for EndsResult<B, T> {
+    fn from((values, counts): (B::Array<T>, B::Array<i64>)) -> Self {
+        Self { values, counts }
+    }
+}
+impl<B: crate::runtime::Arrays, T: crate::runtime::Float> ::core::fmt::Debug
+for EndsResult<B, T> {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("EndsResult")
+            .field("values", &self.values)
+            .field("counts", &self.counts)
+            .finish()
     }
 }
 #[doc(hidden)]
@@ -218,7 +249,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
         let options::EndsOptions { weights, first, side, .. } = options;
         crate::runtime::numpyish::sort::ends(self, x, weights, first, side)
             .map(::core::convert::From::from)
@@ -334,7 +365,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
         let options::EndsOptions { weights, first, side, .. } = options;
         crate::runtime::torch::sort::ends(self, x, weights, first, side)
             .map(::core::convert::From::from)
@@ -454,7 +485,7 @@ impl Elementwise for crate::AnyBackend {
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
         match self {
             crate::AnyBackend::Numpyish(b) => {
                 let r = b
@@ -474,7 +505,7 @@ impl Elementwise for crate::AnyBackend {
                             own
                         },
                     )?;
-                Ok(results::EndsResult {
+                Ok(EndsResult {
                     values: crate::AnyArray::Numpyish(r.values),
                     counts: crate::AnyArray::Numpyish(r.counts),
                 })
@@ -497,7 +528,7 @@ impl Elementwise for crate::AnyBackend {
                             own
                         },
                     )?;
-                Ok(results::EndsResult {
+                Ok(EndsResult {
                     values: crate::AnyArray::Torch(r.values),
                     counts: crate::AnyArray::Torch(r.counts),
                 })
@@ -974,7 +1005,7 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 
 # Returns
 
-[`EndsResult`](super::results::EndsResult): `values`, an array; `counts`, an array of `i64`.
+[`EndsResult`](super::EndsResult): `values`, an array; `counts`, an array of `i64`.
 
 # Errors
 
@@ -983,7 +1014,7 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 # Dtypes and accuracy
 
 - `T`: [`Float`](crate::Float): float32, float64, complex64
-- Accuracy: exact
+- Accuracy: exact (either zero may stand for both)
 
 # What runs
 
@@ -991,6 +1022,8 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 |---|---|
 | Numpyish | kernels of this backend |
 | Torch | ops of libtorch |
+
+On a GPU the call waits for 8 bytes: how many there are.
 
 # Example
 
@@ -1019,7 +1052,7 @@ Called as [`Elementwise::is_flat`](super::Elementwise::is_flat).
 
 # Returns
 
-A `bool`, for which the op waits.
+A `bool`, for which it waits.
 
 # Errors
 
@@ -1340,7 +1373,7 @@ impl ops::ends {
             &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\nOn a GPU the call waits for 8 bytes: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1402,7 +1435,7 @@ impl ops::is_flat {
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which the op waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which it waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1587,43 +1620,6 @@ pub mod options {
 }
 #[doc(no_inline)]
 pub use options::*;
-pub mod results {
-    //!Results of ops that give several arrays: a struct for each op of [`ops`](super::ops) that does.
-    use super::*;
-    ///Result of [`ends`](super::ops::ends).
-    #[derive(Clone)]
-    pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
-        ///An array.
-        pub values: B::Array<T>,
-        ///An array of `i64`.
-        pub counts: B::Array<i64>,
-    }
-    impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
-        ///The arrays, in the order of the fields.
-        pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
-            (self.values, self.counts)
-        }
-    }
-    impl<
-        B: crate::runtime::Arrays,
-        T: crate::runtime::Float,
-    > From<(B::Array<T>, B::Array<i64>)> for EndsResult<B, T> {
-        fn from((values, counts): (B::Array<T>, B::Array<i64>)) -> Self {
-            Self { values, counts }
-        }
-    }
-    impl<B: crate::runtime::Arrays, T: crate::runtime::Float> ::core::fmt::Debug
-    for EndsResult<B, T> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            f.debug_struct("EndsResult")
-                .field("values", &self.values)
-                .field("counts", &self.counts)
-                .finish()
-        }
-    }
-}
-#[doc(no_inline)]
-pub use results::*;
 #[doc(hidden)]
 #[allow(unused_imports, unused_parens, non_camel_case_types, clippy::all)]
 pub mod __each {
@@ -1881,12 +1877,12 @@ pub mod __by_name {
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             #[allow(unused_mut)]
             let mut options = options::EndsOptions::new();
-            let given = args.optional_array::<T::Real>(1usize)?;
-            if let Some(given) = &given {
+            let given_weights = args.optional_array::<T::Real>(1usize)?;
+            if let Some(given) = &given_weights {
                 options = options.weights(&**given);
             }
-            let given = args.optional_array::<i32>(2usize)?;
-            if let Some(given) = &given {
+            let given_first = args.optional_array::<i32>(2usize)?;
+            if let Some(given) = &given_first {
                 options = options.first(&**given);
             }
             if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
@@ -1969,22 +1965,23 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }
 /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
 ///
 /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With
-/// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of
-/// yours.
+/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it. Of a backend with only some ops
+/// `overlay = "naive.toml", partial = true` tells which: tests of the others, and of those in
+/// `without = ["matmul"]`, are ignored. With `table = "my_ops.toml", trait = MyOps, golden =
+/// "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
 #[cfg(feature = "conformance")]
 #[macro_export]
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }

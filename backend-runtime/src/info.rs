@@ -34,6 +34,8 @@ pub struct OpInfo {
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
+    /// What the row says in the columns that its table declares.
+    pub columns: &'static [(&'static str, &'static str)],
     /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
@@ -235,6 +237,7 @@ impl OpInfo {
             fold: None,
             params: &[],
             result: ResultInfo::One(ElementInfo::T),
+            columns: &[],
             aten: None,
         }
     }
@@ -261,6 +264,12 @@ impl OpInfo {
     #[doc(hidden)]
     pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }
+    }
+
+    /// The same with what it says in declared columns.
+    #[doc(hidden)]
+    pub const fn with_columns(self, columns: &'static [(&'static str, &'static str)]) -> OpInfo {
+        OpInfo { columns, ..self }
     }
 
     /// The same with libtorch's op.

@@ -21,6 +21,7 @@ pub mod random;
 pub mod rules;
 pub mod scalar;
 mod threads;
+pub mod wrap;
 
 pub mod cuda;
 pub mod numpyish;
@@ -45,3 +46,4 @@ pub use num_complex::{self, Complex};
 pub use operand::{IntoOperand, Operand, Scalar, kind};
 pub use params::*;
 pub use promotion::{can_cast, finfo, iinfo, result_type};
+pub use wrap::Wrap;

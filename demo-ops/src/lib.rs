@@ -3,6 +3,8 @@
 
 use backends::prelude::*;
 
+pub mod counted;
+pub mod kernels;
 pub mod naive;
 pub mod points;
 

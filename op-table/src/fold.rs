@@ -96,7 +96,7 @@ impl Fold {
 
 /// The parameters that are numbers of the expressions: all but `keepdims`.
 pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
-    op.params.iter().filter(|p| matches!(p.kind, Kind::Plain(_)) && p.name != "keepdims")
+    op.params.iter().filter(|p| p.is_fold_number())
 }
 
 /// The dtype that elements of a dtype are computed in.

@@ -24,6 +24,8 @@ pub struct Model {
     pub sets: Vec<Set>,
     /// The closed choices.
     pub choices: Vec<Arc<Choice>>,
+    /// The columns that rows may have beside those of every table.
+    pub columns: Vec<Column>,
     /// The words of expressions.
     pub words: BTreeMap<String, Word>,
     /// The accuracies.
@@ -103,6 +105,10 @@ pub struct Backend {
     pub each: bool,
     /// Whether it takes `aten` mappings.
     pub aten: bool,
+    /// The type parameters, each with its bound: those of a backend that wraps another.
+    pub generics: Vec<(String, String)>,
+    /// Whether ops run on the backend that it wraps.
+    pub wrap: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.
@@ -159,6 +165,39 @@ pub struct Group {
     pub span: Span,
 }
 
+/// A column that a table declares.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// What a row may say.
+    pub words: Vec<String>,
+}
+
+/// Facts of a row that the tests hold backends to.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Whether 0.0 and -0.0 in its result are the same; the row's reason says why.
+    pub any_zero: bool,
+    /// What it waits for; other rows bring nothing from the device.
+    pub waits: Option<Waits>,
+    /// Calls that NumPy refuses, and backends too.
+    pub raises: Option<Vec<Text>>,
+    /// The seed that random numbers of its cases start from.
+    pub seed: Option<u64>,
+}
+
+/// What an op waits for.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    /// How many bytes come from the device.
+    pub bytes: u64,
+    /// Why.
+    pub why: String,
+}
+
 /// One row.
 #[derive(Clone)]
 pub struct Op {
@@ -206,6 +245,10 @@ pub struct Op {
     pub ulp: Vec<(String, f64)>,
     /// Why they are.
     pub reason: String,
+    /// What the tests hold backends to.
+    pub facts: Facts,
+    /// What it says in the columns that its table declares.
+    pub columns: Vec<(String, String)>,
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.
@@ -397,6 +440,11 @@ pub enum DefaultValue {
 }
 
 impl Param {
+    /// Whether it is a number of the expressions of a `fold` row: all but `keepdims` are.
+    pub fn is_fold_number(&self) -> bool {
+        matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
+    }
+
     /// Whether it is an array, or an operand that may be one.
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_) | Kind::Operand(_))

@@ -83,6 +83,8 @@ fn row(op: &Op, model: &Model) -> Value {
         "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
         // none by the row's own word, or none at all
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
+        "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
+        "seed": op.facts.seed,
         "shape_only": shape_only,
         "exact": exact,
         "golden": (!op.golden.is_empty()).then_some(&op.golden),

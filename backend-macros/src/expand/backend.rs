@@ -18,13 +18,28 @@ impl Expand<'_> {
     pub(super) fn implement(&self, name: &TokenStream, backend: &Backend, ops: &[&Op]) -> TokenStream {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
+        let generics = self.generics(backend);
         // on the pages of the types, the same methods as on those of the traits would bury the rest
-        quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
+        quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
+    }
+
+    /// `<B: Backend>`, of a backend that wraps another.
+    fn generics(&self, backend: &Backend) -> Option<TokenStream> {
+        let root = &self.root;
+        let parameters = backend.generics.iter().map(|(name, bound)| {
+            let (name, path) = (id(name), tokens(bound));
+            if bound == "Backend" { quote!(#name: #root::Backend) } else { quote!(#name: #path) }
+        });
+        (!backend.generics.is_empty()).then(|| quote!(<#(#parameters),*>))
     }
 
     pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
-        let (signature, prepare, body) =
-            (self.signature(op, op.has_options()), self.prepare(op), self.body(op, backend));
+        let is_wrapped = backend.wrap && !op.maps.contains_key(&backend.name);
+        let signature = self.signature(op, op.has_options());
+        let (prepare, body) = match is_wrapped {
+            true => (self.convert(op), self.wrapped(op)),
+            false => (self.prepare(op), self.body(op, backend)),
+        };
         quote!(#[inline] #signature { #prepare #body })
     }
 
@@ -35,8 +50,11 @@ impl Expand<'_> {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
+                // a kernel of the table's own crate, or one of the library's module
+                let own = path.starts_with("crate::");
                 let path = function(path);
-                self.named(op, quote!(#module::#path(self, #(#all),*)))
+                let called = if own { quote!(#path) } else { quote!(#module::#path) };
+                self.named(op, quote!(#called(self, #(#all),*)))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
@@ -65,17 +83,18 @@ impl Expand<'_> {
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
         let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
-        let (scalar, loops) = (self.scalar_path(op), format_ident!("{kind}{}", op.inputs().count()));
+        let (scalar, loops) = (id(&op.name), format_ident!("{kind}{}", op.inputs().count()));
         let (second, to) = match op.second {
             None => (quote!(), quote!()),
             Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
         };
+        let items = self.items_module(op);
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &#scalar #second { #(#fields,)* #to }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &#items::#scalar #second { #(#fields,)* #to }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

@@ -19,8 +19,8 @@ pub struct Code {
 
 /// How a parameter is read from the values of a call by name.
 enum Read {
-    /// By a function that takes its dtype, if it has one; `pass` makes an argument of what that gives.
-    Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
+    /// By a function that takes its dtype; its result is used between `before` and `after`.
+    Typed { function: &'static str, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream },
     /// As this type.
     Value(TokenStream),
 }
@@ -31,7 +31,7 @@ pub struct OptionCode {
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// What is set, of the argument, which has the parameter's name.
+    /// What is set, of the argument, which has the option's name.
     pub set: TokenStream,
 }
 
@@ -53,8 +53,12 @@ impl Expand<'_> {
             read: Read::Value(quote!(Vec<#item>)),
             info,
         };
-        let typed = |function, dtype: Option<TokenStream>, pass| Read::Typed { function, dtype, pass };
-        let same: fn(TokenStream) -> TokenStream = |read| read;
+        let typed = |function, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream| Read::Typed {
+            function,
+            dtype,
+            before,
+            after,
+        };
         match kind {
             Kind::Array(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
@@ -62,7 +66,7 @@ impl Expand<'_> {
                     method: quote!(&Self::Array<#e>),
                     function: quote!(&B::Array<#e>),
                     convert: None,
-                    read: typed("array", Some(e), |read| quote!(&*#read)),
+                    read: typed("array", Some(e), quote!(&*), quote!()),
                     info: quote!(Array(#of)),
                 }
             }
@@ -72,7 +76,7 @@ impl Expand<'_> {
                     method: quote!(impl #rt::IntoOperand<Self, #e, #marker>),
                     function: quote!(#rt::Operand<'_, B, #e>),
                     convert: Some(quote!(operand())),
-                    read: typed("operand", Some(e), |read| quote!(#read.operand())),
+                    read: typed("operand", Some(e), quote!(), quote!(.operand())),
                     info: quote!(Operand(#of)),
                 }
             }
@@ -82,7 +86,7 @@ impl Expand<'_> {
                     method: quote!(&[&Self::Array<#e>]),
                     function: quote!(&[&B::Array<#e>]),
                     convert: None,
-                    read: typed("arrays", Some(e), |read| quote!(&#read.iter().map(|x| &**x).collect::<Vec<_>>())),
+                    read: typed("arrays", Some(e), quote!(&), quote!(.iter().map(|x| &**x).collect::<Vec<_>>())),
                     info: quote!(Arrays(#of)),
                 }
             }
@@ -108,15 +112,19 @@ impl Expand<'_> {
                 convert: Some(quote!(as_ref())),
                 ..list(quote!(#rt::Slice), quote!(Slices))
             },
-            Kind::Scalar => Code { read: typed("scalar", Some(quote!(T)), same), ..value(quote!(T), quote!(Scalar)) },
+            Kind::Scalar => {
+                Code { read: typed("scalar", Some(quote!(T)), quote!(), quote!()), ..value(quote!(T), quote!(Scalar)) }
+            }
             Kind::Host => Code {
                 method: quote!(impl #rt::IntoHost<T>),
                 function: quote!(#rt::HostArray<T>),
                 convert: Some(quote!(into_host()?)),
-                read: typed("host", Some(quote!(T)), same),
+                read: typed("host", Some(quote!(T)), quote!(), quote!()),
                 info: quote!(Host),
             },
-            Kind::Bytes => Code { read: typed("bytes", None, same), ..value(quote!(&[u8]), quote!(Bytes)) },
+            Kind::Bytes => {
+                Code { read: typed("bytes", None, quote!(), quote!()), ..value(quote!(&[u8]), quote!(Bytes)) }
+            }
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))
@@ -167,29 +175,30 @@ impl Expand<'_> {
     }
 
     /// A positional argument from the values `args` of a call by name.
-    pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+    pub fn from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
-            Read::Typed { function, dtype, pass } => {
+            Read::Typed { function, dtype, before, after } => {
                 let (function, dtype) = (id(function), dtype.map(|dtype| quote!(::<#dtype>)));
-                pass(quote!(args.#function #dtype(#place)?))
+                quote!(#before args.#function #dtype(#place)? #after)
             }
         }
     }
 
     /// The statements that set an option of `options` from the values of a call by name, if it is given.
-    pub fn read_option(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+    pub fn option_from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let setter = id(&param.name);
         match self.code_of(param, op).read {
             Read::Value(ty) => {
                 quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            // what is read lives as long as the options
-            Read::Typed { function, dtype, .. } => {
+            Read::Typed { function, dtype, before, .. } => {
                 let function = format_ident!("optional_{function}");
+                // what is converted on the way has to live as long as the options
+                let given = format_ident!("given_{}", param.name);
                 quote! {
-                    let given = args.#function::<#dtype>(#place)?;
-                    if let Some(given) = &given { options = options.#setter(&**given); }
+                    let #given = args.#function::<#dtype>(#place)?;
+                    if let Some(given) = &#given { options = options.#setter(#before *given); }
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
 
 mod choice;
+mod column;
+mod facts;
 mod mapping;
 mod params;
 mod reference;
@@ -15,7 +17,8 @@ use crate::{
     toml_view::{Table, Value, sections},
 };
 
-const SECTIONS: [&str; 9] = ["backend", "dtype", "dtypes", "choice", "words", "accuracy", "cases", "group", "op"];
+const SECTIONS: [&str; 10] =
+    ["backend", "dtype", "dtypes", "choice", "column", "words", "accuracy", "cases", "group", "op"];
 
 /// The role of a table in a macro call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +58,10 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
     parser.sets(sections(&table, "dtypes"));
     for (name, value) in sections(&table, "choice") {
         parser.choice(name, value);
+    }
+    let keys = row::keys();
+    for (name, value) in sections(&table, "column") {
+        parser.declared_column(name, value, &keys);
     }
     for (name, value) in sections(&table, "words") {
         parser.word_of_expressions(name, value);
