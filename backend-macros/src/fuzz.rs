@@ -25,7 +25,7 @@ const ROWS: [&str; 26] = [
     "sum",
     "matmul",
     "transpose",
-    "expand_dims",
+    "reshape",
     "squeeze",
     "quantile",
     "median",
