@@ -60,6 +60,7 @@ const WORDS: [(&str, Kind); 10] = [
 ];
 
 /// Types that have an element type: `array<real>`.
+#[allow(clippy::type_complexity)] // a table of names and what makes a kind of each
 const OF_ELEMENTS: [(&str, fn(Elem) -> Kind); 3] =
     [("array", Kind::Array), ("operand", Kind::Operand), ("arrays", Kind::Arrays)];
 
