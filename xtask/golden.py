@@ -289,11 +289,81 @@ def _special(name, x):
     return getattr(scipy.special, name)(x.astype(np.float64))
 
 
+def _philox(key, count):
+    """`count` 32-bit words of the stream of a key, from its first on: Philox4x32-10 by the paper of Salmon et al., 2011."""
+    words = []
+    for counter in range(-(-count // 4)):
+        x = [counter & 0xFFFFFFFF, counter >> 32, 0, 0]
+        low, high = key & 0xFFFFFFFF, key >> 32
+        for _ in range(10):
+            a, b = x[0] * 0xD2511F53, x[2] * 0xCD9E8D57
+            x = [(b >> 32) ^ x[1] ^ low, b & 0xFFFFFFFF, (a >> 32) ^ x[3] ^ high, a & 0xFFFFFFFF]
+            low, high = (low + 0x9E3779B9) & 0xFFFFFFFF, (high + 0xBB67AE85) & 0xFFFFFFFF
+        words += x
+    return words
+
+
+def _bits(key, count):
+    """`count` numbers of 64 random bits, each of two words."""
+    words = _philox(key, 2 * count)
+    return [words[2 * i] << 32 | words[2 * i + 1] for i in range(count)]
+
+
+def _units(key, count, made):
+    """Numbers in [0, 1), of 53 bits in float64, else of 24."""
+    if made == np.float64:
+        return np.array([(bits >> 11) / 2**53 for bits in _bits(key, count)], np.float64)
+    return np.array([(word >> 8) / 2**24 for word in _philox(key, count)[:count]], np.float32)
+
+
+def _made(T):
+    """The dtype that random numbers of a dtype are made in, and how many of them an element has."""
+    return np.dtype("float64" if real_of(T) == "float64" else "float32"), 2 if kind(T) == "c" else 1
+
+
+def _elements(reals, shape, T):
+    x = rounded(reals, real_of(T))
+    return (x[0::2] + 1j * x[1::2]).astype(T).reshape(shape) if kind(T) == "c" else x.reshape(shape)
+
+
+def _random_uniform(shape, low, high, T, seed):
+    made, parts = _made(T)
+    low, high = made.type(low), made.type(high)
+    count = int(np.prod(shape, dtype=int)) * parts
+    reals = low + (high - low) * _units(seed, count, made)
+    # what rounding carries to the end becomes what is below it
+    end = rounded(high, real_of(T))
+    below = _nextafter(end, rounded(np.full((), -np.inf), real_of(T)), real_of(T))
+    return _elements(np.where(rounded(reals, real_of(T)) == end, below, reals), shape, T)
+
+
+def _random_normal(shape, mean, std, T, seed):
+    """By Box and Muller, of two uniform numbers each."""
+    made, parts = _made(T)
+    count = int(np.prod(shape, dtype=int)) * parts
+    # a block of four words makes two numbers in float64, four in float32; the last may be made in part
+    whole = -(-count // 4) * 4
+    u = _units(seed, whole, made).astype(np.longdouble)
+    radius, angle = np.sqrt(-2 * np.log1p(-u[0::2])), 2 * np.pi * np.longdouble(1) * u[1::2]
+    z = np.stack([radius * np.cos(angle), radius * np.sin(angle)], -1).ravel()[:count]
+    return _elements((mean + std * z).astype(np.float64), shape, T)
+
+
+def _random_integers(shape, low, high, T, seed):
+    count = int(np.prod(shape, dtype=int))
+    low, high = int(low), int(high)
+    return np.array([low + (bits * (high - low) >> 64) for bits in _bits(seed, count)], T).reshape(shape)
+
+
+def _random_permutation(n, T, seed):
+    return np.argsort(np.array(_bits(seed, n), np.uint64), kind="stable").astype(T)
+
+
 WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
-        _special,
+        _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
     )  # fmt: skip
 }
 
@@ -309,6 +379,7 @@ class Row:
         self.results, self.is_list = keys["results"], keys["is_list"]
         self.types = keys["types"] or [None]
         self.shape_only, self.exact = keys["shape_only"], keys["exact"]
+        self.raises, self.seed = keys["raises"], keys["seed"]
         self.golden, self.reference, self.signature = keys["golden"], keys["reference"], keys["signature"]
 
     def expression(self):
@@ -382,6 +453,8 @@ def compute(row, dtype, to, case):
 
     names = arguments(row, case, dtype, hold)
     names |= {"T": dtype, "dtype": np.dtype(WIDER[dtype]) if wide else own(dtype)}
+    if row.seed is not None:
+        names["seed"] = row.seed
     if to:
         names["out_dtype"] = np.dtype("float64") if to == "bfloat16" else own(to)
     results = eval(row.expression(), WORDS | names)
@@ -448,6 +521,17 @@ def packed_row(row, failures):
     return text(row.signature) + bytes([len(row.cases)]) + b"".join(map(text, row.cases)) + b"".join(blocks)
 
 
+def check_raises(row, failures):
+    """What the row says NumPy refuses, it has to refuse."""
+    dtype = next((usual for usual in ("float64", "int64") if usual in row.dtypes), row.dtypes[0])
+    for case in row.raises:
+        try:
+            compute(row, dtype, None, case)
+            failures.append(f"{row.name}, case `{case}`: NumPy computes what `raises` says it refuses")
+        except Exception:
+            pass
+
+
 def packed_rows(rows, failures):
     return b"backends-golden-1\n" + b"".join(block(packed_row(row, failures)) for row in rows)
 
@@ -486,6 +570,8 @@ def main():
         return show([row for row in every if row.name == options.row] or sys.exit(f"no row `{options.row}`"))
 
     failures = [f"{row.name}: no cases" for row in every if row.cases is None]
+    for row in every:
+        check_raises(row, failures)
     rows = [row for row in every if row.cases]
     if options.name:
         files = {options.name: packed_rows(rows, failures)}

@@ -3,15 +3,18 @@
 //! The tests call ops by name: samples, references and comparisons are the facade's.
 
 use crate::{
-    expand::{camel_dtype, id, info, snake},
+    expand::{Expand, camel_dtype, id, snake},
     input::Input,
 };
 use op_table::model::*;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 /// The tests of the rows of this call: those of the base table, or of the user's.
-pub fn tests(input: &Input, model: &Model) -> TokenStream {
+///
+/// Those of rows that are `missing` are ignored.
+pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
     let root = &input.root;
     let (Some(backend), Some(ty)) = (&input.backend, &input.backend_type) else {
         return quote!(::core::compile_error! { "give `backend = ..` and `type = ..`" });
@@ -22,7 +25,8 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
     };
     let partial = input.partial.then(|| quote!(.partial()));
     let meter = input.meter.as_ref().map(|path| quote!(.metered(#path)));
-    let rows = model.ops.iter().filter(|o| o.own == input.table.is_some());
+    let of_table = input.table.is_some() && !input.overlay;
+    let rows = model.ops.iter().filter(|o| o.own == of_table);
     let call = match &input.extension {
         None => quote!(#root::call),
         Some(name) => {
@@ -31,7 +35,10 @@ pub fn tests(input: &Input, model: &Model) -> TokenStream {
         }
     };
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
-    let tests = wanted.map(|op| row(op, model, input));
+    let tests = wanted.map(|op| match missing.contains(&op.name) {
+        true => ignored(op, model, input, ty),
+        false => row(op, model, input),
+    });
     quote! {
         #[allow(unused_imports)]
         mod conformance {
@@ -49,14 +56,18 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let root = &input.root;
     let cases = model.cases_of(op);
     let Op { name, group, .. } = op;
-    let params = info::params(op, &quote!(#root::runtime));
+    let expand = Expand { model, root: root.clone(), extension: None };
+    let (params, result) = (expand.params_info(op), expand.result_info(op));
+    let (any_zero, waits) = (op.facts.any_zero, op.facts.waits.as_ref().map_or(0, |waits| waits.bytes));
+    let raises: Vec<&str> = op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect();
+    let seed = op.facts.seed.map_or(quote!(None), |seed| quote!(Some(#seed)));
     let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let dtypes: Vec<&String> = model.dtypes_of(&op.set).iter().filter(wanted).collect();
     let checked = if cases.is_empty() { &[][..] } else { &dtypes };
     let checks = checked.iter().map(|dtype| check(op, model, dtype));
-    let answers = answers(op, &dtypes);
+    let answers = answers(op, model, &dtypes);
     let module = id(name);
     quote! {
         mod #module {
@@ -69,10 +80,27 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
                 signature: #signature,
                 cases: &[#(#cases),*],
                 accuracy: #accuracy,
+                result: #result,
+                any_zero: #any_zero,
+                waits: #waits,
+                raises: &[#(#raises),*],
+                seed: #seed,
             };
 
             #(#checks)*
             #answers
+        }
+    }
+}
+
+/// The tests of a row that the backend lacks: the test runner tells them from those that pass.
+fn ignored(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
+    let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
+    let tests = model.dtypes_of(&op.set).iter().filter(wanted).map(|dtype| id(dtype));
+    let (module, why) = (id(&op.name), format!("{} has no `{}`", quote!(#ty), op.name));
+    quote! {
+        mod #module {
+            #(#[test] #[ignore = #why] fn #tests() {})*
         }
     }
 }
@@ -100,18 +128,29 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
 
 /// The tests that the row answers any arguments, in every dtype: the usual one first, which is called most; and that it
 /// refuses the same ones as other backends.
-fn answers(op: &Op, dtypes: &[&String]) -> TokenStream {
+fn answers(op: &Op, model: &Model, dtypes: &[&String]) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
     }
     let mut dtypes = dtypes.to_vec();
     dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
-    let to = match &op.second {
-        Some(_) => quote!(Some(DType::Float64)),
-        None => quote!(None),
-    };
+    let to = op.second_set.as_ref().map(|set| {
+        // float64 where the set has it, else what it begins with
+        let set = model.dtypes_of(set);
+        dtype(set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str))
+    });
+    let to = to.map_or(quote!(None), |to| quote!(Some(#to)));
+    let raises = op.facts.raises.as_ref().map(|_| {
+        let usual = dtype(dtypes[0]);
+        quote! {
+            #[test]
+            fn raises() { SUITE.raises(&ROW, #usual); }
+        }
+    });
     let dtypes: Vec<TokenStream> = dtypes.iter().map(|name| dtype(name)).collect();
     quote! {
+        #raises
+
         #[test]
         fn arguments() { SUITE.answers(&ROW, &[#(#dtypes),*], #to); }
 

@@ -15,13 +15,17 @@ const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
 /// Rows of the base table that the others name, and some of every kind; few, so that many tables can be tried.
-const ROWS: [&str; 22] = [
+const ROWS: [&str; 26] = [
+    "flatten",
+    "less",
+    "ones_like",
+    "full_like",
     "asarray",
     "full",
     "sum",
     "matmul",
     "transpose",
-    "expand_dims",
+    "reshape",
     "squeeze",
     "quantile",
     "median",

@@ -10,7 +10,8 @@ use syn::{
 };
 
 /// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME`; for tests also `backend = EXPR,
-/// type = TYPE, groups = ["NAME", ..], golden = "FILE", partial = true, meter = PATH`
+/// type = TYPE, groups = ["NAME", ..], without = ["ROW", ..],
+/// golden = "FILE", partial = true, meter = PATH`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
@@ -30,6 +31,8 @@ pub struct Input {
     pub groups: Vec<String>,
     /// The dtypes to test; all if none is named.
     pub dtypes: Vec<String>,
+    /// Rows whose tests are ignored.
+    pub without: Vec<String>,
     /// The file with the references of a user's table.
     pub golden: Option<LitStr>,
     /// Whether the backend has only some ops.
@@ -50,6 +53,7 @@ impl Parse for Input {
             backend_type: None,
             groups: Vec::new(),
             dtypes: Vec::new(),
+            without: Vec::new(),
             golden: None,
             partial: false,
             meter: None,
@@ -76,9 +80,10 @@ impl Parse for Input {
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
+                "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, dtypes, golden, partial, meter"
+                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, dtypes, without, golden, partial, meter"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

@@ -10,6 +10,7 @@ mod formula;
 #[cfg(test)]
 mod fuzz;
 mod input;
+mod missing;
 #[cfg(test)]
 mod tests;
 
@@ -56,10 +57,22 @@ fn base_model(input: &Input, report: &mut Report) -> Model {
 fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
+    let mut missing = input.without.iter().cloned().collect();
     if input.table.is_some() {
-        parse(&input.read()?.0, Role::Own, &mut model, &mut report);
+        let role = if input.overlay { Role::Overlay } else { Role::Own };
+        let source = input.read()?.0;
+        parse(&source, role, &mut model, &mut report);
+        check(&source, &mut model, &mut report);
     }
-    if report.is_empty() { Ok(conformance::tests(input, &model)) } else { Err(errors(report, input.file_span())) }
+    if let Some(column) = model.backends.iter().find(|b| b.own && input.overlay).cloned() {
+        inherit(&mut model, &column);
+        missing = &missing | &missing::missing(&model, &column);
+    }
+    if report.is_empty() {
+        Ok(conformance::tests(input, &model, &missing))
+    } else {
+        Err(errors(report, input.file_span()))
+    }
 }
 
 /// One `compile_error!` per mistake.
@@ -86,7 +99,7 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
     }
     if let Some(column) = &column {
         inherit(&mut model, column);
-        if !input.partial {
+        if !input.partial && !column.wrap {
             complete(source, &model, column, &mut report);
         }
     }
@@ -119,7 +132,7 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let free = op.maps.values().find(|m| match m {
             Map::Compose(_) | Map::Generic(_) => true,
-            Map::Each { .. } => new.each,
+            map if map.is_of_elements() => new.each,
             _ => false,
         });
         if let Some(map) = free.cloned() {
@@ -158,9 +171,10 @@ fn exported_macros(base: &str) -> TokenStream {
         /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
         ///
         /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-        /// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With
-        /// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of
-        /// yours.
+        /// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it. Of a backend with only some ops
+        /// `overlay = "naive.toml", partial = true` tells which: tests of the others, and of those in
+        /// `without = ["matmul"]`, are ignored. With `table = "my_ops.toml", trait = MyOps, golden =
+        /// "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
         #[cfg(feature = "conformance")]
         #[macro_export]
         macro_rules! conformance {

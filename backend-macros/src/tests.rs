@@ -50,7 +50,7 @@ fn one_row_gives_everything() {
     let mut model = Model::default();
     parse(&Source { name: "ops.toml".into(), text: table }, Role::Context, &mut model, &mut Report::default());
     let input: Input = syn::parse_quote!(root = backends, backend = Numpyish::new(), type = Numpyish);
-    let tests = conformance::tests(&input, &model).to_string();
+    let tests = conformance::tests(&input, &model, &Default::default()).to_string();
     for wanted in ["mod square", "fn complex64 ()", "check (& ROW , DType :: Complex64)"] {
         assert!(tests.contains(wanted), "missing in the tests: {wanted}");
     }
@@ -60,7 +60,7 @@ fn one_row_gives_everything() {
 #[test]
 fn what_is_right_is_expanded_beside_the_errors() {
     let said = expand(&SMALL.replace("x1 + x2\"\n", "x1 + x3\"\n")).unwrap_err();
-    assert!(said.contains("compile_error ! { \"ops.toml:50:17: `x3` is not a parameter"), "{said}");
+    assert!(said.contains("compile_error ! { \"ops.toml:56:17: `x3` is not a parameter"), "{said}");
     for wanted in ["pub trait Elementwise", "fn sum <", "fn add <", "pub enum AnyBackend", "pub trait Backend"] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }

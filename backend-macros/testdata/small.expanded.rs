@@ -1,4 +1,8 @@
 const _: &[u8] = ::core::include_bytes!("ops.toml");
+const _: () = assert!(
+    crate ::runtime::same_names(crate ::runtime::Side::NAMES, & ["left", "right"]),
+    "`[choice.side]` has other names than the runtime's `Side`"
+);
 /**Element by element.
 
 Each op has its page in [`ops`].*/
@@ -113,6 +117,76 @@ Parameters, dtypes, errors and an example: [`ops::rms`].*/
             ),
         )
     }
+    /**The ends along an axis, and how many elements are equal to them.
+
+Parameters, dtypes, errors and an example: [`ops::ends`].*/
+    #[inline]
+    fn ends<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        self.ends_with(x, options::EndsOptions::new())
+    }
+    ///[`ends`](Self::ends) with [options](options::EndsOptions) by name.
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        let _ = (x, options);
+        Err(
+            crate::runtime::Error::unsupported(
+                "ends",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+    /**Whether all elements are equal.
+
+Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        let _ = (x,);
+        Err(
+            crate::runtime::Error::unsupported(
+                "is_flat",
+                <Self as crate::runtime::Arrays>::NAME,
+            ),
+        )
+    }
+}
+///What `ends` gives.
+#[derive(Clone)]
+pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
+    ///array
+    pub values: B::Array<T>,
+    ///array of `i64`
+    pub counts: B::Array<i64>,
+}
+impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
+    ///The arrays, in the order of the fields.
+    pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
+        (self.values, self.counts)
+    }
+}
+impl<
+    B: crate::runtime::Arrays,
+    T: crate::runtime::Float,
+> From<(B::Array<T>, B::Array<i64>)> for EndsResult<B, T> {
+    fn from((values, counts): (B::Array<T>, B::Array<i64>)) -> Self {
+        Self { values, counts }
+    }
+}
+impl<B: crate::runtime::Arrays, T: crate::runtime::Float> ::core::fmt::Debug
+for EndsResult<B, T> {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("EndsResult")
+            .field("values", &self.values)
+            .field("counts", &self.counts)
+            .finish()
+    }
 }
 #[doc(hidden)]
 impl Elementwise for crate::runtime::numpyish::Numpyish {
@@ -169,6 +243,23 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
         __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
+    }
+    #[inline]
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        let options::EndsOptions { weights, first, side, .. } = options;
+        crate::runtime::numpyish::sort::ends(self, x, weights, first, side)
+            .map(::core::convert::From::from)
+    }
+    #[inline]
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
     }
 }
 #[doc(hidden)]
@@ -268,6 +359,23 @@ impl Elementwise for crate::runtime::torch::Torch {
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
         __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
+    }
+    #[inline]
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        let options::EndsOptions { weights, first, side, .. } = options;
+        crate::runtime::torch::sort::ends(self, x, weights, first, side)
+            .map(::core::convert::From::from)
+    }
+    #[inline]
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
     }
 }
 #[doc(hidden)]
@@ -369,6 +477,77 @@ impl Elementwise for crate::AnyBackend {
             crate::AnyBackend::Torch(b) => {
                 let r = b.rms_with(x.torch("rms")?, axis, options)?;
                 Ok(crate::AnyArray::Torch(r))
+            }
+        }
+    }
+    #[inline]
+    fn ends_with<T: crate::runtime::Float>(
+        &self,
+        x: &Self::Array<T>,
+        options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
+    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b
+                    .ends_with(
+                        x.numpyish("ends")?,
+                        {
+                            let mut own = options::EndsOptions::new();
+                            own.weights = options
+                                .weights
+                                .map(|x| x.numpyish("ends"))
+                                .transpose()?;
+                            own.first = options
+                                .first
+                                .map(|x| x.numpyish("ends"))
+                                .transpose()?;
+                            own.side = options.side;
+                            own
+                        },
+                    )?;
+                Ok(EndsResult {
+                    values: crate::AnyArray::Numpyish(r.values),
+                    counts: crate::AnyArray::Numpyish(r.counts),
+                })
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b
+                    .ends_with(
+                        x.torch("ends")?,
+                        {
+                            let mut own = options::EndsOptions::new();
+                            own.weights = options
+                                .weights
+                                .map(|x| x.torch("ends"))
+                                .transpose()?;
+                            own.first = options
+                                .first
+                                .map(|x| x.torch("ends"))
+                                .transpose()?;
+                            own.side = options.side;
+                            own
+                        },
+                    )?;
+                Ok(EndsResult {
+                    values: crate::AnyArray::Torch(r.values),
+                    counts: crate::AnyArray::Torch(r.counts),
+                })
+            }
+        }
+    }
+    #[inline]
+    fn is_flat<T: IsFlatDtypes>(
+        &self,
+        x: &Self::Array<T>,
+    ) -> crate::runtime::Result<bool> {
+        match self {
+            crate::AnyBackend::Numpyish(b) => {
+                let r = b.is_flat(x.numpyish("is_flat")?)?;
+                Ok(r)
+            }
+            crate::AnyBackend::Torch(b) => {
+                let r = b.is_flat(x.torch("is_flat")?)?;
+                Ok(r)
             }
         }
     }
@@ -566,6 +745,8 @@ Element by element.
 | [`threshold`](self::threshold) | x where it is above the limit, the value elsewhere. | real | Numpyish, Torch |
 | [`sum`](self::sum) | Sum. | float32, float64, complex64 | Numpyish, Torch |
 | [`rms`](self::rms) | A composition. | float32, float64, complex64 | Numpyish, Torch |
+| [`ends`](self::ends) | The ends along an axis, and how many elements are equal to them. | float32, float64, complex64 | Numpyish, Torch |
+| [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | Numpyish, Torch |
 
 */
     /**x1 + x2.
@@ -817,6 +998,101 @@ assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
 */
     #[derive(Clone, Copy, Debug)]
     pub struct rms {}
+    /**The ends along an axis, and how many elements are equal to them.
+
+```text
+ends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }
+```
+
+Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::ends_with`](super::Elementwise::ends_with) with the parameters that have a default.
+
+# Parameters
+
+- `x`: array
+- `weights`: array of the real dtype; default `none`, set by [`EndsOptions::weights`](super::options::EndsOptions::weights)
+- `first`: array of `i32`; default `none`, set by [`EndsOptions::first`](super::options::EndsOptions::first)
+- `side`: a choice of [`Side`](crate::Side); default `left`, set by [`EndsOptions::side`](super::options::EndsOptions::side)
+
+# Returns
+
+[`EndsResult`](super::EndsResult): `values`, an array; `counts`, an array of `i64`.
+
+# Errors
+
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`Float`](crate::Float): float32, float64, complex64
+- Accuracy: exact (either zero may stand for both)
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | kernels of this backend |
+| Torch | ops of libtorch |
+
+On a GPU the call waits for 8 bytes: how many there are.
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct ends {}
+    /**Whether all elements are equal.
+
+```text
+is_flat(x: array) -> bool
+```
+
+Called as [`Elementwise::is_flat`](super::Elementwise::is_flat).
+
+# Parameters
+
+- `x`: array
+
+# Returns
+
+A `bool`, for which it waits.
+
+# Errors
+
+- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+
+# Dtypes and accuracy
+
+- `T`: [`IsFlatDtypes`](super::IsFlatDtypes): float32, complex64
+- Accuracy: exact
+
+# What runs
+
+| backend | runs |
+|---|---|
+| Numpyish | code over the other ops |
+| Torch | code over the other ops |
+
+# Example
+
+```
+# use backends::prelude::*;
+# fn main() -> Result<()> {
+let b = Numpyish::new();
+assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
+# Ok(())
+# }
+```
+*/
+    #[derive(Clone, Copy, Debug)]
+    pub struct is_flat {}
 }
 impl ops::add {
     /// What the op takes and gives, as data.
@@ -839,6 +1115,7 @@ impl ops::add {
                     "op_plus(x0, x1)",
                     "op_plus(x0, x1)",
                     &["x0", "x1"],
+                    &[crate::runtime::ElementInfo::T, crate::runtime::ElementInfo::T],
                     &[],
                     &[
                         (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
@@ -899,6 +1176,7 @@ impl ops::leaky {
                     "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
                     "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
                     &["x0"],
+                    &[crate::runtime::ElementInfo::T],
                     &["p0"],
                     &[
                         (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
@@ -1090,6 +1368,109 @@ impl ops::rms {
         )
     }
 }
+impl ops::ends {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
+            "ends",
+            "elementwise",
+            "The ends along an axis, and how many elements are equal to them.",
+            "ends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }",
+            &[
+                crate::runtime::DType::Float32,
+                crate::runtime::DType::Float64,
+                crate::runtime::DType::Complex64,
+            ],
+            &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
+            "",
+            "exact",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\nOn a GPU the call waits for 8 bytes: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
+            None,
+        )
+        .with_to_dtypes(&[])
+        .with_params(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+                crate::runtime::ParamInfo::new(
+                    "weights",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::Real),
+                    Some(crate::runtime::DefaultInfo::None),
+                ),
+                crate::runtime::ParamInfo::new(
+                    "first",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::Int32),
+                    Some(crate::runtime::DefaultInfo::None),
+                ),
+                crate::runtime::ParamInfo::new(
+                    "side",
+                    crate::runtime::ParamKind::Choice(&["left", "right"]),
+                    Some(crate::runtime::DefaultInfo::Choice("left")),
+                ),
+            ],
+        )
+        .with_result(
+            crate::runtime::ResultInfo::Fields(
+                &[
+                    ("values", crate::runtime::ElementInfo::T),
+                    ("counts", crate::runtime::ElementInfo::Int64),
+                ],
+            ),
+        )
+        .with_aten(None);
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::ends(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
+impl ops::is_flat {
+    /// What the op takes and gives, as data.
+    pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
+            "is_flat",
+            "elementwise",
+            "Whether all elements are equal.",
+            "is_flat(x: array) -> bool",
+            &[crate::runtime::DType::Float32, crate::runtime::DType::Complex64],
+            &[
+                ("numpyish", "code over the other ops"),
+                ("torch", "code over the other ops"),
+            ],
+            "",
+            "exact",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which it waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
+            None,
+        )
+        .with_to_dtypes(&[])
+        .with_params(
+            &[
+                crate::runtime::ParamInfo::new(
+                    "x",
+                    crate::runtime::ParamKind::Array(crate::runtime::ElementInfo::T),
+                    None,
+                ),
+            ],
+        )
+        .with_result(crate::runtime::ResultInfo::Plain(crate::runtime::PlainInfo::Bool))
+        .with_aten(None);
+    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    pub fn call<B: crate::Backend>(
+        b: &B,
+        args: &[crate::runtime::Value<B>],
+        options: &[(&str, crate::runtime::Value<B>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        __by_name::is_flat(
+            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
+        )
+    }
+}
 /// Every op of the table, as data.
 pub const OPS: &[crate::runtime::OpInfo] = &[
     *ops::add::INFO,
@@ -1097,6 +1478,8 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
     *ops::threshold::INFO,
     *ops::sum::INFO,
     *ops::rms::INFO,
+    *ops::ends::INFO,
+    *ops::is_flat::INFO,
 ];
 pub mod options {
     /*!Parameters of ops that have defaults: a struct for each op of [`ops`](super::ops) that has such.
@@ -1187,6 +1570,63 @@ pub mod options {
             Self::new()
         }
     }
+    ///Parameters of [`ends`](super::ops::ends) that have a default.
+    #[derive(Debug)]
+    #[non_exhaustive]
+    pub struct EndsOptions<'a, A0, A1> {
+        ///Default: `none`.
+        pub weights: Option<&'a A0>,
+        ///Default: `none`.
+        pub first: Option<&'a A1>,
+        ///Default: `left`.
+        pub side: crate::runtime::Side,
+    }
+    impl<'a, A0, A1> EndsOptions<'a, A0, A1> {
+        /// The defaults.
+        #[inline]
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                weights: None,
+                first: None,
+                side: crate::runtime::Side::Left,
+            }
+        }
+        ///Sets `weights` (default `none`).
+        #[inline]
+        #[must_use]
+        pub fn weights(mut self, weights: &'a A0) -> Self {
+            self.weights = Some(weights);
+            self
+        }
+        ///Sets `first` (default `none`).
+        #[inline]
+        #[must_use]
+        pub fn first(mut self, first: &'a A1) -> Self {
+            self.first = Some(first);
+            self
+        }
+        ///Sets `side` (default `left`).
+        #[inline]
+        #[must_use]
+        pub fn side(mut self, side: crate::runtime::Side) -> Self {
+            self.side = side;
+            self
+        }
+    }
+    impl<'a, A0, A1> Default for EndsOptions<'a, A0, A1> {
+        #[inline]
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+    impl<'a, A0, A1> Clone for EndsOptions<'a, A0, A1> {
+        #[inline]
+        fn clone(&self) -> Self {
+            *self
+        }
+    }
+    impl<'a, A0, A1> Copy for EndsOptions<'a, A0, A1> {}
 }
 #[doc(no_inline)]
 pub use options::*;
@@ -1281,7 +1721,7 @@ pub mod __each {
         type Out = T;
         #[inline(always)]
         fn apply(&self, [x]: [T; 1usize]) -> T {
-            let Self { slope } = *self;
+            let Self { slope, .. } = *self;
             if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
                 rt::Float::times(rt::Element::from_f64(slope), x)
             } else {
@@ -1343,6 +1783,13 @@ pub mod __compose {
         })
     }
 }
+///The dtypes of the set `is_flat_dtypes`: float32, complex64.
+#[diagnostic::on_unimplemented(
+    message = "the dtypes of this op are float32, complex64, and `{Self}` is none of them"
+)]
+pub trait IsFlatDtypes: crate::runtime::Float {}
+impl IsFlatDtypes for f32 {}
+impl IsFlatDtypes for crate::runtime::Complex<f32> {}
 #[doc(hidden)]
 #[allow(unused_imports, clippy::all)]
 pub mod __by_name {
@@ -1469,6 +1916,61 @@ pub mod __by_name {
             other => args.no_dtype(other),
         }
     }
+    pub fn ends<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = options::EndsOptions::new();
+            let given_weights = args.optional_array::<T::Real>(1usize)?;
+            if let Some(given) = &given_weights {
+                options = options.weights(&**given);
+            }
+            let given_first = args.optional_array::<i32>(2usize)?;
+            if let Some(given) = &given_first {
+                options = options.first(&**given);
+            }
+            if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
+                options = options.side(value);
+            }
+            let result = args.b.ends_with(&*args.array::<T>(0usize)?, options)?;
+            Ok(
+                crate::runtime::Value::List(
+                    vec![
+                        crate ::runtime::Value::array:: < T > (result.values), crate
+                        ::runtime::Value::array:: < i64 > (result.counts)
+                    ],
+                ),
+            )
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn is_flat<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: IsFlatDtypes>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            let result = args.b.is_flat(&*args.array::<T>(0usize)?)?;
+            Ok(crate::runtime::Value::from(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => typed::<B, f32>(args),
+            crate::runtime::DType::Complex64 => {
+                typed::<B, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
+    }
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
@@ -1490,6 +1992,8 @@ pub fn call<B: crate::Backend>(
         "threshold" => ops::threshold::call(b, args, options),
         "sum" => ops::sum::call(b, args, options),
         "rms" => ops::rms::call(b, args, options),
+        "ends" => ops::ends::call(b, args, options),
+        "is_flat" => ops::is_flat::call(b, args, options),
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
@@ -1508,22 +2012,23 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }
 /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
 ///
 /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it, `partial = true` lets ops be missing. With
-/// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"` it tests the rows of a table of
-/// yours.
+/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it. Of a backend with only some ops
+/// `overlay = "naive.toml", partial = true` tells which: tests of the others, and of those in
+/// `without = ["matmul"]`, are ignored. With `table = "my_ops.toml", trait = MyOps, golden =
+/// "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
 #[cfg(feature = "conformance")]
 #[macro_export]
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
         $($t)* }
     };
 }

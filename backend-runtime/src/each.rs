@@ -1,6 +1,6 @@
 //! The scalar expression of an `each` row, as a type: the loops and kernels around it are the backend's.
 
-use crate::{Complex, Element, Float, Real};
+use crate::{Complex, DType, Element, Float, Real};
 
 /// A scalar op over `N` elements of `T`. The generated types are zero-size, or hold the op's parameters.
 pub trait Each<const N: usize, T: Element> {
@@ -10,6 +10,48 @@ pub trait Each<const N: usize, T: Element> {
     /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
     fn apply(&self, x: [T; N]) -> Self::Out;
 }
+
+/// A scalar op over one element of each of several dtypes: those of the tuple `X`.
+pub trait EachOf<X: Elements> {
+    /// Dtype of the result.
+    type Out: Element;
+
+    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
+    fn apply(&self, x: X) -> Self::Out;
+}
+
+/// A tuple of up to three elements, of any dtypes.
+pub trait Elements: Copy {
+    /// How many.
+    const COUNT: usize;
+
+    /// Their dtypes; those beyond the count mean nothing.
+    const DTYPES: [DType; 3];
+
+    /// Element `i` of each array.
+    ///
+    /// # Safety
+    /// The pointers are as many as the tuple has elements, each to more than `i` elements of its dtype.
+    unsafe fn read(x: [*const u8; 3], i: usize) -> Self;
+}
+
+macro_rules! elements {
+    ($count:literal: $($at:literal $t:ident),*; $($rest:ident)*) => {
+        impl<$($t: Element),*> Elements for ($($t,)*) {
+            const COUNT: usize = $count;
+            const DTYPES: [DType; 3] = [$($t::DTYPE,)* $(DType::$rest),*];
+
+            #[inline(always)]
+            unsafe fn read(x: [*const u8; 3], i: usize) -> Self {
+                // SAFETY: the caller's promise.
+                unsafe { ($(*x[$at].cast::<$t>().add(i),)*) }
+            }
+        }
+    };
+}
+elements!(1: 0 A; Bool Bool);
+elements!(2: 0 A, 1 B; Bool);
+elements!(3: 0 A, 1 B, 2 C;);
 
 /// The same expression in CUDA C++, for the kernel generated from it.
 pub trait EachSource: 'static {
@@ -24,6 +66,9 @@ pub trait EachSource: 'static {
 
     /// Names of the array parameters, in order.
     const INPUTS: &'static [&'static str];
+
+    /// Which of them is of the dtype `T`.
+    const INPUT_OF_T: usize = 0;
 
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
@@ -75,4 +120,60 @@ pub trait FloatToRealOp<const N: usize> {
     fn complex<R: Real>(&self, x: [Complex<R>; N]) -> R
     where
         Complex<R>: Float<Real = R>;
+}
+
+/// A reduction of a `fold` row, and what the kernels of the GPU are made of. The generated types hold the row's parameters.
+pub trait FoldSource: Copy + Default + Send + Sync + 'static {
+    /// Name of the row.
+    const NAME: &'static str;
+
+    /// The reduction in CUDA C++.
+    const CUDA: FoldKernel;
+
+    /// The loops of the CPU backend for every dtype of the row, compiled where the row is written.
+    fn loops() -> &'static [crate::numpyish::reduction::FoldLoops];
+
+    /// Values of the scalar parameters, in order.
+    fn params(&self) -> Vec<f64>;
+}
+
+/// A reduction over elements of `A`, a dtype that reductions are computed in.
+pub trait EachFold<A: Element>: FoldSource {
+    /// What elements are folded into.
+    type Acc: Element;
+    /// What that becomes.
+    type Out: Element;
+
+    /// The value of no elements, which changes no other that it is joined with.
+    fn identity() -> Self::Acc;
+
+    /// The value of one element.
+    fn map(&self, x: A) -> Self::Acc;
+
+    /// Two values as one; the order of joins is not that of the elements.
+    fn join(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+
+    /// The result of `n` elements.
+    fn finish(&self, a: Self::Acc, n: f64) -> Self::Out;
+}
+
+/// A reduction in CUDA C++: expressions over `T`, which is `E`, or the type of values where elements are only joined.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldKernel {
+    /// The type of values, in terms of `E`, the dtype of elements or float for those of 16 bits.
+    pub acc: &'static str,
+    /// What elements of `acc` are, in terms of the row's dtype.
+    pub acc_element: crate::ElementInfo,
+    /// The value of no elements.
+    pub identity: &'static str,
+    /// The value of the element `x0`.
+    pub map: &'static str,
+    /// The values `x0` and `x1` as one.
+    pub join: &'static str,
+    /// The result, of the value `x0`; the value itself where there is none.
+    pub finish: Option<&'static str>,
+    /// Names of the scalar parameters in `map`.
+    pub params: &'static [&'static str],
+    /// Names of the number of elements and of the scalar parameters in `finish`.
+    pub finish_params: &'static [&'static str],
 }

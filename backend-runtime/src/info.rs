@@ -1,6 +1,6 @@
 //! The rows of an op table as data.
 
-use crate::DType;
+use crate::{DType, DTypeKind, FoldKernel};
 
 /// A row as data: name, parameters, dtypes, result and documentation of an op.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +28,14 @@ pub struct OpInfo {
     pub doc: &'static str,
     /// The scalar expression as a CUDA kernel, for `each` rows.
     pub kernel: Option<KernelInfo>,
+    /// The reduction as a CUDA kernel, for `fold` rows.
+    pub fold: Option<FoldKernel>,
     /// The parameters, those with defaults last.
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
+    /// What the row says in the columns that its table declares.
+    pub columns: &'static [(&'static str, &'static str)],
     /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
@@ -100,6 +104,10 @@ pub enum ElementInfo {
     Sum,
     /// `bool`
     Bool,
+    /// `uint8`
+    UInt8,
+    /// `int32`
+    Int32,
     /// `int64`
     Int64,
 }
@@ -143,10 +151,33 @@ pub enum DefaultInfo {
 pub enum ResultInfo {
     /// An array.
     One(ElementInfo),
-    /// Several arrays.
-    Tuple(&'static [ElementInfo]),
+    /// Several arrays, each with a name: a call by name gives a list of them in this order.
+    Fields(&'static [(&'static str, ElementInfo)]),
     /// A list of arrays.
     List(ElementInfo),
+    /// A number or truth value.
+    Plain(PlainInfo),
+}
+
+impl ElementInfo {
+    /// The dtype that it is in a call in the dtype `t`; of a second dtype it is `t` too.
+    pub fn dtype(self, t: DType) -> DType {
+        match self {
+            ElementInfo::T | ElementInfo::U => t,
+            ElementInfo::Real => t.to_real(),
+            ElementInfo::Complex if matches!(t, DType::Float64 | DType::Complex128) => DType::Complex128,
+            ElementInfo::Complex => DType::Complex64,
+            ElementInfo::Sum => match t.kind() {
+                DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+                DTypeKind::Unsigned => DType::UInt64,
+                DTypeKind::Real | DTypeKind::Complex => t,
+            },
+            ElementInfo::Bool => DType::Bool,
+            ElementInfo::UInt8 => DType::UInt8,
+            ElementInfo::Int32 => DType::Int32,
+            ElementInfo::Int64 => DType::Int64,
+        }
+    }
 }
 
 impl ParamInfo {
@@ -167,6 +198,8 @@ pub struct KernelInfo {
     pub complex: &'static str,
     /// Names of the array parameters.
     pub inputs: &'static [&'static str],
+    /// The element type of each of them.
+    pub elements: &'static [ElementInfo],
     /// Names of the scalar parameters.
     pub params: &'static [&'static str],
     /// Dtypes of input and result.
@@ -201,8 +234,10 @@ impl OpInfo {
             accuracy,
             doc,
             kernel,
+            fold: None,
             params: &[],
             result: ResultInfo::One(ElementInfo::T),
+            columns: &[],
             aten: None,
         }
     }
@@ -211,6 +246,12 @@ impl OpInfo {
     #[doc(hidden)]
     pub const fn with_params(self, params: &'static [ParamInfo]) -> OpInfo {
         OpInfo { params, ..self }
+    }
+
+    /// The same with its reduction.
+    #[doc(hidden)]
+    pub const fn with_fold(self, fold: FoldKernel) -> OpInfo {
+        OpInfo { fold: Some(fold), ..self }
     }
 
     /// The same with the dtypes of `U`.
@@ -223,6 +264,12 @@ impl OpInfo {
     #[doc(hidden)]
     pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }
+    }
+
+    /// The same with what it says in declared columns.
+    #[doc(hidden)]
+    pub const fn with_columns(self, columns: &'static [(&'static str, &'static str)]) -> OpInfo {
+        OpInfo { columns, ..self }
     }
 
     /// The same with libtorch's op.
@@ -239,9 +286,15 @@ impl KernelInfo {
         source: &'static str,
         complex: &'static str,
         inputs: &'static [&'static str],
+        elements: &'static [ElementInfo],
         params: &'static [&'static str],
         dtypes: &'static [(DType, DType)],
     ) -> KernelInfo {
-        KernelInfo { source, complex, inputs, params, dtypes }
+        KernelInfo { source, complex, inputs, elements, params, dtypes }
+    }
+
+    /// Which of the inputs is of the row's dtype.
+    pub fn input_of_t(&self) -> usize {
+        self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }
 }

@@ -6,6 +6,7 @@
 pub mod arrays;
 pub mod available;
 pub mod by_name;
+pub mod choice;
 pub mod dtype;
 pub mod each;
 pub mod element;
@@ -21,6 +22,7 @@ pub mod random;
 pub mod rules;
 pub mod scalar;
 mod threads;
+pub mod wrap;
 
 pub mod cuda;
 pub mod numpyish;
@@ -29,10 +31,11 @@ pub mod torch;
 pub use arrays::Arrays;
 pub use available::available;
 pub use by_name::{DynArray, Value};
+pub use choice::{Interpolation, MeshIndexing, Norm, PadMode, Side, same_names};
 #[doc(hidden)]
 pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
-pub use each::{Each, EachSource, FloatOp, FloatToRealOp};
+pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
 pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
 pub use error::{Cause, Error, Result};
 #[doc(no_inline)]
@@ -44,3 +47,4 @@ pub use num_complex::{self, Complex};
 pub use operand::{IntoOperand, Operand, Scalar, kind};
 pub use params::*;
 pub use promotion::{can_cast, finfo, iinfo, result_type};
+pub use wrap::Wrap;

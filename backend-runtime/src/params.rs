@@ -1,11 +1,7 @@
-//! The types of parameters that are no arrays: axes, slices, and the closed choices (`norm`, `indexing`, `mode` ..).
+//! The types of parameters that are no arrays: axes, lengths, slices.
 
 use crate::{Error, Result};
-use std::{
-    fmt,
-    ops::{Range, RangeFrom, RangeFull, RangeTo},
-    str::FromStr,
-};
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 /// How many axes a list of [`Axes`] holds; more are an error of the op that takes them.
 const MOST: usize = 14;
@@ -322,110 +318,6 @@ impl From<RangeFull> for Slice {
     }
 }
 
-/// A closed choice, with its names.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $v:ident = $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name {
-            $($(#[$vdoc])* $v,)*
-        }
-
-        impl $name {
-            /// The names of all choices.
-            pub const NAMES: &[&str] = &[$($text),*];
-
-            /// NumPy's name of it.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$v => $text,)* }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = Error;
-            fn from_str(text: &str) -> Result<Self> {
-                match text {
-                    $($text => Ok($name::$v),)*
-                    other => Err(Error::argument(
-                        stringify!($name),
-                        format!("`{other}` is none of {}", $name::NAMES.join(", ")),
-                    )),
-                }
-            }
-        }
-    };
-}
-
-choice! {
-    /// Scaling of a Fourier transform of n points.
-    Norm {
-        /// 1 forward, 1/n inverse.
-        Backward = "backward",
-        /// 1/sqrt(n) both ways.
-        Ortho = "ortho",
-        /// 1/n forward, 1 inverse.
-        Forward = "forward",
-    }
-}
-
-choice! {
-    /// Order of the axes of coordinate grids.
-    MeshIndexing {
-        /// Cartesian: the first two axes are swapped.
-        Xy = "xy",
-        /// Matrix: axis k belongs to coordinate k.
-        Ij = "ij",
-    }
-}
-
-choice! {
-    /// Which insertion point to take among equal elements.
-    Side {
-        /// Before the first.
-        Left = "left",
-        /// After the last.
-        Right = "right",
-    }
-}
-
-choice! {
-    /// The value of a quantile that falls between two elements.
-    Interpolation {
-        /// Linear between the two.
-        Linear = "linear",
-        /// The lower of the two.
-        Lower = "lower",
-        /// The higher of the two.
-        Higher = "higher",
-        /// The mean of the two.
-        Midpoint = "midpoint",
-        /// The nearer of the two, the even index at a tie.
-        Nearest = "nearest",
-    }
-}
-
-choice! {
-    /// The elements that fill the border of a padded array.
-    PadMode {
-        /// One value.
-        Constant = "constant",
-        /// The edge element.
-        Edge = "edge",
-        /// Mirrored about the edge element, which is not repeated.
-        Reflect = "reflect",
-        /// Mirrored about the edge, the edge element repeated.
-        Symmetric = "symmetric",
-        /// Periodic.
-        Wrap = "wrap",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -478,11 +370,5 @@ mod tests {
         assert_eq!((IntoAxis::axis(-1_i8), IntoAxis::axis(2_u32)), (-1, 2));
         assert_eq!(IntoAxis::axis(u64::MAX), isize::MAX, "beyond every axis, and not -1");
         assert_eq!(Lengths::from(7).as_slice(), Some(&[7][..]));
-    }
-
-    #[test]
-    fn choices_have_names() {
-        assert_eq!("ortho".parse::<Norm>().unwrap(), Norm::Ortho);
-        assert!("orto".parse::<Norm>().unwrap_err().to_string().contains("backward, ortho, forward"));
     }
 }

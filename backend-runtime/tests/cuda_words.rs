@@ -3,7 +3,7 @@
 //! In a process of its own: once the compiler was told to be quick, it is so with all it compiles at the same time.
 
 use backend_runtime::{
-    DType, DTypeKind, KernelInfo, OpInfo, available,
+    DType, DTypeKind, ElementInfo, KernelInfo, OpInfo, available,
     cuda::{
         check::{programs, rows},
         nvrtc::Target,
@@ -75,7 +75,8 @@ fn the_vocabulary_compiles_for_every_dtype() {
                 _ => (dtype, dtype),
             });
             let inputs = &["x1", "x2"][..operands];
-            let kernel = KernelInfo::new(text, text, inputs, &[], dtypes.collect::<Vec<_>>().leak());
+            let elements = &[ElementInfo::T, ElementInfo::T][..operands];
+            let kernel = KernelInfo::new(text, text, inputs, elements, &[], dtypes.collect::<Vec<_>>().leak());
             all.push(OpInfo::new(word, "", "", "", &[], &[], "", "", "", Some(kernel)));
         }
     }

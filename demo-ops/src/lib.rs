@@ -3,7 +3,10 @@
 
 use backends::prelude::*;
 
+pub mod counted;
+pub mod kernels;
 pub mod naive;
+pub mod points;
 
 backends::backend! { table = "my_ops.toml", trait = MyOps }
 

@@ -130,6 +130,18 @@ fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
 /// Sums.
 pub mod reduction {
     use super::*;
+    use backends::runtime::FoldSource;
+
+    /// Reductions of scalar expressions: the row brings loops for ndarray with it.
+    pub fn fold<U: Element, T: Element, F: FoldSource>(
+        _: &Naive,
+        f: &F,
+        x: &NaiveArray<T>,
+        axis: Axes,
+        keepdims: bool,
+    ) -> Result<NaiveArray<U>> {
+        backends::runtime::numpyish::reduction::fold(&Numpyish::new(), f, x, axis, keepdims)
+    }
 
     /// The sum over axes, in the order of memory.
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
@@ -178,10 +190,18 @@ pub mod manipulation {
         Ok(x.clone().reversed_axes())
     }
 
-    /// New axes of length 1.
-    pub fn expand_dims<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes) -> Result<NaiveArray<T>> {
-        let mut axes = backends::runtime::rules::new_axes("expand_dims", axis, x.ndim())?;
-        axes.sort_unstable();
-        Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    /// All elements in C order, along one axis.
+    pub fn flatten<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
+        room::<T>("flatten", x.shape())?;
+        Ok(ndarray::Array1::from_iter(x.iter().copied()).into_dyn().into_shared())
+    }
+
+    /// The elements in another shape.
+    pub fn reshape<T: Element>(_: &Naive, x: &NaiveArray<T>, shape: &[isize]) -> Result<NaiveArray<T>> {
+        let shape = backends::runtime::rules::infer("reshape", x.shape(), shape)?;
+        room::<T>("reshape", &shape)?;
+        ArrayD::from_shape_vec(IxDyn(&shape), x.iter().copied().collect())
+            .map(ArrayD::into_shared)
+            .map_err(|why| Error::argument("reshape", why.to_string()))
     }
 }

@@ -3,7 +3,11 @@
 use backends::{expr, prelude::*};
 use demo_ops::naive::Naive;
 
-backends::conformance! { backend = Naive, type = Naive, partial = true, dtypes = ["float64", "int64"] }
+// tensordot asks for products and reshapes that Naive has not; what the overlay lacks is known from it
+backends::conformance! {
+    backend = Naive, type = Naive, overlay = "naive.toml", partial = true, without = ["tensordot"],
+    dtypes = ["float64", "int64"]
+}
 
 #[test]
 fn rows_that_are_composed_run_on_it() {

@@ -7,6 +7,8 @@
 
 mod check;
 pub mod expr;
+pub mod fold;
+mod kind;
 pub mod model;
 pub mod names;
 mod parse;

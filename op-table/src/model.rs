@@ -1,10 +1,17 @@
 //! What a table means: ops as data, with places, without TOML.
 
 use crate::{
-    expr::{Expr, Number, compose},
+    expr::{Expr, compose},
     text::{Span, Text},
 };
-use std::collections::{BTreeMap, BTreeSet};
+pub use crate::{
+    fold::Fold,
+    kind::{Choice, Kind, Plain},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// Everything a table says; a user's table is added to the base table's.
 #[derive(Default)]
@@ -15,6 +22,10 @@ pub struct Model {
     pub dtypes: Vec<DType>,
     /// The sets of dtypes.
     pub sets: Vec<Set>,
+    /// The closed choices.
+    pub choices: Vec<Arc<Choice>>,
+    /// The columns that rows may have beside those of every table.
+    pub columns: Vec<Column>,
     /// The words of expressions.
     pub words: BTreeMap<String, Word>,
     /// The accuracies.
@@ -57,14 +68,17 @@ pub enum WordResult {
     Complex,
     /// A truth value.
     Truth,
+    /// An element of the second dtype of a row.
+    Second,
 }
 
 /// Names of what words give.
-pub const WORD_RESULTS: [(&str, WordResult); 4] = [
+pub const WORD_RESULTS: [(&str, WordResult); 5] = [
     ("same", WordResult::Same),
     ("real", WordResult::Real),
     ("complex", WordResult::Complex),
     ("bool", WordResult::Truth),
+    ("second", WordResult::Second),
 ];
 
 /// Where a word reduces its argument to a range.
@@ -87,10 +101,14 @@ pub struct Backend {
     pub module: String,
     /// One line.
     pub summary: String,
-    /// Whether `each` rows become loops or kernels of this library.
+    /// Whether `each` and `fold` rows become loops or kernels of this library.
     pub each: bool,
     /// Whether it takes `aten` mappings.
     pub aten: bool,
+    /// The type parameters, each with its bound: those of a backend that wraps another.
+    pub generics: Vec<(String, String)>,
+    /// Whether ops run on the backend that it wraps.
+    pub wrap: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.
@@ -147,7 +165,41 @@ pub struct Group {
     pub span: Span,
 }
 
+/// A column that a table declares.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// What a row may say.
+    pub words: Vec<String>,
+}
+
+/// Facts of a row that the tests hold backends to.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Whether 0.0 and -0.0 in its result are the same; the row's reason says why.
+    pub any_zero: bool,
+    /// What it waits for; other rows bring nothing from the device.
+    pub waits: Option<Waits>,
+    /// Calls that NumPy refuses, and backends too.
+    pub raises: Option<Vec<Text>>,
+    /// The seed that random numbers of its cases start from.
+    pub seed: Option<u64>,
+}
+
+/// What an op waits for.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    /// How many bytes come from the device.
+    pub bytes: u64,
+    /// Why.
+    pub why: String,
+}
+
 /// One row.
+#[derive(Clone)]
 pub struct Op {
     /// The op's name.
     pub name: String,
@@ -193,6 +245,10 @@ pub struct Op {
     pub ulp: Vec<(String, f64)>,
     /// Why they are.
     pub reason: String,
+    /// What the tests hold backends to.
+    pub facts: Facts,
+    /// What it says in the columns that its table declares.
+    pub columns: Vec<(String, String)>,
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.
@@ -227,18 +283,26 @@ impl Op {
 
     /// Whether the compiler finds `T` from the arguments.
     pub fn infers_dtype(&self) -> bool {
-        let of_t = |k: &Kind| {
-            matches!(
-                k,
-                Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T) | Kind::Scalar | Kind::Host
-            )
-        };
-        self.positional().any(|p| of_t(&p.kind))
+        self.positional().any(|p| p.kind.elem() == Some(Elem::T))
+    }
+
+    /// The element types of the arrays in the options, each once: the options struct has a parameter for each.
+    pub fn optional_elems(&self) -> Vec<Elem> {
+        let mut elems = Vec::new();
+        for param in self.optional() {
+            elems.extend(param.kind.elem().filter(|elem| !elems.contains(elem)));
+        }
+        elems
     }
 
     /// The array parameters, which an `each` expression is over.
     pub fn inputs(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
+    }
+
+    /// Whether the arrays that an `each` expression is over are not all of the row's dtype.
+    pub fn mixes_dtypes(&self) -> bool {
+        self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table
@@ -290,6 +354,8 @@ pub enum Map {
         /// For complex dtypes.
         complex: Option<Form>,
     },
+    /// A reduction of scalar expressions.
+    Fold(Box<Fold>),
     /// A function of the library's module.
     Call(String),
     /// An expression in other ops.
@@ -298,6 +364,13 @@ pub enum Map {
     Generic(String),
     /// libtorch's own op.
     Aten(Aten),
+}
+
+impl Map {
+    /// Whether it is of scalar expressions, around which a library has loops or kernels.
+    pub fn is_of_elements(&self) -> bool {
+        matches!(self, Map::Each { .. } | Map::Fold(_))
+    }
 }
 
 /// An op of libtorch and what it is given.
@@ -367,68 +440,16 @@ pub enum DefaultValue {
 }
 
 impl Param {
+    /// Whether it is a number of the expressions of a `fold` row: all but `keepdims` are.
+    pub fn is_fold_number(&self) -> bool {
+        matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
+    }
+
     /// Whether it is an array, or an operand that may be one.
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_) | Kind::Operand(_))
     }
 }
-
-/// Type of a parameter; docs/table.md says what each is in Rust.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
-    /// `array`
-    Array(Elem),
-    /// `operand`: an array or a scalar.
-    Operand(Elem),
-    /// `arrays`: a list.
-    Arrays(Elem),
-    /// `axes`
-    Axes,
-    /// `axis`
-    Axis,
-    /// `shape`
-    Shape,
-    /// `isize` lists: `newshape`, `shifts`.
-    Signed,
-    /// `slices`
-    Slices,
-    /// `lengths?`
-    Lengths,
-    /// `scalar`: a value of the row's dtype.
-    Scalar,
-    /// `host`: what an array can be made of.
-    Host,
-    /// `bytes`
-    Bytes,
-    /// A number or bool of Rust.
-    Plain(Plain),
-    /// The same, or none.
-    Maybe(Plain),
-    /// A closed choice: the Rust type.
-    Choice(&'static str),
-}
-
-/// Types of parameters that are a word alone.
-pub const KINDS: [(&str, Kind); 9] = [
-    ("axes", Kind::Axes),
-    ("axis", Kind::Axis),
-    ("shape", Kind::Shape),
-    ("newshape", Kind::Signed),
-    ("shifts", Kind::Signed),
-    ("slices", Kind::Slices),
-    ("scalar", Kind::Scalar),
-    ("host", Kind::Host),
-    ("bytes", Kind::Bytes),
-];
-
-/// The closed choices, their Rust types, and what may be chosen.
-pub const CHOICES: [(&str, &str, &[&str]); 5] = [
-    ("norm", "Norm", &["backward", "ortho", "forward"]),
-    ("indexing", "MeshIndexing", &["xy", "ij"]),
-    ("side", "Side", &["left", "right"]),
-    ("interpolation", "Interpolation", &["linear", "lower", "higher", "midpoint", "nearest"]),
-    ("pad_mode", "PadMode", &["constant", "edge", "reflect", "symmetric", "wrap"]),
-];
 
 /// The bounds that a set may put on `T`: traits of the runtime, from the narrowest on.
 pub const BOUNDS: [&str; 10] =
@@ -458,45 +479,6 @@ pub fn has_bound(dtype: &str, bound: &str) -> bool {
 /// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
-/// Rust's own types that a parameter may have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Plain {
-    F64,
-    Usize,
-    Isize,
-    I64,
-    U64,
-    Bool,
-}
-
-/// Their names.
-pub const PLAIN: [(&str, Plain); 6] = [
-    ("f64", Plain::F64),
-    ("usize", Plain::Usize),
-    ("isize", Plain::Isize),
-    ("i64", Plain::I64),
-    ("u64", Plain::U64),
-    ("bool", Plain::Bool),
-];
-
-impl Plain {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        PLAIN.iter().find(|(_, plain)| *plain == self).map_or("", |(name, _)| name)
-    }
-
-    /// Whether a number is one of its values.
-    pub fn has(self, number: Number) -> bool {
-        match (self, number) {
-            (Plain::F64, _) => true,
-            (Plain::Usize | Plain::U64, Number::Integer(n)) => u64::try_from(n).is_ok(),
-            (Plain::Isize | Plain::I64, Number::Integer(n)) => i64::try_from(n).is_ok(),
-            _ => false,
-        }
-    }
-}
-
 /// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elem {
@@ -512,38 +494,93 @@ pub enum Elem {
     Sum,
     /// `bool`
     Bool,
+    /// `uint8`
+    UInt8,
+    /// `int32`
+    Int32,
     /// `int64`
     Int64,
 }
 
-/// Names of element types in `array<..>`.
-pub const ELEMS: [(&str, Elem); 6] = [
-    ("U", Elem::U),
-    ("real", Elem::Real),
-    ("complex", Elem::Complex),
-    ("sum", Elem::Sum),
-    ("bool", Elem::Bool),
-    ("int64", Elem::Int64),
+/// Names of element types in `array<..>`, and what the reference says of them.
+const ELEMS: [(&str, Elem, &str); 9] = [
+    ("", Elem::T, ""),
+    ("U", Elem::U, " of `U`"),
+    ("real", Elem::Real, " of the real dtype"),
+    ("complex", Elem::Complex, " of the complex dtype"),
+    ("sum", Elem::Sum, " of the dtype of sums"),
+    ("bool", Elem::Bool, " of `bool`"),
+    ("uint8", Elem::UInt8, " of `u8`"),
+    ("int32", Elem::Int32, " of `i32`"),
+    ("int64", Elem::Int64, " of `i64`"),
 ];
+
+impl Elem {
+    /// The element type of this name; nothing is the row's dtype.
+    pub fn of(name: &str) -> Option<Elem> {
+        ELEMS.iter().find(|(known, ..)| *known == name).map(|(_, elem, _)| *elem)
+    }
+
+    /// The names of all but the row's dtype, which needs none.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ELEMS.iter().map(|(name, ..)| *name).filter(|name| !name.is_empty())
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
+        ELEMS.iter().find(|(_, elem, _)| *elem == self).map_or(("", ""), |(name, _, doc)| (name, doc))
+    }
+
+    /// Its name; `T` of the row's dtype.
+    pub fn name(self) -> &'static str {
+        if self == Elem::T { "T" } else { self.row().0 }
+    }
+
+    /// What the reference says of it, after "array".
+    pub fn describe(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The dtype that it is whatever the row's is.
+    pub fn dtype(self) -> Option<&'static str> {
+        matches!(self, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64).then(|| self.name())
+    }
+}
 
 /// What an op gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Out {
     /// An array.
     One(Elem),
-    /// Several arrays.
-    Tuple(Vec<Elem>),
+    /// Several arrays, each with a name.
+    Fields(Vec<Field>),
     /// A list of arrays.
     List(Elem),
+    /// A number or truth value of Rust.
+    Plain(Plain),
+}
+
+/// One of several arrays that an op gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its element type.
+    pub elem: Elem,
 }
 
 impl Out {
+    /// The element types of the arrays in it; of a list, of all of them.
+    pub fn elems(&self) -> Vec<Elem> {
+        match self {
+            Out::One(e) | Out::List(e) => vec![*e],
+            Out::Fields(fields) => fields.iter().map(|f| f.elem).collect(),
+            Out::Plain(_) => Vec::new(),
+        }
+    }
+
     /// The element type of the first array, which is all of them for one array and for lists.
     pub fn elem(&self) -> Elem {
-        match self {
-            Out::One(e) | Out::List(e) => *e,
-            Out::Tuple(v) => v.first().copied().unwrap_or(Elem::T),
-        }
+        self.elems().first().copied().unwrap_or(Elem::T)
     }
 }
 
@@ -595,10 +632,7 @@ impl Model {
         let groups = &self.groups;
         let has_group = |name: &str| name.is_empty() || groups.iter().any(|g| g.name == name);
         self.ops.retain(|op| {
-            let elems = match &op.result {
-                Out::Tuple(elems) => elems.clone(),
-                one => vec![one.elem()],
-            };
+            let elems = op.result.elems();
             let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
             op.params_are_whole && has_dtypes && has_group(&op.group)
         });
@@ -616,8 +650,7 @@ impl Model {
 /// The dtype that an element type stands for, where `T` is `dtype`.
 pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     match (elem, dtype) {
-        (Elem::Bool, _) => "bool",
-        (Elem::Int64, _) => "int64",
+        (elem, _) if elem.dtype().is_some() => elem.dtype().unwrap_or_default(),
         (Elem::Real, "complex64") => "float32",
         (Elem::Real, "complex128") => "float64",
         (Elem::Complex, "float64" | "complex128") => "complex128",

@@ -29,6 +29,11 @@ pub fn is_path(text: &str) -> bool {
     })
 }
 
+/// Whether it can be the name of a type of its own, such as `PadMode`.
+pub fn is_type_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_uppercase()) && is_path(text) && !text.contains("::")
+}
+
 /// Whether it is the path of a function, whose name is that of its row and may be a keyword: `indexing::where`.
 pub fn is_function(text: &str) -> bool {
     match text.rsplit_once("::") {
@@ -70,6 +75,9 @@ mod tests {
         assert!(is_function("indexing::where") && !is_function("where::indexing") && !is_function("a::self"));
         for bad in ["", "reduction sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
             assert!(!is_path(bad), "{bad}");
+        }
+        for (text, is) in [("PadMode", true), ("padMode", false), ("a::B", false), ("Self", false), ("B C", false)] {
+            assert_eq!(is_type_name(text), is, "{text}");
         }
         for bad in ["inf", "-inf", "NaN", "1e400", "", "x", ".5", "1_0"] {
             assert_eq!(decimal(bad), None, "{bad}");

@@ -23,6 +23,7 @@ impl<B: Arrays> Suite<B> {
             return;
         }
         let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
         let mut calls = calls();
         let further = calls / FURTHER;
         for &dtype in dtypes {

@@ -41,6 +41,7 @@ impl<B: Arrays> Suite<B> {
     /// If the op does, or if an error does not name it. A call that does not return ends the process.
     pub fn answers(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
         let watchdog = Watchdog::new();
         let mut calls = calls();
         let further = calls / FURTHER;

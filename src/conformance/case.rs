@@ -10,7 +10,7 @@ use super::{
 };
 use backend_runtime::{
     Arrays, DType, DTypeKind, DynArray, Element, ElementInfo, Error, HostArray, ParamInfo, ParamKind, PlainInfo,
-    Result, Value, dispatch,
+    Result, ResultInfo, Value, dispatch,
 };
 use std::{cell::Cell, fmt};
 
@@ -146,10 +146,7 @@ impl<B: Arrays> Case<'_, B> {
     fn array(&self, param: &ParamInfo, element: ElementInfo, name: &str) -> Result<Value<B>> {
         let dtype = match element {
             ElementInfo::U => self.dtypes.to.unwrap_or(self.dtypes.of),
-            ElementInfo::Real => self.dtypes.of.to_real(),
-            ElementInfo::Bool => DType::Bool,
-            ElementInfo::Int64 => DType::Int64,
-            _ => self.dtypes.of,
+            other => other.dtype(self.dtypes.of),
         };
         dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
@@ -197,7 +194,21 @@ impl<B: Arrays> Case<'_, B> {
                 let parts = items.iter().map(|x| self.read(x)).collect::<Result<Vec<_>>>()?;
                 Ok(parts.into_iter().flatten().collect())
             }
-            other => Err(Error::argument(self.row.name, format!("the result is {other}, no array"))),
+            other => self.number(other).map(|number| vec![number]),
+        }
+    }
+
+    /// A result that is a number, as an array of no axes.
+    fn number(&self, result: &Value<B>) -> Result<Values> {
+        fn values<T: Element>(x: T) -> Values {
+            allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
+        }
+        match (result, self.row.result) {
+            (Value::Bool(x), ResultInfo::Plain(PlainInfo::Bool)) => Ok(values(*x)),
+            (Value::Float(x), ResultInfo::Plain(PlainInfo::F64)) => Ok(values(*x)),
+            (Value::Integer(x), ResultInfo::Plain(PlainInfo::Usize | PlainInfo::U64)) => Ok(values(*x as u64)),
+            (Value::Integer(x), ResultInfo::Plain(_)) => Ok(values(*x as i64)),
+            (other, _) => Err(Error::argument(self.row.name, format!("the result is {other}, not what the row says"))),
         }
     }
 
@@ -256,6 +267,11 @@ mod tests {
         signature: "",
         cases: &[],
         accuracy: Accuracy::EXACT,
+        result: ResultInfo::One(ElementInfo::T),
+        any_zero: false,
+        waits: 0,
+        raises: &[],
+        seed: None,
     };
 
     static B: Numpyish = Numpyish::new();

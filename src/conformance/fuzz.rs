@@ -305,6 +305,11 @@ mod tests {
         signature: "",
         cases: &["m, row", "mat, 2", "[v, u], s, axis = -1"],
         accuracy: Accuracy::EXACT,
+        result: backend_runtime::ResultInfo::One(ElementInfo::T),
+        any_zero: false,
+        waits: 0,
+        raises: &[],
+        seed: None,
     };
 
     #[test]

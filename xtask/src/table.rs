@@ -3,7 +3,7 @@
 use crate::run::{Outcome, root};
 use op_table::{
     Model, Report, Role, Source, check,
-    model::{Elem, Kind, Op, Out, Param},
+    model::{Kind, Op, Out, Param},
     parse,
 };
 use serde_json::{Value, json};
@@ -64,11 +64,11 @@ pub fn json(model: &Model) -> Value {
 
 fn row(op: &Op, model: &Model) -> Value {
     let params: Vec<Value> = op.params.iter().map(param).collect();
-    let (results, is_list) = match &op.result {
-        Out::One(e) => (vec![elem(*e)], false),
-        Out::Tuple(elems) => (elems.iter().map(|e| elem(*e)).collect(), false),
-        Out::List(e) => (vec![elem(*e)], true),
+    let results: Vec<&str> = match &op.result {
+        Out::Plain(plain) => vec![plain.dtype()],
+        arrays => arrays.elems().iter().map(|e| e.name()).collect(),
     };
+    let is_list = matches!(op.result, Out::List(_));
     let accuracy = model.accuracies.iter().find(|a| a.name == op.accuracy);
     let shape_only = accuracy.is_some_and(|a| a.shape);
     let exact = accuracy.is_none_or(|a| !a.shape && a.rtol.is_empty() && a.ulp.unwrap_or(0.0) == 0.0);
@@ -83,6 +83,8 @@ fn row(op: &Op, model: &Model) -> Value {
         "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
         // none by the row's own word, or none at all
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
+        "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
+        "seed": op.facts.seed,
         "shape_only": shape_only,
         "exact": exact,
         "golden": (!op.golden.is_empty()).then_some(&op.golden),
@@ -92,28 +94,9 @@ fn row(op: &Op, model: &Model) -> Value {
 }
 
 fn param(p: &Param) -> Value {
-    let of = match &p.kind {
-        Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) => Some(elem(*e)),
-        _ => None,
-    };
-    let kind = match &p.kind {
-        Kind::Array(_) => "array",
-        Kind::Operand(_) => "operand",
-        Kind::Arrays(_) => "arrays",
-        _ => p.ty.as_str(),
-    };
+    let is_array = matches!(p.kind, Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_));
+    let of = p.kind.elem().filter(|_| is_array).map(|e| e.name());
+    let kind = p.kind.word(&p.ty);
     let default = p.default.is_some().then_some(&p.default_text);
     json!({ "name": p.name, "kind": kind, "of": of, "default": default })
-}
-
-fn elem(e: Elem) -> &'static str {
-    match e {
-        Elem::T => "T",
-        Elem::U => "U",
-        Elem::Real => "real",
-        Elem::Complex => "complex",
-        Elem::Sum => "sum",
-        Elem::Bool => "bool",
-        Elem::Int64 => "int64",
-    }
 }

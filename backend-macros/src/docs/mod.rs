@@ -49,6 +49,11 @@ pub fn runs(op: &Op, backend: &Backend) -> Option<String> {
         Map::Each { real, complex: Some(complex) } => {
             format!("`{}` per element; complex: `{}`", real.text, complex.text)
         }
+        Map::Fold(fold) => {
+            let of = fold.map.as_ref().map_or("each element", |map| map.text.as_str());
+            let finish = fold.finish.as_ref().map_or(String::new(), |form| format!("; at the end `{}`", form.text));
+            format!("`{}` of `{of}`, from `{}` on{finish}", fold.join.text, fold.identity.text)
+        }
         Map::Compose(form) => format!("`{}`", form.text),
         Map::Aten(aten) => format!("`{}`", torch_name(&aten.name)),
         Map::Generic(_) => library.unwrap_or_else(|| "code over the other ops".into()),

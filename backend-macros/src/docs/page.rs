@@ -12,6 +12,9 @@ pub fn page(op: &Op, owner: &str, options: &str, model: &Model, links: Links) ->
     let _ = write!(s, "\n# Errors\n\n{}", page.errors());
     let _ = write!(s, "\n# Dtypes and accuracy\n\n{}", page.dtypes());
     let _ = write!(s, "\n# What runs\n\n{}", page.libraries());
+    if let Some(waits) = &op.facts.waits {
+        let _ = writeln!(s, "\nOn a GPU the call waits for {} bytes: {}.", waits.bytes, text(&waits.why));
+    }
     if !op.example.is_empty() {
         let _ = write!(s, "\n# Example\n\n{}", example(&op.example));
     }
@@ -81,42 +84,21 @@ impl Page<'_> {
     }
 
     fn kind(&self, kind: &Kind) -> String {
-        let of = |e: &Elem| self.of(*e);
-        let several = self.broadcasts();
-        let shape = if several { ", broadcast with the others" } else { "" };
+        let shape = if self.broadcasts() { ", broadcast with the others" } else { "" };
         match kind {
-            Kind::Array(e) => format!("array{}{shape}", of(e)),
-            Kind::Operand(e) => format!("array or scalar{}{shape}", of(e)),
-            Kind::Arrays(e) => format!("arrays{}", of(e)),
+            Kind::Array(_) | Kind::Operand(_) => format!("{}{shape}", kind.describe()),
             Kind::Axes => format!("{}: `..` for all, `0`, `-1`, `[0, 2]`", self.link("axes", "crate::Axes")),
-            Kind::Axis => "axis; negative ones count from the end".into(),
-            Kind::Shape => "lengths, such as a shape".into(),
-            Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
             Kind::Slices => {
                 let slices = self.link("`slices![1..3, .., -1]`", "crate::slices");
                 format!("one range or index per axis: {slices}")
             }
             Kind::Lengths => self.link("lengths of the axes", "crate::Lengths"),
-            Kind::Scalar => "a value of the dtype".into(),
-            Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
-            Kind::Bytes => "bytes".into(),
-            Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
-            Kind::Choice(t) => format!("a choice of {}", self.link(&format!("`{t}`"), &format!("crate::{t}"))),
+            Kind::Choice(choice) => {
+                let (name, here) = (&choice.rust, if choice.of_runtime { "crate" } else { "super" });
+                format!("a choice of {}", self.link(&format!("`{name}`"), &format!("{here}::{name}")))
+            }
+            other => other.describe(),
         }
-    }
-
-    /// ` of bool`; nothing for the row's own dtype.
-    fn of(&self, e: Elem) -> String {
-        let name = match e {
-            Elem::T => return String::new(),
-            Elem::U => "`U`",
-            Elem::Real => "the real dtype",
-            Elem::Complex => "the complex dtype",
-            Elem::Sum => "the dtype of sums",
-            Elem::Bool => "`bool`",
-            Elem::Int64 => "`i64`",
-        };
-        format!(" of {name}")
     }
 
     fn is_each(&self) -> bool {
@@ -147,12 +129,15 @@ impl Page<'_> {
             String::new()
         };
         match &op.result {
-            Out::One(e) => format!("An array{}{shape}.", self.of(*e)),
-            Out::List(e) => format!("A list of arrays{}.", self.of(*e)),
-            Out::Tuple(parts) => {
-                let parts = parts.iter().map(|e| format!("an array{}", self.of(*e)));
-                format!("A tuple: {}.", parts.collect::<Vec<_>>().join(", "))
+            Out::One(e) => format!("An array{}{shape}.", e.describe()),
+            Out::List(e) => format!("A list of arrays{}.", e.describe()),
+            Out::Fields(fields) => {
+                let name = format!("{}Result", op.camel());
+                let parts = fields.iter().map(|f| format!("`{}`, an array{}", f.name, f.elem.describe()));
+                let link = self.link(&format!("`{name}`"), &format!("super::{name}"));
+                format!("{link}: {}.", parts.collect::<Vec<_>>().join("; "))
             }
+            Out::Plain(plain) => format!("A `{}`, for which it waits.", plain.name()),
         }
     }
 

@@ -110,7 +110,7 @@ impl Expand<'_> {
         let root = &self.root;
         let methods = ops.iter().map(|op| {
             let signature = self.signature(op, op.has_options());
-            let prepare = self.prepare_any(op);
+            let prepare = self.convert(op);
             let arms = self.model.backends.iter().zip(self.variants()).map(|(b, v)| self.any_arm(op, b, &v));
             // in another crate the enum is not exhaustive: a later version of the facade may have more backends
             let (rt, name) = (self.rt(), &op.name);
@@ -121,19 +121,10 @@ impl Expand<'_> {
         quote!(#[doc(hidden)] impl #name for #root::AnyBackend { #(#methods)* })
     }
 
-    /// As [`Expand::prepare`], but the options stay whole.
-    fn prepare_any(&self, op: &Op) -> TokenStream {
-        let rt = self.rt();
-        let convert = op.positional().filter_map(|p| {
-            let n = id(&p.name);
-            Some(match p.kind {
-                Kind::Operand(_) => quote!(let #n = #n.operand();),
-                Kind::Axes => quote!(let #n: #rt::Axes = #n.into();),
-                Kind::Host => quote!(let #n: #rt::HostArray<T> = #n.into_host()?;),
-                _ => return None,
-            })
-        });
-        quote!(#(#convert)*)
+    /// The enum of arrays.
+    pub(super) fn any_array(&self) -> TokenStream {
+        let root = &self.root;
+        quote!(#root::AnyArray)
     }
 
     fn any_arm(&self, op: &Op, backend: &Backend, variant: &Ident) -> TokenStream {
@@ -169,14 +160,7 @@ impl Expand<'_> {
             });
             quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
-        let wrap = match &op.result {
-            Out::One(_) => quote!(#root::AnyArray::#variant(#r)),
-            Out::Tuple(parts) => {
-                let i = (0..parts.len()).map(syn::Index::from);
-                quote!((#(#root::AnyArray::#variant(#r.#i)),*))
-            }
-            Out::List(_) => quote!(#r.into_iter().map(#root::AnyArray::#variant).collect()),
-        };
+        let wrap = self.any_result(op, variant, &r);
         quote! {
             #root::AnyBackend::#variant(#b) => {
                 let #r = #b.#method(#(#args,)* #given)?;

@@ -18,13 +18,28 @@ impl Expand<'_> {
     pub(super) fn implement(&self, name: &TokenStream, backend: &Backend, ops: &[&Op]) -> TokenStream {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
+        let generics = self.generics(backend);
         // on the pages of the types, the same methods as on those of the traits would bury the rest
-        quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
+        quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
+    }
+
+    /// `<B: Backend>`, of a backend that wraps another.
+    fn generics(&self, backend: &Backend) -> Option<TokenStream> {
+        let root = &self.root;
+        let parameters = backend.generics.iter().map(|(name, bound)| {
+            let (name, path) = (id(name), tokens(bound));
+            if bound == "Backend" { quote!(#name: #root::Backend) } else { quote!(#name: #path) }
+        });
+        (!backend.generics.is_empty()).then(|| quote!(<#(#parameters),*>))
     }
 
     pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
-        let (signature, prepare, body) =
-            (self.signature(op, op.has_options()), self.prepare(op), self.body(op, backend));
+        let is_wrapped = backend.wrap && !op.maps.contains_key(&backend.name);
+        let signature = self.signature(op, op.has_options());
+        let (prepare, body) = match is_wrapped {
+            true => (self.convert(op), self.wrapped(op)),
+            false => (self.prepare(op), self.body(op, backend)),
+        };
         quote!(#[inline] #signature { #prepare #body })
     }
 
@@ -33,9 +48,13 @@ impl Expand<'_> {
         let all: Vec<Ident> = op.params.iter().map(|p| id(&p.name)).collect();
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
+            Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
+                // a kernel of the table's own crate, or one of the library's module
+                let own = path.starts_with("crate::");
                 let path = function(path);
-                quote!(#module::#path(self, #(#all),*))
+                let called = if own { quote!(#path) } else { quote!(#module::#path) };
+                self.named(op, quote!(#called(self, #(#all),*)))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
@@ -43,14 +62,15 @@ impl Expand<'_> {
             }
             Some(Map::Generic(path)) => {
                 let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
-                quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))
+                self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name))))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
+                let call = self.named(op, quote!(#module::aten::<T, _>(self, &ATEN, &[#(#args),*])));
                 quote! {
                     static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::DtypeStrategy::#via);
-                    #module::aten::<T, _>(self, &ATEN, &[#(#args),*])
+                    #call
                 }
             }
             None => {
@@ -62,14 +82,19 @@ impl Expand<'_> {
     /// `elementwise::each2(self, &ops::add {}, x1, x2)`
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
-        let (scalar, loops) = (id(&op.name), format_ident!("each{}", op.inputs().count()));
-        let items = if op.own { self.ops_module() } else { id("__each") };
+        let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
+        let (scalar, loops) = (id(&op.name), format_ident!("{kind}{}", op.inputs().count()));
+        let (second, to) = match op.second {
+            None => (quote!(), quote!()),
+            Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
+        };
+        let items = self.items_module(op);
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &#items::#scalar { #(#fields),* }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &#items::#scalar #second { #(#fields,)* #to }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

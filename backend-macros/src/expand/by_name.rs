@@ -81,9 +81,9 @@ impl Expand<'_> {
             Some(second) => {
                 let to = arms(second, &|u| quote!(typed::<B, #u, T>(args)));
                 let from = arms(&op.set, &|t| quote!(to::<B, #t>(args)));
-                let bound = id(&op.bound);
+                let bound = self.bound(&op.set, &quote!());
                 quote! {
-                    fn to<B: #bounds, T: #rt::#bound>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
+                    fn to<B: #bounds, T: #bound>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
                         match args.to_dtype()? { #(#to)* other => args.no_dtype(other) }
                     }
                     match args.dtype()? { #(#from)* other => args.no_dtype(other) }
@@ -100,29 +100,8 @@ impl Expand<'_> {
 
     /// The call of the method, with its arguments read from the values.
     fn typed_by_name(&self, op: &Op) -> TokenStream {
-        let rt = self.rt();
         let places = || op.params.iter().enumerate();
-        let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| match &p.kind {
-            Kind::Array(e) => {
-                let e = elem(*e, op);
-                quote!(&*args.array::<#e>(#i)?)
-            }
-            Kind::Operand(e) => {
-                let e = elem(*e, op);
-                quote!(args.operand::<#e>(#i)?.operand())
-            }
-            Kind::Arrays(e) => {
-                let e = elem(*e, op);
-                quote!(&args.arrays::<#e>(#i)?.iter().map(|x| &**x).collect::<Vec<_>>())
-            }
-            Kind::Host => quote!(args.host::<T>(#i)?),
-            Kind::Bytes => quote!(args.bytes(#i)?),
-            Kind::Scalar => quote!(args.scalar::<T>(#i)?),
-            other => {
-                let ty = value_type(other, &rt);
-                quote!(args.get::<#ty>(#i)?)
-            }
-        });
+        let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.from_values(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
         let turbofish = match (&op.second, op.infers_dtype()) {
             (Some(_), _) => quote!(::<U, T>),
@@ -133,69 +112,17 @@ impl Expand<'_> {
         debug_assert!(markers == 0 || turbofish.is_empty(), "operands say the dtype");
         let (prepare, method, options) = if op.has_options() {
             let path = self.options_path(op);
-            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| {
-                let setter = id(&p.name);
-                match &p.kind {
-                    Kind::Array(e) => {
-                        let e = elem(*e, op);
-                        quote! {
-                            let array = args.optional_array::<#e>(#i)?;
-                            if let Some(array) = &array { options = options.#setter(&**array); }
-                        }
-                    }
-                    other => {
-                        let ty = value_type(other, &rt);
-                        quote!(if let Some(value) = args.option::<#ty>(#i)? { options = options.#setter(value); })
-                    }
-                }
-            });
+            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| self.option_from_values(i, p, op));
             let prepare = quote!(#[allow(unused_mut)] let mut options = #path::new(); #(#set)*);
             (prepare, format_ident!("{}_with", op.name), quote!(options))
         } else {
             (quote!(), id(&op.name), quote!())
         };
-        let value = |e: Elem, array: TokenStream| {
-            let e = elem(e, op);
-            quote!(#rt::Value::array::<#e>(#array))
-        };
-        let result = match &op.result {
-            Out::One(e) => value(*e, quote!(result)),
-            Out::Tuple(parts) => {
-                let parts = parts.iter().enumerate().map(|(i, e)| {
-                    let i = syn::Index::from(i);
-                    value(*e, quote!(result.#i))
-                });
-                quote!(#rt::Value::List(vec![#(#parts),*]))
-            }
-            Out::List(e) => {
-                let one = value(*e, quote!(x));
-                quote!(#rt::Value::List(result.into_iter().map(|x| #one).collect()))
-            }
-        };
+        let result = self.result_value(op);
         quote! {
             #prepare
             let result = args.b.#method #turbofish (#(#positional,)* #options)?;
             Ok(#result)
-        }
-    }
-}
-
-/// The type in which a parameter that is no array is read from a value.
-fn value_type(kind: &Kind, rt: &TokenStream) -> TokenStream {
-    match kind {
-        Kind::Axes => quote!(#rt::Axes),
-        Kind::Axis => quote!(isize),
-        Kind::Shape => quote!(Vec<usize>),
-        Kind::Signed => quote!(Vec<isize>),
-        Kind::Slices => quote!(Vec<#rt::Slice>),
-        Kind::Lengths => quote!(#rt::Lengths),
-        Kind::Plain(t) | Kind::Maybe(t) => plain(*t),
-        Kind::Choice(t) => {
-            let t = id(t);
-            quote!(#rt::#t)
-        }
-        Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Host | Kind::Bytes | Kind::Scalar => {
-            unreachable!("read by dtype")
         }
     }
 }

@@ -112,9 +112,9 @@ impl Expand<'_> {
                 quote!(&#list.iter().collect::<Vec<_>>())
             }
             (Kind::Axes, Node::Name(name)) if name == "all" && !is_own => quote!(..),
-            (Kind::Choice(rust), Node::Name(name)) if !is_own => {
-                let (rust, name) = (id(rust), id(&camel(name)));
-                quote!(#rt::#rust::#name)
+            (Kind::Choice(choice), Node::Name(name)) if !is_own => {
+                let (ty, name) = (self.choice_type(choice), id(&camel(name)));
+                quote!(#ty::#name)
             }
             (Kind::Plain(Plain::F64), Node::Number(Number::Integer(n))) => {
                 let n = *n as f64;

@@ -1,40 +1,53 @@
 //! Parameters and results of rows, as data of the runtime.
 
+use super::{Expand, hidden};
 use op_table::model::*;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-/// `&[ParamInfo::new(..), ..]`; `rt` is the path of the runtime.
-pub fn params(op: &Op, rt: &TokenStream) -> TokenStream {
-    let params = op.params.iter().map(|p| {
-        let (name, kind) = (&p.name, kind(&p.kind, rt));
-        let default = match &p.default {
-            None => quote!(None),
-            Some(value) => {
-                let value = default(value, rt);
-                quote!(Some(#value))
+impl Expand<'_> {
+    /// `&[ParamInfo::new(..), ..]`
+    pub fn params_info(&self, op: &Op) -> TokenStream {
+        let rt = self.rt();
+        let params = op.params.iter().map(|p| {
+            let (name, kind) = (&p.name, self.code(&p.kind, op, &hidden("K")).info);
+            let default = match &p.default {
+                None => quote!(None),
+                Some(value) => {
+                    let value = default(value, &rt);
+                    quote!(Some(#value))
+                }
+            };
+            quote!(#rt::ParamInfo::new(#name, #rt::ParamKind::#kind, #default))
+        });
+        quote!(&[#(#params),*])
+    }
+
+    /// `ResultInfo::One(..)`
+    pub fn result_info(&self, op: &Op) -> TokenStream {
+        let rt = self.rt();
+        let result = match &op.result {
+            Out::One(e) => {
+                let e = elem(*e, &rt);
+                quote!(One(#e))
+            }
+            Out::List(e) => {
+                let e = elem(*e, &rt);
+                quote!(List(#e))
+            }
+            Out::Fields(fields) => {
+                let fields = fields.iter().map(|f| {
+                    let (name, e) = (&f.name, elem(f.elem, &rt));
+                    quote!((#name, #e))
+                });
+                quote!(Fields(&[#(#fields),*]))
+            }
+            Out::Plain(t) => {
+                let t = plain(*t, &rt);
+                quote!(Plain(#t))
             }
         };
-        quote!(#rt::ParamInfo::new(#name, #kind, #default))
-    });
-    quote!(&[#(#params),*])
-}
-
-/// `ResultInfo::One(..)`
-pub fn result(out: &Out, rt: &TokenStream) -> TokenStream {
-    match out {
-        Out::One(e) => {
-            let e = elem(*e, rt);
-            quote!(#rt::ResultInfo::One(#e))
-        }
-        Out::List(e) => {
-            let e = elem(*e, rt);
-            quote!(#rt::ResultInfo::List(#e))
-        }
-        Out::Tuple(elems) => {
-            let elems = elems.iter().map(|e| elem(*e, rt));
-            quote!(#rt::ResultInfo::Tuple(&[#(#elems),*]))
-        }
+        quote!(#rt::ResultInfo::#result)
     }
 }
 
@@ -53,41 +66,16 @@ pub fn aten(op: &Op) -> TokenStream {
     }
 }
 
-fn elem(e: Elem, rt: &TokenStream) -> TokenStream {
+/// `ElementInfo::T`
+pub fn elem(e: Elem, rt: &TokenStream) -> TokenStream {
     let name = format_ident!("{e:?}");
     quote!(#rt::ElementInfo::#name)
 }
 
-fn plain(t: Plain, rt: &TokenStream) -> TokenStream {
+/// `PlainInfo::F64`
+pub fn plain(t: Plain, rt: &TokenStream) -> TokenStream {
     let name = format_ident!("{t:?}");
     quote!(#rt::PlainInfo::#name)
-}
-
-fn kind(kind: &Kind, rt: &TokenStream) -> TokenStream {
-    let kind = match kind {
-        Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) => {
-            let (name, e) = (format_ident!("{}", name(kind)), elem(*e, rt));
-            quote!(#name(#e))
-        }
-        Kind::Plain(t) | Kind::Maybe(t) => {
-            let (name, t) = (format_ident!("{}", name(kind)), plain(*t, rt));
-            quote!(#name(#t))
-        }
-        Kind::Choice(rust) => {
-            let names = CHOICES.iter().find(|(_, t, _)| t == rust).map_or(&[][..], |(.., names)| *names);
-            quote!(Choice(&[#(#names),*]))
-        }
-        other => {
-            let name = format_ident!("{}", name(other));
-            quote!(#name)
-        }
-    };
-    quote!(#rt::ParamKind::#kind)
-}
-
-/// The variant of a kind, which the runtime calls the same.
-fn name(kind: &Kind) -> String {
-    format!("{kind:?}").split('(').next().unwrap_or_default().into()
 }
 
 fn default(value: &DefaultValue, rt: &TokenStream) -> TokenStream {

@@ -1,6 +1,6 @@
 //! The module of ops: a documented item per row, which says what the row is and calls it by name, and the list of them.
 
-use super::{support::each_of, *};
+use super::{support::elements_of, *};
 use crate::docs::Links;
 use op_table::expr::cuda;
 
@@ -15,6 +15,11 @@ impl Expand<'_> {
         self.extension
             .as_ref()
             .map_or_else(|| id("options"), |name| format_ident!("{}_options", snake(&name.to_string())))
+    }
+
+    /// The module with the item of a row: that of the module of ops, or, for a row of the base table in an overlay, its own.
+    pub(super) fn items_module(&self, op: &Op) -> Ident {
+        if op.own { self.ops_module() } else { id("__each") }
     }
 
     /// The trait that has the row's method.
@@ -52,15 +57,31 @@ impl Expand<'_> {
     /// The item of a row: a struct without fields, or with the numbers that an `each` row's expression takes.
     pub(super) fn op_struct(&self, op: &Op) -> TokenStream {
         let name = id(&op.name);
-        let numbers = each_of(op).map(|_| op.params.iter().filter(|p| !p.is_array()));
+        let map = elements_of(op);
+        let is_fold = matches!(map, Some(Map::Fold(_)));
+        let is_number = move |p: &&Param| !p.is_array() && (!is_fold || p.is_fold_number());
+        let numbers = map.map(|_| op.params.iter().filter(is_number));
         let fields = numbers.into_iter().flatten().map(|p| {
             let (n, doc) = (id(&p.name), format!("The parameter `{}`.", p.name));
             let ty = if p.kind == Kind::Plain(Plain::Bool) { id("bool") } else { id("f64") };
             quote!(#[doc = #doc] pub #n: ::core::primitive::#ty)
         });
+        // an op with a second dtype is one for each
+        let second = op.second.as_ref().filter(|_| map.is_some());
+        let (generic, to) = match second {
+            None => (quote!(), quote!()),
+            Some(_) => (
+                quote!(<U = f64>),
+                quote!(
+                    #[doc(hidden)]
+                    pub to: ::core::marker::PhantomData<fn() -> U>
+                ),
+            ),
+        };
+        let default = is_fold.then(|| quote!(Default,));
         quote! {
-            #[derive(Clone, Copy, Debug)]
-            pub struct #name { #(#fields),* }
+            #[derive(Clone, Copy, Debug, #default)]
+            pub struct #name #generic { #(#fields,)* #to }
         }
     }
 
@@ -101,13 +122,22 @@ impl Expand<'_> {
             let (name, runs) = (&backend.name, crate::docs::runs(op, backend)?);
             Some(quote!((#name, #runs)))
         });
-        let kernel = each_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+        let kernel = elements_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+        let fold = match elements_of(op) {
+            Some(Map::Fold(fold)) => {
+                let kernel = self.fold_kernel(op, fold, &rt);
+                Some(quote!(.with_fold(#kernel)))
+            }
+            _ => None,
+        };
+        let said = op.columns.iter().map(|(name, word)| quote!((#name, #word)));
+        let columns = (!op.columns.is_empty()).then(|| quote!(.with_columns(&[#(#said),*])));
         let doc = crate::docs::page(op, &self.owner(op), "options", self.model, Links::None);
-        let (params, result, aten) = (info::params(op, &rt), info::result(&op.result, &rt), info::aten(op));
+        let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
         quote! {
             #rt::OpInfo::new(
                 #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-            ).with_to_dtypes(#to).with_params(#params).with_result(#result).with_aten(#aten)
+            ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result) #columns .with_aten(#aten)
         }
     }
 
@@ -121,12 +151,18 @@ impl Expand<'_> {
         let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
         let inputs = op.inputs().map(|p| op.cuda_name(p));
         let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
-        let out = self.model.dtypes_of(&op.set).iter().map(|d| {
-            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(dtype_of(op.result.elem(), d))));
+        let elements = op.inputs().map(|p| info::elem(p.kind.elem().unwrap_or(Elem::T), &rt));
+        let pair = |d: &str, out: &str| {
+            let (t, out) = (id(&camel_dtype(d)), id(&camel_dtype(out)));
             quote!((#rt::DType::#t, #rt::DType::#out))
-        });
+        };
+        let results = |d: &str| match (&op.second_set, op.result.elem()) {
+            (Some(set), Elem::U) => self.model.dtypes_of(set).iter().map(|out| pair(d, out)).collect(),
+            (_, elem) => vec![pair(d, dtype_of(elem, d))],
+        };
+        let out = self.model.dtypes_of(&op.set).iter().flat_map(|d| results(d));
         quote!(Some(#rt::KernelInfo::new(
-            #source, #complex, &[#(#inputs),*], &[#(#params),*], &[#(#out),*],
+            #source, #complex, &[#(#inputs),*], &[#(#elements),*], &[#(#params),*], &[#(#out),*],
         )))
     }
 }

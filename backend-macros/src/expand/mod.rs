@@ -7,16 +7,21 @@
 mod any;
 mod backend;
 mod by_name;
+mod choices;
 mod composed;
+mod folds;
 pub mod info;
 mod items;
+mod kinds;
 mod options;
+mod results;
 mod scalar;
 mod signature;
 mod support;
 mod traits;
+mod wrap;
 
-pub use signature::elem;
+pub use kinds::elem;
 pub use support::camel_dtype;
 
 use op_table::{model::*, names::KEYWORDS};
@@ -132,12 +137,14 @@ impl Expand<'_> {
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
         let (items, options) = (self.items("OPS"), self.options_of_rows());
+        let choices = self.choices();
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
             "The sum of all op groups: the bound that generic code asks for.\n\n{}",
             links.collect::<Vec<_>>().join("\n")
         );
         quote! {
+            #choices
             #(#groups)*
             #any
             #items
@@ -158,9 +165,9 @@ impl Expand<'_> {
         let doc = crate::docs::extension(&name.to_string(), &self.ops_module().to_string());
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
         let list = format!("{}_OPS", screaming(&name.to_string()));
-        let (support, by_name) = (self.support(), self.by_name(&list));
+        let (choices, support, by_name) = (self.choices(), self.support(), self.by_name(&list));
         let (items, options) = (self.items(&list), self.options_of_rows());
-        quote!(#body #items #options #support #by_name)
+        quote!(#choices #body #items #options #support #by_name)
     }
 
     /// One more library for the ops of the base table.
@@ -168,8 +175,8 @@ impl Expand<'_> {
         let root = &self.root;
         let implementations = self.model.groups.iter().map(|group| {
             let name = id(&camel(&group.name));
-            let ops: Vec<&Op> =
-                self.model.ops.iter().filter(|o| o.group == group.name && o.maps.contains_key(&backend.name)).collect();
+            let has = |o: &&Op| o.group == group.name && (backend.wrap || o.maps.contains_key(&backend.name));
+            let ops: Vec<&Op> = self.model.ops.iter().filter(has).collect();
             self.implement(&quote!(#root::#name), backend, &ops)
         });
         let support = self.overlay_support(backend);
@@ -179,9 +186,11 @@ impl Expand<'_> {
     /// A trait with its implementations.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
+        let results = ops.iter().filter_map(|o| self.result_struct(o));
         let declaration = quote! {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
+            #(#results)*
         };
         let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {

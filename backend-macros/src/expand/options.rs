@@ -1,6 +1,6 @@
 //! The structs of rows' parameters with defaults, in a module of their own.
 
-use super::*;
+use super::{kinds::OptionCode, *};
 use proc_macro2::Literal;
 
 struct Field {
@@ -39,10 +39,27 @@ impl Expand<'_> {
 
     pub(super) fn options(&self, op: &Op) -> TokenStream {
         let name = self.options_name(op);
-        let arrays = op.options_hold_arrays();
-        let generics = arrays.then(|| quote!(<'a, A>));
-        let derive = if arrays { quote!(Clone, Copy, Debug) } else { quote!(Clone, Copy, Debug, PartialEq) };
-        let fields: Vec<Field> = op.optional().map(|p| self.field(p)).collect();
+        let elems = op.optional_elems();
+        let arrays: Vec<Ident> = (0..elems.len()).map(|i| format_ident!("A{i}")).collect();
+        let generics = (!arrays.is_empty()).then(|| quote!(<'a, #(#arrays),*>));
+        let derive = if arrays.is_empty() { quote!(Clone, Copy, Debug, PartialEq) } else { quote!(Debug) };
+        // derived ones would ask for arrays that can be copied; here are references to them
+        let copy = (!arrays.is_empty()).then(|| {
+            quote! {
+                impl #generics Clone for #name #generics {
+                    #[inline]
+                    fn clone(&self) -> Self { *self }
+                }
+                impl #generics Copy for #name #generics {}
+            }
+        });
+        let fields: Vec<Field> = op
+            .optional()
+            .map(|p| {
+                let array = elems.iter().position(|e| Some(*e) == p.kind.elem()).map(|i| &arrays[i]);
+                self.field(p, op, array.unwrap_or(&name))
+            })
+            .collect();
         let declared = fields.iter().map(|f| {
             let (name, ty, doc) = (&f.name, &f.ty, format!("Default: `{}`.", f.text));
             quote!(#[doc = #doc] pub #name: #ty)
@@ -78,55 +95,38 @@ impl Expand<'_> {
                 #[inline]
                 fn default() -> Self { Self::new() }
             }
+            #copy
         }
     }
 
-    fn field(&self, p: &Param) -> Field {
-        let (rt, name) = (self.rt(), id(&p.name));
-        let same = |ty: TokenStream, default| (ty.clone(), default, ty, quote!(#name));
-        let default = p.default.as_ref().map(|value| default(value, &p.kind, &rt)).unwrap_or_default();
-        let (ty, default, argument, set) = match &p.kind {
-            Kind::Array(_) => (quote!(Option<&'a A>), default, quote!(&'a A), quote!(Some(#name))),
-            Kind::Plain(t) => same(plain(*t), default),
-            Kind::Axis => (quote!(isize), default, quote!(impl #rt::IntoAxis), quote!(#name.axis())),
-            Kind::Axes => (quote!(#rt::Axes), default, quote!(impl Into<#rt::Axes>), quote!(#name.into())),
-            Kind::Maybe(t) => {
-                let t = plain(*t);
-                (quote!(Option<#t>), default, t, quote!(Some(#name)))
-            }
-            Kind::Lengths => {
-                (quote!(Option<#rt::Lengths>), default, quote!(impl Into<#rt::Lengths>), quote!(Some(#name.into())))
-            }
-            Kind::Choice(t) => {
-                let t = id(t);
-                same(quote!(#rt::#t), default)
-            }
-            other => unreachable!("{other:?} has no default: checked"),
-        };
-        let text = p.default_text.clone();
-        Field { name, ty, default, argument, set, text }
+    fn field(&self, p: &Param, op: &Op, array: &Ident) -> Field {
+        let name = id(&p.name);
+        let default = p.default.as_ref().map(|value| self.default(value, &p.kind)).unwrap_or_default();
+        let OptionCode { field: ty, argument, set } = self.option_code(p, op, array);
+        Field { set, name, ty, default, argument, text: p.default_text.clone() }
     }
-}
 
-/// A default as Rust.
-fn default(value: &DefaultValue, kind: &Kind, rt: &TokenStream) -> TokenStream {
-    match value {
-        DefaultValue::None => quote!(None),
-        DefaultValue::Bool(value) => quote!(#value),
-        DefaultValue::Integer(value) => {
-            let value = Literal::i128_unsuffixed(*value);
-            quote!(#value)
-        }
-        DefaultValue::Decimal(value) => quote!(#value),
-        DefaultValue::All => quote!(#rt::Axes::All),
-        DefaultValue::Axes(axes) => {
-            let axes = axes.iter().map(|&axis| Literal::isize_unsuffixed(axis.into()));
-            quote!(#rt::Axes::from([#(#axes),*]))
-        }
-        DefaultValue::Choice(name) => {
-            let Kind::Choice(rust) = kind else { return quote!() };
-            let (rust, name) = (id(rust), id(&camel(name)));
-            quote!(#rt::#rust::#name)
+    /// A default as Rust.
+    fn default(&self, value: &DefaultValue, kind: &Kind) -> TokenStream {
+        let rt = self.rt();
+        match value {
+            DefaultValue::None => quote!(None),
+            DefaultValue::Bool(value) => quote!(#value),
+            DefaultValue::Integer(value) => {
+                let value = Literal::i128_unsuffixed(*value);
+                quote!(#value)
+            }
+            DefaultValue::Decimal(value) => quote!(#value),
+            DefaultValue::All => quote!(#rt::Axes::All),
+            DefaultValue::Axes(axes) => {
+                let axes = axes.iter().map(|&axis| Literal::isize_unsuffixed(axis.into()));
+                quote!(#rt::Axes::from([#(#axes),*]))
+            }
+            DefaultValue::Choice(name) => {
+                let Kind::Choice(choice) = kind else { return quote!() };
+                let (ty, name) = (self.choice_type(choice), id(&camel(name)));
+                quote!(#ty::#name)
+            }
         }
     }
 }

@@ -18,9 +18,11 @@ impl Expand<'_> {
             Node::Number(n) => number(*n, &quote!(rt)),
             Node::Bool(b) => quote!(#b),
             Node::Word(word, args) => {
-                let bound = self.model.words.get(word).and_then(|w| self.model.set(&w.set)).map(|set| id(&set.bound));
+                let known = self.model.words.get(word);
+                let bound = known.and_then(|w| self.model.set(&w.set)).map(|set| id(&set.bound));
+                let to = known.is_some_and(|w| w.result == WordResult::Second).then(|| quote!(::<U>));
                 let (word, args) = (id(word), all(args));
-                quote!(rt::#bound::#word(#(#args),*))
+                quote!(rt::#bound::#word #to(#(#args),*))
             }
             Node::Compare(how, both) => {
                 let (x, y) = (self.scalar(&both[0], op), self.scalar(&both[1], op));

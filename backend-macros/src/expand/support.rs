@@ -6,7 +6,7 @@ use op_table::expr::cuda;
 impl Expand<'_> {
     /// Everything for the rows of this call.
     pub(super) fn support(&self) -> TokenStream {
-        let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, each_of(o)?)));
+        let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, elements_of(o)?)));
         let composed = self.own().filter_map(|o| Some(self.composed(o, composition_of(o)?)));
         let bounds = self.own_bounds();
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), bounds)
@@ -15,7 +15,7 @@ impl Expand<'_> {
     /// The same for a library that is added to the base table.
     pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
         let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
-        let scalar_ops = maps().filter(|(_, m)| matches!(m, Map::Each { .. })).map(|(o, m)| self.scalar_op(o, m));
+        let scalar_ops = maps().filter(|(_, m)| m.is_of_elements()).map(|(o, m)| self.scalar_op(o, m));
         let composed = maps().filter_map(|(o, m)| match m {
             Map::Compose(form) => Some(self.composed(o, form)),
             _ => None,
@@ -45,8 +45,10 @@ impl Expand<'_> {
     /// The row's expression as the `apply` of its item: that of the module of ops, or, for a row of the base table in an
     /// overlay, one of its own.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
-        let Map::Each { real, complex } = map else {
-            return quote!();
+        let (real, complex) = match map {
+            Map::Each { real, complex } => (real, complex),
+            Map::Fold(fold) => return self.fold_op(op, fold),
+            _ => return quote!(),
         };
         let (name, text, bound) = (id(&op.name), &op.name, self.bound(&op.set, &quote!(super::)));
         let ops = self.ops_module();
@@ -62,9 +64,19 @@ impl Expand<'_> {
             if p.kind == Kind::Plain(Plain::Bool) { quote!(self.#n as u8 as f64) } else { quote!(self.#n) }
         });
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
-        let open = (!open.is_empty()).then(|| quote!(let Self { #(#open),* } = *self;));
+        let open = (!open.is_empty()).then(|| quote!(let Self { #(#open,)* .. } = *self;));
         let output = elem(op.result.elem(), op);
-        let kernels = self.kernel_table(op, &path, n);
+        // an op with a second dtype is one for each
+        let second = op.second_set.as_ref().map(|set| self.bound(set, &quote!(super::)));
+        let (own, generic) = match &second {
+            None => (quote!(#path), quote!()),
+            Some(bound) => (quote!(#path<U>), quote!(U: #bound,)),
+        };
+        let header = second.as_ref().map(|_| quote!(<#generic>));
+        let is_tabled = second.is_none() && !op.mixes_dtypes();
+        let kernels = is_tabled.then(|| self.kernel_table(op, &path, n));
+        let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
+        let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
         let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
         let complex_source = complex.as_ref().map(|c| {
             let cuda = cuda::text(&c.expr, op);
@@ -88,9 +100,20 @@ impl Expand<'_> {
             )
         });
         let apply = match complex {
+            None if op.mixes_dtypes() => {
+                let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
+                let types = quote!((#(#types,)*));
+                quote! {
+                    impl<#generic T: #bound> rt::EachOf<#types> for #own {
+                        type Out = #output;
+                        #[inline(always)]
+                        fn apply(&self, (#(#inputs,)*): #types) -> #output { #open #rust }
+                    }
+                }
+            }
             None => quote! {
                 #[doc(hidden)]
-                impl<T: #bound> rt::Each<#n, T> for #path {
+                impl<#generic T: #bound> rt::Each<#n, T> for #own {
                     type Out = #output;
                     #[inline(always)]
                     fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
@@ -128,7 +151,7 @@ impl Expand<'_> {
             #call
             #apply
             #[doc(hidden)]
-            impl rt::EachSource for #path {
+            impl #header rt::EachSource for #own {
                 const NAME: &'static str = #text;
                 const CUDA: &'static str = #cuda;
                 #complex_source
@@ -136,6 +159,7 @@ impl Expand<'_> {
                 #turns_complex
                 #gains_from_avx512
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
+                #of_t
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels
@@ -246,51 +270,21 @@ impl Expand<'_> {
         };
         let args = op.params.iter().map(|p| {
             let n = id(&p.name);
-            let ty = match &p.kind {
-                Kind::Array(e) => {
-                    let e = elem(*e, op);
-                    if p.default.is_some() { quote!(Option<&B::Array<#e>>) } else { quote!(&B::Array<#e>) }
-                }
-                Kind::Operand(e) => {
-                    let e = elem(*e, op);
-                    quote!(#rt::Operand<'_, B, #e>)
-                }
-                Kind::Arrays(e) => {
-                    let e = elem(*e, op);
-                    quote!(&[&B::Array<#e>])
-                }
-                Kind::Axes => quote!(#rt::Axes),
-                Kind::Axis => quote!(isize),
-                Kind::Shape => quote!(&[usize]),
-                Kind::Signed => quote!(&[isize]),
-                Kind::Slices => quote!(&[#rt::Slice]),
-                Kind::Lengths => quote!(Option<#rt::Lengths>),
-                Kind::Scalar => quote!(T),
-                Kind::Host => quote!(#rt::HostArray<T>),
-                Kind::Bytes => quote!(&[u8]),
-                Kind::Plain(t) => plain(*t),
-                Kind::Maybe(t) => {
-                    let t = plain(*t);
-                    quote!(Option<#t>)
-                }
-                Kind::Choice(t) => {
-                    let t = id(t);
-                    quote!(#rt::#t)
-                }
-            };
+            let ty = self.function_type(p, op);
             quote!(#n: #ty)
         });
-        let output = self.output(op, &quote!(B::Array));
+        let output = self.output(op, &quote!(B));
         let (b, body) = (hidden("b"), self.composition(&form.expr, op));
+        let body = if matches!(op.result, Out::Fields(_)) { quote!(#body.into_parts().into()) } else { body };
         quote! {
             pub fn #name<B: #bounds, #dtypes>(#b: &B, #(#args),*) -> #rt::Result<#output> { Ok(#body) }
         }
     }
 }
 
-/// The `each` mapping of a row, if any library has one.
-pub(super) fn each_of(op: &Op) -> Option<&Map> {
-    op.maps.values().find(|m| matches!(m, Map::Each { .. }))
+/// The `each` or `fold` mapping of a row, if any library has one.
+pub(super) fn elements_of(op: &Op) -> Option<&Map> {
+    op.maps.values().find(|m| m.is_of_elements())
 }
 
 /// The composition of a row, if it is composed for any library.

@@ -1,13 +1,11 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{
-    Arrays, Axes, Complex, DType, DTypeKind, Element, Interpolation, Lengths, MeshIndexing, Norm, PadMode, Side, Slice,
-};
+use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, Slice};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Value<B: Arrays> {
     /// An array.
@@ -255,24 +253,6 @@ impl FromValue for Lengths {
     }
 }
 
-macro_rules! choices {
-    ($($t:ty),*) => {$(
-        impl FromValue for $t {
-            fn wanted() -> String {
-                format!("one of {}", <$t>::NAMES.join(", "))
-            }
-
-            fn from_value<B: Arrays>(value: &Value<B>) -> Option<$t> {
-                match value {
-                    Value::Text(name) => name.parse().ok(),
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-choices!(Norm, MeshIndexing, Side, Interpolation, PadMode);
-
 impl FromValue for DType {
     fn wanted() -> String {
         "the name of a dtype, such as \"float32\"".into()
@@ -282,6 +262,19 @@ impl FromValue for DType {
         match value {
             Value::Text(name) => name.parse().ok(),
             _ => None,
+        }
+    }
+}
+
+/// A derived one would ask for a backend that has it too.
+impl<B: Arrays> fmt::Debug for Value<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Array(x) => x.fmt(f),
+            Value::Slice(x) => x.fmt(f),
+            Value::List(items) => f.debug_list().entries(items).finish(),
+            Value::Bytes(bytes) => bytes.fmt(f),
+            other => f.write_str(&other.what()),
         }
     }
 }

@@ -22,16 +22,24 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
             let text = if input.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
-            let source = ProgramSource::Each(Expression { text, inputs: kernel.inputs, params: kernel.params });
-            let dtypes: Vec<DType> = std::iter::once(result).chain(kernel.inputs.iter().map(|_| input)).collect();
+            let input_of_t = kernel.input_of_t();
+            let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
+            let source = ProgramSource::Each(expression);
+            let dtypes: Vec<DType> =
+                std::iter::once(result).chain(kernel.elements.iter().map(|element| element.dtype(input))).collect();
             let instances: Vec<Instance> = map::instances(&dtypes).collect();
             instances.into_iter().map(move |instance| Ahead { program: Program { name, source }, instance })
         })
     });
+    let folds = ops.iter().filter_map(|op| Some((op, op.fold?))).flat_map(|(op, fold)| {
+        let program = Program { name: op.name, source: ProgramSource::Fold(fold) };
+        let instances = |dtype: &DType| ["reduce", "join_parts"].map(|name| Instance::new(name, "k_fold", &[*dtype]));
+        op.dtypes.iter().flat_map(instances).map(move |instance| Ahead { program, instance })
+    });
     let own = PROGRAMS.iter().flat_map(|(program, instances)| {
         instances().into_iter().map(|instance| Ahead { program: **program, instance })
     });
-    rows.chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
+    rows.chain(folds).chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
 }
 
 impl Ahead {

@@ -2,7 +2,7 @@
 
 use super::{
     nvrtc::{Compiled, Target, compile},
-    program::{EACH, Expression, Instance, KernelList, PRELUDE},
+    program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct},
 };
 use crate::{DType, DTypeKind, OpInfo, Result};
 use std::fmt::Write;
@@ -34,12 +34,13 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
             let Some(kernel) = op.kernel else { continue };
             for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {
                 let text = if dtype.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
-                let expression = Expression { text, inputs: kernel.inputs, params: kernel.params };
+                let input_of_t = kernel.input_of_t();
+                let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
                 // names of rows are also names of functions; in a namespace they do not meet
                 let place = format!("row_{}", op.name);
                 let _ = writeln!(unit.text, "namespace {place} {{ {} }}", expression.functor("k_row").trim_end());
                 let mut dtypes = vec![result];
-                dtypes.extend(kernel.inputs.iter().map(|_| dtype));
+                dtypes.extend(kernel.elements.iter().map(|element| element.dtype(dtype)));
                 let kernels = [("flat", "k_row"), ("strided", "2, k_row")];
                 let kernels = kernels.map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
                 unit.kernels.extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));
@@ -47,7 +48,24 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
         }
         unit
     };
-    DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty()).collect()
+    let each = DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty());
+    each.chain(folds(ops)).collect()
+}
+
+/// The kernels of rows with reductions, all in one unit.
+fn folds(ops: &[OpInfo]) -> Option<Unit> {
+    let [before, after] = around_folds();
+    let mut unit = Unit { name: "folds of rows".into(), text: before, kernels: Vec::new() };
+    for (op, fold) in ops.iter().filter_map(|op| Some((op, op.fold?))) {
+        let place = format!("row_{}", op.name);
+        let _ = writeln!(unit.text, "namespace {place} {{ {} }}", fold_struct(&fold, "k_fold").trim_end());
+        for dtype in op.dtypes {
+            let kernels = ["reduce", "join_parts"].map(|name| Instance::new(name, "k_fold", &[*dtype]).expression());
+            unit.kernels.extend(kernels.map(|name| name.replace("k_fold", &format!("{place}::k_fold"))));
+        }
+    }
+    unit.text += &after;
+    (!unit.kernels.is_empty()).then_some(unit)
 }
 
 /// The programs that are not those of rows.

@@ -5,7 +5,7 @@ use super::{
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
-use crate::{DTypeKind, Each, EachSource, Element, Result};
+use crate::{DTypeKind, Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -33,9 +33,39 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[x1.into(), x2.into(), x3.into()])
 }
 
+/// Any `each` row with one operand, as a tuple.
+pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
+    b: &Cuda,
+    f: &F,
+    x: Operand<'_, A>,
+) -> Result<CudaArray<F::Out>> {
+    each::<F, A, F::Out>(b, f, &[x.into()])
+}
+
+/// Any `each` row with two operands of any dtypes.
+pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
+    b: &Cuda,
+    f: &F,
+    x1: Operand<'_, A>,
+    x2: Operand<'_, B>,
+) -> Result<CudaArray<F::Out>> {
+    each::<F, A, F::Out>(b, f, &[x1.into(), x2.into()])
+}
+
+/// Any `each` row with three operands of any dtypes.
+pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachSource>(
+    b: &Cuda,
+    f: &F,
+    x1: Operand<'_, A>,
+    x2: Operand<'_, B>,
+    x3: Operand<'_, C>,
+) -> Result<CudaArray<F::Out>> {
+    each::<F, A, F::Out>(b, f, &[x1.into(), x2.into(), x3.into()])
+}
+
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
     let text = if T::DTYPE.kind() == DTypeKind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
-    let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS };
+    let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T };
     let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
     Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))
 }

@@ -1,6 +1,6 @@
 //! The programs that kernels are in: their texts, and how their kernels are named.
 
-use crate::DType;
+use crate::{DType, FoldKernel};
 use std::fmt::Write;
 
 /// What every program begins with: dtypes and the scalar vocabulary.
@@ -48,9 +48,11 @@ pub enum ProgramSource {
     File(&'static str),
     /// A row's scalar expression.
     Each(Expression),
+    /// A row's reduction.
+    Fold(FoldKernel),
 }
 
-/// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the first input, and `U`, that
+/// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the row, and `U`, that
 /// of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Expression {
@@ -60,6 +62,8 @@ pub struct Expression {
     pub inputs: &'static [&'static str],
     /// Names of the scalar parameters, in order.
     pub params: &'static [&'static str],
+    /// Which of the inputs is of the dtype `T`.
+    pub input_of_t: usize,
 }
 
 impl Expression {
@@ -70,7 +74,7 @@ impl Expression {
         let types = list(|(i, _)| format!("typename X{i}"));
         let inputs = list(|(i, input)| format!("X{i} {input}"));
         let members: String = self.params.iter().map(|param| format!("double {param}; ")).collect();
-        let t = if self.inputs.is_empty() { "" } else { "typedef X0 T; " };
+        let t = if self.inputs.is_empty() { String::new() } else { format!("typedef X{} T; ", self.input_of_t) };
         format!(
             "struct {name} {{ {members}template <typename U{comma}{types}> U apply({inputs}) const \
              {{ {t}return static_cast<U>({text}); }} }};\n",
@@ -83,7 +87,7 @@ impl Expression {
 impl Program {
     /// The program of a row's expression.
     pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
-        Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[] }) }
+        Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[], input_of_t: 0 }) }
     }
 
     /// A text that distinguishes programs of the same name.
@@ -91,6 +95,7 @@ impl Program {
         match self.source {
             ProgramSource::File(_) => "",
             ProgramSource::Each(expression) => expression.text,
+            ProgramSource::Fold(fold) => fold.map,
         }
     }
 
@@ -99,8 +104,40 @@ impl Program {
         match self.source {
             ProgramSource::File(text) => format!("{PRELUDE}{text}"),
             ProgramSource::Each(expression) => format!("{PRELUDE}{EACH}{}", expression.functor("k_row")),
+            ProgramSource::Fold(fold) => {
+                let struct_ = fold_struct(&fold, "k_fold");
+                format!("{PRELUDE}{}{}{struct_}{}", FOLD_PARTS[0], FOLD_PARTS[1], FOLD_PARTS[2])
+            }
         }
     }
+}
+
+/// What is before a row's reduction, and the kernels after it.
+const FOLD_PARTS: [&str; 3] =
+    [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
+
+/// What the kernels of a `fold` row need before and after its struct.
+pub(super) fn around_folds() -> [String; 2] {
+    [format!("{PRELUDE}{}{}", FOLD_PARTS[0], FOLD_PARTS[1]), FOLD_PARTS[2].into()]
+}
+
+/// The struct of a row's reduction, which the kernels take; its values are what [`FoldKernel::finish`] is for.
+pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
+    let FoldKernel { acc, identity, map, join, params, .. } = fold;
+    let of = if *map == "x0" { "Acc" } else { "E" };
+    let members: String = params.iter().map(|param| format!("double {param}; ")).collect();
+    let open: String = params.iter().map(|param| format!("double {param} = given.{param}; ")).collect();
+    format!(
+        "struct {name}_given {{ {members}}};\n\
+         {name}_given given_of(const {name}_given* givens, u64) {{ return *givens; }}\n\
+         template <typename X> struct {name} {{\n\
+         typedef typename OrderOf<X>::Type E; typedef {name}_given Given; typedef {acc} Acc; typedef Acc Out; \
+         typedef {of} T;\n\
+         static Acc none() {{ return cast<Acc>({identity}); }}\n\
+         static Acc load(X x, u64, Given given) {{ T x0 = cast<T>(x); {open}return cast<Acc>({map}); }}\n\
+         static Acc join(Acc x0, Acc x1) {{ return {join}; }}\n\
+         static Out finish(Acc a, double) {{ return a; }}\n}};\n"
+    )
 }
 
 /// The kernels around a row's expression.

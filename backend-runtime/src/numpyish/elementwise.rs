@@ -1,8 +1,13 @@
 //! The ops of `each` rows, over arrays and scalars. The loops are in [`kernel`](super::kernel); here a dtype is
 //! named.
 
-use super::{NdArray, Numpyish, Operand, kernel::kernel, raw::view_operand, typed::Typed};
-use crate::{Each, EachSource, Element, Result};
+use super::{
+    NdArray, Numpyish, Operand,
+    kernel::{kernel, kernel_of},
+    raw::view_operand,
+    typed::Typed,
+};
+use crate::{Each, EachOf, EachSource, Element, Result};
 use std::ptr;
 
 /// One op over an operand.
@@ -41,6 +46,49 @@ where
     let operands = [view_operand(&x1), view_operand(&x2), view_operand(&x3)];
     // SAFETY: the kernel is that of the op over three operands of this dtype.
     unsafe { F::Out::numpyish_run(kernel::<3, T, F>(), ptr::from_ref(f).cast(), &operands) }
+}
+
+/// One op over an operand, as a tuple.
+#[inline]
+pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, x: Operand<'_, A>) -> Result<NdArray<F::Out>>
+where
+    F: EachOf<(A,)> + EachSource + Sync,
+{
+    // SAFETY: the kernel is that of the op over an operand of this dtype.
+    unsafe { F::Out::numpyish_run(kernel_of::<(A,), F>(), ptr::from_ref(f).cast(), &[view_operand(&x)]) }
+}
+
+/// One op over two operands of any dtypes, broadcast to one shape.
+#[inline]
+pub fn each_of2<A: Element, B: Element, F>(
+    _: &Numpyish,
+    f: &F,
+    x1: Operand<'_, A>,
+    x2: Operand<'_, B>,
+) -> Result<NdArray<F::Out>>
+where
+    F: EachOf<(A, B)> + EachSource + Sync,
+{
+    let operands = [view_operand(&x1), view_operand(&x2)];
+    // SAFETY: the kernel is that of the op over operands of these dtypes.
+    unsafe { F::Out::numpyish_run(kernel_of::<(A, B), F>(), ptr::from_ref(f).cast(), &operands) }
+}
+
+/// One op over three operands of any dtypes, broadcast to one shape.
+#[inline]
+pub fn each_of3<A: Element, B: Element, C: Element, F>(
+    _: &Numpyish,
+    f: &F,
+    x1: Operand<'_, A>,
+    x2: Operand<'_, B>,
+    x3: Operand<'_, C>,
+) -> Result<NdArray<F::Out>>
+where
+    F: EachOf<(A, B, C)> + EachSource + Sync,
+{
+    let operands = [view_operand(&x1), view_operand(&x2), view_operand(&x3)];
+    // SAFETY: the kernel is that of the op over operands of these dtypes.
+    unsafe { F::Out::numpyish_run(kernel_of::<(A, B, C), F>(), ptr::from_ref(f).cast(), &operands) }
 }
 
 #[cfg(test)]
@@ -179,6 +227,39 @@ mod tests {
             results.push((bits, single.iter().map(|y| y.to_bits()).collect::<Vec<u32>>()));
         });
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    /// `if c { x } else { y }` of three dtypes, with a bool from an int8.
+    struct Pick;
+    source!(Pick, "pick");
+    impl EachOf<(bool, i8, f64)> for Pick {
+        type Out = f64;
+        #[inline(always)]
+        fn apply(&self, (c, x, y): (bool, i8, f64)) -> f64 {
+            if c { x.into() } else { y }
+        }
+    }
+
+    #[test]
+    fn operands_of_several_dtypes_in_any_layout() {
+        let mut dice = Dice(11);
+        for round in 0..100 {
+            let of = shapes(&mut dice, 3);
+            let c = dice.layout_of::<i64>(&of[0]).mapv(|v| v % 3 == 0).into_shared();
+            let x = dice.layout_of::<i64>(&of[1]).mapv(|v| v as i8).into_shared();
+            let y = dice.layout_of::<i64>(&of[2]).mapv(|v| v as f64).into_shared();
+            let shape = crate::rules::broadcast_all("test", [c.shape(), x.shape(), y.shape()]).unwrap();
+            if shape.iter().product::<usize>() > 1_000_000 {
+                continue;
+            }
+            let got = each_of3(&B, &Pick, Operand::Array(&c), Operand::Array(&x), Operand::Array(&y)).unwrap();
+            let at = |x: &NdArray<f64>| x.broadcast(IxDyn(&shape)).unwrap().to_owned();
+            let wide = at(&x.mapv(f64::from).into_shared());
+            let (c, y) = (c.broadcast(IxDyn(&shape)).unwrap(), at(&y));
+            assert!(got.indexed_iter().all(|(i, &v)| v == if c[&i] { wide[&i] } else { y[&i] }), "{round} {of:?}");
+        }
+        let got = each_of3(&B, &Pick, Operand::Scalar(true), Operand::Scalar(3), Operand::Scalar(0.5)).unwrap();
+        assert_eq!((got.ndim(), got.first()), (0, Some(&3.0)));
     }
 
     /// Three operands, of which each may be a scalar.

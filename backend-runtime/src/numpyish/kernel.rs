@@ -11,7 +11,8 @@ use super::{
     walk::{self, Part},
 };
 use crate::{
-    Complex, DType, DTypeKind, Each, EachSource, Element, Result, bf16, formula, scalar::needs_range_reduction,
+    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, Result, bf16, formula, rules,
+    scalar::needs_range_reduction,
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
@@ -165,6 +166,49 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         loops: loops::<N, T, F, false>(Self::USES_AVX512 && !Self::NEEDS_RANGE_REDUCTION),
         near: if Self::NEEDS_RANGE_REDUCTION { Some(loops::<N, T, F, true>(Self::USES_AVX512)) } else { None },
     };
+}
+
+/// The kernel of an op over operands of any dtypes, one of the crate that calls.
+#[inline(always)]
+pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
+    OfTuple::<X, F>::LOOPS
+}
+
+/// The kernel of the op `F` over operands of the dtypes of `X`.
+struct OfTuple<X, F>(PhantomData<(X, F)>);
+
+impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
+    const LOOPS: &'static Kernel = &Kernel {
+        name: F::NAME,
+        operands: X::COUNT as u8,
+        inputs: X::DTYPES,
+        output: F::Out::DTYPE,
+        scalar_forms: false,
+        loops: [tuples::<X, F>; SETS],
+        near: None,
+    };
+}
+
+versions! {
+    /// The loop over operands of any dtypes; it is as [`Loop`] says, with no scalars.
+    unsafe fn tuples[X: Elements, F: EachOf<X> + EachSource][X, F](
+        op: *const u8,
+        x: [*const u8; MOST],
+        _scalars: u8,
+        out: *mut u8,
+        n: usize,
+    ) {
+        // SAFETY: as the caller promises: `n` elements of each operand, and room for `n` results.
+        unsafe {
+            let op = &*op.cast::<F>();
+            let out = out.cast::<F::Out>();
+            let mut i = 0;
+            while i < n {
+                *out.add(i) = op.apply(X::read(x, i));
+                i += 1;
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -332,7 +376,7 @@ impl Aligned {
     #[inline(always)]
     pub fn is_one_call(&self, kernel: &Kernel) -> bool {
         let form = self.scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, self.scalars);
-        self.n < SMALL && kernel.near.is_none() && form
+        (1..SMALL).contains(&self.n) && kernel.near.is_none() && form
     }
 
     /// The call.
@@ -356,12 +400,19 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
     unsafe {
         match aligned(operands) {
             Some(a) => {
+                fits_empty(kernel, operands[a.lead].shape, a.n)?;
                 let buffer = alike(kernel, op, a.x, a.scalars, a.n)?;
                 Ok(Computed::Like { lead: a.lead, c_order: true, buffer })
             }
             None => run_other(kernel, op, operands),
         }
     }
+}
+
+/// An error where the other lengths of a shape without elements are those of no array of the result's dtype, which may be
+/// wider than the operands'.
+fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
+    if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
 
 /// Whether two shapes of arrays with as many elements are one.
@@ -404,6 +455,7 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     };
     let n = first.len();
     if operands.iter().all(|o| o.shape.is_empty() || same_layout(o)) && (n == 0 || is_dense(first)) {
+        fits_empty(kernel, first.shape, n)?;
         // SAFETY: the caller's promise; the elements of all lie in memory in the same way.
         let buffer = unsafe { alike(kernel, op, x, scalars, n)? };
         return Ok(Computed::Like { lead, c_order: n == 0, buffer });

@@ -7,11 +7,13 @@ use super::{
     tensor::{Arg, Number, Tensor},
     with::computed_in,
 };
-use crate::{DType, DTypeKind, Element, Result};
+use crate::{DType, DTypeKind, Element, Result, rules};
 
 /// The array in another dtype.
 pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
     let on = b.on("astype");
+    // an array without elements may be of lengths that a wider dtype does not have
+    rules::count("astype", x.shape(), U::DTYPE.size())?;
     on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)
 }
 

@@ -10,7 +10,7 @@ use crate::{
 pub(super) fn cases(source: &Source, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own && op.params_are_whole) {
-        for case in op.cases.iter().flatten() {
+        for case in op.cases.iter().chain(&op.facts.raises).flatten() {
             if let Err((part, message, help)) = check(case, op) {
                 report.at(source, case.place_of(part), message, help);
                 broken.push(op.name.clone());

@@ -7,6 +7,7 @@ mod names;
 
 use crate::{
     expr::{compose, each},
+    fold,
     model::{Map, Model, Op},
     report::{Mistake, Report, Source},
 };
@@ -47,6 +48,10 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
             if !mistakes.is_empty() {
                 return mistakes;
             }
+            if let Some(complex) = complex.as_ref().filter(|_| op.mixes_dtypes() || op.second.is_some()) {
+                let message = "a row over several dtypes has one form".to_string();
+                return vec![Mistake { span: complex.expr.span.clone(), message, help: None }];
+            }
             let all = model.dtypes_of(&op.set);
             let of = |is_complex: bool| -> Vec<String> {
                 let wanted = |d: &&String| complex_form(d) == is_complex;
@@ -58,6 +63,11 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
                 each::check(&mut form?.expr, op, &dtypes, model).err()
             };
             forms.into_iter().filter_map(check).collect()
+        }
+        Map::Fold(fold) => {
+            // elements that are only joined are read as values
+            fold.map = fold.map.take().filter(|map| !fold::is_element(&map.expr, op));
+            fold::check(fold, op, model)
         }
         Map::Compose(form) => compose::check(&mut form.expr, op, model),
         Map::Call(_) | Map::Generic(_) | Map::Aten(_) => Vec::new(),

@@ -1,8 +1,8 @@
 //! What the parts of a composition are: which op each call is of, whether its arguments fit, what comes out.
 
-use super::{Argument, Dtypes, Expr, Name, Node, Number, Ty, each::fits};
+use super::{Argument, Dtypes, Expr, Name, Node, Ty, each::fits};
 use crate::{
-    model::{CHOICES, DefaultValue, Elem, Kind, Model, Op, Out, Param, Plain, dtype_of, integer_range},
+    model::{DefaultValue, Elem, Field, Kind, Model, Op, Out, Param, Plain, dtype_of, integer_range},
     report::{Mistake, did_you_mean},
     text::Span,
 };
@@ -116,7 +116,7 @@ impl Scope<'_> {
                 _ => Ty::Other,
             };
         }
-        if ["all", "none"].contains(&name) || CHOICES.iter().any(|(.., names)| names.contains(&name)) {
+        if ["all", "none"].contains(&name) || self.model.choices.iter().any(|c| c.names().contains(&name)) {
             return Ty::Other;
         }
         let known = self.op.params.iter().map(|p| &p.name).chain(self.lets.keys());
@@ -176,12 +176,13 @@ impl Scope<'_> {
         let t = t.unwrap_or_default();
         let one = |elem: Elem| match (&t, elem) {
             (Some(t), _) => Some(t.iter().map(|d| dtype_of(elem, d).to_string()).collect()),
-            (None, Elem::Bool | Elem::Int64) => self.of(elem),
+            (None, elem) if elem.dtype().is_some() => self.of(elem),
             (None, _) => None,
         };
         match &op.result {
             Out::One(elem) => Ty::Array(one(*elem)),
-            Out::Tuple(elems) => Ty::Several(elems.iter().map(|e| one(*e)).collect()),
+            Out::Fields(fields) => Ty::Several(fields.iter().map(|f| one(f.elem)).collect()),
+            Out::Plain(_) => Ty::Other,
             Out::List(elem) => Ty::Arrays(one(*elem)),
         }
     }
@@ -225,7 +226,7 @@ impl Scope<'_> {
         span: &Span,
     ) -> Result<Dtypes, ()> {
         let mut t: Dtypes = None;
-        for (param, i) in given.iter().filter(|(param, _)| is_of_t(&param.kind)) {
+        for (param, i) in given.iter().filter(|(param, _)| param.kind.elem() == Some(Elem::T)) {
             let value = &arguments[*i].value;
             let of_row = self.of(Elem::T);
             let dtypes = match &value.ty {
@@ -288,7 +289,7 @@ impl Scope<'_> {
                 floats && row_param.is_some_and(|p| p.kind == Kind::Plain(Plain::F64))
             }
             (Kind::Arrays(elem), Ty::Arrays(d)) => same(*elem, d),
-            (kind, Ty::Other | Ty::Number) => literal_fits(kind, value, self.op),
+            (kind, Ty::Other | Ty::Number) => kind.takes_literal(value, self.op),
             _ => false,
         };
         if !fit {
@@ -339,8 +340,9 @@ impl Scope<'_> {
         let fit = match (&e.ty, &self.op.result) {
             (Ty::Unknown, _) => true,
             (Ty::Array(d), Out::One(elem)) => conflict(&self.of(*elem), d).is_none() && !self.is_operand(e),
-            (Ty::Several(all), Out::Tuple(elems)) => {
-                all.len() == elems.len() && all.iter().zip(elems).all(|(d, e)| conflict(&self.of(*e), d).is_none())
+            (Ty::Several(all), Out::Fields(fields)) => {
+                let fits = |(d, f): (&Dtypes, &Field)| conflict(&self.of(f.elem), d).is_none();
+                all.len() == fields.len() && all.iter().zip(fields).all(fits)
             }
             (Ty::Arrays(d), Out::List(elem)) => conflict(&self.of(*elem), d).is_none(),
             _ => false,
@@ -379,60 +381,8 @@ fn conflict<'d>(a: &'d Dtypes, b: &'d Dtypes) -> Option<(&'d str, &'d str)> {
     a.iter().zip(b).find(|(a, b)| a != b).map(|(a, b)| (a.as_str(), b.as_str()))
 }
 
-fn is_of_t(kind: &Kind) -> bool {
-    matches!(kind, Kind::Array(Elem::T) | Kind::Operand(Elem::T) | Kind::Arrays(Elem::T) | Kind::Scalar)
-}
-
 fn is_none(e: &Expr) -> bool {
     matches!(&e.node, Node::Name(name) if name == "none")
-}
-
-/// Whether a value that is no array can be given where a parameter of the kind is wanted.
-fn literal_fits(kind: &Kind, value: &Expr, op: &Op) -> bool {
-    let named = |e: &Expr| match &e.node {
-        Node::Name(name) => op.param(name).map(|p| &p.kind),
-        _ => None,
-    };
-    let is_integer = |e: &Expr| matches!(e.node, Node::Number(Number::Integer(n)) if isize::try_from(n).is_ok());
-    let is_axis = |e: &Expr| {
-        matches!(e.node, Node::Number(Number::Integer(n)) if i8::try_from(n).is_ok())
-            || matches!(named(e), Some(Kind::Axis | Kind::Plain(Plain::Isize)))
-    };
-    let is_list = |item: &dyn Fn(&Expr) -> bool| matches!(&value.node, Node::List(items) if items.iter().all(item));
-    let is_length = |e: &Expr| {
-        matches!(e.node, Node::Number(Number::Integer(n)) if n >= 0 && isize::try_from(n).is_ok())
-            || matches!(named(e), Some(Kind::Plain(Plain::Usize)))
-    };
-    match kind {
-        Kind::Axis => is_axis(value),
-        Kind::Axes => {
-            matches!(&value.node, Node::Name(name) if name == "all")
-                || is_axis(value)
-                || is_list(&is_axis)
-                || matches!(named(value), Some(Kind::Axes))
-        }
-        Kind::Shape | Kind::Lengths => {
-            is_list(&is_length) || named(value) == Some(kind) || (*kind == Kind::Lengths && is_none(value))
-        }
-        Kind::Signed => is_list(&|e| is_integer(e) || matches!(named(e), Some(Kind::Plain(Plain::Isize)))),
-        Kind::Plain(plain) => match &value.node {
-            Node::Number(n) => plain.has(*n),
-            Node::Bool(_) => *plain == Plain::Bool,
-            _ => named(value) == Some(kind),
-        },
-        Kind::Maybe(plain) => {
-            is_none(value)
-                || matches!(&value.node, Node::Number(n) if plain.has(*n))
-                || named(value) == Some(&Kind::Plain(*plain))
-        }
-        Kind::Choice(rust) => match &value.node {
-            Node::Name(name) if op.param(name).is_none() => {
-                CHOICES.iter().any(|(_, t, names)| t == rust && names.contains(&name.as_str()))
-            }
-            _ => false,
-        },
-        _ => false,
-    }
 }
 
 /// The ops that a composition calls, each with the place of the call.

@@ -17,7 +17,11 @@ pub fn text(e: &Expr, op: &Op) -> String {
         },
         Node::Number(n) => number(*n, dtype(&e.ty)),
         Node::Bool(b) => b.to_string(),
-        Node::Word(word, args) => format!("op_{word}({})", all(args)),
+        Node::Word(word, args) => {
+            // what gives an element of the second dtype takes it from the kernel's result
+            let to = if e.ty == Ty::Element(Elem::U) && args.iter().all(|x| x.ty != e.ty) { "<U>" } else { "" };
+            format!("op_{word}{to}({})", all(args))
+        }
         Node::Compare(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
         Node::Logic(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
         Node::Not(x) => format!("!({})", text(x, op)),
@@ -32,6 +36,12 @@ fn dtype(ty: &Ty) -> &'static str {
     match ty {
         Ty::Element(Elem::Real) => "typename Types<T>::Real",
         Ty::Element(Elem::Complex) => "typename ComplexOf<T>::Type",
+        Ty::Element(Elem::Sum) => "typename SumOf<T>::Type",
+        Ty::Element(Elem::U) => "U",
+        Ty::Element(Elem::Bool) => "bool",
+        Ty::Element(Elem::UInt8) => "u8",
+        Ty::Element(Elem::Int32) => "int",
+        Ty::Element(Elem::Int64) => "i64",
         _ => "T",
     }
 }

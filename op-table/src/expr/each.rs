@@ -2,7 +2,7 @@
 
 use super::{Expr, Node, Number, Ty};
 use crate::{
-    model::{Elem, Kind, Model, Op, Plain, WordResult, dtype_of, integer_range},
+    model::{Elem, Kind, Model, Op, Out, Plain, WordResult, dtype_of, integer_range},
     report::{Mistake, did_you_mean},
     text::Span,
 };
@@ -19,7 +19,8 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     for param in &op.params {
         let fits = match &param.kind {
-            Kind::Array(Elem::T) | Kind::Operand(Elem::T) => param.default.is_none(),
+            Kind::Array(Elem::U) | Kind::Operand(Elem::U) => false,
+            Kind::Array(_) | Kind::Operand(_) => param.default.is_none(),
             Kind::Plain(Plain::F64 | Plain::Bool) => true,
             _ => false,
         };
@@ -32,6 +33,10 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
     let (arrays, others) = (op.inputs().count(), op.params.iter().filter(|p| !p.is_array()).count());
     if mistakes.is_empty() && (!(1..=MOST_ARRAYS).contains(&arrays) || others > MOST_OTHERS) {
         let message = format!("an `each` row takes 1 to {MOST_ARRAYS} arrays and at most {MOST_OTHERS} numbers");
+        mistakes.push(Mistake { span: op.span.clone(), message, help: None });
+    }
+    if mistakes.is_empty() && op.inputs().all(|p| p.kind.elem() != Some(Elem::T)) {
+        let message = "one array of an `each` row is of the row's dtype".to_string();
         mistakes.push(Mistake { span: op.span.clone(), message, help: None });
     }
     mistakes
@@ -49,10 +54,10 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
             scope.settle(expr, elem)?;
             true
         }
-        (Ty::Element(elem), wanted) => scope.dtypes(*elem) == scope.dtypes(wanted),
+        (Ty::Element(elem), wanted) => scope.same(*elem, wanted),
         _ => false,
     };
-    let several = !matches!(op.result, crate::model::Out::One(_));
+    let several = !matches!(op.result, Out::One(_));
     if fits && !several {
         return Ok(());
     }
@@ -65,6 +70,25 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
         (ty, _) => format!("the expression gives {}", scope.describe(ty)),
     };
     Err(bad(&expr.span, message, Some(help)))
+}
+
+/// As [`check`], of an expression whose value is converted to that of the row: a truth value, or an element of the row's
+/// dtype, may become any.
+pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
+    let scope = Scope { op, dtypes, model };
+    scope.check(expr)?;
+    let wanted = op.result.elem();
+    scope.settle(expr, wanted)?;
+    let fits = match &expr.ty {
+        Ty::Truth => true,
+        Ty::Element(elem) => scope.same(*elem, wanted) || (*elem == Elem::T && wanted == Elem::Sum),
+        _ => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    let help = format!("values are what the row's result is, `{}`", op.result_text);
+    Err(bad(&expr.span, format!("the expression gives {}", scope.describe(&expr.ty)), Some(help)))
 }
 
 struct Scope<'m> {
@@ -133,8 +157,8 @@ impl Scope<'_> {
             return Err(bad(span, format!("`{name}` is not a parameter of this op"), help));
         };
         Ok(match &param.kind {
+            Kind::Array(Elem::Bool) | Kind::Operand(Elem::Bool) | Kind::Plain(Plain::Bool) => Ty::Truth,
             Kind::Array(elem) | Kind::Operand(elem) => Ty::Element(*elem),
-            Kind::Plain(Plain::Bool) => Ty::Truth,
             _ => Ty::Number,
         })
     }
@@ -171,8 +195,13 @@ impl Scope<'_> {
         } else if ty == Ty::Number {
             return Ok(Ty::Number);
         }
+        if word.result == WordResult::Second && self.op.result != Out::One(Elem::U) {
+            let help = Some("its row has `types`, and the result `array<U>`".into());
+            return Err(bad(span, format!("`{part}` gives an element of a second dtype"), help));
+        }
         Ok(match (word.result, elem) {
             (WordResult::Truth, _) => Ty::Truth,
+            (WordResult::Second, _) => Ty::Element(Elem::U),
             (WordResult::Real, Elem::T | Elem::Complex) => Ty::Element(Elem::Real),
             (WordResult::Complex, _) => Ty::Element(Elem::Complex),
             _ => Ty::Element(elem),
@@ -191,7 +220,7 @@ impl Scope<'_> {
                     self.settle(e, *elem)?;
                     true
                 }
-                (Ty::Element(a), Ty::Element(b)) => self.dtypes(*a) == self.dtypes(*b),
+                (Ty::Element(a), Ty::Element(b)) => self.same(*a, *b),
                 (a, b) => a == b,
             };
             if !same {
@@ -232,12 +261,24 @@ impl Scope<'_> {
         }
     }
 
+    /// The dtypes of an element type: one for each of the row, or all of the second set.
     fn dtypes(&self, elem: Elem) -> Vec<&str> {
-        self.dtypes.iter().map(|d| dtype_of(elem, d)).collect()
+        match (elem, &self.op.second_set) {
+            (Elem::U, Some(set)) => self.model.dtypes_of(set).iter().map(String::as_str).collect(),
+            _ => self.dtypes.iter().map(|d| dtype_of(elem, d)).collect(),
+        }
+    }
+
+    /// Whether two element types are one dtype for every dtype of the row.
+    fn same(&self, a: Elem, b: Elem) -> bool {
+        (a == Elem::U) == (b == Elem::U) && self.dtypes(a) == self.dtypes(b)
     }
 
     /// The first dtype of the row for which two element types are different ones, and what they are.
     fn difference(&self, a: Elem, b: Elem) -> (&str, &str, &str) {
+        if (a == Elem::U) != (b == Elem::U) {
+            return ("the two dtypes of the row", a.name(), b.name());
+        }
         let all = self.dtypes.iter().zip(self.dtypes(a)).zip(self.dtypes(b));
         let differ = all.map(|((of, a), b)| (of.as_str(), a, b)).find(|(_, a, b)| a != b);
         differ.unwrap_or(("no dtype", "nothing", "nothing"))

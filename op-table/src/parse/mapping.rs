@@ -7,7 +7,7 @@ use crate::{
     names::{decimal, is_function},
 };
 
-pub(super) const MAPPINGS: [&str; 4] = ["each", "call", "compose", "generic"];
+pub(super) const MAPPINGS: [&str; 5] = ["each", "fold", "call", "compose", "generic"];
 
 impl Parser<'_> {
     /// The mapping of every library: its column, else the row's own.
@@ -24,7 +24,7 @@ impl Parser<'_> {
             let column = row.iter().find(|(k, _)| k.text == backend.name);
             let map = match (column, &shared) {
                 (Some((_, value)), _) => self.column(&backend, value, op.params_are_whole.then_some(&op.params)),
-                (None, Some((_, map))) if backend.each || !matches!(map, Map::Each { .. }) => Some(map.clone()),
+                (None, Some((_, map))) if backend.each || !map.is_of_elements() => Some(map.clone()),
                 _ => {
                     missing.push(backend.name);
                     continue;
@@ -57,9 +57,9 @@ impl Parser<'_> {
             self.bad(key.span.clone(), format!("unknown mapping `{}`", key.text.escape_debug()), help);
             return None;
         }
-        if key.text == "each" && !backend.each {
+        if ["each", "fold"].contains(&key.text.as_str()) && !backend.each {
             let help = Some("use `call` or `compose`".into());
-            self.bad(key.span.clone(), format!("backend `{}` has no `each`", backend.name), help);
+            self.bad(key.span.clone(), format!("backend `{}` has no `{}`", backend.name, key.text), help);
             return None;
         }
         if key.text == "aten" {
@@ -87,6 +87,9 @@ impl Parser<'_> {
             };
             return Some(Map::Each { real, complex });
         }
+        if key.text == "fold" {
+            return self.fold(value);
+        }
         let Value::Text(word) = value else {
             self.bad(value.span(), format!("`{}` is a string", key.text), None);
             return None;
@@ -104,6 +107,32 @@ impl Parser<'_> {
                 Some(if kind == "call" { Map::Call(path) } else { Map::Generic(path) })
             }
         }
+    }
+
+    /// `{ map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`
+    fn fold(&mut self, value: &Value) -> Option<Map> {
+        let Value::Table(parts, span) = value else {
+            let help = Some("{ map = \"x * x\", join = \"a + b\", identity = \"0\" }".into());
+            self.bad(value.span(), "`fold` is a table of expressions", help);
+            return None;
+        };
+        let before = self.report.len();
+        let all_known = self.known_keys(parts, &["map", "join", "identity", "finish"], "`fold`");
+        let mut form = |key: &str, needed: bool| match self.word(parts, key) {
+            Some(word) => self.form(&word),
+            None => {
+                if needed && all_known && !parts.iter().any(|(k, _)| k.text == key) {
+                    self.bad(span.clone(), format!("`fold` has no `{key}`"), None);
+                }
+                None
+            }
+        };
+        let (map, join) = (form("map", false), form("join", true));
+        let (identity, finish) = (form("identity", true), form("finish", false));
+        if self.report.len() > before {
+            return None;
+        }
+        Some(Map::Fold(Box::new(Fold { map, join: join?, identity: identity?, finish })))
     }
 
     fn form(&mut self, word: &Text) -> Option<Form> {
@@ -170,7 +199,7 @@ impl Parser<'_> {
             return Some(AtenArg::Param(text.into()));
         };
         if let Some(param) = params.iter().find(|p| p.name == text) {
-            if !aten_takes(&param.kind) {
+            if !param.kind.fits_aten() {
                 let message = format!("libtorch's ops take no parameter of type `{}`", param.ty);
                 let help = Some("map the row with `call` or `compose`".into());
                 self.bad(word.span.clone(), message, help);
@@ -189,15 +218,6 @@ impl Parser<'_> {
             self.bad(word.span.clone(), format!("`{}` is not a parameter of this op", text.escape_debug()), help);
         }
         literal
-    }
-}
-
-/// Whether a parameter can be an argument of libtorch's op as it is.
-fn aten_takes(kind: &Kind) -> bool {
-    match kind {
-        Kind::Slices | Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
-        Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
-        _ => true,
     }
 }
 

@@ -1,5 +1,8 @@
 //! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
 
+mod choice;
+mod column;
+mod facts;
 mod mapping;
 mod params;
 mod reference;
@@ -14,7 +17,8 @@ use crate::{
     toml_view::{Table, Value, sections},
 };
 
-const SECTIONS: [&str; 8] = ["backend", "dtype", "dtypes", "words", "accuracy", "cases", "group", "op"];
+const SECTIONS: [&str; 10] =
+    ["backend", "dtype", "dtypes", "choice", "column", "words", "accuracy", "cases", "group", "op"];
 
 /// The role of a table in a macro call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +35,7 @@ pub enum Role {
 pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
     let table = crate::toml_view::read(source, report);
     let has_base = !model.dtypes.is_empty();
-    let mut parser = Parser { source, role, model, report };
+    let mut parser = Parser { source, role, has_base, model, report };
     for (name, value) in &table {
         if !SECTIONS.contains(&name.text.as_str()) {
             let help = did_you_mean(&name.text, SECTIONS);
@@ -52,6 +56,13 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
         parser.dtype(name, value);
     }
     parser.sets(sections(&table, "dtypes"));
+    for (name, value) in sections(&table, "choice") {
+        parser.choice(name, value);
+    }
+    let keys = row::keys();
+    for (name, value) in sections(&table, "column") {
+        parser.declared_column(name, value, &keys);
+    }
     for (name, value) in sections(&table, "words") {
         parser.word_of_expressions(name, value);
     }
@@ -83,6 +94,8 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
 struct Parser<'a> {
     source: &'a Source,
     role: Role,
+    /// Whether the table is read on top of a base table.
+    has_base: bool,
     model: &'a mut Model,
     report: &'a mut Report,
 }

@@ -1,7 +1,7 @@
 //! Parameters, their types and defaults, and results.
 
 use super::*;
-use crate::{model::*, names::decimal};
+use crate::model::*;
 
 impl Parser<'_> {
     /// The parameters, if all of them can be read.
@@ -43,16 +43,16 @@ impl Parser<'_> {
         let kind = self.kind(&word.part(ty))?;
         let value = match default {
             None => None,
-            Some(text) => match default_of(&kind, text) {
+            Some(text) => match kind.default_of(text) {
                 Some(value) => Some(value),
                 None => {
                     let message = format!("`{}` is no default of a parameter of type `{ty}`", text.escape_debug());
-                    self.bad(word.place_of(text), message, default_help(&kind));
+                    self.bad(word.place_of(text), message, Some(kind.default_help()));
                     return None;
                 }
             },
         };
-        if matches!(kind, Kind::Maybe(_) | Kind::Lengths) && value.is_none() {
+        if kind.is_maybe() && value.is_none() {
             self.bad(word.span.clone(), format!("a parameter of type `{ty}` has the default `none`"), None);
             return None;
         }
@@ -68,122 +68,95 @@ impl Parser<'_> {
     }
 
     fn kind(&mut self, word: &Text) -> Option<Kind> {
-        let ty = word.text.as_str();
-        let (head, inner) = match ty.split_once('<') {
-            Some((head, inner)) => (head, inner.strip_suffix('>')),
-            None => (ty, Some("")),
-        };
-        let array = |e: Elem| match head {
-            "array" => Some(Kind::Array(e)),
-            "operand" => Some(Kind::Operand(e)),
-            "arrays" => Some(Kind::Arrays(e)),
-            _ => None,
-        };
-        if let (Some(inner), true) = (inner, array(Elem::T).is_some()) {
-            return self.elem(&word.part(inner)).and_then(array);
+        match Kind::of(&word.text, &self.model.choices) {
+            Ok(Some(kind)) => Some(kind),
+            Err(part) => self.elem(&word.part(part)).and(None),
+            Ok(None) => {
+                let choices: Vec<String> = self.model.choices.iter().map(|c| c.name.clone()).collect();
+                let help = did_you_mean(
+                    &word.text,
+                    Kind::names().map(|name| name as &str).chain(choices.iter().map(String::as_str)),
+                );
+                let message = format!("unknown type of parameter `{}`", word.text.escape_debug());
+                self.bad(word.span.clone(), message, help);
+                None
+            }
         }
-        if let Some((_, kind)) = KINDS.iter().find(|(name, _)| *name == ty) {
-            return Some(kind.clone());
-        }
-        if let Some((_, rust, _)) = CHOICES.iter().find(|(name, ..)| *name == ty) {
-            return Some(Kind::Choice(rust));
-        }
-        let plain = |ty: &str| PLAIN.iter().find(|(name, _)| *name == ty).map(|(_, plain)| *plain);
-        if let Some(plain) = plain(ty) {
-            return Some(Kind::Plain(plain));
-        }
-        match ty.strip_suffix('?') {
-            Some("lengths") => return Some(Kind::Lengths),
-            Some(maybe) if plain(maybe).is_some() => return plain(maybe).map(Kind::Maybe),
-            _ => {}
-        }
-        let names = ["array", "operand", "arrays", "lengths?"].into_iter();
-        let names = names.chain(KINDS.iter().map(|k| k.0)).chain(CHOICES.iter().map(|c| c.0));
-        let help = did_you_mean(ty, names.chain(PLAIN.iter().map(|(name, _)| *name)));
-        self.bad(word.span.clone(), format!("unknown type of parameter `{}`", ty.escape_debug()), help);
-        None
     }
 
     fn elem(&mut self, word: &Text) -> Option<Elem> {
-        if word.text.is_empty() {
-            return Some(Elem::T);
-        }
-        let known = ELEMS.iter().find(|(n, _)| *n == word.text).map(|(_, e)| *e);
+        let known = Elem::of(&word.text);
         if known.is_none() {
-            let help = did_you_mean(&word.text, ELEMS.iter().map(|e| e.0));
+            let help = did_you_mean(&word.text, Elem::names());
             self.bad(word.span.clone(), format!("unknown element type `{}`", word.text.escape_debug()), help);
         }
         known
     }
 
-    pub(super) fn result(&mut self, word: &Text) -> Option<Out> {
-        let text = word.text.as_str();
-        let mut one = |part: &str| {
-            let part = part.trim();
-            let rest = part.strip_prefix("array");
-            match rest.map(|rest| if rest.is_empty() { Some("") } else { rest.strip_prefix('<')?.strip_suffix('>') }) {
-                Some(Some(elem)) => self.elem(&word.part(elem)),
-                _ => {
-                    let message = format!("`{}` is no array type", part.escape_debug());
-                    self.bad(word.place_of(part), message, Some("array, array<real>, array<int64> ..".into()));
-                    None
-                }
+    /// What a row gives, and how it is told; an array where the row says nothing.
+    pub(super) fn result(&mut self, row: &Table) -> (Out, String) {
+        let array = || (Out::One(Elem::T), "array".to_string());
+        match row.iter().find(|(key, _)| key.text == "result") {
+            None => array(),
+            Some((_, Value::Text(word))) => (self.one_result(word).unwrap_or(array().0), word.text.clone()),
+            Some((_, Value::Table(fields, span))) => self.fields(fields, span.clone()).unwrap_or_else(array),
+            Some((_, other)) => {
+                let help = Some("\"array\", or { values = \"array\", counts = \"array<int64>\" }".into());
+                self.bad(other.span(), "`result` is a type, or a table of names and types", help);
+                array()
             }
-        };
-        if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-            return inner.split(',').map(one).collect::<Option<_>>().map(Out::Tuple);
+        }
+    }
+
+    /// `{ values = "array", counts = "array<int64>" }`
+    fn fields(&mut self, row: &Table, span: Span) -> Option<(Out, String)> {
+        let before = self.report.len();
+        let (mut fields, mut told) = (Vec::new(), Vec::new());
+        for (name, value) in row {
+            self.name(name, "a result");
+            let Value::Text(word) = value else {
+                self.bad(value.span(), "the type of a result is a string", None);
+                continue;
+            };
+            if let Some(elem) = self.array(word, &word.text) {
+                told.push(format!("{}: {}", name.text, word.text));
+                fields.push(Field { name: name.text.clone(), elem });
+            }
+        }
+        if row.len() < 2 && self.report.len() == before {
+            self.bad(span, "several results have names; one has none", Some("write \"array\"".into()));
+        }
+        (self.report.len() == before).then(|| (Out::Fields(fields), format!("{{ {} }}", told.join(", "))))
+    }
+
+    /// The element type of `array<..>`.
+    fn array(&mut self, word: &Text, part: &str) -> Option<Elem> {
+        let part = part.trim();
+        let rest = part.strip_prefix("array");
+        match rest.map(|rest| if rest.is_empty() { Some("") } else { rest.strip_prefix('<')?.strip_suffix('>') }) {
+            Some(Some(elem)) => self.elem(&word.part(elem)),
+            _ => {
+                let message = format!("`{}` is no type of a result", part.escape_debug());
+                let help = "array, array<real>, array<int64> .., [array], bool, f64, usize ..".to_string();
+                self.bad(word.place_of(part), message, Some(help));
+                None
+            }
+        }
+    }
+
+    fn one_result(&mut self, word: &Text) -> Option<Out> {
+        let text = word.text.as_str();
+        if text.starts_with('(') {
+            let help = Some("{ values = \"array\", counts = \"array<int64>\" }".into());
+            self.bad(word.span.clone(), "several results have names", help);
+            return None;
         }
         if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-            return one(inner).map(Out::List);
+            return self.array(word, inner).map(Out::List);
         }
-        one(text).map(Out::One)
+        if let Some(plain) = Plain::of(text) {
+            return Some(Out::Plain(plain));
+        }
+        self.array(word, text).map(Out::One)
     }
-}
-
-/// The default that a text says, if it is one of a parameter of the kind.
-fn default_of(kind: &Kind, text: &str) -> Option<DefaultValue> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_integer = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
-    let integer = |least: i128, most: i128| {
-        let value = if is_integer { text.parse().ok() } else { None };
-        value.filter(|x| (least..=most).contains(x)).map(DefaultValue::Integer)
-    };
-    let axis = |text: &str| text.trim().parse::<i8>().ok().filter(|_| !text.contains('+'));
-    match kind {
-        Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => (text == "none").then_some(DefaultValue::None),
-        Kind::Plain(Plain::Bool) => ["true", "false"].contains(&text).then_some(DefaultValue::Bool(text == "true")),
-        Kind::Plain(Plain::F64) => decimal(text).map(DefaultValue::Decimal),
-        Kind::Plain(Plain::Usize | Plain::U64) => integer(0, u64::MAX.into()),
-        Kind::Plain(_) => integer(i64::MIN.into(), i64::MAX.into()),
-        Kind::Axis => axis(text).map(|x| DefaultValue::Integer(x.into())),
-        Kind::Axes if text == "all" => Some(DefaultValue::All),
-        Kind::Axes => match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-            Some(list) => list.split(',').map(axis).collect::<Option<_>>().map(DefaultValue::Axes),
-            None => axis(text).map(|x| DefaultValue::Axes(vec![x])),
-        },
-        Kind::Choice(rust) => {
-            let known = CHOICES.iter().any(|(_, t, names)| t == rust && names.contains(&text));
-            known.then(|| DefaultValue::Choice(text.into()))
-        }
-        _ => None,
-    }
-}
-
-/// What a default of the kind looks like.
-fn default_help(kind: &Kind) -> Option<String> {
-    let text = match kind {
-        Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
-        Kind::Plain(Plain::Bool) => "true or false",
-        Kind::Plain(Plain::F64) => "a finite number",
-        Kind::Plain(Plain::Usize | Plain::U64) => "an integer of 0 or more, of 64 bits",
-        Kind::Plain(_) => "an integer of 64 bits",
-        Kind::Axis => "an axis such as -1",
-        Kind::Axes => "all, -1 or [0, 1]",
-        Kind::Choice(rust) => {
-            let (.., names) = CHOICES.iter().find(|(_, t, _)| t == rust)?;
-            return Some(format!("one of: {}", names.join(", ")));
-        }
-        _ => "a parameter of this type has none",
-    };
-    Some(text.into())
 }

@@ -1,6 +1,6 @@
 //! A row: `[op.name]`.
 
-use super::{mapping::MAPPINGS, *};
+use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
@@ -9,10 +9,16 @@ const KEYS: [&str; 20] = [
     "reason", "cases", "example", "note", "returns", "errors", "runs", "also",
 ];
 
+/// The keys of rows of every table.
+pub(super) fn keys() -> Vec<&'static str> {
+    KEYS.into_iter().chain(MAPPINGS).chain(FACTS).collect()
+}
+
 impl Parser<'_> {
     pub(super) fn op(&mut self, name: &Text, row: &Table) {
-        let columns: Vec<String> = self.model.backends.iter().map(|b| b.name.clone()).collect();
-        let legal: Vec<&str> = KEYS.into_iter().chain(MAPPINGS).chain(columns.iter().map(String::as_str)).collect();
+        let backends = self.model.backends.iter().map(|b| b.name.clone());
+        let columns: Vec<String> = backends.chain(self.model.columns.iter().map(|c| c.name.clone())).collect();
+        let legal: Vec<&str> = keys().into_iter().chain(columns.iter().map(String::as_str)).collect();
         if self.role == Role::Overlay {
             return self.overlay(name, row);
         }
@@ -41,8 +47,7 @@ impl Parser<'_> {
         let (set, bound) = self.set(name, row, "dtypes").unwrap_or_default();
         let second = self.set(name, row, "types");
         let params = self.params(row);
-        let result_text = self.text(row, "result").unwrap_or_else(|| "array".into());
-        let result = self.word(row, "result").and_then(|w| self.result(&w)).unwrap_or(Out::One(Elem::T));
+        let (result, result_text) = self.result(row);
         let group = self.group_of(row);
         let default_accuracy = self.model.groups.iter().find(|g| g.name == group).map(|g| g.accuracy.clone());
         let accuracy = self.accuracy_name(row).or(default_accuracy).unwrap_or_else(|| "exact".into());
@@ -71,6 +76,8 @@ impl Parser<'_> {
             golden: self.text(row, "golden").unwrap_or_default(),
             alias: self.list(row, "alias").map(texts).unwrap_or_default(),
             example: self.example(row),
+            facts: self.facts(row, !reason.is_empty()),
+            columns: self.columns(row),
             reference: self.reference(row),
             accuracy,
             ulp,

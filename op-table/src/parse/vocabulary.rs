@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     model::*,
-    names::{is_path, is_type},
+    names::{is_path, is_type, is_type_name},
 };
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ impl Parser<'_> {
         if !self.name(name, "a backend") || !self.new_name(name, is_there, "backend") {
             return;
         }
-        let legal = ["type", "module", "summary", "each", "aten"];
+        let legal = ["type", "module", "summary", "each", "aten", "generics", "wrap"];
         let all_known = self.known_keys(row, &legal, &format!("backend `{}`", name.text));
         for key in ["type", "module"] {
             match self.word(row, key) {
-                Some(path) if !is_path(&path.text) => {
+                Some(path) if !is_path(&path.text) && (key == "module" || !is_type(&path.text)) => {
                     let message = format!("`{}` is no path such as `crate::naive`", path.text.escape_debug());
                     self.bad(path.span, message, None);
                     return;
@@ -44,10 +44,40 @@ impl Parser<'_> {
             summary: self.text(row, "summary").unwrap_or_default(),
             each: self.flag(row, "each"),
             aten: self.flag(row, "aten"),
+            generics: self.generics(row),
+            wrap: self.flag(row, "wrap"),
             own: self.role != Role::Context,
             span: name.span.clone(),
         };
+        let is_generic = row.iter().any(|(key, _)| key.text == "generics");
+        if backend.wrap && (!is_generic || backend.each || backend.aten) {
+            let help = Some("generics = \"B: Backend\", type = \"Counted<B>\"; ops run as they do on `B`".into());
+            let message = format!("backend `{}` wraps another, which is a type parameter", name.text);
+            self.bad(name.span.clone(), message, help);
+        }
         self.model.backends.push(backend);
+    }
+
+    /// `B: Backend`: the type parameters of a backend.
+    fn generics(&mut self, row: &Table) -> Vec<(String, String)> {
+        let Some(word) = self.word(row, "generics") else {
+            return Vec::new();
+        };
+        let mut generics = Vec::new();
+        for part in word.text.split(',') {
+            let (name, bound) = part.split_once(':').unwrap_or((part, ""));
+            let (name, bound) = (name.trim(), bound.trim());
+            // methods have type parameters of their own
+            let is_free = is_type_name(name) && !["T", "U"].contains(&name) && !name.starts_with('K');
+            if is_free && is_path(bound) {
+                generics.push((name.into(), bound.into()));
+            } else {
+                let message = format!("`{}` is no type parameter with a bound", part.trim().escape_debug());
+                let help = Some("such as `B: Backend`; T, U and K.. are those of methods".into());
+                self.bad(word.place_of(part), message, help);
+            }
+        }
+        generics
     }
 
     pub(super) fn dtype(&mut self, name: &Text, value: &Value) {

@@ -32,6 +32,9 @@ template <> struct Ends<double> {
     static double highest() { return __longlong_as_double(0x7ff0000000000000); }
 };
 
+// What is given for result `o`.
+template <typename G> G given_of(const G* givens, u64 o) { return givens[o]; }
+
 // A fold that is given nothing for each result.
 struct Plain { typedef char Given; };
 
@@ -111,15 +114,6 @@ template <typename T> struct Any : Plain {
 template <typename T> struct All : Any<T> {
     static bool none() { return true; }
     static bool join(bool a, bool b) { return a & b; }
-};
-
-template <typename T> struct Count : Plain {
-    typedef i64 Acc;
-    typedef i64 Out;
-    static i64 none() { return 0; }
-    static i64 load(T x, u64, char) { return op_is_nonzero(x); }
-    static i64 join(i64 a, i64 b) { return a + b; }
-    static i64 finish(i64 a, double) { return a; }
 };
 
 // Where an extreme is: the first of equals, and the first NaN before any number.

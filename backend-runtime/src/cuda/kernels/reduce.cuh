@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(256)
         typename Fold::Acc acc = Fold::none();
         if (o < outer.n) {
             typename Fold::Given given = typename Fold::Given();
-            if (givens) given = givens[o];
+            if (givens) given = given_of(givens, o);
             i64 at[1];
             locate(outer, o, at);
             const T* from = x + at[0];

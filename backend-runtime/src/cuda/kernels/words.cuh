@@ -231,3 +231,6 @@ inline complex<float> op_complex(float re, float im) { return complex<float>(re,
 inline complex<double> op_complex(double re, double im) { return complex<double>(re, im); }
 inline complex<float> op_complex(f16 re, f16 im) { return complex<float>(re, im); }
 inline complex<float> op_complex(bf16 re, bf16 im) { return complex<float>(re, im); }
+
+// Conversion as `astype` has it, to the dtype of the result.
+template <typename U, typename T> U op_cast(T x) { return cast<U>(x); }

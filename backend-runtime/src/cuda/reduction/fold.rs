@@ -24,13 +24,12 @@ pub(crate) enum Fold {
     Minimum,
     Any,
     All,
-    Count,
     Largest,
     Smallest,
 }
 
 impl Fold {
-    const ALL: [Fold; 13] = [
+    const ALL: [Fold; 12] = [
         Fold::Sum,
         Fold::Product,
         Fold::Mean,
@@ -41,7 +40,6 @@ impl Fold {
         Fold::Minimum,
         Fold::Any,
         Fold::All,
-        Fold::Count,
         Fold::Largest,
         Fold::Smallest,
     ];
@@ -59,7 +57,6 @@ impl Fold {
             Fold::Minimum => "Minimum",
             Fold::Any => "Any",
             Fold::All => "All",
-            Fold::Count => "Count",
             Fold::Largest => "Largest",
             Fold::Smallest => "Smallest",
         }
@@ -77,7 +74,7 @@ impl Fold {
             Fold::Mean | Fold::Maximum | Fold::Minimum => of,
             Fold::Variance | Fold::Deviation => of.to_real(),
             Fold::Any | Fold::All => DType::Bool,
-            Fold::Count | Fold::Largest | Fold::Smallest => DType::Int64,
+            Fold::Largest | Fold::Smallest => DType::Int64,
         }
     }
 
@@ -89,7 +86,7 @@ impl Fold {
     fn is_for(self, dtype: DType) -> bool {
         let (real, complex) = (dtype.kind() == DTypeKind::Real, dtype.kind() == DTypeKind::Complex);
         match self {
-            Fold::Sum | Fold::Product | Fold::Any | Fold::All | Fold::Count => true,
+            Fold::Sum | Fold::Product | Fold::Any | Fold::All => true,
             Fold::Mean | Fold::WideMean | Fold::Variance | Fold::Deviation => real || complex,
             Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest => !complex,
         }

@@ -10,24 +10,19 @@ pub use quantile::quantile;
 pub(super) use scan::{DIFFS, SCANS, running_count};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
-use super::{Cuda, CudaArray, array::RawArray};
-use crate::{Axes, Element, Float, Ordered, Result, rules};
+use super::{
+    Cuda, CudaArray,
+    array::RawArray,
+    map::{Input, map},
+    program::{Expression, Program, ProgramSource},
+};
+use crate::{Axes, DType, Element, Float, FoldKernel, FoldSource, Ordered, Result, rules};
 use fold::Fold;
 use plan::Plan;
 
 /// Sum over axes.
 pub fn sum<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
     over_axes(b, "sum", x, axis, keepdims, Fold::Sum)
-}
-
-/// Product over axes.
-pub fn prod<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
-    over_axes(b, "prod", x, axis, keepdims, Fold::Product)
-}
-
-/// Number of nonzero elements over axes.
-pub fn count_nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<i64>> {
-    over_axes(b, "count_nonzero", x, axis, keepdims, Fold::Count)
 }
 
 /// Whether any element over axes is nonzero.
@@ -121,6 +116,56 @@ fn reduced(b: &Cuda, op: &'static str, x: &RawArray, axes: &[usize], keepdims: b
     let plan = Plan::new(op, x, axes);
     let values = plan.run(b, fold, None, plan.inputs() as f64)?;
     Ok(plan.shaped(values, keepdims))
+}
+
+/// The reduction of a `fold` row over axes; its result is of the dtype `U`.
+pub fn fold<U: Element, T: Element, F: FoldSource>(
+    b: &Cuda,
+    f: &F,
+    x: &CudaArray<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<CudaArray<U>> {
+    fold_of(b, F::NAME, &F::CUDA, &f.params(), &x.raw, axis, keepdims, U::DTYPE).map(CudaArray::of)
+}
+
+#[allow(clippy::too_many_arguments)] // what a row is, and what it is called with
+fn fold_of(
+    b: &Cuda,
+    op: &'static str,
+    kernel: &FoldKernel,
+    params: &[f64],
+    x: &RawArray,
+    axis: Axes,
+    keepdims: bool,
+    result: DType,
+) -> Result<RawArray> {
+    let axes = rules::reduction(op, axis, x.shape.len())?;
+    b.check(op, x)?;
+    let plan = Plan::new(op, x, &axes);
+    let program = Program { name: op, source: ProgramSource::Fold(*kernel) };
+    let given = match (kernel.params, params) {
+        ([], _) => None,
+        (_, params) => {
+            let given = b.uninit_raw(op, DType::Float64, &[params.len()])?;
+            b.upload(op, params, &given)?;
+            Some(given)
+        }
+    };
+    let computed = fold::wide(x.dtype);
+    let values = plan.run_kernels(b, &program, "k_fold", kernel.acc_element.dtype(computed), given.as_ref(), 0.0)?;
+    let values = plan.shaped(values, keepdims);
+    let mut last = vec![plan.inputs() as f64];
+    last.extend(params);
+    let (text, last) = match kernel.finish {
+        Some(finish) => (finish, last),
+        None if values.dtype == result => return Ok(values),
+        None => ("cast<U>(x0)", Vec::new()),
+    };
+    let names = if last.is_empty() { &[][..] } else { kernel.finish_params };
+    let expression = Expression { text, inputs: &["x0"], params: names, input_of_t: 0 };
+    let program = Program { name: op, source: ProgramSource::Each(expression) };
+    map(b, op, &program, &last, &[Input::Array(&values)], result)
 }
 
 /// The sum over axis 0, integers in 64 bits.

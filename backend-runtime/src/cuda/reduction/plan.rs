@@ -2,12 +2,12 @@
 
 use super::fold::{ACCUMULATOR, Fold, REDUCE};
 use crate::{
-    Result,
+    DType, Result,
     cuda::{
         Cuda,
         array::RawArray,
         kernel::{Argument, Grid},
-        program::Instance,
+        program::{Instance, Program},
         walk::Merged,
     },
     rules,
@@ -53,9 +53,22 @@ impl Plan {
 
     /// The results in the order of the plan; `given` has one value for each. `over` is what the fold divides by.
     pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
+        self.run_kernels(b, &REDUCE, fold.name(), fold.result(self.x.dtype), given, over)
+    }
+
+    /// As [`Plan::run`], with the fold that a program calls `name`.
+    pub(crate) fn run_kernels(
+        &self,
+        b: &Cuda,
+        program: &Program,
+        name: &'static str,
+        result: DType,
+        given: Option<&RawArray>,
+        over: f64,
+    ) -> Result<RawArray> {
         let op = self.op;
         let (x, results) = (&self.x, self.outputs());
-        let out = b.uninit_raw(op, fold.result(x.dtype), &[results])?;
+        let out = b.uninit_raw(op, result, &[results])?;
         if results == 0 {
             return Ok(out);
         }
@@ -64,8 +77,8 @@ impl Plan {
             1 => None,
             n => Some(b.scratch(op, results, n as usize * ACCUMULATOR)?),
         };
-        let instance = |template| Instance::new(template, fold.name(), &[x.dtype]);
-        let kernel = b.kernel(op, &REDUCE, instance("reduce"))?;
+        let instance = |template| Instance::new(template, name, &[x.dtype]);
+        let kernel = b.kernel(op, program, instance("reduce"))?;
         let grid = Grid { blocks: [split.blocks, split.parts, 1], threads: Grid::THREADS, shared: 0 };
         let (from, to) = (x.pointer(), out.pointer());
         let (parts, given) = (parts.as_ref().map_or(0, RawArray::pointer), given.map_or(0, RawArray::pointer));
@@ -75,7 +88,7 @@ impl Plan {
         // there are any, for each step of `outer`, and with several parts an accumulator for each part of each.
         unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &kernel_split])? };
         if parts != 0 {
-            let kernel = b.kernel(op, &REDUCE, instance("join_parts"))?;
+            let kernel = b.kernel(op, program, instance("join_parts"))?;
             let grid = Grid::over(results.saturating_mul(32));
             // SAFETY: the arguments are `join_parts`'; `reduce` has written all parts of all results.
             unsafe {

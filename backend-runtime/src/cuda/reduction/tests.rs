@@ -37,7 +37,7 @@ fn numbers<T: Ordered>(b: &Cuda, shape: &[usize]) {
             let by = Axes::from(&axes[..]);
             let what = format!("{} {shape:?} {:?} over {axes:?}", T::DTYPE, a.raw.strides);
             compare!(b, a, x, what, 0.0;
-                max(by, false) min(by, true) any(by, false) all(by, true) count_nonzero(by, false));
+                max(by, false) min(by, true) any(by, false) all(by, true));
             compare!(b, a, x, what, 2e-3; sum(by, false));
         }
         for axis in 0..shape.len() as isize {
@@ -55,7 +55,7 @@ fn floats<T: Float>(b: &Cuda, shape: &[usize], tolerance: f64) {
             let by = Axes::from(&axes[..]);
             let what = format!("{} {shape:?} {:?} over {axes:?}", T::DTYPE, a.raw.strides);
             compare!(b, a, x, what, tolerance;
-                sum(by, true) prod(by, false) mean(by, false) var(by, 0.5, false) std(by, 0.0, true));
+                sum(by, true) mean(by, false) var(by, 0.5, false) std(by, 0.0, true));
         }
     }
 }
@@ -123,8 +123,8 @@ fn nan_and_nothing() {
     let a = b.from_ndarray(x.clone()).unwrap();
     for axes in axis_sets(2) {
         let (by, what) = (Axes::from(&axes[..]), "nothing");
-        compare!(b, a, x, what, 0.0; sum(by, false) prod(by, true) mean(by, false) any(by, false));
-        compare!(b, a, x, what, 0.0; all(by, false) count_nonzero(by, true) var(by, 0.0, false) std(by, 1.0, false));
+        compare!(b, a, x, what, 0.0; sum(by, false) mean(by, false) any(by, false));
+        compare!(b, a, x, what, 0.0; all(by, false) var(by, 0.0, false) std(by, 1.0, false));
     }
     compare!(b, a, x, what, 0.0; max(Axes::from(1), false) argmin(1, true));
     assert!(matches!(max(&b, &a, Axes::from(0), false), Err(Error::Shape { op: "max", .. })));

@@ -11,6 +11,9 @@ pub trait Fold<A: Element> {
     /// A value that the fold needs for each output: the mean, for a variance.
     type Given: Copy + Default + Send + Sync;
 
+    /// Whether that is one for all outputs.
+    const GIVEN_IS_SHARED: bool = false;
+
     /// The value before any element; `first` is one of the elements.
     fn start(first: A) -> Self::Acc;
 
@@ -42,29 +45,6 @@ impl<A: Numeric> Fold<A> for Sum {
     #[inline(always)]
     fn merge(a: A, b: A) -> A {
         a.plus(b)
-    }
-}
-
-/// `x * y * ..`
-pub struct Product;
-
-impl<A: Numeric> Fold<A> for Product {
-    type Acc = A;
-    type Given = ();
-
-    #[inline(always)]
-    fn start(_: A) -> A {
-        A::ONE
-    }
-
-    #[inline(always)]
-    fn step(acc: A, x: A, _: ()) -> A {
-        acc.times(x)
-    }
-
-    #[inline(always)]
-    fn merge(a: A, b: A) -> A {
-        a.times(b)
     }
 }
 
@@ -130,34 +110,11 @@ impl<A: Float> Fold<A> for SquaredDeviations {
     }
 }
 
-/// How many bytes are 1 of those that are 0 or 1.
-pub struct Count;
-
-impl Fold<u8> for Count {
-    type Acc = i64;
-    type Given = ();
-
-    #[inline(always)]
-    fn start(_: u8) -> i64 {
-        0
-    }
-
-    #[inline(always)]
-    fn step(acc: i64, x: u8, _: ()) -> i64 {
-        acc + i64::from(x)
-    }
-
-    #[inline(always)]
-    fn merge(a: i64, b: i64) -> i64 {
-        a + b
-    }
-}
-
 /// The loops of a fold over one dtype. The code around them, in [`plan`](super::plan), is compiled once for all dtypes.
 pub struct Folding {
     /// Dtype of a value.
     pub acc: DType,
-    /// Size of `Given` in bytes.
+    /// Size of `Given` in bytes; 0 where all outputs have the same.
     pub given: usize,
     /// Folds a block of `n` elements, of which there is at least one, to a value.
     pub block: unsafe fn(x: *const u8, n: usize, given: *const u8, acc: *mut u8),
@@ -176,7 +133,7 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
     /// The loops.
     pub const FOLDING: &'static Folding = &Folding {
         acc: F::Acc::DTYPE,
-        given: size_of::<F::Given>(),
+        given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
         block: block::<A, F>,
         rows: rows::<A, F>,
         start: start::<A, F>,
@@ -194,25 +151,6 @@ pub fn sums(dtype: DType) -> &'static Folding {
         DType::Complex64 => Of::<Complex<f32>, Sum>::FOLDING,
         DType::Complex128 => Of::<Complex<f64>, Sum>::FOLDING,
         other => unreachable!("sums are not computed in {other}"),
-    }
-}
-
-/// The folding of bytes that are 0 or 1 to how many are 1.
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
-pub fn counts(_: DType) -> &'static Folding {
-    Of::<u8, Count>::FOLDING
-}
-
-/// The folding of a product.
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
-pub fn products(dtype: DType) -> &'static Folding {
-    match dtype {
-        DType::Int64 | DType::UInt64 => Of::<u64, Product>::FOLDING,
-        DType::Float32 => Of::<f32, Product>::FOLDING,
-        DType::Float64 => Of::<f64, Product>::FOLDING,
-        DType::Complex64 => Of::<Complex<f32>, Product>::FOLDING,
-        DType::Complex128 => Of::<Complex<f64>, Product>::FOLDING,
-        other => unreachable!("products are not computed in {other}"),
     }
 }
 
@@ -305,13 +243,14 @@ versions! {
             let (acc, x) = (acc.cast::<F::Acc>(), x.cast::<A>());
             // a stand-in that may be read as often as wanted: it has no bytes
             let given = if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { given.cast::<F::Given>() };
+            let next = if F::GIVEN_IS_SHARED { 0 } else { 1 };
             let mut r = 0;
             // four at a time, so that values are loaded and stored less often
             while r + 4 <= rows as isize {
                 let (a, b) = (x.offset(r * stride), x.offset((r + 1) * stride));
                 let (c, d) = (x.offset((r + 2) * stride), x.offset((r + 3) * stride));
                 for i in 0..width {
-                    let g = *given.add(i);
+                    let g = *given.add(i * next);
                     let v = F::step(F::step(*acc.add(i), *a.add(i), g), *b.add(i), g);
                     *acc.add(i) = F::step(F::step(v, *c.add(i), g), *d.add(i), g);
                 }
@@ -320,7 +259,7 @@ versions! {
             while r < rows as isize {
                 let a = x.offset(r * stride);
                 for i in 0..width {
-                    *acc.add(i) = F::step(*acc.add(i), *a.add(i), *given.add(i));
+                    *acc.add(i) = F::step(*acc.add(i), *a.add(i), *given.add(i * next));
                 }
                 r += 1;
             }
@@ -413,7 +352,6 @@ mod tests {
                 assert_eq!(folded(sums(DType::Int64), &x), x.iter().sum::<i64>(), "{n}");
                 assert_eq!(folded(maxima(DType::Int64), &x), *x.iter().max().unwrap());
                 assert_eq!(folded(minima(DType::Int64), &x), *x.iter().min().unwrap());
-                assert_eq!(folded(products(DType::Int64), &x), x.iter().fold(1_i64, |a, &b| a.wrapping_mul(b)));
             }
         });
     }

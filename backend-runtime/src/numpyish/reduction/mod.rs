@@ -6,10 +6,12 @@ mod arg;
 mod fold;
 mod plan;
 mod quantile;
+mod rows;
 mod scan;
 
 pub use arg::{argmax, argmin};
 pub use quantile::quantile;
+pub use rows::{FoldLoops, fold};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{
@@ -25,27 +27,17 @@ use plan::{Plan, Reading};
 
 /// Sum over axes.
 pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
-    typed(accumulate("sum", view(x), axis, keepdims, fold::sums, 0.0))
-}
-
-/// Product over axes.
-pub fn prod<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
-    typed(accumulate("prod", view(x), axis, keepdims, fold::products, 1.0))
-}
-
-/// Number of nonzero elements over axes.
-pub fn count_nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<i64>> {
-    typed(nonzero("count_nonzero", view(x), axis, keepdims, fold::counts, DType::Int64, 0.0))
+    typed(total("sum", view(x), axis, keepdims))
 }
 
 /// Whether any element over axes is nonzero.
 pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(nonzero("any", view(x), axis, keepdims, fold::maxima, DType::Bool, 0.0))
+    typed(nonzero("any", view(x), axis, keepdims, fold::maxima, 0.0))
 }
 
 /// Whether all elements over axes are nonzero.
 pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(nonzero("all", view(x), axis, keepdims, fold::minima, DType::Bool, 1.0))
+    typed(nonzero("all", view(x), axis, keepdims, fold::minima, 1.0))
 }
 
 /// The largest element, over axes.
@@ -118,23 +110,16 @@ unsafe fn folded(plan: &Plan, x: View<'_>, of: DType, folding: &Folding, given: 
     unsafe { plan.fold(&reading, folding, given) }
 }
 
-/// A sum or product, in `f32` for 16-bit floats, else in the dtype of the result. `identity` is that of no elements.
-fn accumulate(
-    op: &'static str,
-    x: View<'_>,
-    axis: Axes,
-    keepdims: bool,
-    folding: fn(DType) -> &'static Folding,
-    identity: f64,
-) -> Result<RawArray> {
+/// A sum, in `f32` for 16-bit floats, else in the dtype of the result.
+fn total(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let result = sum_dtype(x.dtype);
     let values = if plan.inputs() == 0 {
-        constant(&plan, result, identity)?
+        constant(&plan, result, 0.0)?
     } else {
         let of = computed_in(result);
         // SAFETY: the folding is one of the dtype that is computed in, but for the sign of integers, whose bits are the same.
-        converted(op, unsafe { folded(&plan, x, of, folding(of), None)?.with_dtype(of) }, result)?
+        converted(op, unsafe { folded(&plan, x, of, fold::sums(of), None)?.with_dtype(of) }, result)?
     };
     // SAFETY: every value has been written.
     unsafe { plan.array(values) }
@@ -147,19 +132,18 @@ fn nonzero(
     axis: Axes,
     keepdims: bool,
     folding: fn(DType) -> &'static Folding,
-    result: DType,
     identity: f64,
 ) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let values = if plan.inputs() == 0 {
-        constant(&plan, result, identity)?
+        constant(&plan, DType::Bool, identity)?
     } else {
         let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
         // SAFETY: the bytes of a bool, and those made here, are 0 or 1, of which the folding is one.
         unsafe { plan.fold(&Reading::new(x, convert, 1), folding(DType::UInt8), None)? }
     };
     // SAFETY: every value has been written; the largest and the smallest of such bytes are bools.
-    unsafe { plan.array(values.with_dtype(result)) }
+    unsafe { plan.array(values.with_dtype(DType::Bool)) }
 }
 
 fn extreme(
@@ -249,7 +233,10 @@ fn variance(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        rows::tests::{count_nonzero, prod},
+        *,
+    };
     use crate::{
         Error, bf16, f16,
         numpyish::layout::tests::{counting, layouts},

@@ -173,11 +173,21 @@ impl Plan {
     /// # Safety
     /// The reading and the given values belong to the array of this plan, and have the dtypes of the folding.
     pub unsafe fn fold(&self, from: &Reading, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
+        let given = given.map_or(std::ptr::null(), |g| g.start().cast_const());
+        // SAFETY: the caller's promise.
+        unsafe { self.fold_given(from, folding, given) }
+    }
+
+    /// As [`Plan::fold`], with what is given at an address: an entry for each output, or one that the folding shares.
+    ///
+    /// # Safety
+    /// As for [`Plan::fold`].
+    pub unsafe fn fold_given(&self, from: &Reading, folding: &Folding, given: *const u8) -> Result<Buffer> {
         let outputs = self.outputs();
         let inputs = self.inputs();
         let work = outputs.saturating_mul(inputs);
         let longest = (0..self.reduced.len()).max_by_key(|&i| self.reduced[i].len);
-        let given = Given { start: given.map_or(std::ptr::null(), |g| g.start().cast_const()), size: folding.given };
+        let given = Given { start: given, size: folding.given };
         let size = folding.acc.size();
         let (Some(longest), true) = (longest, outputs <= FEW && work >= 2 * CHEAP) else {
             let out = Buffer::new(self.op, outputs, folding.acc)?;

@@ -1,0 +1,32 @@
+//! The closed choices of a table: enums of a user's crate, and what holds those of the runtime to the base table.
+
+use super::*;
+
+impl Expand<'_> {
+    /// The enums of a user's table; for the base table the proof that the runtime's are the same.
+    pub(super) fn choices(&self) -> TokenStream {
+        let rt = self.rt();
+        let choices = self.model.choices.iter().map(|choice| {
+            let (ty, names, summary) = (id(&choice.rust), choice.names(), &choice.summary);
+            if choice.of_runtime {
+                let message =
+                    format!("`[choice.{}]` has other names than the runtime's `{}`", choice.name, choice.rust);
+                let is_right = self.extension.is_none() && !self.model.broken.contains(&choice.name);
+                return is_right.then(|| {
+                    quote!(
+                        const _: () = assert!(#rt::same_names(#rt::#ty::NAMES, &[#(#names),*]), #message);
+                    )
+                });
+            }
+            let variants = names.iter().map(|name| id(&camel(name)));
+            let docs = choice.values.iter().map(|(_, doc)| doc);
+            Some(quote! {
+                #rt::choice! {
+                    #[doc = #summary]
+                    #ty { #(#[doc = #docs] #variants = #names,)* }
+                }
+            })
+        });
+        quote!(#(#choices)*)
+    }
+}

@@ -1,0 +1,284 @@
+//! The kinds of parameters and results in generated code: what each is in a method, in a function that is called, in a call
+//! by name, and as data of the runtime. A kind more is one arm of [`Expand::code`].
+
+use super::*;
+
+/// What a parameter is in generated code.
+pub struct Code {
+    /// Its type in the method.
+    pub method: TokenStream,
+    /// Its type in a function over a backend `B`.
+    pub function: TokenStream,
+    /// The method of the argument that makes the latter of the former.
+    pub convert: Option<TokenStream>,
+    /// How it is read from what is known at run time.
+    read: Read,
+    /// The `ParamKind` of the runtime.
+    pub info: TokenStream,
+}
+
+/// How a parameter is read from the values of a call by name.
+enum Read {
+    /// By a function that takes its dtype; its result is used between `before` and `after`.
+    Typed { function: &'static str, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream },
+    /// As this type.
+    Value(TokenStream),
+}
+
+/// What an option is in generated code.
+pub struct OptionCode {
+    /// The type of the field.
+    pub field: TokenStream,
+    /// The type of the setter's argument.
+    pub argument: TokenStream,
+    /// What is set, of the argument, which has the option's name.
+    pub set: TokenStream,
+}
+
+impl Expand<'_> {
+    /// What a kind is; `marker` is the type by which the compiler tells what an operand was given as.
+    pub fn code(&self, kind: &Kind, op: &Op, marker: &Ident) -> Code {
+        let rt = self.rt();
+        let value = |ty: TokenStream, info: TokenStream| Code {
+            method: ty.clone(),
+            function: ty.clone(),
+            convert: None,
+            read: Read::Value(ty),
+            info,
+        };
+        let list = |item: TokenStream, info: TokenStream| Code {
+            method: quote!(impl #rt::Numbers<#item>),
+            function: quote!(&[#item]),
+            convert: Some(quote!(numbers())),
+            read: Read::Value(quote!(Vec<#item>)),
+            info,
+        };
+        let typed = |function, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream| Read::Typed {
+            function,
+            dtype,
+            before,
+            after,
+        };
+        match kind {
+            Kind::Array(e) => {
+                let (e, of) = (elem(*e, op), info::elem(*e, &rt));
+                Code {
+                    method: quote!(&Self::Array<#e>),
+                    function: quote!(&B::Array<#e>),
+                    convert: None,
+                    read: typed("array", Some(e), quote!(&*), quote!()),
+                    info: quote!(Array(#of)),
+                }
+            }
+            Kind::Operand(e) => {
+                let (e, of) = (elem(*e, op), info::elem(*e, &rt));
+                Code {
+                    method: quote!(impl #rt::IntoOperand<Self, #e, #marker>),
+                    function: quote!(#rt::Operand<'_, B, #e>),
+                    convert: Some(quote!(operand())),
+                    read: typed("operand", Some(e), quote!(), quote!(.operand())),
+                    info: quote!(Operand(#of)),
+                }
+            }
+            Kind::Arrays(e) => {
+                let (e, of) = (elem(*e, op), info::elem(*e, &rt));
+                Code {
+                    method: quote!(&[&Self::Array<#e>]),
+                    function: quote!(&[&B::Array<#e>]),
+                    convert: None,
+                    read: typed("arrays", Some(e), quote!(&), quote!(.iter().map(|x| &**x).collect::<Vec<_>>())),
+                    info: quote!(Arrays(#of)),
+                }
+            }
+            Kind::Axes => Code {
+                method: quote!(impl Into<#rt::Axes>),
+                convert: Some(quote!(into())),
+                ..value(quote!(#rt::Axes), quote!(Axes))
+            },
+            Kind::Lengths => Code {
+                method: quote!(impl Into<#rt::Lengths>),
+                convert: Some(quote!(into())),
+                ..value(quote!(#rt::Lengths), quote!(Lengths))
+            },
+            Kind::Axis => Code {
+                method: quote!(impl #rt::IntoAxis),
+                convert: Some(quote!(axis())),
+                ..value(quote!(isize), quote!(Axis))
+            },
+            Kind::Shape => list(quote!(usize), quote!(Shape)),
+            Kind::Signed => list(quote!(isize), quote!(Signed)),
+            Kind::Slices => Code {
+                method: quote!(impl AsRef<[#rt::Slice]>),
+                convert: Some(quote!(as_ref())),
+                ..list(quote!(#rt::Slice), quote!(Slices))
+            },
+            Kind::Scalar => {
+                Code { read: typed("scalar", Some(quote!(T)), quote!(), quote!()), ..value(quote!(T), quote!(Scalar)) }
+            }
+            Kind::Host => Code {
+                method: quote!(impl #rt::IntoHost<T>),
+                function: quote!(#rt::HostArray<T>),
+                convert: Some(quote!(into_host()?)),
+                read: typed("host", Some(quote!(T)), quote!(), quote!()),
+                info: quote!(Host),
+            },
+            Kind::Bytes => {
+                Code { read: typed("bytes", None, quote!(), quote!()), ..value(quote!(&[u8]), quote!(Bytes)) }
+            }
+            Kind::Plain(t) => {
+                let of = info::plain(*t, &rt);
+                value(plain(*t), quote!(Plain(#of)))
+            }
+            Kind::Maybe(t) => {
+                let of = info::plain(*t, &rt);
+                value(plain(*t), quote!(Maybe(#of)))
+            }
+            Kind::Choice(choice) => {
+                let (names, ty) = (choice.names(), self.choice_type(choice));
+                value(ty, quote!(Choice(&[#(#names),*])))
+            }
+        }
+    }
+
+    /// As [`Expand::code`], of a parameter that is no operand, or where the marker does not matter.
+    fn code_of(&self, param: &Param, op: &Op) -> Code {
+        self.code(&param.kind, op, &hidden("K"))
+    }
+
+    /// The type of a choice: the runtime's, or that of a user's table.
+    pub fn choice_type(&self, choice: &Choice) -> TokenStream {
+        let (rt, name) = (self.rt(), id(&choice.rust));
+        if choice.of_runtime { quote!(#rt::#name) } else { quote!(#name) }
+    }
+
+    /// What an option is; `array` is the parameter of the options struct that stands for its array.
+    pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
+        let value = id(&param.name);
+        if let Kind::Array(_) = param.kind {
+            let (field, argument) = (quote!(Option<&'a #array>), quote!(&'a #array));
+            return OptionCode { field, argument, set: quote!(Some(#value)) };
+        }
+        let Code { method: argument, function, convert, .. } = self.code_of(param, op);
+        let set = convert.map_or(quote!(#value), |by| quote!(#value.#by));
+        match param.default {
+            Some(DefaultValue::None) => {
+                OptionCode { field: quote!(Option<#function>), argument, set: quote!(Some(#set)) }
+            }
+            _ => OptionCode { field: function, argument, set },
+        }
+    }
+
+    /// The type of a parameter of a function over a backend `B`.
+    pub fn function_type(&self, param: &Param, op: &Op) -> TokenStream {
+        let ty = self.code_of(param, op).function;
+        if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
+    }
+
+    /// A positional argument from the values `args` of a call by name.
+    pub fn from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+        match self.code_of(param, op).read {
+            Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
+            Read::Typed { function, dtype, before, after } => {
+                let (function, dtype) = (id(function), dtype.map(|dtype| quote!(::<#dtype>)));
+                quote!(#before args.#function #dtype(#place)? #after)
+            }
+        }
+    }
+
+    /// The statements that set an option of `options` from the values of a call by name, if it is given.
+    pub fn option_from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+        let setter = id(&param.name);
+        match self.code_of(param, op).read {
+            Read::Value(ty) => {
+                quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
+            }
+            Read::Typed { function, dtype, before, .. } => {
+                let function = format_ident!("optional_{function}");
+                // what is converted on the way has to live as long as the options
+                let given = format_ident!("given_{}", param.name);
+                quote! {
+                    let #given = args.#function::<#dtype>(#place)?;
+                    if let Some(given) = &#given { options = options.#setter(#before *given); }
+                }
+            }
+        }
+    }
+}
+
+/// What a result is in generated code.
+impl Expand<'_> {
+    /// The type of the result; `owner` is the backend's type, `Self` or `B`.
+    pub(super) fn output(&self, op: &Op, owner: &TokenStream) -> TokenStream {
+        match &op.result {
+            Out::One(e) => {
+                let e = elem(*e, op);
+                quote!(#owner::Array<#e>)
+            }
+            Out::List(e) => {
+                let e = elem(*e, op);
+                quote!(Vec<#owner::Array<#e>>)
+            }
+            Out::Fields(_) => {
+                let (path, second) = (self.result_path(op), op.second.is_some().then(|| quote!(U,)));
+                quote!(#path<#owner, #second T>)
+            }
+            Out::Plain(t) => plain(*t),
+        }
+    }
+
+    /// A result of [`AnyBackend`] from that of a library: `result`.
+    pub(super) fn any_result(&self, op: &Op, variant: &Ident, result: &Ident) -> TokenStream {
+        let any = self.any_array();
+        match &op.result {
+            Out::One(_) => quote!(#any::#variant(#result)),
+            Out::List(_) => quote!(#result.into_iter().map(#any::#variant).collect()),
+            Out::Fields(fields) => {
+                let (path, names) = (self.result_path(op), fields.iter().map(|f| id(&f.name)));
+                quote!(#path { #(#names: #any::#variant(#result.#names)),* })
+            }
+            Out::Plain(_) => quote!(#result),
+        }
+    }
+
+    /// The value that a call by name gives, of `result`.
+    pub(super) fn result_value(&self, op: &Op) -> TokenStream {
+        let rt = self.rt();
+        let value = |e: Elem, array: TokenStream| {
+            let e = elem(e, op);
+            quote!(#rt::Value::array::<#e>(#array))
+        };
+        match &op.result {
+            Out::One(e) => value(*e, quote!(result)),
+            Out::Fields(fields) => {
+                let fields = fields.iter().map(|f| {
+                    let name = id(&f.name);
+                    value(f.elem, quote!(result.#name))
+                });
+                quote!(#rt::Value::List(vec![#(#fields),*]))
+            }
+            Out::List(e) => {
+                let one = value(*e, quote!(x));
+                quote!(#rt::Value::List(result.into_iter().map(|x| #one).collect()))
+            }
+            Out::Plain(_) => quote!(#rt::Value::from(result)),
+        }
+    }
+}
+
+/// An element type in terms of `T`.
+pub fn elem(elem: Elem, op: &Op) -> TokenStream {
+    match elem {
+        Elem::T => quote!(T),
+        Elem::U => quote!(U),
+        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
+            quote!(T::Real)
+        }
+        Elem::Real => quote!(T::Magnitude),
+        Elem::Complex => quote!(T::Complex),
+        Elem::Sum => quote!(T::Sum),
+        Elem::Bool => quote!(bool),
+        Elem::UInt8 => quote!(u8),
+        Elem::Int32 => quote!(i32),
+        Elem::Int64 => quote!(i64),
+    }
+}

@@ -1,0 +1,60 @@
+//! The struct of a row's results, where it gives several arrays.
+
+use super::*;
+
+impl Expand<'_> {
+    fn result_name(&self, op: &Op) -> Ident {
+        format_ident!("{}Result", op.camel())
+    }
+
+    /// The path of the struct, which may be the base table's.
+    pub(super) fn result_path(&self, op: &Op) -> TokenStream {
+        let (root, name) = (&self.root, self.result_name(op));
+        if op.own { quote!(#name) } else { quote!(#root::#name) }
+    }
+
+    /// The struct, with the names of the table. Functions that rows call give a tuple in that order.
+    pub(super) fn result_struct(&self, op: &Op) -> Option<TokenStream> {
+        let Out::Fields(fields) = &op.result else { return None };
+        let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
+        let dtypes = self.dtypes(op);
+        let second = op.second.is_some().then(|| quote!(U,));
+        let names: Vec<Ident> = fields.iter().map(|f| id(&f.name)).collect();
+        let texts = fields.iter().map(|f| &f.name);
+        let types: Vec<TokenStream> = fields
+            .iter()
+            .map(|f| {
+                let e = elem(f.elem, op);
+                quote!(B::Array<#e>)
+            })
+            .collect();
+        let docs = fields.iter().map(|f| format!("array{}", f.elem.describe()));
+        let doc = format!("What `{}` gives.", op.name);
+        let parts = "The arrays, in the order of the fields.";
+        Some(quote! {
+            #[doc = #doc]
+            #[derive(Clone)]
+            pub struct #name<B: #rt::Arrays, #dtypes> { #(#[doc = #docs] pub #names: #types),* }
+
+            impl<B: #rt::Arrays, #dtypes> #name<B, #second T> {
+                #[doc = #parts]
+                pub fn into_parts(self) -> (#(#types,)*) { (#(self.#names,)*) }
+            }
+
+            impl<B: #rt::Arrays, #dtypes> From<(#(#types,)*)> for #name<B, #second T> {
+                fn from((#(#names,)*): (#(#types,)*)) -> Self { Self { #(#names),* } }
+            }
+
+            impl<B: #rt::Arrays, #dtypes> ::core::fmt::Debug for #name<B, #second T> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(#text)#(.field(#texts, &self.#names))*.finish()
+                }
+            }
+        })
+    }
+
+    /// A result as the method gives it, of that of the function which the row names.
+    pub(super) fn named(&self, op: &Op, call: TokenStream) -> TokenStream {
+        if matches!(op.result, Out::Fields(_)) { quote!(#call.map(::core::convert::From::from)) } else { call }
+    }
+}

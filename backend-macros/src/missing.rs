@@ -1,0 +1,32 @@
+//! Which rows a partial backend has, as far as its column tells: the rest are tests that are ignored, and counted.
+
+use op_table::{
+    Model,
+    expr::compose,
+    model::{Backend, Map},
+};
+use std::collections::BTreeSet;
+
+/// Names of the rows without a mapping for a library, and of compositions of such rows.
+pub fn missing(model: &Model, column: &Backend) -> BTreeSet<String> {
+    let map = |name: &str| model.op(name).and_then(|op| op.maps.get(&column.name));
+    let mut missing: BTreeSet<String> =
+        model.ops.iter().map(|op| op.name.clone()).filter(|name| map(name).is_none()).collect();
+    // what is composed of a row that is missing is missing too, until no more are found
+    loop {
+        let more: Vec<String> = model
+            .ops
+            .iter()
+            .filter(|op| !missing.contains(&op.name))
+            .filter(|op| match map(&op.name) {
+                Some(Map::Compose(form)) => compose::calls(&form.expr).iter().any(|call| missing.contains(&call.text)),
+                _ => false,
+            })
+            .map(|op| op.name.clone())
+            .collect();
+        if more.is_empty() {
+            return missing;
+        }
+        missing.extend(more);
+    }
+}

@@ -1,0 +1,163 @@
+//! Closed choices: parameters that are one of a few names. Those of the base table's rows `[choice.norm]` are here, as the
+//! kernels take them; a user's table makes its own with the same macro.
+
+/// A closed choice, with its names.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $v:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$vdoc])* $v,)*
+        }
+
+        impl $name {
+            /// The names of all choices.
+            pub const NAMES: &'static [&'static str] = &[$($text),*];
+
+            /// The name of it in the table, which is NumPy's.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$v => $text,)* }
+            }
+        }
+
+        impl ::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl ::core::str::FromStr for $name {
+            type Err = $crate::Error;
+            fn from_str(text: &str) -> $crate::Result<Self> {
+                match text {
+                    $($text => Ok($name::$v),)*
+                    other => Err($crate::Error::argument(
+                        stringify!($name),
+                        format!("`{other}` is none of {}", $name::NAMES.join(", ")),
+                    )),
+                }
+            }
+        }
+
+        impl $crate::by_name::FromValue for $name {
+            fn wanted() -> String {
+                format!("one of {}", $name::NAMES.join(", "))
+            }
+
+            fn from_value<B: $crate::Arrays>(value: &$crate::Value<B>) -> Option<$name> {
+                match value {
+                    $crate::Value::Text(name) => name.parse().ok(),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+/// Whether two lists have the same names in the same order: what holds the enums here to the rows of the table.
+pub const fn same_names(a: &[&str], b: &[&str]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        let (x, y) = (a[i].as_bytes(), b[i].as_bytes());
+        if x.len() != y.len() {
+            return false;
+        }
+        let mut at = 0;
+        while at < x.len() {
+            if x[at] != y[at] {
+                return false;
+            }
+            at += 1;
+        }
+        i += 1;
+    }
+    true
+}
+
+choice! {
+    /// Scaling of a Fourier transform of n points.
+    Norm {
+        /// 1 forward, 1/n inverse.
+        Backward = "backward",
+        /// 1/sqrt(n) both ways.
+        Ortho = "ortho",
+        /// 1/n forward, 1 inverse.
+        Forward = "forward",
+    }
+}
+
+choice! {
+    /// Order of the axes of coordinate grids.
+    MeshIndexing {
+        /// Cartesian: the first two axes are swapped.
+        Xy = "xy",
+        /// Matrix: axis k belongs to coordinate k.
+        Ij = "ij",
+    }
+}
+
+choice! {
+    /// Which insertion point to take among equal elements.
+    Side {
+        /// Before the first.
+        Left = "left",
+        /// After the last.
+        Right = "right",
+    }
+}
+
+choice! {
+    /// The value of a quantile that falls between two elements.
+    Interpolation {
+        /// Linear between the two.
+        Linear = "linear",
+        /// The lower of the two.
+        Lower = "lower",
+        /// The higher of the two.
+        Higher = "higher",
+        /// The mean of the two.
+        Midpoint = "midpoint",
+        /// The nearer of the two, the even index at a tie.
+        Nearest = "nearest",
+    }
+}
+
+choice! {
+    /// The elements that fill the border of a padded array.
+    PadMode {
+        /// One value.
+        Constant = "constant",
+        /// The edge element.
+        Edge = "edge",
+        /// Mirrored about the edge element, which is not repeated.
+        Reflect = "reflect",
+        /// Mirrored about the edge, the edge element repeated.
+        Symmetric = "symmetric",
+        /// Periodic.
+        Wrap = "wrap",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_have_names() {
+        assert_eq!("ortho".parse::<Norm>().unwrap(), Norm::Ortho);
+        assert!("orto".parse::<Norm>().unwrap_err().to_string().contains("backward, ortho, forward"));
+    }
+
+    #[test]
+    fn names_are_compared_in_their_order() {
+        assert!(same_names(Side::NAMES, &["left", "right"]));
+        for other in [&["right", "left"][..], &["left"], &["left", "righ"], &["left", "rights"]] {
+            assert!(!same_names(Side::NAMES, other), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Reductions of `fold` rows: the loops are those of every fold, around the row's scalar expressions.
+
+use super::{
+    converted,
+    fold::{Fold, Folding, Of},
+    plan::Reading,
+};
+use crate::{
+    Axes, DType, EachFold, Element, FoldSource, Result,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::Buffer,
+        convert::{Value, computed_in, conversion},
+        raw::view,
+        typed::typed,
+    },
+};
+use std::{marker::PhantomData, ptr};
+
+/// The loops of a row over elements of one dtype.
+pub struct FoldLoops {
+    /// The dtype that elements are computed in.
+    of: DType,
+    folding: &'static Folding,
+    /// Writes the value of no elements.
+    identity: unsafe fn(acc: *mut u8),
+    /// Dtype of the results.
+    out: DType,
+    /// Makes results of `n` values, each of `count` elements; none where values are results.
+    finish: Option<Finish>,
+}
+
+type Finish = unsafe fn(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64);
+
+impl FoldLoops {
+    /// Those of the row `F` over elements of `A`; `finishes` says whether its values become something else.
+    pub const fn of<A: Element, F: EachFold<A>>(finishes: bool) -> FoldLoops {
+        FoldLoops {
+            of: A::DTYPE,
+            folding: Of::<A, Row<F>>::FOLDING,
+            identity: identity::<A, F>,
+            out: F::Out::DTYPE,
+            finish: if finishes { Some(finish::<A, F>) } else { None },
+        }
+    }
+}
+
+unsafe fn identity<A: Element, F: EachFold<A>>(acc: *mut u8) {
+    // SAFETY: room for a value.
+    unsafe { *acc.cast() = F::identity() };
+}
+
+unsafe fn finish<A: Element, F: EachFold<A>>(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64) {
+    for i in 0..n {
+        // SAFETY: the row's op, `n` values, and room for as many results.
+        unsafe { *out.cast::<F::Out>().add(i) = (*op.cast::<F>()).finish(*acc.cast::<F::Acc>().add(i), count) };
+    }
+}
+
+/// The fold of a row; the row's parameters are what is given of every output.
+struct Row<F>(PhantomData<F>);
+
+impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
+    type Acc = F::Acc;
+    type Given = F;
+
+    const GIVEN_IS_SHARED: bool = true;
+
+    #[inline(always)]
+    fn start(_: A) -> F::Acc {
+        F::identity()
+    }
+
+    #[inline(always)]
+    fn step(acc: F::Acc, x: A, op: F) -> F::Acc {
+        F::join(acc, op.map(x))
+    }
+
+    #[inline(always)]
+    fn merge(a: F::Acc, b: F::Acc) -> F::Acc {
+        F::join(a, b)
+    }
+}
+
+/// The reduction of a `fold` row over axes; its result is of the dtype `U`.
+pub fn fold<U: Element, T: Element, F: FoldSource>(
+    _: &Numpyish,
+    f: &F,
+    x: &NdArray<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<NdArray<U>> {
+    let x = view(x);
+    let plan = super::plan(F::NAME, x, axis, keepdims)?;
+    // the dtype that elements are read as: their own, or that of the values where they are only joined
+    let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
+    let own = if F::CUDA.map == "x0" { F::CUDA.acc_element.dtype(x.dtype) } else { x.dtype };
+    let loops = read(computed_in(own)).expect("a fold row has loops for each of its dtypes");
+    let values = if plan.inputs() == 0 {
+        let mut none = Value::ZERO;
+        let values = Buffer::new(plan.op(), plan.outputs(), loops.folding.acc)?;
+        // SAFETY: a value of the fold, and room for as many as there are outputs.
+        unsafe {
+            (loops.identity)(none.start_mut());
+            none.fill(loops.folding.acc, values.start(), values.len());
+        }
+        values
+    } else {
+        let reading = Reading::new(x, conversion(x.dtype, loops.of), loops.of.size());
+        // SAFETY: the folding is one of the dtype that elements are converted to; what it is given is the op.
+        unsafe { plan.fold_given(&reading, loops.folding, ptr::from_ref(f).cast())? }
+    };
+    let values = match loops.finish {
+        None => values,
+        Some(finish) => {
+            let results = Buffer::new(plan.op(), values.len(), loops.out)?;
+            // SAFETY: the op, as many values and results.
+            unsafe {
+                finish(ptr::from_ref(f).cast(), values.start(), results.start(), values.len(), plan.inputs() as f64)
+            };
+            results
+        }
+    };
+    // SAFETY: every result has been written.
+    typed(unsafe { plan.array(converted(F::NAME, values, U::DTYPE)?) })
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::{ElementInfo, FoldKernel};
+
+    const TEXT: FoldKernel = FoldKernel {
+        acc: "",
+        acc_element: ElementInfo::T,
+        identity: "",
+        map: "",
+        join: "",
+        finish: None,
+        params: &[],
+        finish_params: &[],
+    };
+
+    /// Expansions of rows, by hand: name, parameters, values, and the four expressions.
+    macro_rules! row {
+        ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, [$($of:ty),*],
+            $identity:expr, |$x:ident| $map:expr, |$a:ident, $b:ident| $join:expr, |$last:ident, $n:ident| $finish:expr) => {
+            #[derive(Clone, Copy, Default)]
+            pub struct $name { $(pub $p: f64),* }
+            impl<T: Element> EachFold<T> for $name {
+                type Acc = $acc;
+                type Out = $acc;
+                fn identity() -> $acc { $identity }
+                fn map(&self, $x: T) -> $acc {
+                    let $name { $($p),* } = *self;
+                    $map
+                }
+                fn join($a: $acc, $b: $acc) -> $acc { $join }
+                fn finish(&self, $last: $acc, $n: f64) -> $acc {
+                    let _ = $n;
+                    $finish
+                }
+            }
+            impl FoldSource for $name {
+                const NAME: &'static str = stringify!($name);
+                const CUDA: FoldKernel = $kernel;
+                fn loops() -> &'static [FoldLoops] {
+                    const { &[$(FoldLoops::of::<$of, $name>($finishes)),*] }
+                }
+                fn params(&self) -> Vec<f64> { vec![$(self.$p),*] }
+            }
+        };
+    }
+    row!(Count {} i64, TEXT, false, [bool, i8, u8, i32, i64, f32, f64, crate::Complex<f32>, crate::Complex<f64>], 0, |x| (x != T::default()).into(), |a, b| a + b, |a, _n| a);
+    row!(Product {} f64, TEXT, false, [f64, f32], 1.0, |x| x.cast(), |a, b| a * b, |a, _n| a);
+    row!(MeanOfPowers { p } f64, TEXT, true, [f64, f32], 0.0, |x| x.cast::<f64>().powf(p), |a, b| a + b, |a, n| a / n);
+
+    pub fn count_nonzero<T: Element>(b: &Numpyish, x: &NdArray<T>, axis: Axes, keep: bool) -> Result<NdArray<i64>> {
+        fold(b, &Count {}, x, axis, keep)
+    }
+
+    pub fn prod<T: Element>(b: &Numpyish, x: &NdArray<T>, axis: Axes, keep: bool) -> Result<NdArray<T::Sum>> {
+        fold(b, &Product {}, x, axis, keep)
+    }
+
+    #[test]
+    fn parameters_reach_every_lane_and_the_end() {
+        let b = Numpyish::new();
+        let x = ndarray::ArrayD::from_shape_fn(ndarray::IxDyn(&[40, 70]), |i| (i[0] * 3 + i[1]) as f64 * 0.01)
+            .into_shared();
+        for (axis, n) in [(0, 40.0), (1, 70.0)] {
+            let got: NdArray<f64> = fold(&b, &MeanOfPowers { p: 3.0 }, &x, Axes::from(axis), false).unwrap();
+            let expected = x.mapv(|v| v * v * v).sum_axis(ndarray::Axis(axis)) / n;
+            assert!(got.iter().zip(&expected).all(|(g, e)| (g - e).abs() <= 1e-12 * e.abs()), "{axis}");
+        }
+        let none: NdArray<f64> = fold(
+            &b,
+            &MeanOfPowers { p: 3.0 },
+            &ndarray::ArrayD::<f64>::zeros(ndarray::IxDyn(&[0, 2])).into_shared(),
+            Axes::from(0),
+            true,
+        )
+        .unwrap();
+        assert!(
+            none.shape() == [1, 2] && none.iter().all(|v| v.is_nan()),
+            "the end is reached without elements: 0 / 0"
+        );
+    }
+}

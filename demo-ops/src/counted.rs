@@ -1,0 +1,76 @@
+//! A backend around any other, which counts the calls of each op: what a profiler, a tape of gradients or arrays over several
+//! processes begin with.
+
+use backends::{prelude::*, runtime::Wrap};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+backends::backend! { overlay = "counted.toml" }
+
+/// A backend with its calls counted; clones count together.
+#[derive(Clone, Debug)]
+pub struct Counted<B> {
+    within: B,
+    calls: Arc<Mutex<BTreeMap<&'static str, u64>>>,
+}
+
+impl<B> Counted<B> {
+    /// Nothing is counted yet.
+    pub fn new(within: B) -> Counted<B> {
+        Counted { within, calls: Arc::default() }
+    }
+
+    /// How often each op was called.
+    pub fn calls(&self) -> BTreeMap<&'static str, u64> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<B: Backend> Arrays for Counted<B> {
+    type Array<T: Element> = B::Array<T>;
+
+    const NAME: &'static str = "counted";
+
+    fn shape<'a, T: Element>(&self, x: &'a B::Array<T>) -> &'a [usize] {
+        self.within.shape(x)
+    }
+
+    fn to_ndarray<T: Element>(&self, x: &B::Array<T>) -> Result<HostArray<T>> {
+        self.within.to_ndarray(x)
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<B::Array<T>> {
+        self.within.from_ndarray(x)
+    }
+
+    fn device(&self) -> String {
+        self.within.device()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.within.synchronize()
+    }
+
+    fn seed(&self, seed: u64) {
+        self.within.seed(seed)
+    }
+}
+
+impl<B: Backend> Wrap for Counted<B> {
+    type Within = B;
+
+    fn within(&self, op: &'static str) -> Result<&B> {
+        *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(op).or_default() += 1;
+        Ok(&self.within)
+    }
+
+    fn open<'a, T: Element>(&'a self, _op: &'static str, x: &'a B::Array<T>) -> Result<&'a B::Array<T>> {
+        Ok(x)
+    }
+
+    fn close<T: Element>(&self, _op: &'static str, x: B::Array<T>) -> Result<B::Array<T>> {
+        Ok(x)
+    }
+}

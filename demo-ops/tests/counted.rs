@@ -1,0 +1,47 @@
+//! The backend around others: every row of the base table on it against NumPy, and what it counts.
+
+use backends::{prelude::*, runtime::available};
+use demo_ops::{counted::Counted, naive::Naive};
+
+backends::conformance! { backend = Counted::new(Numpyish::new()), type = Counted<Numpyish>, dtypes = ["float64", "int64"] }
+
+fn window<B: Backend>(b: &B) -> Result<B::Array<f64>> {
+    let x = b.linspace(-1.0, 1.0, 5)?;
+    b.exp(&b.multiply(b.square(&x)?, -2.0)?)
+}
+
+fn counts<B: Backend>(within: B) {
+    let b = Counted::new(within);
+    let result = window(&b).unwrap();
+    assert_eq!(b.shape(&result), [5]);
+    let unique = b.unique_counts(&b.asarray([3, 1, 3]).unwrap()).unwrap();
+    assert_eq!(b.to_ndarray(&unique.counts).unwrap().iter().copied().collect::<Vec<_>>(), [1, 2]);
+    let calls = b.clone().calls();
+    for op in ["linspace", "exp", "multiply", "square", "unique_counts", "asarray"] {
+        assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
+    }
+    // a composition runs over the wrapper: what it is made of is counted
+    b.outer(&result, &result).unwrap();
+    assert!(!b.calls().contains_key("outer") && b.calls()["multiply"] == 2, "{:?}", b.calls());
+}
+
+#[test]
+fn calls_are_counted_over_any_backend() {
+    counts(Numpyish::new());
+    counts(AnyBackend::from(Numpyish::new()));
+    counts(Counted::new(Numpyish::new()));
+    if let Some(b) = available("torch", Torch::cpu()) {
+        counts(b);
+    }
+    if let Some(b) = available("cuda", Cuda::new(0)) {
+        counts(b);
+    }
+}
+
+#[test]
+fn errors_are_those_of_the_backend_within() {
+    let b = Counted::new(Naive);
+    let x = b.asarray([1.0, 2.0]).unwrap();
+    assert!(matches!(b.fft(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
+    assert_eq!(b.calls()["fft"], 1);
+}

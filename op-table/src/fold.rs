@@ -1,0 +1,146 @@
+//! Reductions of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
+//!
+//! Each expression is one of a row of its own that is made here: `map` over the row's array and numbers, `join` over two
+//! values, `finish` over a value and the number of elements. Elements of 16 bits are computed in float32.
+
+use crate::{
+    expr::{Expr, Node, each},
+    kind::{Kind, Plain},
+    model::{Elem, Form, Model, Op, Out, Param, dtype_of},
+    report::Mistake,
+};
+
+/// The expressions of a reduction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fold {
+    /// The value of one element; the element itself where there is none.
+    pub map: Option<Form>,
+    /// Two values as one, over `a` and `b`.
+    pub join: Form,
+    /// The value of no elements.
+    pub identity: Form,
+    /// The result, over `a`, a value, and `n`, the number of elements; the value itself where there is none.
+    pub finish: Option<Form>,
+}
+
+/// One of the expressions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    /// The value of one element.
+    Map,
+    /// Two values as one.
+    Join,
+    /// The value of no elements.
+    Identity,
+    /// The result of a value.
+    Finish,
+}
+
+impl Fold {
+    /// Whether elements are only joined: then they are read as values, and expressions are over these.
+    pub fn reads_values(&self) -> bool {
+        self.map.is_none()
+    }
+
+    /// The element type of values, in the expressions' terms.
+    pub fn value(&self, op: &Op) -> Elem {
+        if self.reads_values() { Elem::T } else { op.result.elem() }
+    }
+
+    /// The dtypes that stand for `T` in the expressions.
+    pub fn dtypes(&self, op: &Op, model: &Model) -> Vec<String> {
+        let mut dtypes: Vec<String> = Vec::new();
+        for dtype in model.dtypes_of(&op.set) {
+            let own = if self.reads_values() { dtype_of(op.result.elem(), dtype) } else { dtype };
+            let wide = wide(own);
+            if !dtypes.iter().any(|d| d == wide) {
+                dtypes.push(wide.into());
+            }
+        }
+        dtypes
+    }
+
+    /// The row that an expression is one of.
+    pub fn scope(&self, part: Part, op: &Op) -> Op {
+        let value = self.value(op);
+        let array = |name: &str, elem: Elem| Param {
+            text: name.into(),
+            name: name.into(),
+            ty: "array".into(),
+            kind: Kind::Array(elem),
+            default: None,
+            default_text: String::new(),
+            span: op.span.clone(),
+        };
+        let numbers = || numbers(op).cloned();
+        let params: Vec<Param> = match part {
+            Part::Map => op.inputs().cloned().chain(numbers()).collect(),
+            Part::Join => vec![array("a", value), array("b", value)],
+            Part::Identity => Vec::new(),
+            Part::Finish => {
+                let n = Param { kind: Kind::Plain(Plain::F64), ..array("n", value) };
+                [array("a", value), n].into_iter().chain(numbers()).collect()
+            }
+        };
+        Op { params, result: Out::One(value), second: None, second_set: None, ..op.clone() }
+    }
+
+    /// Its expressions with the rows they are of.
+    fn parts(&mut self, op: &Op) -> Vec<(Part, Op, &mut Expr)> {
+        let scopes = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| (part, self.scope(part, op)));
+        let forms = [self.map.as_mut(), Some(&mut self.join), Some(&mut self.identity), self.finish.as_mut()];
+        let parts = scopes.into_iter().zip(forms);
+        parts.filter_map(|((part, scope), form)| Some((part, scope, &mut form?.expr))).collect()
+    }
+}
+
+/// The parameters that are numbers of the expressions: all but `keepdims`.
+pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
+    op.params.iter().filter(|p| p.is_fold_number())
+}
+
+/// The dtype that elements of a dtype are computed in.
+pub fn wide(dtype: &str) -> &str {
+    if ["float16", "bfloat16"].contains(&dtype) { "float32" } else { dtype }
+}
+
+/// What is wrong with a row with a reduction.
+pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
+    let bad = |span: &crate::text::Span, message: &str, help: &str| {
+        vec![Mistake { span: span.clone(), message: message.into(), help: Some(help.into()) }]
+    };
+    let mut kinds = op.params.iter().map(|p| (p.name.as_str(), &p.kind));
+    let begins = kinds.next().is_some_and(|(_, kind)| *kind == Kind::Array(Elem::T))
+        && kinds.next() == Some(("axis", &Kind::Axes))
+        && op.params.iter().any(|p| p.name == "keepdims" && p.kind == Kind::Plain(Plain::Bool));
+    const WANTED: &str = "one array, `axis: axes`, `keepdims: bool = false`, and numbers: f64 or bool";
+    if !begins {
+        return bad(&op.span, "a `fold` row is over the axes of one array", WANTED);
+    }
+    let is_number = |kind: &Kind| matches!(kind, Kind::Plain(Plain::F64 | Plain::Bool));
+    if let Some(other) = op.params[2..].iter().find(|p| !is_number(&p.kind)) {
+        return bad(&other.span, &format!("a `fold` row takes no parameter of type `{}`", other.ty), WANTED);
+    }
+    if let Some(taken) = op.params.iter().find(|p| ["a", "b", "n"].contains(&p.name.as_str())) {
+        let message = format!("`{}` is a value or the number of elements in `fold` expressions", taken.name);
+        return bad(&taken.span, &message, "give the parameter another name");
+    }
+    if !matches!(op.result, Out::One(_)) || op.second.is_some() {
+        return bad(&op.span, "a `fold` row gives one array", "result = \"array\", \"array<sum>\" ..");
+    }
+    let dtypes = fold.dtypes(op, model);
+    let mut mistakes = Vec::new();
+    for (part, scope, expr) in fold.parts(op) {
+        let checked = match part {
+            Part::Map => each::check_value(expr, &scope, &dtypes, model),
+            _ => each::check(expr, &scope, &dtypes, model),
+        };
+        mistakes.extend(checked.err());
+    }
+    mistakes
+}
+
+/// Whether an expression is the row's array alone.
+pub fn is_element(expr: &Expr, op: &Op) -> bool {
+    matches!(&expr.node, Node::Name(name) if op.inputs().any(|p| p.name == *name))
+}

@@ -1,0 +1,308 @@
+//! The kinds of parameters: all that the model says of them. A kind more is a variant of [`Kind`] and its arms here, and its
+//! arm in the expansion's file of kinds; the runtime has its type and its [`ParamKind`].
+//!
+//! [`ParamKind`]: https://docs.rs/backends/latest/backends/enum.ParamKind.html
+
+use crate::{
+    expr::{Expr, Node, Number},
+    model::{DefaultValue, Elem, Op},
+    names::decimal,
+};
+use std::sync::Arc;
+
+/// Type of a parameter; docs/table.md says what each is in Rust.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// `array`
+    Array(Elem),
+    /// `operand`: an array or a scalar.
+    Operand(Elem),
+    /// `arrays`: a list.
+    Arrays(Elem),
+    /// `axes`
+    Axes,
+    /// `axis`
+    Axis,
+    /// `shape`
+    Shape,
+    /// `isize` lists: `newshape`, `shifts`.
+    Signed,
+    /// `slices`
+    Slices,
+    /// `lengths?`
+    Lengths,
+    /// `scalar`: a value of the row's dtype.
+    Scalar,
+    /// `host`: what an array can be made of.
+    Host,
+    /// `bytes`
+    Bytes,
+    /// A number or bool of Rust.
+    Plain(Plain),
+    /// The same, or none.
+    Maybe(Plain),
+    /// One of a few names.
+    Choice(Arc<Choice>),
+}
+
+/// Types of parameters that are a word alone.
+const WORDS: [(&str, Kind); 10] = [
+    ("axes", Kind::Axes),
+    ("axis", Kind::Axis),
+    ("shape", Kind::Shape),
+    ("newshape", Kind::Signed),
+    ("shifts", Kind::Signed),
+    ("slices", Kind::Slices),
+    ("lengths?", Kind::Lengths),
+    ("scalar", Kind::Scalar),
+    ("host", Kind::Host),
+    ("bytes", Kind::Bytes),
+];
+
+/// Types that have an element type: `array<real>`.
+#[allow(clippy::type_complexity)] // a table of names and what makes a kind of each
+const OF_ELEMENTS: [(&str, fn(Elem) -> Kind); 3] =
+    [("array", Kind::Array), ("operand", Kind::Operand), ("arrays", Kind::Arrays)];
+
+/// A closed choice: a row `[choice.norm]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Its name, which is that of the type of parameters.
+    pub name: String,
+    /// The Rust type.
+    pub rust: String,
+    /// One line.
+    pub summary: String,
+    /// What may be chosen, and one line about each.
+    pub values: Vec<(String, String)>,
+    /// Whether the runtime has the type; the table of a user's crate makes its own.
+    pub of_runtime: bool,
+}
+
+impl Choice {
+    /// What may be chosen.
+    pub fn names(&self) -> Vec<&str> {
+        self.values.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.values.iter().any(|(known, _)| known == name)
+    }
+}
+
+/// Rust's own types that a parameter or a result may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Plain {
+    F64,
+    Usize,
+    Isize,
+    I64,
+    U64,
+    Bool,
+}
+
+/// Their names, and the dtypes that hold their values.
+const PLAIN: [(&str, Plain, &str); 6] = [
+    ("f64", Plain::F64, "float64"),
+    ("usize", Plain::Usize, "uint64"),
+    ("isize", Plain::Isize, "int64"),
+    ("i64", Plain::I64, "int64"),
+    ("u64", Plain::U64, "uint64"),
+    ("bool", Plain::Bool, "bool"),
+];
+
+impl Plain {
+    /// The type of this name.
+    pub fn of(name: &str) -> Option<Plain> {
+        PLAIN.iter().find(|(known, ..)| *known == name).map(|(_, plain, _)| *plain)
+    }
+
+    /// The names of all.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        PLAIN.iter().map(|(name, ..)| *name)
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
+        PLAIN.iter().find(|(_, plain, _)| *plain == self).map_or(("", ""), |(name, _, dtype)| (name, dtype))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The dtype that holds its values.
+    pub fn dtype(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Whether a number is one of its values.
+    pub fn has(self, number: Number) -> bool {
+        match (self, number) {
+            (Plain::F64, _) => true,
+            (Plain::Usize | Plain::U64, Number::Integer(n)) => u64::try_from(n).is_ok(),
+            (Plain::Isize | Plain::I64, Number::Integer(n)) => i64::try_from(n).is_ok(),
+            _ => false,
+        }
+    }
+}
+
+impl Kind {
+    /// The kind of a type's name; `Err` is the part that is no element type.
+    pub fn of<'t>(text: &'t str, choices: &[Arc<Choice>]) -> Result<Option<Kind>, &'t str> {
+        let (head, inner) = match text.split_once('<') {
+            Some((head, rest)) => (head, rest.strip_suffix('>')),
+            None => (text, Some("")),
+        };
+        let of_elements = OF_ELEMENTS.iter().find(|(name, _)| *name == head);
+        if let (Some((_, kind)), Some(inner)) = (of_elements, inner) {
+            return Elem::of(inner).map(|elem| Some(kind(elem))).ok_or(inner);
+        }
+        let word = WORDS.iter().find(|(name, _)| *name == text).map(|(_, kind)| kind.clone());
+        let choice = || choices.iter().find(|choice| choice.name == text).cloned().map(Kind::Choice);
+        let plain = || Plain::of(text).map(Kind::Plain);
+        let maybe = || text.strip_suffix('?').and_then(Plain::of).map(Kind::Maybe);
+        Ok(word.or_else(choice).or_else(plain).or_else(maybe))
+    }
+
+    /// The names of all kinds but those of choices.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        OF_ELEMENTS.iter().map(|(name, _)| *name).chain(WORDS.iter().map(|(name, _)| *name)).chain(Plain::names())
+    }
+
+    /// The element type of its arrays or numbers.
+    pub fn elem(&self) -> Option<Elem> {
+        match self {
+            Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) => Some(*e),
+            Kind::Scalar | Kind::Host => Some(Elem::T),
+            _ => None,
+        }
+    }
+
+    /// What `golden.py` knows the kind by: the type without its elements.
+    pub fn word(&self, ty: &str) -> String {
+        ty.split('<').next().unwrap_or(ty).into()
+    }
+
+    /// Whether a parameter of the kind has the default `none`, always.
+    pub fn is_maybe(&self) -> bool {
+        matches!(self, Kind::Maybe(_) | Kind::Lengths)
+    }
+
+    /// The default that a text says, if it is one of a parameter of the kind.
+    pub fn default_of(&self, text: &str) -> Option<DefaultValue> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_integer = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
+        let integer = |least: i128, most: i128| {
+            let value = if is_integer { text.parse().ok() } else { None };
+            value.filter(|x| (least..=most).contains(x)).map(DefaultValue::Integer)
+        };
+        let axis = |text: &str| text.trim().parse::<i8>().ok().filter(|_| !text.contains('+'));
+        match self {
+            Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => (text == "none").then_some(DefaultValue::None),
+            Kind::Plain(Plain::Bool) => ["true", "false"].contains(&text).then_some(DefaultValue::Bool(text == "true")),
+            Kind::Plain(Plain::F64) => decimal(text).map(DefaultValue::Decimal),
+            Kind::Plain(Plain::Usize | Plain::U64) => integer(0, u64::MAX.into()),
+            Kind::Plain(_) => integer(i64::MIN.into(), i64::MAX.into()),
+            Kind::Axis => axis(text).map(|x| DefaultValue::Integer(x.into())),
+            Kind::Axes if text == "all" => Some(DefaultValue::All),
+            Kind::Axes => match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+                Some(list) => list.split(',').map(axis).collect::<Option<_>>().map(DefaultValue::Axes),
+                None => axis(text).map(|x| DefaultValue::Axes(vec![x])),
+            },
+            Kind::Choice(choice) => choice.has(text).then(|| DefaultValue::Choice(text.into())),
+            _ => None,
+        }
+    }
+
+    /// What a default of the kind looks like.
+    pub fn default_help(&self) -> String {
+        let text = match self {
+            Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
+            Kind::Plain(Plain::Bool) => "true or false",
+            Kind::Plain(Plain::F64) => "a finite number",
+            Kind::Plain(Plain::Usize | Plain::U64) => "an integer of 0 or more, of 64 bits",
+            Kind::Plain(_) => "an integer of 64 bits",
+            Kind::Axis => "an axis such as -1",
+            Kind::Axes => "all, -1 or [0, 1]",
+            Kind::Choice(choice) => return format!("one of: {}", choice.names().join(", ")),
+            _ => "a parameter of this type has none",
+        };
+        text.into()
+    }
+
+    /// Whether a parameter can be an argument of libtorch's op as it is.
+    pub fn fits_aten(&self) -> bool {
+        match self {
+            Kind::Slices | Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
+            Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
+            _ => true,
+        }
+    }
+
+    /// What it is, for the reference; arrays and operands say of which dtype themselves.
+    pub fn describe(&self) -> String {
+        let of = |e: &Elem| e.describe();
+        match self {
+            Kind::Array(e) => format!("array{}", of(e)),
+            Kind::Operand(e) => format!("array or scalar{}", of(e)),
+            Kind::Arrays(e) => format!("arrays{}", of(e)),
+            Kind::Axes => "axes: `..` for all, `0`, `-1`, `[0, 2]`".into(),
+            Kind::Axis => "axis; negative ones count from the end".into(),
+            Kind::Shape => "lengths, such as a shape".into(),
+            Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
+            Kind::Slices => "one range or index per axis: `slices![1..3, .., -1]`".into(),
+            Kind::Lengths => "lengths of the axes".into(),
+            Kind::Scalar => "a value of the dtype".into(),
+            Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
+            Kind::Bytes => "bytes".into(),
+            Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
+            Kind::Choice(choice) if choice.of_runtime => format!("a choice of [`{0}`](crate::{0})", choice.rust),
+            Kind::Choice(choice) => format!("a choice of [`{0}`]", choice.rust),
+        }
+    }
+
+    /// Whether a value of a composition of `op` that is no array can be given where a parameter of the kind is wanted.
+    pub fn takes_literal(&self, value: &Expr, op: &Op) -> bool {
+        let named = |e: &Expr| match &e.node {
+            Node::Name(name) => op.param(name).map(|p| &p.kind),
+            _ => None,
+        };
+        let is_word = |word: &str| matches!(&value.node, Node::Name(name) if name == word);
+        let is_integer = |e: &Expr| matches!(e.node, Node::Number(Number::Integer(n)) if isize::try_from(n).is_ok());
+        let is_axis = |e: &Expr| {
+            matches!(e.node, Node::Number(Number::Integer(n)) if i8::try_from(n).is_ok())
+                || matches!(named(e), Some(Kind::Axis | Kind::Plain(Plain::Isize)))
+        };
+        let is_list = |item: &dyn Fn(&Expr) -> bool| matches!(&value.node, Node::List(items) if items.iter().all(item));
+        let is_length = |e: &Expr| {
+            matches!(e.node, Node::Number(Number::Integer(n)) if n >= 0 && isize::try_from(n).is_ok())
+                || matches!(named(e), Some(Kind::Plain(Plain::Usize)))
+        };
+        match self {
+            Kind::Axis => is_axis(value),
+            Kind::Axes => {
+                is_word("all") || is_axis(value) || is_list(&is_axis) || matches!(named(value), Some(Kind::Axes))
+            }
+            Kind::Shape | Kind::Lengths => {
+                is_list(&is_length) || named(value) == Some(self) || (*self == Kind::Lengths && is_word("none"))
+            }
+            Kind::Signed => is_list(&|e| is_integer(e) || matches!(named(e), Some(Kind::Plain(Plain::Isize)))),
+            Kind::Plain(plain) => match &value.node {
+                Node::Number(n) => plain.has(*n),
+                Node::Bool(_) => *plain == Plain::Bool,
+                _ => named(value) == Some(self),
+            },
+            Kind::Maybe(plain) => {
+                is_word("none")
+                    || matches!(&value.node, Node::Number(n) if plain.has(*n))
+                    || named(value) == Some(&Kind::Plain(*plain))
+            }
+            Kind::Choice(choice) => {
+                matches!(&value.node, Node::Name(name) if op.param(name).is_none() && choice.has(name))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Facts of single rows that the tests hold backends to: which signs of zero are right, for how much an op may wait, what
+//! NumPy refuses too, and the seed of random numbers.
+
+use super::*;
+use crate::model::{Facts, Waits};
+
+/// The keys of these facts.
+pub(super) const FACTS: [&str; 4] = ["zero", "waits", "raises", "seed"];
+
+impl Parser<'_> {
+    /// The facts of a row; `reason` is whether it gives one.
+    pub(super) fn facts(&mut self, row: &Table, reason: bool) -> Facts {
+        let zero = self.word(row, "zero");
+        if let Some(word) = &zero {
+            if word.text != "any" {
+                let help = Some("leave it out where the sign of zero is NumPy's".into());
+                self.bad(word.span.clone(), "`zero` is \"any\"", help);
+            } else if !reason {
+                self.bad(word.span.clone(), "`zero = \"any\"` has a `reason`", None);
+            }
+        }
+        Facts {
+            any_zero: zero.is_some(),
+            waits: self.waits(row),
+            raises: self.list(row, "raises"),
+            seed: self.seed(row),
+        }
+    }
+
+    /// `{ bytes = 8, why = "how many elements the result has" }`
+    fn waits(&mut self, row: &Table) -> Option<Waits> {
+        let (_, value) = row.iter().find(|(key, _)| key.text == "waits")?;
+        let Value::Table(waits, span) = value else {
+            let help = Some("{ bytes = 8, why = \"how many elements the result has\" }".into());
+            self.bad(value.span(), "`waits` is a table", help);
+            return None;
+        };
+        let all_known = self.known_keys(waits, &["bytes", "why"], "`waits`");
+        let why = self.text(waits, "why").filter(|why| !why.is_empty());
+        let bytes = match waits.iter().find(|(key, _)| key.text == "bytes") {
+            Some((_, value)) => self.whole(value, "bytes")?,
+            None => 0,
+        };
+        if all_known && (why.is_none() || bytes == 0) {
+            self.bad(span.clone(), "`waits` says how many `bytes` come from the device, and `why`", None);
+        }
+        Some(Waits { bytes, why: why? })
+    }
+
+    fn seed(&mut self, row: &Table) -> Option<u64> {
+        let (_, value) = row.iter().find(|(key, _)| key.text == "seed")?;
+        self.whole(value, "seed")
+    }
+
+    /// An integer that a float holds too.
+    fn whole(&mut self, value: &Value, key: &str) -> Option<u64> {
+        match value {
+            Value::Number(x, _) if x.fract() == 0.0 && (0.0..9e15).contains(x) => Some(*x as u64),
+            other => {
+                self.bad(other.span(), format!("`{key}` is an integer of 0 or more"), None);
+                None
+            }
+        }
+    }
+}
