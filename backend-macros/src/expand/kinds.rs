@@ -175,7 +175,7 @@ impl Expand<'_> {
     }
 
     /// A positional argument from the values `args` of a call by name.
-    pub fn from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+    pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
             Read::Typed { function, dtype, before, after } => {
@@ -186,7 +186,7 @@ impl Expand<'_> {
     }
 
     /// The statements that set an option of `options` from the values of a call by name, if it is given.
-    pub fn option_from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+    pub fn read_option(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let setter = id(&param.name);
         match self.code_of(param, op).read {
             Read::Value(ty) => {
