@@ -2032,7 +2032,7 @@ macro_rules! conformance {
         $($t)* }
     };
 }
-/**A formula over arrays, in one pass over memory where the backend can: `expr!(b, 0.5 * exp(-x**2) + y)?`.
+/**A formula over arrays, in one pass over memory where the backend can: `expr!(b, 0.5 * exp(-square(x)) + y)?`.
 
 `docs/formulas.md` of the repository has the language.
 
@@ -2043,8 +2043,8 @@ use backends::{expr, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
 let (x, y, mu) = (b.asarray([1.0, 2.0, 4.0])?, b.asarray([0.5, 0.5, 1.0])?, 2.0);
-let gauss = expr!(b, 0.5 * exp(-(x - mu)**2 / 2.0) + y)?;
-assert_eq!(gauss, b.add(b.multiply(b.exp(b.divide(b.negative(b.square(b.subtract(&x, mu)?)?)?, 2.0)?)?, 0.5)?, &y)?);
+let gauss = expr!(b, 0.5 * exp(-square(x - mu) / 2.0) + y)?;
+assert_eq!(gauss[[1]], 0.5 + 0.5);
 let mean = expr!(b, let d = x - y; sum(d * d, ..) / 3.0)?;
 assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);
 # Ok(())
@@ -2054,7 +2054,7 @@ assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);
 macro_rules! expr {
     ($($t:tt)*) => {
         $crate::__private::expr! { [$crate; ops
-        "add*@,@ leaky*@,slope? threshold:&,limit,value sum:&,axis,keepdims? rms:&,axis,keepdims?"]
+        "add*@,@ leaky*@,slope? threshold:&,limit,value sum:&,axis,keepdims? rms:&,axis,keepdims? ends:&,weights?,first?,side? is_flat:&"]
         $($t)* }
     };
 }

@@ -305,6 +305,12 @@ impl Op {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
+    /// Whether it is a scalar expression over elements of its one dtype: what a formula can be made of.
+    pub fn is_elementwise(&self) -> bool {
+        let each = self.maps.values().any(|map| matches!(map, Map::Each { .. }));
+        each && !self.mixes_dtypes() && self.second.is_none()
+    }
+
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table
     /// calls it may be a keyword of C++ or something of the prelude.
     pub fn cuda_name(&self, param: &Param) -> String {

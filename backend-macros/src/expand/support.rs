@@ -143,8 +143,8 @@ impl Expand<'_> {
                 }
             }
         };
-        let default = self.scalar_default(op, &path);
-        let call = op.own.then(|| self.scalar_call(op, &path, n));
+        let default = op.is_elementwise().then(|| self.scalar_default(op, &path));
+        let call = (op.own && op.is_elementwise()).then(|| self.scalar_call(op, &path, n));
         quote! {
             #declared
             #default
@@ -195,11 +195,22 @@ impl Expand<'_> {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let operands: Vec<Ident> = (0..n).map(|i| format_ident!("x{i}")).collect();
+        // the item holds numbers as f64
+        let number = |p: &Param| {
+            let n = id(&p.name);
+            match &p.kind {
+                Kind::Scalar => quote!(rt::Element::from_f64(self.#n)),
+                Kind::Plain(t) if !matches!(t, Plain::F64 | Plain::Bool) => {
+                    let ty = plain(*t);
+                    quote!(self.#n as #ty)
+                }
+                _ => quote!(self.#n),
+            }
+        };
         let mut place = 0;
         let arguments = op.positional().map(|p| {
             if !p.is_array() {
-                let n = id(&p.name);
-                return quote!(self.#n);
+                return number(p);
             }
             let x = &operands[place];
             place += 1;
@@ -212,8 +223,8 @@ impl Expand<'_> {
         let options = op.has_options().then(|| {
             let path = self.options_path(op);
             let set = op.optional().map(|p| {
-                let n = id(&p.name);
-                quote!(.#n(self.#n))
+                let (n, value) = (id(&p.name), number(p));
+                quote!(.#n(#value))
             });
             quote!(super::#path::new()#(#set)*)
         });

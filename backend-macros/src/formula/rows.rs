@@ -1,6 +1,6 @@
 //! What a formula has to know of the ops: the digest of a table.
 
-use op_table::model::{Kind, Map, Op, Param};
+use op_table::model::{Kind, Op, Param};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
         _ => p.name.clone(),
     };
     let row = |op: &Op| {
-        let each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
+        let each = op.is_elementwise();
         let params: Vec<String> = op
             .params
             .iter()

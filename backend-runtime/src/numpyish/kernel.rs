@@ -168,6 +168,17 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     };
 }
 
+/// The dtypes of an op's operands, as those of a kernel: the places after them mean nothing.
+const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
+    let mut all = [of[0]; MOST];
+    let mut i = 0;
+    while i < OPERANDS {
+        all[i] = of[i];
+        i += 1;
+    }
+    all
+}
+
 /// The kernel of an op over operands of any dtypes, one of the crate that calls.
 #[inline(always)]
 pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
@@ -181,7 +192,7 @@ impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
     const LOOPS: &'static Kernel = &Kernel {
         name: F::NAME,
         operands: X::COUNT as u8,
-        inputs: X::DTYPES,
+        inputs: padded(X::DTYPES),
         output: F::Out::DTYPE,
         scalar_forms: false,
         loops: [tuples::<X, F>; SETS],
@@ -193,7 +204,7 @@ versions! {
     /// The loop over operands of any dtypes; it is as [`Loop`] says, with no scalars.
     unsafe fn tuples[X: Elements, F: EachOf<X> + EachSource][X, F](
         op: *const u8,
-        x: [*const u8; MOST],
+        x: &[*const u8; MOST],
         _scalars: u8,
         out: *mut u8,
         n: usize,
@@ -202,6 +213,7 @@ versions! {
         unsafe {
             let op = &*op.cast::<F>();
             let out = out.cast::<F::Out>();
+            let x = [x[0], x[1], x[2]];
             let mut i = 0;
             while i < n {
                 *out.add(i) = op.apply(X::read(x, i));
