@@ -61,7 +61,7 @@ struct Op<L: Layout, E> {
 }
 
 /// The kernel of a formula over leaves of this layout.
-struct Of<L, E, T>(PhantomData<fn() -> (L, E, T)>);
+struct Of<L, E, T>(PhantomData<(L, E, T)>);
 
 impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const KERNEL: &'static Kernel = &Kernel {
