@@ -1023,6 +1023,8 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 | Numpyish | kernels of this backend |
 | Torch | ops of libtorch |
 
+On a GPU the call waits for 8 bytes: how many there are.
+
 # Example
 
 ```
@@ -1371,7 +1373,7 @@ impl ops::ends {
             &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\nOn a GPU the call waits for 8 bytes: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])

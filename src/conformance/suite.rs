@@ -6,7 +6,7 @@ use super::{
     compare::difference,
     data,
 };
-use backend_runtime::{Arrays, DType, Error, ParamInfo, Result, ResultInfo, available, numpyish::Numpyish};
+use backend_runtime::{Arrays, DType, Error, ParamInfo, ParamKind, Result, ResultInfo, available, numpyish::Numpyish};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -213,7 +213,9 @@ impl<B: Arrays> Suite<B> {
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
-        if copied > row.waits {
+        // what an array is made of comes as an array of the backend, which a call by name brings to the host first
+        let is_made = row.params.iter().any(|param| param.kind == ParamKind::Host);
+        if copied > row.waits && !is_made {
             return Some(format!("it copied {copied} bytes to the host, {} are allowed", row.waits));
         }
         let differs = |(i, (g, e)): (usize, (&Values, &Values))| {

@@ -12,6 +12,9 @@ pub fn page(op: &Op, owner: &str, options: &str, model: &Model, links: Links) ->
     let _ = write!(s, "\n# Errors\n\n{}", page.errors());
     let _ = write!(s, "\n# Dtypes and accuracy\n\n{}", page.dtypes());
     let _ = write!(s, "\n# What runs\n\n{}", page.libraries());
+    if let Some(waits) = &op.facts.waits {
+        let _ = writeln!(s, "\nOn a GPU the call waits for {} bytes: {}.", waits.bytes, text(&waits.why));
+    }
     if !op.example.is_empty() {
         let _ = write!(s, "\n# Example\n\n{}", example(&op.example));
     }
