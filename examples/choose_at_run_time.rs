@@ -10,7 +10,7 @@ fn backend(name: &str) -> Result<AnyBackend> {
         "numpyish" => Numpyish::new().into(),
         "torch" => Torch::cpu()?.into(),
         other => {
-            return Err(Error::Unavailable { backend: "any", why: format!("there is no backend `{other}`") });
+            return Err(Error::unavailable("any", format!("there is no backend `{other}`")));
         }
     })
 }

@@ -60,6 +60,27 @@ fn results<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
+fn arguments_of_one<B: Backend>(b: &B) -> Checked {
+    let x = b.arange(0, 6, 1).and_then(|x| b.reshape(&x, [2, 3]))?;
+    assert_eq!(b.to_ndarray(&b.roll(&x, 1, 0_u8)?)?, b.to_ndarray(&b.roll(&x, [1], [0])?)?);
+    assert_eq!(b.shape(&b.tile(&x, 2)?), [2, 6]);
+    assert_eq!(b.shape(&b.reshape(&x, -1)?), [6]);
+    assert_eq!(b.shape(&b.zeros::<f32>(4)?), [4]);
+    assert_eq!(b.shape(&b.flip(&x, 1_i64)?), [2, 3]);
+    assert_eq!(b.shape(&b.pad(&x, 1)?), [4, 5]);
+    assert_eq!(b.shape(&b.pad(&x, [[1, 0], [2, 3]].as_flattened())?), [3, 8]);
+    let axis: usize = 1;
+    assert_eq!(b.shape(&b.cumulative_sum(&x, axis)?), [2, 3]);
+    assert_eq!(b.shape(&b.sort_with(&x, SortOptions::new().axis(axis))?), [2, 3]);
+    assert_eq!(said(b.cumulative_sum(&x, 2_u64)), "cumulative_sum: axis 2 is out of range for 2 dimensions");
+    Ok(())
+}
+
+#[test]
+fn an_axis_is_any_integer_and_a_list_may_be_one_number() {
+    on_every_backend!(arguments_of_one);
+}
+
 #[test]
 fn few_elements_or_none_are_no_mistake() {
     on_every_backend!(results);

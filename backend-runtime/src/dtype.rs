@@ -166,8 +166,8 @@ impl FromStr for DType {
 /// Runs the body with `T` bound to the type of a run-time [`DType`]:
 /// `dispatch!(dtype, T => b.zeros::<T>([3]).map(drop))`.
 ///
-/// The list in brackets limits it to some dtypes; any other gives `Err(Error::DType)`, so the body's type is a
-/// `Result`: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`.
+/// The list in brackets limits it to some dtypes; any other gives `Err(Error::DType)`, which names the function that the
+/// macro stands in, so the body's type is a `Result`: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`.
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, $t:ident => $body:expr) => {
@@ -180,9 +180,21 @@ macro_rules! dispatch {
         match $dtype {
             $($crate::DType::$d => { type $t = $crate::dtype_type!($d); $body })*
             #[allow(unreachable_patterns)]
-            other => Err($crate::Error::DType { op: "dispatch", dtype: other }.into()),
+            other => {
+                fn here() {}
+                Err($crate::Error::DType { op: $crate::function_around(&here), dtype: other }.into())
+            }
         }
     };
+}
+
+/// The name of the function that a function without a name of interest, or a closure in it, is in.
+#[doc(hidden)]
+pub fn function_around<F>(_: &F) -> &'static str {
+    let path = std::any::type_name::<F>();
+    let mut names = path.rsplit("::").filter(|name| *name != "{{closure}}");
+    names.next();
+    names.next().unwrap_or("dispatch")
 }
 
 /// The Rust type of a [`DType`] variant.
@@ -227,6 +239,9 @@ mod tests {
             assert_eq!(align(d).unwrap(), d.align());
         }
         let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
-        assert_eq!(limited, Err(Error::DType { op: "dispatch", dtype: DType::Int8 }));
+        assert_eq!(limited, Err(Error::DType { op: "dispatch_binds_the_type", dtype: DType::Int8 }));
+        assert_eq!(limited.unwrap_err().to_string(), "dispatch_binds_the_type: not available in int8");
+        let in_closure = || -> Result<usize, Error> { dispatch!(DType::Bool, T: [Float32] => Ok(size_of::<T>())) };
+        assert_eq!(in_closure(), Err(Error::DType { op: "dispatch_binds_the_type", dtype: DType::Bool }));
     }
 }

@@ -336,6 +336,7 @@ mod impls {
     macro_rules! element {
         ($t:ty, $dtype:ident, $sum:ty, cast($x:ident) = $cast:expr, i64 = $i64:expr, u64 = $u64:expr, f64 = $f64:expr, complex = $c:expr) => {
             impl sealed::Sealed for $t {}
+            #[diagnostic::do_not_recommend]
             impl Element for $t {
                 const DTYPE: DType = DType::$dtype;
                 type Sum = $sum;

@@ -1,13 +1,15 @@
 //! The one error type: every variant names the op and the offending values.
 
 use crate::DType;
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// The result of every op.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an op did not run. The operands are unchanged.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Its `Debug` is its `Display`, so that a program whose `main` returns it ends with a sentence.
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// Two shapes that do not broadcast, or must be equal and are not.
@@ -110,6 +112,8 @@ pub enum Error {
         backend: &'static str,
         /// What is missing, where it was looked for, and how to get it.
         why: String,
+        /// The error behind it, where there is one.
+        cause: Cause,
     },
     /// A library refused the call; the message is the library's own.
     Library {
@@ -119,7 +123,20 @@ pub enum Error {
         backend: &'static str,
         /// The library's message.
         message: String,
+        /// The library's own error, where it has a type.
+        cause: Cause,
     },
+}
+
+/// The error behind an [`Error`]: what [`source`](std::error::Error::source) gives. It counts for nothing where errors are
+/// compared.
+#[derive(Clone, Default)]
+pub struct Cause(Option<Arc<dyn std::error::Error + Send + Sync>>);
+
+impl PartialEq for Cause {
+    fn eq(&self, _: &Cause) -> bool {
+        true
+    }
 }
 
 impl Error {
@@ -193,11 +210,42 @@ impl Error {
         Error::Unsupported { op, backend }
     }
 
+    /// [`Error::Library`], built out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn library(op: &'static str, backend: &'static str, message: impl Into<String>) -> Error {
+        Error::Library { op, backend, message: message.into(), cause: Cause::default() }
+    }
+
+    /// [`Error::Unavailable`], built out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn unavailable(backend: &'static str, why: impl Into<String>) -> Error {
+        Error::Unavailable { backend, why: why.into(), cause: Cause::default() }
+    }
+
+    /// The same error with the one behind it, if it is one of a library or of one that is missing.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn caused_by(mut self, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+        if let Error::Library { cause, .. } | Error::Unavailable { cause, .. } = &mut self {
+            *cause = Cause(Some(Arc::new(error)));
+        }
+        self
+    }
+
     /// [`Error::Backend`], built out of line.
     #[cold]
     #[inline(never)]
     pub fn backend(op: &'static str, expected: &'static str, found: &'static str) -> Error {
         Error::Backend { op, expected, found }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -233,10 +281,43 @@ impl fmt::Display for Error {
             Error::Unsupported { op, backend } => write!(f, "{op}: not available on {backend}"),
             Error::Memory { op, bytes: usize::MAX } => write!(f, "{op}: the result is larger than any memory"),
             Error::Memory { op, bytes } => write!(f, "{op}: {bytes} bytes of memory could not be allocated"),
-            Error::Unavailable { backend, why } => write!(f, "{backend}: {why}"),
-            Error::Library { op, backend, message } => write!(f, "{op}: {backend}: {message}"),
+            Error::Unavailable { backend, why, .. } => write!(f, "{backend}: {why}"),
+            Error::Library { op, backend, message, .. } => write!(f, "{op}: {backend}: {message}"),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Unavailable { cause, .. } | Error::Library { cause, .. } => {
+                cause.0.as_ref().map(|cause| &**cause as &(dyn std::error::Error + 'static))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{error::Error as _, io};
+
+    #[test]
+    fn an_error_reads_the_same_however_it_is_shown() {
+        let error = Error::shapes("add", &[2], &[3]);
+        assert_eq!(format!("{error:?}"), "add: shapes [2] and [3] do not fit");
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+
+    #[test]
+    fn what_is_behind_an_error_is_its_source() {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let error = Error::unavailable("torch", "libtorch does not load").caused_by(missing());
+        assert_eq!(error.source().unwrap().to_string(), "no such file");
+        assert_eq!(error, Error::unavailable("torch", "libtorch does not load"));
+        let error = Error::library("fft", "cuda", "invalid value").caused_by(missing()).within("rfft");
+        assert!(error.source().is_some_and(|cause| cause.is::<io::Error>()));
+        assert!(Error::shapes("add", &[2], &[3]).caused_by(missing()).source().is_none());
+    }
+}

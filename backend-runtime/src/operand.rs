@@ -22,8 +22,8 @@ impl<B: Arrays, T: Element> Copy for Operand<'_, B, T> {}
 ///
 /// `K` says which of these it is; it is always inferred, and a signature that shows `K1, K2` asks nothing of the caller.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can be neither an array of `{T}` on this backend nor a scalar `{T}`",
-    note = "pass `&array` of the same dtype, a value of `{T}`, or a literal; convert with `astype` first"
+    message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
 )]
 pub trait IntoOperand<B: Arrays, T: Element, K> {
     /// The operand, borrowed from `self`.

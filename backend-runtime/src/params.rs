@@ -7,6 +7,18 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 const MOST: usize = 14;
 
 /// Which axes an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. No allocation.
+///
+/// # What `..` means
+///
+/// The same on every backend, and what `None`, or leaving the axes out, means in NumPy:
+///
+/// | op | `..` |
+/// |---|---|
+/// | reductions, `flip`, `fftn` and the like, `fftshift`, `moveaxis`, `tensordot` | all axes, in order |
+/// | `permute_dims`, which is given the axes of the result | all axes, in reverse order |
+/// | `squeeze` | the axes of length 1 |
+/// | `roll` | none: the elements move as one row, in C order |
+/// | `expand_dims`, which has to know where the new axes go | an error that says so |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// Every axis.
@@ -87,6 +99,63 @@ impl AxisList {
     }
 }
 
+/// One axis, as any integer; negative ones count from the end. One beyond all `isize` is one beyond the axes of any array.
+#[diagnostic::on_unimplemented(
+    message = "an axis is an integer, and `{Self}` is none",
+    note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
+)]
+pub trait IntoAxis {
+    /// The axis.
+    fn axis(self) -> isize;
+}
+
+/// One number, or a list of them: `3`, `[2, 3]`, a slice or a `Vec`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a `{N}` nor a list of `{N}`",
+    note = "write a number, an array such as `[2, 3]`, a slice or a `Vec`"
+)]
+pub trait Numbers<N> {
+    /// The numbers, in the order given.
+    fn numbers(&self) -> &[N];
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl Numbers<$t> for $t {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                std::slice::from_ref(self)
+            }
+        }
+        impl Numbers<$t> for [$t] {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self
+            }
+        }
+        impl<const K: usize> Numbers<$t> for [$t; K] {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self
+            }
+        }
+        impl Numbers<$t> for Vec<$t> {
+            #[inline]
+            fn numbers(&self) -> &[$t] {
+                self
+            }
+        }
+    )*};
+}
+numbers!(usize isize);
+
+impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
+    #[inline]
+    fn numbers(&self) -> &[N] {
+        (**self).numbers()
+    }
+}
+
 impl From<RangeFull> for Axes {
     #[inline]
     fn from(_: RangeFull) -> Axes {
@@ -106,6 +175,12 @@ macro_rules! integers {
             fn exact(self) -> i128 {
                 const { assert!(<$t>::BITS < i128::BITS) };
                 self as i128
+            }
+        }
+        impl IntoAxis for $t {
+            #[inline(always)]
+            fn axis(self) -> isize {
+                self.exact().clamp(isize::MIN as i128, isize::MAX as i128) as isize
             }
         }
         impl From<$t> for Axes {
@@ -182,6 +257,12 @@ impl From<&[usize]> for Lengths {
         let mut lengths = [0; MOST];
         lengths.iter_mut().zip(given).for_each(|(l, g)| *l = *g);
         Lengths { len: given.len(), lengths }
+    }
+}
+
+impl From<usize> for Lengths {
+    fn from(given: usize) -> Lengths {
+        Lengths::from(&[given][..])
     }
 }
 
@@ -275,5 +356,19 @@ mod tests {
         assert_eq!(Slice::from(..last).stop, Some(last as i128));
         assert_eq!(Slice::from(last), Slice { start: Some(last as i128), stop: None, step: 1, drop: true });
         assert_eq!(Slice::from(-1_i8), Slice::at(-1));
+    }
+
+    #[test]
+    fn a_number_is_a_list_of_one() {
+        fn of<N: Clone>(list: impl Numbers<N>) -> Vec<N> {
+            list.numbers().to_vec()
+        }
+        assert_eq!(of::<usize>(3), [3]);
+        assert_eq!(of::<isize>([-1, 2]), [-1, 2]);
+        assert_eq!(of::<usize>(&vec![4, 5][..]), [4, 5]);
+        assert_eq!(of::<usize>([]), [0; 0]);
+        assert_eq!((IntoAxis::axis(-1_i8), IntoAxis::axis(2_u32)), (-1, 2));
+        assert_eq!(IntoAxis::axis(u64::MAX), isize::MAX, "beyond every axis, and not -1");
+        assert_eq!(Lengths::from(7).as_slice(), Some(&[7][..]));
     }
 }

@@ -62,5 +62,5 @@ pub(crate) fn refuse_forked(backend: &'static str) -> Result<()> {
 fn forked(backend: &'static str) -> Error {
     let why = "this process was made by `fork` from one that had used the backend, whose threads and device it does not \
                have; fork before the first use, or start a new program";
-    Error::Unavailable { backend, why: why.into() }
+    Error::unavailable(backend, why)
 }

@@ -185,16 +185,12 @@ pub mod manipulation {
         Ok(x.clone().reversed_axes())
     }
 
-    /// All elements in C order, along one axis.
-    pub fn flatten<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
-        room::<T>("flatten", x.shape())?;
-        Ok(ndarray::Array1::from_iter(x.iter().copied()).into_dyn().into_shared())
-    }
-
-    /// New axes of length 1.
-    pub fn expand_dims<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes) -> Result<NaiveArray<T>> {
-        let mut axes = backends::runtime::rules::new_axes("expand_dims", axis, x.ndim())?;
-        axes.sort_unstable();
-        Ok(axes.into_iter().fold(x.clone(), |x, axis| x.insert_axis(Axis(axis))))
+    /// The elements in another shape.
+    pub fn reshape<T: Element>(_: &Naive, x: &NaiveArray<T>, shape: &[isize]) -> Result<NaiveArray<T>> {
+        let shape = backends::runtime::rules::infer("reshape", x.shape(), shape)?;
+        room::<T>("reshape", &shape)?;
+        ArrayD::from_shape_vec(IxDyn(&shape), x.iter().copied().collect())
+            .map(ArrayD::into_shared)
+            .map_err(|why| Error::argument("reshape", why.to_string()))
     }
 }

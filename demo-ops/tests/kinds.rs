@@ -5,7 +5,7 @@ use demo_ops::*;
 
 fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     let x = b.asarray([[3.0, 4.0], [6.0, 8.0]])?;
-    let (origin, ones) = (b.zeros(&[2])?, b.asarray([1.0, 0.0])?);
+    let (origin, ones) = (b.zeros([2])?, b.asarray([1.0, 0.0])?);
     let host = |x: &B::Array<f64>| Ok::<_, Error>(b.to_ndarray(x)?.iter().copied().collect::<Vec<_>>());
 
     assert_eq!(host(&b.distance(&x, &origin)?)?, [5.0, 10.0]);

@@ -53,7 +53,7 @@ pub fn host<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<ArrayD<f64>> 
 /// The folder of the software CUDA device, where the test task has made one.
 pub fn soft_cuda() -> Option<std::path::PathBuf> {
     let folder = std::env::var_os("BACKENDS_SOFT_CUDA").map(std::path::PathBuf::from);
-    let why = || Error::Unavailable { backend: "cuda", why: "`cargo xtask test` sets the software device up".into() };
+    let why = || Error::unavailable("cuda", "`cargo xtask test` sets the software device up");
     backends::runtime::available("soft-cuda", folder.ok_or_else(why))
 }
 

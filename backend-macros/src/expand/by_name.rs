@@ -101,7 +101,7 @@ impl Expand<'_> {
     /// The call of the method, with its arguments read from the values.
     fn typed_by_name(&self, op: &Op) -> TokenStream {
         let places = || op.params.iter().enumerate();
-        let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.from_values(i, p, op));
+        let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
         let turbofish = match (&op.second, op.infers_dtype()) {
             (Some(_), _) => quote!(::<U, T>),
@@ -112,7 +112,7 @@ impl Expand<'_> {
         debug_assert!(markers == 0 || turbofish.is_empty(), "operands say the dtype");
         let (prepare, method, options) = if op.has_options() {
             let path = self.options_path(op);
-            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| self.option_from_values(i, p, op));
+            let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| self.read_option(i, p, op));
             let prepare = quote!(#[allow(unused_mut)] let mut options = #path::new(); #(#set)*);
             (prepare, format_ident!("{}_with", op.name), quote!(options))
         } else {

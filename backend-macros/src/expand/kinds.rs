@@ -19,8 +19,8 @@ pub struct Code {
 
 /// How a parameter is read from the values of a call by name.
 enum Read {
-    /// By a function that takes its dtype; its result is used between `before` and `after`.
-    Typed { function: &'static str, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream },
+    /// By a function that takes its dtype, if it has one; `pass` makes an argument of what that gives.
+    Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
     /// As this type.
     Value(TokenStream),
 }
@@ -31,8 +31,8 @@ pub struct OptionCode {
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// What is set; `value` is the argument.
-    pub set: fn(&Ident) -> TokenStream,
+    /// What is set, of the argument, which has the parameter's name.
+    pub set: TokenStream,
 }
 
 impl Expand<'_> {
@@ -47,18 +47,14 @@ impl Expand<'_> {
             info,
         };
         let list = |item: TokenStream, info: TokenStream| Code {
-            method: quote!(impl AsRef<[#item]>),
+            method: quote!(impl #rt::Numbers<#item>),
             function: quote!(&[#item]),
-            convert: Some(quote!(as_ref())),
+            convert: Some(quote!(numbers())),
             read: Read::Value(quote!(Vec<#item>)),
             info,
         };
-        let typed = |function, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream| Read::Typed {
-            function,
-            dtype,
-            before,
-            after,
-        };
+        let typed = |function, dtype: Option<TokenStream>, pass| Read::Typed { function, dtype, pass };
+        let same: fn(TokenStream) -> TokenStream = |read| read;
         match kind {
             Kind::Array(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
@@ -66,7 +62,7 @@ impl Expand<'_> {
                     method: quote!(&Self::Array<#e>),
                     function: quote!(&B::Array<#e>),
                     convert: None,
-                    read: typed("array", Some(e), quote!(&*), quote!()),
+                    read: typed("array", Some(e), |read| quote!(&*#read)),
                     info: quote!(Array(#of)),
                 }
             }
@@ -76,7 +72,7 @@ impl Expand<'_> {
                     method: quote!(impl #rt::IntoOperand<Self, #e, #marker>),
                     function: quote!(#rt::Operand<'_, B, #e>),
                     convert: Some(quote!(operand())),
-                    read: typed("operand", Some(e), quote!(), quote!(.operand())),
+                    read: typed("operand", Some(e), |read| quote!(#read.operand())),
                     info: quote!(Operand(#of)),
                 }
             }
@@ -86,7 +82,7 @@ impl Expand<'_> {
                     method: quote!(&[&Self::Array<#e>]),
                     function: quote!(&[&B::Array<#e>]),
                     convert: None,
-                    read: typed("arrays", Some(e), quote!(&), quote!(.iter().map(|x| &**x).collect::<Vec<_>>())),
+                    read: typed("arrays", Some(e), |read| quote!(&#read.iter().map(|x| &**x).collect::<Vec<_>>())),
                     info: quote!(Arrays(#of)),
                 }
             }
@@ -100,23 +96,27 @@ impl Expand<'_> {
                 convert: Some(quote!(into())),
                 ..value(quote!(#rt::Lengths), quote!(Lengths))
             },
-            Kind::Axis => value(quote!(isize), quote!(Axis)),
+            Kind::Axis => Code {
+                method: quote!(impl #rt::IntoAxis),
+                convert: Some(quote!(axis())),
+                ..value(quote!(isize), quote!(Axis))
+            },
             Kind::Shape => list(quote!(usize), quote!(Shape)),
             Kind::Signed => list(quote!(isize), quote!(Signed)),
-            Kind::Slices => list(quote!(#rt::Slice), quote!(Slices)),
-            Kind::Scalar => {
-                Code { read: typed("scalar", Some(quote!(T)), quote!(), quote!()), ..value(quote!(T), quote!(Scalar)) }
-            }
+            Kind::Slices => Code {
+                method: quote!(impl AsRef<[#rt::Slice]>),
+                convert: Some(quote!(as_ref())),
+                ..list(quote!(#rt::Slice), quote!(Slices))
+            },
+            Kind::Scalar => Code { read: typed("scalar", Some(quote!(T)), same), ..value(quote!(T), quote!(Scalar)) },
             Kind::Host => Code {
                 method: quote!(impl #rt::IntoHost<T>),
                 function: quote!(#rt::HostArray<T>),
                 convert: Some(quote!(into_host()?)),
-                read: typed("host", Some(quote!(T)), quote!(), quote!()),
+                read: typed("host", Some(quote!(T)), same),
                 info: quote!(Host),
             },
-            Kind::Bytes => {
-                Code { read: typed("bytes", None, quote!(), quote!()), ..value(quote!(&[u8]), quote!(Bytes)) }
-            }
+            Kind::Bytes => Code { read: typed("bytes", None, same), ..value(quote!(&[u8]), quote!(Bytes)) },
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))
@@ -145,19 +145,19 @@ impl Expand<'_> {
 
     /// What an option is; `array` is the parameter of the options struct that stands for its array.
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
+        let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
             let (field, argument) = (quote!(Option<&'a #array>), quote!(&'a #array));
-            return OptionCode { field, argument, set: |value| quote!(Some(#value)) };
+            return OptionCode { field, argument, set: quote!(Some(#value)) };
         }
-        let Code { method, function, convert, .. } = self.code_of(param, op);
-        let set: fn(&Ident) -> TokenStream = match (convert.is_some(), param.default == Some(DefaultValue::None)) {
-            (true, true) => |value| quote!(Some(#value.into())),
-            (true, false) => |value| quote!(#value.into()),
-            (false, true) => |value| quote!(Some(#value)),
-            (false, false) => |value| quote!(#value),
-        };
-        let field = if param.default == Some(DefaultValue::None) { quote!(Option<#function>) } else { function };
-        OptionCode { field, argument: method, set }
+        let Code { method: argument, function, convert, .. } = self.code_of(param, op);
+        let set = convert.map_or(quote!(#value), |by| quote!(#value.#by));
+        match param.default {
+            Some(DefaultValue::None) => {
+                OptionCode { field: quote!(Option<#function>), argument, set: quote!(Some(#set)) }
+            }
+            _ => OptionCode { field: function, argument, set },
+        }
     }
 
     /// The type of a parameter of a function over a backend `B`.
@@ -167,30 +167,29 @@ impl Expand<'_> {
     }
 
     /// A positional argument from the values `args` of a call by name.
-    pub fn from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+    pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
-            Read::Typed { function, dtype, before, after } => {
+            Read::Typed { function, dtype, pass } => {
                 let (function, dtype) = (id(function), dtype.map(|dtype| quote!(::<#dtype>)));
-                quote!(#before args.#function #dtype(#place)? #after)
+                pass(quote!(args.#function #dtype(#place)?))
             }
         }
     }
 
     /// The statements that set an option of `options` from the values of a call by name, if it is given.
-    pub fn option_from_values(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+    pub fn read_option(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let setter = id(&param.name);
         match self.code_of(param, op).read {
             Read::Value(ty) => {
                 quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            Read::Typed { function, dtype, before, .. } => {
+            // what is read lives as long as the options
+            Read::Typed { function, dtype, .. } => {
                 let function = format_ident!("optional_{function}");
-                // what is converted on the way has to live as long as the options
-                let given = format_ident!("given_{}", param.name);
                 quote! {
-                    let #given = args.#function::<#dtype>(#place)?;
-                    if let Some(given) = &#given { options = options.#setter(#before *given); }
+                    let given = args.#function::<#dtype>(#place)?;
+                    if let Some(given) = &given { options = options.#setter(&**given); }
                 }
             }
         }

@@ -40,9 +40,8 @@ impl Device {
     fn new(ordinal: usize) -> Result<Device> {
         threads::refuse_forked("cuda")?;
         threads::watch_forks();
-        let unavailable = |error: result::DriverError| Error::Unavailable {
-            backend: "cuda",
-            why: format!("no device {ordinal}: the driver says {error}"),
+        let unavailable = |error: result::DriverError| {
+            Error::unavailable("cuda", format!("no device {ordinal}: the driver says {error}")).caused_by(error)
         };
         i32::try_from(ordinal).map_err(|_| Error::argument("new", format!("no device has the ordinal {ordinal}")))?;
         let context = CudaContext::new(ordinal).map_err(unavailable)?;

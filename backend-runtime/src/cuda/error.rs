@@ -11,15 +11,9 @@ pub(crate) trait Checked<T> {
     fn checked(self, op: &'static str) -> Result<T>;
 }
 
-#[cold]
-#[inline(never)]
-fn library(op: &'static str, message: String) -> Error {
-    Error::Library { op, backend: "cuda", message }
-}
-
 impl<T> Checked<T> for std::result::Result<T, DriverError> {
     fn checked(self, op: &'static str) -> Result<T> {
-        self.map_err(|error| library(op, error.to_string()))
+        self.map_err(|error| Error::library(op, "cuda", error.to_string()).caused_by(error))
     }
 }
 
@@ -27,7 +21,7 @@ macro_rules! checked_by_debug {
     ($($error:ty),*) => {$(
         impl<T> Checked<T> for std::result::Result<T, $error> {
             fn checked(self, op: &'static str) -> Result<T> {
-                self.map_err(|error| library(op, format!("{error:?}")))
+                self.map_err(|error| Error::library(op, "cuda", format!("{error:?}")).caused_by(error))
             }
         }
     )*};

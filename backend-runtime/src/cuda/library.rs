@@ -101,7 +101,7 @@ impl Library {
             Library::Driver => "install NVIDIA's driver (580 or newer)",
             _ => "install the CUDA 13 toolkit or its Python packages, or set CUDA_HOME",
         };
-        Error::Unavailable { backend: "cuda", why: format!("{what}; {advice}") }
+        Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
     /// File names to open before this library, by their beginning, and the library's own.

@@ -255,7 +255,8 @@ pub fn pad<T: Element>(
     const OP: &str = "pad";
     let x = &x.raw;
     b.check(OP, x)?;
-    let shape = rules::padded(OP, &x.shape, widths, mode, size_of::<T>())?;
+    let (widths, shape) = rules::padded(OP, &x.shape, widths, mode, size_of::<T>())?;
+    let widths = &widths[..];
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     if mode != PadMode::Constant {
         bordered(b, OP, x, widths, mode, &out)?;

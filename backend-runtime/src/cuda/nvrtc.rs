@@ -30,9 +30,7 @@ impl Target {
         let older = known.iter().filter(|&&arch| arch < device).max();
         let why =
             || format!("the compiler knows no architecture for compute capability {}.{}", capability.0, capability.1);
-        older
-            .map(|arch| Target::named(format!("compute_{arch}")))
-            .ok_or_else(|| Error::Unavailable { backend: "cuda", why: why() })
+        older.map(|arch| Target::named(format!("compute_{arch}"))).ok_or_else(|| Error::unavailable("cuda", why()))
     }
 
     /// For this architecture.
@@ -104,11 +102,8 @@ pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Comp
     let options: Vec<*const c_char> = options.map(CStr::as_ptr).collect();
     // SAFETY: the program is alive; the options are as many strings, and they outlive the call.
     let result = unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }.result();
-    result.map_err(|error| Error::Library {
-        op: "compile",
-        backend: "cuda",
-        message: format!("{error}\n{}", program.log()),
-    })?;
+    result
+        .map_err(|error| Error::library("compile", "cuda", format!("{error}\n{}", program.log())).caused_by(error))?;
     let names = kernels.iter().map(|kernel| program.lowered(kernel)).collect::<Result<_>>()?;
     Ok(Compiled { image: program.image(target)?, names })
 }

@@ -266,7 +266,8 @@ pub fn pad<T: Element>(
 
 fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
     const OP: &str = "pad";
-    let shape = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+    let (widths, shape) = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+    let widths = &widths[..];
     let n = rules::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
         return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
@@ -407,7 +408,7 @@ mod tests {
         assert!(concat(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(stack(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(broadcast_to(&B, &x, &[3]).is_err());
-        assert!(pad(&B, &x, &[1, 1], PadMode::Constant, 0.0).is_err());
+        assert!(pad(&B, &x, &[1, 1, 1], PadMode::Constant, 0.0).is_err());
         assert!(pad(&B, &counting(&[0]), &[1, 1], PadMode::Edge, 0.0).is_err());
         assert!(roll(&B, &x, &[1, 2, 3], [0, 1].into()).is_err());
         assert!(expand_dims(&B, &x, Axes::All).is_err());

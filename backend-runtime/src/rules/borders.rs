@@ -3,17 +3,32 @@
 use super::{count, list};
 use crate::{Error, PadMode, Result};
 
-/// The shape, of elements of this size, with borders, whose widths come in pairs: before and after each axis.
-pub fn padded(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode, size: usize) -> Result<Vec<usize>> {
-    if widths.len() != 2 * shape.len() {
-        return Err(Error::shape(op, shape, format!("{} widths are not two for each axis", widths.len())));
+/// Widths of borders in pairs, before and after each axis, of what is given as NumPy takes it: one number for all of them, a
+/// pair for all axes, or a pair for each.
+fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec<usize>> {
+    match widths {
+        all if all.len() == 2 * shape.len() => Ok(all.to_vec()),
+        &[one] => Ok(vec![one; 2 * shape.len()]),
+        &[before, after] => Ok([before, after].repeat(shape.len())),
+        _ => Err(Error::shape(op, shape, format!("{} widths are not two for each axis", widths.len()))),
     }
-    check_borders(op, shape, widths, mode)?;
+}
+
+/// Widths of borders in pairs, before and after each axis, and the shape with them, whose elements have this size.
+pub fn padded(
+    op: &'static str,
+    shape: &[usize],
+    widths: &[usize],
+    mode: PadMode,
+    size: usize,
+) -> Result<(Vec<usize>, Vec<usize>)> {
+    let widths = border_widths(op, shape, widths)?;
+    check_borders(op, shape, &widths, mode)?;
     let sum = |(&d, w): (&usize, &[usize])| d.checked_add(w[0])?.checked_add(w[1]);
     let lengths: Option<Vec<usize>> = shape.iter().zip(widths.chunks_exact(2)).map(sum).collect();
     let lengths = lengths.ok_or(Error::Memory { op, bytes: usize::MAX })?;
     count(op, &lengths, size)?;
-    Ok(lengths)
+    Ok((widths, lengths))
 }
 
 /// Refuses borders of an axis without elements, which have nothing to repeat.
@@ -58,9 +73,16 @@ mod tests {
 
     #[test]
     fn shapes_with_borders() {
-        let of = |shape: &[usize], widths: &[usize], mode| padded("pad", shape, widths, mode, 8);
+        let of =
+            |shape: &[usize], widths: &[usize], mode| padded("pad", shape, widths, mode, 8).map(|(_, shape)| shape);
         assert_eq!(of(&[3, 0], &[1, 2, 0, 0], PadMode::Edge), Ok(vec![6, 0]));
-        assert!(matches!(of(&[3], &[1], PadMode::Edge), Err(Error::Shape { .. })));
+        let widths = |shape: &[usize], given: &[usize]| border_widths("pad", shape, given);
+        assert_eq!(widths(&[3, 4], &[1]), Ok(vec![1, 1, 1, 1]));
+        assert_eq!(widths(&[3, 4], &[1, 2]), Ok(vec![1, 2, 1, 2]));
+        assert_eq!(widths(&[3, 4], &[1, 2, 3, 4]), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(widths(&[], &[1, 2]), Ok(vec![]));
+        assert!(matches!(widths(&[3, 4], &[1, 2, 3]), Err(Error::Shape { .. })));
+        assert!(matches!(widths(&[3, 4], &[]), Err(Error::Shape { .. })));
         assert!(matches!(of(&[0], &[1, 0], PadMode::Wrap), Err(Error::Argument { .. })));
         assert_eq!(of(&[0], &[1, 0], PadMode::Constant), Ok(vec![1]));
         assert!(matches!(of(&[3], &[usize::MAX, 1], PadMode::Constant), Err(Error::Memory { .. })));

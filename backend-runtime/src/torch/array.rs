@@ -30,7 +30,7 @@ impl<T: Element> TorchArray<T> {
             return Ok(TorchArray { tensor, dtype: PhantomData });
         }
         let message = format!("a tensor of libtorch's dtype {} where {} was to come", tensor.code(), T::DTYPE);
-        Err(Error::Library { op, backend: "torch", message })
+        Err(Error::library(op, "torch", message))
     }
 
     /// The tensor.
@@ -85,7 +85,7 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
 fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) -> Result<()> {
     match bytes.find(|byte| **byte > 1) {
         None => Ok(()),
-        Some(byte) => Err(Error::Library { op, backend: "torch", message: format!("a bool is the byte {byte}") }),
+        Some(byte) => Err(Error::library(op, "torch", format!("a bool is the byte {byte}"))),
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
     }
     // SAFETY: the shim gave one reference.
     let tensor = unsafe { Tensor::owning(result) };
-    TorchArray::new(OP, tensor.ok_or(Error::Library { op: OP, backend: "torch", message: "no tensor".into() })?)
+    TorchArray::new(OP, tensor.ok_or_else(|| Error::library(OP, "torch", "no tensor"))?)
 }
 
 /// Drops the array that a tensor's memory belongs to.

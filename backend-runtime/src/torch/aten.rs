@@ -7,7 +7,7 @@ use super::{
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Tensor},
 };
-use crate::{Element, Error, Result, rules};
+use crate::{DType, Element, Error, Result, rules};
 
 /// A row's mapping: its op in libtorch, and how dtypes that this op lacks are computed.
 #[derive(Debug)]
@@ -81,6 +81,8 @@ tuples! { (A, B) (A, B, C) (A, B, C, D) }
 /// Calls the row's op in libtorch. `T` is the row's dtype.
 pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]) -> Result<R> {
     let on = b.on(aten.op);
+    let limited = infinite_beyond_float32(T::DTYPE, args);
+    let args = limited.as_deref().unwrap_or(args);
     let detour = aten.via.detour(T::DTYPE);
     let results = match detour {
         Detour::None => on.results(&aten.schema, args),
@@ -107,4 +109,19 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
         }
         other => other,
     }
+}
+
+/// The arguments with infinity for numbers that float32 does not have, where libtorch computes in that: it refuses such
+/// numbers. None where all are in range.
+fn infinite_beyond_float32<'a>(dtype: DType, args: &[Arg<'a>]) -> Option<Vec<Arg<'a>>> {
+    let narrow = matches!(dtype, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64);
+    let beyond = |arg: &Arg<'_>| matches!(arg, Arg::Real(x) if x.abs() > f64::from(f32::MAX));
+    if !narrow || !args.iter().any(beyond) {
+        return None;
+    }
+    let limited = args.iter().map(|arg| match arg {
+        Arg::Real(x) if beyond(arg) => Arg::Real(f64::INFINITY.copysign(*x)),
+        other => other.clone(),
+    });
+    Some(limited.collect())
 }

@@ -26,7 +26,7 @@ impl Torch {
         let count = unsafe { (shim.device_count)() };
         if index >= count.max(0) {
             let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
-            return Err(Error::Unavailable { backend: Torch::NAME, why: format!("no device {device}: {why}") });
+            return Err(Error::unavailable(Torch::NAME, format!("no device {device}: {why}")));
         }
         let (seed, _) = Stream::from_entropy().take(0);
         Ok(Torch { index, host: Numpyish::seeded(seed) })

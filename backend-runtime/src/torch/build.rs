@@ -118,7 +118,7 @@ fn keep(compiled: &Path, folder: &Path, prefix: &str) -> io::Result<PathBuf> {
 /// Compiles the shim in `folder`, which is this process's own.
 fn compile(libtorch: &Path, folder: &Path) -> Result<PathBuf> {
     let (source, output) = (folder.join("shim.cpp"), folder.join(format!("shim{}", env::consts::DLL_SUFFIX)));
-    fs::write(&source, SOURCE).map_err(|why| unavailable(format!("{}: {why}", source.display())))?;
+    fs::write(&source, SOURCE).map_err(|why| unavailable(format!("{}: {why}", source.display())).caused_by(why))?;
     let headers = libtorch.join("include");
     let given = env::var("CXX").ok().filter(|c| !c.is_empty());
     let compilers: Vec<&str> = given.iter().map(String::as_str).chain(["g++", "c++", "clang++"]).collect();
@@ -206,7 +206,7 @@ mod tests {
     fn a_folder_without_headers_is_a_typed_error() {
         let error = build_shim(Path::new("/no/such/folder")).unwrap_err();
         assert!(
-            matches!(&error, Error::Unavailable { backend: "torch", why } if why.contains("/no/such/folder") && why.contains("LIBTORCH"))
+            matches!(&error, Error::Unavailable { backend: "torch", why, .. } if why.contains("/no/such/folder") && why.contains("LIBTORCH"))
         );
     }
 

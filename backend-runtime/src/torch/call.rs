@@ -110,11 +110,7 @@ impl Results {
     fn take(&mut self, tag: i32, wanted: &str) -> Result<Value> {
         let value = self.values.get(self.next).filter(|v| v.tag == tag).copied();
         self.next += usize::from(value.is_some());
-        value.ok_or_else(|| Error::Library {
-            op: self.op,
-            backend: "torch",
-            message: format!("result {} is no {wanted}", self.next),
-        })
+        value.ok_or_else(|| Error::library(self.op, "torch", format!("result {} is no {wanted}", self.next)))
     }
 
     /// The next result, a tensor.
@@ -133,7 +129,7 @@ impl Results {
 }
 
 fn undefined(op: &'static str) -> Error {
-    Error::Library { op, backend: "torch", message: "an undefined tensor".into() }
+    Error::library(op, "torch", "an undefined tensor")
 }
 
 /// The tensors of a list that the shim returned, which is freed.
@@ -214,8 +210,8 @@ impl OpContext<'_> {
             .filter_map(|a| if let Arg::Tensor(t) = a { Some(format!("{:?}", t.shape())) } else { None })
             .collect();
         match error {
-            Error::Library { op, backend, message } if !shapes.is_empty() => {
-                Error::Library { op, backend, message: format!("{message} (shapes {})", shapes.join(", ")) }
+            Error::Library { op, backend, message, .. } if !shapes.is_empty() => {
+                Error::library(op, backend, format!("{message} (shapes {})", shapes.join(", ")))
             }
             other => other,
         }

@@ -119,7 +119,7 @@ impl Shim {
         match status {
             status::WRONG_DEVICE => Error::Device { op, expected: device.to_string(), found: message },
             status::NO_MEMORY => Error::Memory { op, bytes: bytes_in(&message) },
-            _ => Error::Library { op, backend: "torch", message },
+            _ => Error::library(op, "torch", message),
         }
     }
 }
@@ -160,8 +160,9 @@ fn open(place: &Place) -> Result<Shim> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
     let dlopen = |path: &Path, scope| {
         // SAFETY: libtorch's initialisers are made to run at load; the shim has none.
-        unsafe { Library::open(Some(path), RTLD_NOW | scope) }
-            .map_err(|e| locate::unavailable(format!("{} does not load: {}", path.display(), with_causes(&e))))
+        unsafe { Library::open(Some(path), RTLD_NOW | scope) }.map_err(|e| {
+            locate::unavailable(format!("{} does not load: {}", path.display(), with_causes(&e))).caused_by(e)
+        })
     };
     let examine = |path: &Path| {
         let path = check::path(path, place.trust).map_err(locate::unavailable)?;
@@ -177,8 +178,9 @@ fn open(place: &Place) -> Result<Shim> {
     let cuda = if cuda.is_file() { dlopen(&examine(&cuda)?, RTLD_GLOBAL).ok() } else { None };
     let load = |path: &Path| {
         let library = dlopen(path, RTLD_LOCAL)?;
-        let functions = Shim::of(&library)
-            .map_err(|e| locate::unavailable(format!("{} is no shim: {}", path.display(), with_causes(&e))))?;
+        let functions = Shim::of(&library).map_err(|e| {
+            locate::unavailable(format!("{} is no shim: {}", path.display(), with_causes(&e))).caused_by(e)
+        })?;
         Ok((library, functions))
     };
     let (library, functions) = match load(&built.path) {

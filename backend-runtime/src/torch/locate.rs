@@ -15,7 +15,7 @@ pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch and builds what i
 
 /// An [`Error::Unavailable`] of this backend, with [`ADVICE`].
 pub fn unavailable(why: impl std::fmt::Display) -> Error {
-    Error::Unavailable { backend: "torch", why: format!("{why}. {ADVICE}") }
+    Error::unavailable("torch", format!("{why}. {ADVICE}"))
 }
 
 /// The name of one of libtorch's libraries in its folder.

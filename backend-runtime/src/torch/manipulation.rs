@@ -166,8 +166,8 @@ pub fn pad<T: Element>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("pad");
     let lengths = x.shape();
+    let (widths, padded) = rules::padded(on.op, lengths, widths, mode, size_of::<T>())?;
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
-    let padded = rules::padded(on.op, lengths, widths, mode, size_of::<T>())?;
     if padded.contains(&0) {
         return on.array(on.full(&padded, T::default())?);
     }

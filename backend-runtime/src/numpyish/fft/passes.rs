@@ -176,7 +176,7 @@ impl Pass {
 
     #[cold]
     fn refused(&self, e: realfft::FftError) -> Error {
-        Error::Library { op: self.op, backend: "numpyish", message: e.to_string() }
+        Error::library(self.op, "numpyish", e.to_string()).caused_by(e)
     }
 }
 

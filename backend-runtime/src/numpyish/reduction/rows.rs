@@ -27,8 +27,10 @@ pub struct FoldLoops {
     /// Dtype of the results.
     out: DType,
     /// Makes results of `n` values, each of `count` elements; none where values are results.
-    finish: Option<unsafe fn(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64)>,
+    finish: Option<Finish>,
 }
+
+type Finish = unsafe fn(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64);
 
 impl FoldLoops {
     /// Those of the row `F` over elements of `A`; `finishes` says whether its values become something else.

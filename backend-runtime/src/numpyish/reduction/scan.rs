@@ -10,7 +10,7 @@ use super::super::{
     simd::versions,
     typed::typed,
 };
-use crate::{Complex, DType, Element, Numeric, Result, bf16, f16, rules};
+use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules};
 use std::mem::MaybeUninit;
 
 /// Running sum along one axis.
@@ -115,6 +115,10 @@ versions! {
 
 /// The function of two neighbours.
 trait Join: 'static {
+    /// Whether joining parts of a lane may leave the range of numbers where going through it does not: a product of large
+    /// numbers, or of small ones, beside a 0 or a number of the other kind.
+    const LEAVES_RANGE: bool;
+
     fn identity<A: Numeric>() -> A;
     fn join<A: Numeric>(acc: A, x: A) -> A;
 }
@@ -122,6 +126,8 @@ trait Join: 'static {
 struct Adding;
 
 impl Join for Adding {
+    const LEAVES_RANGE: bool = false;
+
     #[inline(always)]
     fn identity<A: Numeric>() -> A {
         A::ZERO
@@ -136,6 +142,8 @@ impl Join for Adding {
 struct Multiplying;
 
 impl Join for Multiplying {
+    const LEAVES_RANGE: bool = true;
+
     #[inline(always)]
     fn identity<A: Numeric>() -> A {
         A::ONE
@@ -307,11 +315,12 @@ versions! {
     }
 
     /// Four quarters are scanned side by side, which hides the latency of the additions; then what comes before each is
-    /// joined to it.
+    /// joined to it. Products of floats go one after the other.
     unsafe fn block[A: Numeric, F: Join][A, F](x: *mut u8, n: usize, carry: *mut u8) {
         // SAFETY: `n` elements, and a value.
         let (x, carry) = unsafe { (std::slice::from_raw_parts_mut(x.cast::<A>(), n), &mut *carry.cast::<A>()) };
-        let quarter = n / 4;
+        let floats = A::DTYPE.kind() >= DTypeKind::Real;
+        let quarter = if F::LEAVES_RANGE && floats { 0 } else { n / 4 };
         let mut last = [F::identity::<A>(); 4];
         {
             let (a, rest) = x.split_at_mut(quarter);
@@ -347,6 +356,18 @@ mod tests {
     use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
     const B: Numpyish = Numpyish::new();
+
+    #[test]
+    fn products_stay_in_range_where_numpy_s_do() {
+        let products = |x: &[f64]| {
+            let x = ndarray::ArrayD::from_shape_vec(vec![x.len()], x.to_vec()).unwrap().into_shared();
+            cumulative_prod(&Numpyish::new(), &x, 0, false).unwrap().into_iter().collect::<Vec<f64>>()
+        };
+        let zero = products(&[0.0, 1.0, 1e200, 1e200, 2.0, 2.0, 2.0, 2.0]);
+        assert!(zero.iter().all(|&x| x == 0.0), "{zero:?}");
+        let small = products(&[1e300, 1.0, 1e-200, 1e-200, 1.0, 1.0, 1.0, 1.0])[7];
+        assert!((small / 1e-100 - 1.0).abs() < 1e-12, "{small}");
+    }
 
     #[test]
     fn running_sums_of_every_layout() {

@@ -113,7 +113,7 @@ fn axes_indices_and_arguments_out_of_range() {
         manipulation::stack(&b, &[&m, &v], 0).err(),
         manipulation::stack(&b, &[&m], 4).err(),
         manipulation::roll(&b, &m, &[1, 2, 3], Axes::from([0, 1])).err(),
-        manipulation::pad(&b, &m, &[1], PadMode::Wrap, 0.0).err(),
+        manipulation::pad(&b, &m, &[1, 1, 1], PadMode::Wrap, 0.0).err(),
         manipulation::pad(&b, &e, &[1, 1], PadMode::Reflect, 0.0).err(),
         indexing::getitem(&b, &v, &[Slice::at(2)]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),

@@ -1,0 +1,11 @@
+//! One axis where one is meant, and numbers where a list of them is.
+
+use backends::prelude::*;
+
+fn main() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.ones::<f64>([2, 3])?;
+    b.cumulative_sum(&x, [0, 1])?;
+    b.tile(&x, 2.0)?;
+    Ok(())
+}

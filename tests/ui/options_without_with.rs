@@ -1,0 +1,9 @@
+//! Options given to the method that takes none: that is `sum_with`.
+
+use backends::prelude::*;
+
+fn main() -> Result<()> {
+    let b = Numpyish::new();
+    b.sum(&b.ones::<f64>([2, 3])?, 0, SumOptions::new().keepdims(true))?;
+    Ok(())
+}
