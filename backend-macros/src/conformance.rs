@@ -67,7 +67,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let dtypes: Vec<&String> = model.dtypes_of(&op.set).iter().filter(wanted).collect();
     let checked = if cases.is_empty() { &[][..] } else { &dtypes };
     let checks = checked.iter().map(|dtype| check(op, model, dtype));
-    let answers = answers(op, model, &dtypes);
+    let answers = answers(op, &dtypes, model);
     let module = id(name);
     quote! {
         mod #module {
@@ -77,10 +77,10 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
                 name: #name,
                 group: #group,
                 params: #params,
+                result: #result,
                 signature: #signature,
                 cases: &[#(#cases),*],
                 accuracy: #accuracy,
-                result: #result,
                 any_zero: #any_zero,
                 waits: #waits,
                 raises: &[#(#raises),*],
@@ -128,18 +128,22 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
 
 /// The tests that the row answers any arguments, in every dtype: the usual one first, which is called most; and that it
 /// refuses the same ones as other backends.
-fn answers(op: &Op, model: &Model, dtypes: &[&String]) -> TokenStream {
+fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
     }
     let mut dtypes = dtypes.to_vec();
     dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
-    let to = op.second_set.as_ref().map(|set| {
-        // float64 where the set has it, else what it begins with
-        let set = model.dtypes_of(set);
-        dtype(set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str))
-    });
-    let to = to.map_or(quote!(None), |to| quote!(Some(#to)));
+    let to = match &op.second_set {
+        Some(set) => {
+            // float64 where the set has it, else what it begins with
+            let set = model.dtypes_of(set);
+            let usual = set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str);
+            let usual = dtype(usual);
+            quote!(Some(#usual))
+        }
+        None => quote!(None),
+    };
     let raises = op.facts.raises.as_ref().map(|_| {
         let usual = dtype(dtypes[0]);
         quote! {

@@ -15,7 +15,8 @@ const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
 /// Rows of the base table that the others name, and some of every kind; few, so that many tables can be tried.
-const ROWS: [&str; 26] = [
+const ROWS: [&str; 27] = [
+    "reshape",
     "flatten",
     "less",
     "ones_like",
@@ -25,7 +26,7 @@ const ROWS: [&str; 26] = [
     "sum",
     "matmul",
     "transpose",
-    "reshape",
+    "expand_dims",
     "squeeze",
     "quantile",
     "median",

@@ -124,7 +124,7 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
     fn ends<T: crate::runtime::Float>(
         &self,
         x: &Self::Array<T>,
-    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         self.ends_with(x, options::EndsOptions::new())
     }
     ///[`ends`](Self::ends) with [options](options::EndsOptions) by name.
@@ -132,7 +132,7 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let _ = (x, options);
         Err(
             crate::runtime::Error::unsupported(
@@ -155,37 +155,6 @@ Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
                 <Self as crate::runtime::Arrays>::NAME,
             ),
         )
-    }
-}
-///What `ends` gives.
-#[derive(Clone)]
-pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
-    ///array
-    pub values: B::Array<T>,
-    ///array of `i64`
-    pub counts: B::Array<i64>,
-}
-impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
-    ///The arrays, in the order of the fields.
-    pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
-        (self.values, self.counts)
-    }
-}
-impl<
-    B: crate::runtime::Arrays,
-    T: crate::runtime::Float,
-> From<(B::Array<T>, B::Array<i64>)> for EndsResult<B, T> {
-    fn from((values, counts): (B::Array<T>, B::Array<i64>)) -> Self {
-        Self { values, counts }
-    }
-}
-impl<B: crate::runtime::Arrays, T: crate::runtime::Float> ::core::fmt::Debug
-for EndsResult<B, T> {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        f.debug_struct("EndsResult")
-            .field("values", &self.values)
-            .field("counts", &self.counts)
-            .finish()
     }
 }
 #[doc(hidden)]
@@ -249,7 +218,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let options::EndsOptions { weights, first, side, .. } = options;
         crate::runtime::numpyish::sort::ends(self, x, weights, first, side)
             .map(::core::convert::From::from)
@@ -365,7 +334,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let options::EndsOptions { weights, first, side, .. } = options;
         crate::runtime::torch::sort::ends(self, x, weights, first, side)
             .map(::core::convert::From::from)
@@ -485,7 +454,7 @@ impl Elementwise for crate::AnyBackend {
         &self,
         x: &Self::Array<T>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
-    ) -> crate::runtime::Result<EndsResult<Self, T>> {
+    ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         match self {
             crate::AnyBackend::Numpyish(b) => {
                 let r = b
@@ -505,7 +474,7 @@ impl Elementwise for crate::AnyBackend {
                             own
                         },
                     )?;
-                Ok(EndsResult {
+                Ok(results::EndsResult {
                     values: crate::AnyArray::Numpyish(r.values),
                     counts: crate::AnyArray::Numpyish(r.counts),
                 })
@@ -528,7 +497,7 @@ impl Elementwise for crate::AnyBackend {
                             own
                         },
                     )?;
-                Ok(EndsResult {
+                Ok(results::EndsResult {
                     values: crate::AnyArray::Torch(r.values),
                     counts: crate::AnyArray::Torch(r.counts),
                 })
@@ -1015,7 +984,7 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 
 # Returns
 
-[`EndsResult`](super::EndsResult): `values`, an array; `counts`, an array of `i64`.
+[`EndsResult`](super::results::EndsResult): `values`, an array; `counts`, an array of `i64`.
 
 # Errors
 
@@ -1062,7 +1031,7 @@ Called as [`Elementwise::is_flat`](super::Elementwise::is_flat).
 
 # Returns
 
-A `bool`, for which it waits.
+A `bool`, for which the op waits.
 
 # Errors
 
@@ -1445,7 +1414,7 @@ impl ops::is_flat {
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which it waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which the op waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1630,6 +1599,43 @@ pub mod options {
 }
 #[doc(no_inline)]
 pub use options::*;
+pub mod results {
+    //!Results of ops that give several arrays: a struct for each op of [`ops`](super::ops) that does.
+    use super::*;
+    ///Result of [`ends`](super::ops::ends).
+    #[derive(Clone)]
+    pub struct EndsResult<B: crate::runtime::Arrays, T: crate::runtime::Float> {
+        ///An array.
+        pub values: B::Array<T>,
+        ///An array of `i64`.
+        pub counts: B::Array<i64>,
+    }
+    impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
+        ///The arrays, in the order of the fields.
+        pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
+            (self.values, self.counts)
+        }
+    }
+    impl<
+        B: crate::runtime::Arrays,
+        T: crate::runtime::Float,
+    > From<(B::Array<T>, B::Array<i64>)> for EndsResult<B, T> {
+        fn from((values, counts): (B::Array<T>, B::Array<i64>)) -> Self {
+            Self { values, counts }
+        }
+    }
+    impl<B: crate::runtime::Arrays, T: crate::runtime::Float> ::core::fmt::Debug
+    for EndsResult<B, T> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            f.debug_struct("EndsResult")
+                .field("values", &self.values)
+                .field("counts", &self.counts)
+                .finish()
+        }
+    }
+}
+#[doc(no_inline)]
+pub use results::*;
 #[doc(hidden)]
 #[allow(unused_imports, unused_parens, non_camel_case_types, clippy::all)]
 pub mod __each {
@@ -1924,12 +1930,12 @@ pub mod __by_name {
         ) -> crate::runtime::Result<crate::runtime::Value<B>> {
             #[allow(unused_mut)]
             let mut options = options::EndsOptions::new();
-            let given_weights = args.optional_array::<T::Real>(1usize)?;
-            if let Some(given) = &given_weights {
+            let given = args.optional_array::<T::Real>(1usize)?;
+            if let Some(given) = &given {
                 options = options.weights(&**given);
             }
-            let given_first = args.optional_array::<i32>(2usize)?;
-            if let Some(given) = &given_first {
+            let given = args.optional_array::<i32>(2usize)?;
+            if let Some(given) = &given {
                 options = options.first(&**given);
             }
             if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {

@@ -190,12 +190,6 @@ pub mod manipulation {
         Ok(x.clone().reversed_axes())
     }
 
-    /// All elements in C order, along one axis.
-    pub fn flatten<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
-        room::<T>("flatten", x.shape())?;
-        Ok(ndarray::Array1::from_iter(x.iter().copied()).into_dyn().into_shared())
-    }
-
     /// The elements in another shape.
     pub fn reshape<T: Element>(_: &Naive, x: &NaiveArray<T>, shape: &[isize]) -> Result<NaiveArray<T>> {
         let shape = backends::runtime::rules::infer("reshape", x.shape(), shape)?;

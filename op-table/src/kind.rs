@@ -60,9 +60,10 @@ const WORDS: [(&str, Kind); 10] = [
 ];
 
 /// Types that have an element type: `array<real>`.
-#[allow(clippy::type_complexity)] // a table of names and what makes a kind of each
-const OF_ELEMENTS: [(&str, fn(Elem) -> Kind); 3] =
+const OF_ELEMENTS: [(&str, OfElements); 3] =
     [("array", Kind::Array), ("operand", Kind::Operand), ("arrays", Kind::Arrays)];
+
+type OfElements = fn(Elem) -> Kind;
 
 /// A closed choice: a row `[choice.norm]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -241,7 +242,7 @@ impl Kind {
         }
     }
 
-    /// What it is, for the reference; arrays and operands say of which dtype themselves.
+    /// What it is, for the reference; arrays and operands say of which dtype themselves. [`Kind::link`] is what leads on.
     pub fn describe(&self) -> String {
         let of = |e: &Elem| e.describe();
         match self {
@@ -258,8 +259,22 @@ impl Kind {
             Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
             Kind::Bytes => "bytes".into(),
             Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
-            Kind::Choice(choice) if choice.of_runtime => format!("a choice of [`{0}`](crate::{0})", choice.rust),
-            Kind::Choice(choice) => format!("a choice of [`{0}`]", choice.rust),
+            Kind::Choice(choice) => format!("a choice of `{}`", choice.rust),
+        }
+    }
+
+    /// The part of [`Kind::describe`] that has a page of its own, and the page's path from a module of the expansion.
+    pub fn link(&self) -> Option<(String, String)> {
+        let link = |part: &str, path: String| Some((part.into(), path));
+        match self {
+            Kind::Axes => link("axes", "crate::Axes".into()),
+            Kind::Slices => link("`slices![1..3, .., -1]`", "crate::slices".into()),
+            Kind::Lengths => link("lengths of the axes", "crate::Lengths".into()),
+            Kind::Choice(choice) => {
+                let of = if choice.of_runtime { "crate" } else { "super" };
+                link(&format!("`{}`", choice.rust), format!("{of}::{}", choice.rust))
+            }
+            _ => None,
         }
     }
 

@@ -29,17 +29,17 @@ pub fn is_path(text: &str) -> bool {
     })
 }
 
-/// Whether it can be the name of a type of its own, such as `PadMode`.
-pub fn is_type_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_uppercase()) && is_path(text) && !text.contains("::")
-}
-
 /// Whether it is the path of a function, whose name is that of its row and may be a keyword: `indexing::where`.
 pub fn is_function(text: &str) -> bool {
     match text.rsplit_once("::") {
         Some((module, name)) => is_path(module) && (is_path(name) || is_name(name)),
         None => is_path(text) || is_name(text),
     }
+}
+
+/// Whether it can be the name of a type of its own, such as `PadMode`.
+pub fn is_type_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_uppercase()) && is_path(text) && !text.contains("::")
 }
 
 /// Whether it is a type such as `f64` or `Complex<f32>`.

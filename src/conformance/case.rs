@@ -146,7 +146,7 @@ impl<B: Arrays> Case<'_, B> {
     fn array(&self, param: &ParamInfo, element: ElementInfo, name: &str) -> Result<Value<B>> {
         let dtype = match element {
             ElementInfo::U => self.dtypes.to.unwrap_or(self.dtypes.of),
-            other => other.dtype(self.dtypes.of),
+            element => element.dtype(self.dtypes.of),
         };
         dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
@@ -186,7 +186,7 @@ impl<B: Arrays> Case<'_, B> {
         Ok(x)
     }
 
-    /// The arrays of a result, to be compared.
+    /// The arrays of a result, or its number as one of no axes, to be compared.
     fn read(&self, result: &Value<B>) -> Result<Vec<Values>> {
         match result {
             Value::Array(x) => Ok(vec![dispatch!(x.dtype(), T => self.elements::<T>(x))?]),
@@ -194,21 +194,28 @@ impl<B: Arrays> Case<'_, B> {
                 let parts = items.iter().map(|x| self.read(x)).collect::<Result<Vec<_>>>()?;
                 Ok(parts.into_iter().flatten().collect())
             }
-            other => self.number(other).map(|number| vec![number]),
+            other => {
+                let number = self.number(other).map(|number| vec![number]);
+                number.ok_or_else(|| Error::argument(self.row.name, format!("the result is {other}")))
+            }
         }
     }
 
-    /// A result that is a number, as an array of no axes.
-    fn number(&self, result: &Value<B>) -> Result<Values> {
+    /// A result that is a number, in the dtype that holds those of its type.
+    fn number(&self, value: &Value<B>) -> Option<Values> {
         fn values<T: Element>(x: T) -> Values {
             allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
         }
-        match (result, self.row.result) {
-            (Value::Bool(x), ResultInfo::Plain(PlainInfo::Bool)) => Ok(values(*x)),
-            (Value::Float(x), ResultInfo::Plain(PlainInfo::F64)) => Ok(values(*x)),
-            (Value::Integer(x), ResultInfo::Plain(PlainInfo::Usize | PlainInfo::U64)) => Ok(values(*x as u64)),
-            (Value::Integer(x), ResultInfo::Plain(_)) => Ok(values(*x as i64)),
-            (other, _) => Err(Error::argument(self.row.name, format!("the result is {other}, not what the row says"))),
+        match (self.row.result, value) {
+            (ResultInfo::Plain(PlainInfo::Bool), Value::Bool(x)) => Some(values(*x)),
+            (ResultInfo::Plain(PlainInfo::F64), Value::Float(x)) => Some(values(*x)),
+            (ResultInfo::Plain(PlainInfo::Usize | PlainInfo::U64), Value::Integer(x)) => {
+                u64::try_from(*x).ok().map(values)
+            }
+            (ResultInfo::Plain(PlainInfo::Isize | PlainInfo::I64), Value::Integer(x)) => {
+                i64::try_from(*x).ok().map(values)
+            }
+            _ => None,
         }
     }
 
@@ -264,10 +271,10 @@ mod tests {
             ParamInfo::new("n", ParamKind::Maybe(PlainInfo::Usize), Some(DefaultInfo::None)),
             ParamInfo::new("norm", ParamKind::Choice(&["backward", "ortho"]), Some(DefaultInfo::Choice("backward"))),
         ],
+        result: ResultInfo::One(ElementInfo::Complex),
         signature: "",
         cases: &[],
         accuracy: Accuracy::EXACT,
-        result: ResultInfo::One(ElementInfo::T),
         any_zero: false,
         waits: 0,
         raises: &[],
@@ -295,6 +302,41 @@ mod tests {
         for wrong in ["m", "m, 0, axes = 1", "m, 0, x = m", "m, 0, n = ortho", "[m], 0", "unknown, 0"] {
             assert!(float32.values(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn arrays_are_of_the_dtype_that_the_parameter_says() {
+        let complex = case(DType::Complex64);
+        for (element, dtype) in [
+            (ElementInfo::T, DType::Complex64),
+            (ElementInfo::Real, DType::Float32),
+            (ElementInfo::Bool, DType::Bool),
+            (ElementInfo::UInt8, DType::UInt8),
+            (ElementInfo::Int32, DType::Int32),
+            (ElementInfo::Int64, DType::Int64),
+        ] {
+            let param = ParamInfo::new("x", ParamKind::Array(element), None);
+            let made = complex.value(&param, &Arg::Name("m".into())).unwrap();
+            assert_eq!(made.as_array().map(DynArray::dtype), Some(dtype), "{element:?}");
+        }
+    }
+
+    #[test]
+    fn results_may_be_numbers() {
+        let read = |result: PlainInfo, value: Value<Numpyish>| {
+            let row = Row { result: ResultInfo::Plain(result), ..ROW };
+            let dtypes = DTypes { of: DType::Float32, to: None };
+            let case = Case { b: &B, row: &row, dtypes, size: Cell::new(0) };
+            case.read(&value).map(|read| (read[0].dtype, read[0].shape.clone(), read[0].bytes.clone().unwrap()))
+        };
+        assert_eq!(read(PlainInfo::Bool, true.into()).unwrap(), (DType::Bool, vec![], vec![1]));
+        let bytes = (-2_i64).to_le_bytes().to_vec();
+        assert_eq!(read(PlainInfo::Isize, (-2_isize).into()).unwrap(), (DType::Int64, vec![], bytes));
+        let bytes = u64::MAX.to_le_bytes().to_vec();
+        assert_eq!(read(PlainInfo::U64, u64::MAX.into()).unwrap(), (DType::UInt64, vec![], bytes));
+        let bytes = 0.5_f64.to_le_bytes().to_vec();
+        assert_eq!(read(PlainInfo::F64, 0.5.into()).unwrap(), (DType::Float64, vec![], bytes));
+        assert!(read(PlainInfo::Bool, 1.into()).is_err() && read(PlainInfo::F64, "1".into()).is_err());
     }
 
     #[test]

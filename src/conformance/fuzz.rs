@@ -291,7 +291,7 @@ fn recorded(file: &[u8]) -> Option<(String, Vec<(String, Outcome)>)> {
 #[cfg(test)]
 mod tests {
     use super::{super::Accuracy, *};
-    use backend_runtime::{DefaultInfo, ElementInfo, ParamInfo, PlainInfo};
+    use backend_runtime::{DefaultInfo, ElementInfo, ParamInfo, PlainInfo, ResultInfo};
 
     const ROW: Row = Row {
         name: "add",
@@ -302,10 +302,10 @@ mod tests {
             ParamInfo::new("axis", ParamKind::Axis, Some(DefaultInfo::Integer(0))),
             ParamInfo::new("keepdims", ParamKind::Plain(PlainInfo::Bool), Some(DefaultInfo::Bool(false))),
         ],
+        result: ResultInfo::One(ElementInfo::T),
         signature: "",
         cases: &["m, row", "mat, 2", "[v, u], s, axis = -1"],
         accuracy: Accuracy::EXACT,
-        result: backend_runtime::ResultInfo::One(ElementInfo::T),
         any_zero: false,
         waits: 0,
         raises: &[],

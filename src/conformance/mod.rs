@@ -21,6 +21,7 @@
 //!         name: "sum",
 //!         group: "reduction",
 //!         params: &[ParamInfo::new("x", ParamKind::Array(ElementInfo::T), None), ..],
+//!         result: ResultInfo::One(ElementInfo::Sum),
 //!         signature: "sum(x: array, axis: axes, keepdims: bool = false) -> array<sum> = np.sum",
 //!         cases: &["m, all", "m, 0"], // the row's, else those of [cases]
 //!         accuracy: Accuracy { rtol: &[(DType::Float64, 1e-13), (DType::Float32, 1e-6)], sqrt_n: true, ..Accuracy::EXACT },

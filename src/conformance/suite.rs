@@ -22,6 +22,8 @@ pub struct Row {
     pub group: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
+    /// What it gives.
+    pub result: ResultInfo,
     /// Parameters, result and reference as the table has them: the data carry it, to tell whether they are of this row as it
     /// is now.
     pub signature: &'static str,
@@ -29,8 +31,6 @@ pub struct Row {
     pub cases: &'static [&'static str],
     /// How near the result has to be.
     pub accuracy: Accuracy,
-    /// What it gives.
-    pub result: ResultInfo,
     /// Whether 0.0 and -0.0 are the same.
     pub any_zero: bool,
     /// How many bytes it may copy from the device.

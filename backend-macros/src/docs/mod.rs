@@ -7,7 +7,7 @@ mod index;
 mod page;
 
 pub use index::index;
-pub use page::{Links, page};
+pub use page::{Links, Places, page};
 
 use op_table::model::*;
 
@@ -50,9 +50,9 @@ pub fn runs(op: &Op, backend: &Backend) -> Option<String> {
             format!("`{}` per element; complex: `{}`", real.text, complex.text)
         }
         Map::Fold(fold) => {
-            let of = fold.map.as_ref().map_or("each element", |map| map.text.as_str());
+            let of = fold.map.as_ref().map_or("each element".into(), |map| format!("`{}`", map.text));
             let finish = fold.finish.as_ref().map_or(String::new(), |form| format!("; at the end `{}`", form.text));
-            format!("`{}` of `{of}`, from `{}` on{finish}", fold.join.text, fold.identity.text)
+            format!("`{}` of {of}, from `{}` on{finish}", fold.join.text, fold.identity.text)
         }
         Map::Compose(form) => format!("`{}`", form.text),
         Map::Aten(aten) => format!("`{}`", torch_name(&aten.name)),

@@ -3,9 +3,9 @@
 use super::*;
 use std::fmt::Write;
 
-/// The page of a row. `owner` is the trait that has its method, `options` the module of structs of options.
-pub fn page(op: &Op, owner: &str, options: &str, model: &Model, links: Links) -> String {
-    let page = Page { op, owner, options, model, links };
+/// The page of a row.
+pub fn page(op: &Op, places: &Places, model: &Model) -> String {
+    let page = Page { op, places, model };
     let mut s = page.head();
     s += &page.parameters();
     let _ = write!(s, "\n# Returns\n\n{}\n", page.returns());
@@ -32,18 +32,27 @@ pub enum Links {
     None,
 }
 
+/// Where what belongs to a row is.
+pub struct Places<'m> {
+    /// The trait that has its method.
+    pub owner: &'m str,
+    /// The module of the structs of options.
+    pub options: &'m str,
+    /// The module of the structs of results.
+    pub results: &'m str,
+    /// Where links may lead.
+    pub links: Links,
+}
+
 struct Page<'m> {
     op: &'m Op,
-    owner: &'m str,
-    /// The module of the structs of options.
-    options: &'m str,
+    places: &'m Places<'m>,
     model: &'m Model,
-    links: Links,
 }
 
 impl Page<'_> {
     fn link(&self, shown: &str, path: &str) -> String {
-        let leads = match self.links {
+        let leads = match self.places.links {
             Links::Base => true,
             Links::User => path.starts_with("super::"),
             Links::None => false,
@@ -53,7 +62,7 @@ impl Page<'_> {
 
     /// What the op does, and how it is called.
     fn head(&self) -> String {
-        let (op, owner) = (self.op, self.owner);
+        let (op, owner) = (self.op, self.places.owner);
         let mut s = format!("{}\n\n", text(&op.summary));
         if !op.detail.is_empty() {
             let _ = write!(s, "{}\n\n", text(&op.detail));
@@ -73,7 +82,7 @@ impl Page<'_> {
         for p in &op.params {
             let _ = write!(s, "- `{}`: {}", p.name, self.kind(&p.kind));
             if p.default.is_some() {
-                let (options, name) = (self.options, format!("{}Options", op.camel()));
+                let (options, name) = (self.places.options, format!("{}Options", op.camel()));
                 let setter =
                     self.link(&format!("`{name}::{}`", p.name), &format!("super::{options}::{name}::{}", p.name));
                 let _ = write!(s, "; default `{}`, set by {setter}", p.default_text);
@@ -84,21 +93,12 @@ impl Page<'_> {
     }
 
     fn kind(&self, kind: &Kind) -> String {
-        let shape = if self.broadcasts() { ", broadcast with the others" } else { "" };
-        match kind {
-            Kind::Array(_) | Kind::Operand(_) => format!("{}{shape}", kind.describe()),
-            Kind::Axes => format!("{}: `..` for all, `0`, `-1`, `[0, 2]`", self.link("axes", "crate::Axes")),
-            Kind::Slices => {
-                let slices = self.link("`slices![1..3, .., -1]`", "crate::slices");
-                format!("one range or index per axis: {slices}")
-            }
-            Kind::Lengths => self.link("lengths of the axes", "crate::Lengths"),
-            Kind::Choice(choice) => {
-                let (name, here) = (&choice.rust, if choice.of_runtime { "crate" } else { "super" });
-                format!("a choice of {}", self.link(&format!("`{name}`"), &format!("{here}::{name}")))
-            }
-            other => other.describe(),
-        }
+        let text = match kind.link() {
+            Some((part, path)) => kind.describe().replacen(&part, &self.link(&part, &path), 1),
+            None => kind.describe(),
+        };
+        let is_input = matches!(kind, Kind::Array(_) | Kind::Operand(_));
+        if is_input && self.broadcasts() { format!("{text}, broadcast with the others") } else { text }
     }
 
     fn is_each(&self) -> bool {
@@ -132,12 +132,13 @@ impl Page<'_> {
             Out::One(e) => format!("An array{}{shape}.", e.describe()),
             Out::List(e) => format!("A list of arrays{}.", e.describe()),
             Out::Fields(fields) => {
-                let name = format!("{}Result", op.camel());
-                let parts = fields.iter().map(|f| format!("`{}`, an array{}", f.name, f.elem.describe()));
-                let link = self.link(&format!("`{name}`"), &format!("super::{name}"));
-                format!("{link}: {}.", parts.collect::<Vec<_>>().join("; "))
+                let (results, name) = (self.places.results, format!("{}Result", op.camel()));
+                let fields = fields.iter().map(|f| format!("`{}`, an array{}", f.name, f.elem.describe()));
+                let fields: Vec<String> = fields.collect();
+                let result = self.link(&format!("`{name}`"), &format!("super::{results}::{name}"));
+                format!("{result}: {}.", fields.join("; "))
             }
-            Out::Plain(plain) => format!("A `{}`, for which it waits.", plain.name()),
+            Out::Plain(t) => format!("A `{}`, for which the op waits.", t.name()),
         }
     }
 

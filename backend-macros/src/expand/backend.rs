@@ -83,18 +83,17 @@ impl Expand<'_> {
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
         let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
-        let (scalar, loops) = (id(&op.name), format_ident!("{kind}{}", op.inputs().count()));
+        let (scalar, loops) = (self.scalar_path(op), format_ident!("{kind}{}", op.inputs().count()));
         let (second, to) = match op.second {
             None => (quote!(), quote!()),
             Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
         };
-        let items = self.items_module(op);
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
         });
         let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
-        quote!(#module::elementwise::#loops(self, &#items::#scalar #second { #(#fields,)* #to }, #(#inputs),*))
+        quote!(#module::elementwise::#loops(self, &#scalar #second { #(#fields,)* #to }, #(#inputs),*))
     }
 
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {

@@ -23,9 +23,7 @@ fn c_type(elem: Elem) -> &'static str {
 impl Expand<'_> {
     /// The struct of a row's reduction, its loops on the CPU and its text for the GPU.
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
-        let (item, items) = (id(&op.name), self.items_module(op));
-        let name = if op.own { quote!(super::#items::#item) } else { quote!(#item) };
-        let declared = (!op.own).then(|| self.op_struct(op));
+        let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
         // values may be of fewer dtypes than elements, and have more words
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
@@ -36,17 +34,12 @@ impl Expand<'_> {
         let scope = |part| Op { bound: bound.to_string(), ..fold.scope(part, op) };
         let [map_op, join_op, none_op, finish_op] = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(scope);
         let acc = elem(fold.value(op), &map_op);
-        let (numbers, types): (Vec<Ident>, Vec<TokenStream>) = numbers(op)
-            .map(|p| {
-                let ty = if p.kind == Kind::Plain(Plain::Bool) { quote!(bool) } else { quote!(f64) };
-                (id(&p.name), ty)
-            })
-            .unzip();
-        let values = numbers.iter().zip(&types).map(|(n, ty)| {
-            let is_bool = ty.to_string() == "bool";
-            if is_bool { quote!(self.#n as u8 as f64) } else { quote!(self.#n) }
+        let values = numbers(op).map(|p| {
+            let n = id(&p.name);
+            if p.kind == Kind::Plain(Plain::Bool) { quote!(self.#n as u8 as f64) } else { quote!(self.#n) }
         });
-        let open = (!numbers.is_empty()).then(|| quote!(let Self { #(#numbers),* } = *self;));
+        let open: Vec<Ident> = numbers(op).map(|p| id(&p.name)).collect();
+        let open = (!open.is_empty()).then(|| quote!(let Self { #(#open),* } = *self;));
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
         let value = |e: &Expr, scope: &Op| {
             let value = self.scalar(e, scope);
@@ -60,14 +53,14 @@ impl Expand<'_> {
         let finishes = fold.finish.is_some();
         let loops = dtypes.iter().map(|dtype| {
             let dtype = id(&camel_dtype(dtype));
-            quote!(rt::numpyish::reduction::FoldLoops::of::<rt::dtype_type!(#dtype), #name>(#finishes))
+            quote!(rt::numpyish::reduction::FoldLoops::of::<rt::dtype_type!(#dtype), #path>(#finishes))
         });
         let (text, kernel, count) = (&op.name, self.fold_kernel(op, fold, &quote!(rt)), dtypes.len());
         quote! {
             #declared
             #[doc(hidden)]
             #[allow(unused_variables)]
-            impl<T: rt::#bound> rt::EachFold<T> for #name {
+            impl<T: rt::#bound> rt::EachFold<T> for #path {
                 type Acc = #acc;
                 type Out = #acc;
                 #[inline(always)]
@@ -80,7 +73,7 @@ impl Expand<'_> {
                 fn finish(&self, a: #acc, n: f64) -> #acc { #open #finish }
             }
             #[doc(hidden)]
-            impl rt::FoldSource for #name {
+            impl rt::FoldSource for #path {
                 const NAME: &'static str = #text;
                 const CUDA: rt::FoldKernel = #kernel;
                 fn loops() -> &'static [rt::numpyish::reduction::FoldLoops] {
@@ -124,12 +117,11 @@ impl Expand<'_> {
         }
     }
 
-    /// `reduction::fold(self, &__each::Prod {}, x, axis, keepdims)`
+    /// `reduction::fold(self, &ops::prod {}, x, axis, keepdims)`
     pub(super) fn fold_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
-        let (name, result) = (id(&op.name), elem(op.result.elem(), op));
-        let items = self.items_module(op);
+        let (path, result) = (self.scalar_path(op), elem(op.result.elem(), op));
         let numbers = numbers(op).map(|p| id(&p.name));
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
-        quote!(#module::reduction::fold::<#result, T, _>(self, &#items::#name { #(#numbers),* }, #x, axis, keepdims))
+        quote!(#module::reduction::fold::<#result, T, _>(self, &#path { #(#numbers),* }, #x, axis, keepdims))
     }
 }

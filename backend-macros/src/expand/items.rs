@@ -1,8 +1,8 @@
 //! The module of ops: a documented item per row, which says what the row is and calls it by name, and the list of them.
 
 use super::{support::elements_of, *};
-use crate::docs::Links;
-use op_table::expr::cuda;
+use crate::docs::{Links, Places};
+use op_table::{expr::cuda, fold};
 
 impl Expand<'_> {
     /// Name of the module of ops: `ops`, or the user's trait in lower case.
@@ -17,11 +17,6 @@ impl Expand<'_> {
             .map_or_else(|| id("options"), |name| format_ident!("{}_options", snake(&name.to_string())))
     }
 
-    /// The module with the item of a row: that of the module of ops, or, for a row of the base table in an overlay, its own.
-    pub(super) fn items_module(&self, op: &Op) -> Ident {
-        if op.own { self.ops_module() } else { id("__each") }
-    }
-
     /// The trait that has the row's method.
     fn owner(&self, op: &Op) -> String {
         self.extension.as_ref().map_or_else(|| camel(&op.group), ToString::to_string)
@@ -33,10 +28,11 @@ impl Expand<'_> {
         let own: Vec<&Op> = self.own().collect();
         let trait_name = self.extension.as_ref().map(ToString::to_string);
         let index = crate::docs::index(&own, trait_name.as_deref(), self.model);
-        let options = self.options_module().to_string();
+        let (options, results) = (self.options_module().to_string(), self.results_module().to_string());
         let links = if self.extension.is_some() { Links::User } else { Links::Base };
         let structs = own.iter().map(|op| {
-            let page = crate::docs::page(op, &self.owner(op), &options, self.model, links);
+            let places = Places { owner: &self.owner(op), options: &options, results: &results, links };
+            let page = crate::docs::page(op, &places, self.model);
             let (item, alias) = (self.op_struct(op), &op.alias);
             quote!(#[doc = #page] #(#[doc(alias = #alias)])* #item)
         });
@@ -54,34 +50,42 @@ impl Expand<'_> {
         }
     }
 
-    /// The item of a row: a struct without fields, or with the numbers that an `each` row's expression takes.
-    pub(super) fn op_struct(&self, op: &Op) -> TokenStream {
+    /// The item of a row: a struct without fields, or with the numbers that its expressions take.
+    fn op_struct(&self, op: &Op) -> TokenStream {
+        if op.second.is_none() {
+            return self.numbers_struct(op);
+        }
         let name = id(&op.name);
-        let map = elements_of(op);
-        let is_fold = matches!(map, Some(Map::Fold(_)));
-        let is_number = move |p: &&Param| !p.is_array() && (!is_fold || p.is_fold_number());
-        let numbers = map.map(|_| op.params.iter().filter(is_number));
-        let fields = numbers.into_iter().flatten().map(|p| {
+        quote! {
+            #[derive(Clone, Copy, Debug)]
+            pub struct #name {}
+        }
+    }
+
+    /// The struct of the numbers that a row's expressions take, and of its second dtype.
+    pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
+        let name = id(&op.name);
+        let numbers: Vec<&Param> = match elements_of(op) {
+            None => Vec::new(),
+            Some(Map::Fold(_)) => fold::numbers(op).collect(),
+            Some(_) => op.params.iter().filter(|p| !p.is_array()).collect(),
+        };
+        let fields = numbers.into_iter().map(|p| {
             let (n, doc) = (id(&p.name), format!("The parameter `{}`.", p.name));
             let ty = if p.kind == Kind::Plain(Plain::Bool) { id("bool") } else { id("f64") };
             quote!(#[doc = #doc] pub #n: ::core::primitive::#ty)
         });
-        // an op with a second dtype is one for each
-        let second = op.second.as_ref().filter(|_| map.is_some());
-        let (generic, to) = match second {
-            None => (quote!(), quote!()),
-            Some(_) => (
-                quote!(<U = f64>),
-                quote!(
-                    #[doc(hidden)]
-                    pub to: ::core::marker::PhantomData<fn() -> U>
-                ),
-            ),
+        let default = matches!(elements_of(op), Some(Map::Fold(_))).then(|| quote!(, Default));
+        let (header, to) = match &op.second_set {
+            None => (None, None),
+            Some(set) => {
+                let bound = self.bound(set, &quote!(super::));
+                (Some(quote!(<U: #bound>)), Some(quote!(pub to: ::core::marker::PhantomData<fn() -> U>)))
+            }
         };
-        let default = is_fold.then(|| quote!(Default,));
         quote! {
-            #[derive(Clone, Copy, Debug, #default)]
-            pub struct #name #generic { #(#fields,)* #to }
+            #[derive(Clone, Copy, Debug #default)]
+            pub struct #name #header { #(#fields,)* #to }
         }
     }
 
@@ -132,7 +136,8 @@ impl Expand<'_> {
         };
         let said = op.columns.iter().map(|(name, word)| quote!((#name, #word)));
         let columns = (!op.columns.is_empty()).then(|| quote!(.with_columns(&[#(#said),*])));
-        let doc = crate::docs::page(op, &self.owner(op), "options", self.model, Links::None);
+        let places = Places { owner: &self.owner(op), options: "options", results: "results", links: Links::None };
+        let doc = crate::docs::page(op, &places, self.model);
         let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
         quote! {
             #rt::OpInfo::new(

@@ -19,8 +19,8 @@ pub struct Code {
 
 /// How a parameter is read from the values of a call by name.
 enum Read {
-    /// By a function that takes its dtype; its result is used between `before` and `after`.
-    Typed { function: &'static str, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream },
+    /// By a function that takes its dtype, if it has one; `pass` makes an argument of what that gives.
+    Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
     /// As this type.
     Value(TokenStream),
 }
@@ -31,7 +31,7 @@ pub struct OptionCode {
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// What is set, of the argument, which has the option's name.
+    /// What is set, of the argument, which has the parameter's name.
     pub set: TokenStream,
 }
 
@@ -53,12 +53,8 @@ impl Expand<'_> {
             read: Read::Value(quote!(Vec<#item>)),
             info,
         };
-        let typed = |function, dtype: Option<TokenStream>, before: TokenStream, after: TokenStream| Read::Typed {
-            function,
-            dtype,
-            before,
-            after,
-        };
+        let typed = |function, dtype: Option<TokenStream>, pass| Read::Typed { function, dtype, pass };
+        let same: fn(TokenStream) -> TokenStream = |read| read;
         match kind {
             Kind::Array(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
@@ -66,7 +62,7 @@ impl Expand<'_> {
                     method: quote!(&Self::Array<#e>),
                     function: quote!(&B::Array<#e>),
                     convert: None,
-                    read: typed("array", Some(e), quote!(&*), quote!()),
+                    read: typed("array", Some(e), |read| quote!(&*#read)),
                     info: quote!(Array(#of)),
                 }
             }
@@ -76,7 +72,7 @@ impl Expand<'_> {
                     method: quote!(impl #rt::IntoOperand<Self, #e, #marker>),
                     function: quote!(#rt::Operand<'_, B, #e>),
                     convert: Some(quote!(operand())),
-                    read: typed("operand", Some(e), quote!(), quote!(.operand())),
+                    read: typed("operand", Some(e), |read| quote!(#read.operand())),
                     info: quote!(Operand(#of)),
                 }
             }
@@ -86,7 +82,7 @@ impl Expand<'_> {
                     method: quote!(&[&Self::Array<#e>]),
                     function: quote!(&[&B::Array<#e>]),
                     convert: None,
-                    read: typed("arrays", Some(e), quote!(&), quote!(.iter().map(|x| &**x).collect::<Vec<_>>())),
+                    read: typed("arrays", Some(e), |read| quote!(&#read.iter().map(|x| &**x).collect::<Vec<_>>())),
                     info: quote!(Arrays(#of)),
                 }
             }
@@ -112,19 +108,15 @@ impl Expand<'_> {
                 convert: Some(quote!(as_ref())),
                 ..list(quote!(#rt::Slice), quote!(Slices))
             },
-            Kind::Scalar => {
-                Code { read: typed("scalar", Some(quote!(T)), quote!(), quote!()), ..value(quote!(T), quote!(Scalar)) }
-            }
+            Kind::Scalar => Code { read: typed("scalar", Some(quote!(T)), same), ..value(quote!(T), quote!(Scalar)) },
             Kind::Host => Code {
                 method: quote!(impl #rt::IntoHost<T>),
                 function: quote!(#rt::HostArray<T>),
                 convert: Some(quote!(into_host()?)),
-                read: typed("host", Some(quote!(T)), quote!(), quote!()),
+                read: typed("host", Some(quote!(T)), same),
                 info: quote!(Host),
             },
-            Kind::Bytes => {
-                Code { read: typed("bytes", None, quote!(), quote!()), ..value(quote!(&[u8]), quote!(Bytes)) }
-            }
+            Kind::Bytes => Code { read: typed("bytes", None, same), ..value(quote!(&[u8]), quote!(Bytes)) },
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))
@@ -178,9 +170,9 @@ impl Expand<'_> {
     pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
-            Read::Typed { function, dtype, before, after } => {
+            Read::Typed { function, dtype, pass } => {
                 let (function, dtype) = (id(function), dtype.map(|dtype| quote!(::<#dtype>)));
-                quote!(#before args.#function #dtype(#place)? #after)
+                pass(quote!(args.#function #dtype(#place)?))
             }
         }
     }
@@ -192,13 +184,12 @@ impl Expand<'_> {
             Read::Value(ty) => {
                 quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            Read::Typed { function, dtype, before, .. } => {
+            // what is read lives as long as the options
+            Read::Typed { function, dtype, .. } => {
                 let function = format_ident!("optional_{function}");
-                // what is converted on the way has to live as long as the options
-                let given = format_ident!("given_{}", param.name);
                 quote! {
-                    let #given = args.#function::<#dtype>(#place)?;
-                    if let Some(given) = &#given { options = options.#setter(#before *given); }
+                    let given = args.#function::<#dtype>(#place)?;
+                    if let Some(given) = &given { options = options.#setter(&**given); }
                 }
             }
         }

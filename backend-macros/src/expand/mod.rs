@@ -1,8 +1,9 @@
 //! Model to Rust. Nothing here can fail: every mistake was reported before.
 //!
 //! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
-//! `any` implement, `support` makes what the implementations call, scalar ops and compositions, `items` the documented items
-//! of the rows and the list of them, `by_name` the functions that call them with values.
+//! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
+//! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
+//! `by_name` the functions that call ops with values. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
@@ -136,7 +137,7 @@ impl Expand<'_> {
             self.group(name, &crate::docs::group(group), &quote!(#rt::Arrays), &ops)
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
-        let (items, options) = (self.items("OPS"), self.options_of_rows());
+        let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
         let choices = self.choices();
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
@@ -149,6 +150,7 @@ impl Expand<'_> {
             #any
             #items
             #options
+            #results
             #support
             #by_name
             #[doc = #doc]
@@ -166,8 +168,8 @@ impl Expand<'_> {
         let body = self.group(&name, &doc, &quote!(#root::Backend), &ops);
         let list = format!("{}_OPS", screaming(&name.to_string()));
         let (choices, support, by_name) = (self.choices(), self.support(), self.by_name(&list));
-        let (items, options) = (self.items(&list), self.options_of_rows());
-        quote!(#choices #body #items #options #support #by_name)
+        let (items, options, results) = (self.items(&list), self.options_of_rows(), self.results_of_rows());
+        quote!(#choices #body #items #options #results #support #by_name)
     }
 
     /// One more library for the ops of the base table.
@@ -186,11 +188,9 @@ impl Expand<'_> {
     /// A trait with its implementations.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
-        let results = ops.iter().filter_map(|o| self.result_struct(o));
         let declaration = quote! {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
-            #(#results)*
         };
         let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
         if self.extension.is_some() && ops.iter().all(any_library) {

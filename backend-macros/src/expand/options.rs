@@ -100,10 +100,9 @@ impl Expand<'_> {
     }
 
     fn field(&self, p: &Param, op: &Op, array: &Ident) -> Field {
-        let name = id(&p.name);
         let default = p.default.as_ref().map(|value| self.default(value, &p.kind)).unwrap_or_default();
         let OptionCode { field: ty, argument, set } = self.option_code(p, op, array);
-        Field { set, name, ty, default, argument, text: p.default_text.clone() }
+        Field { name: id(&p.name), set, ty, default, argument, text: p.default_text.clone() }
     }
 
     /// A default as Rust.

@@ -7,14 +7,42 @@ impl Expand<'_> {
         format_ident!("{}Result", op.camel())
     }
 
+    /// Name of the module of the structs of results.
+    pub(super) fn results_module(&self) -> Ident {
+        self.extension
+            .as_ref()
+            .map_or_else(|| id("results"), |name| format_ident!("{}_results", snake(&name.to_string())))
+    }
+
+    /// The module with the structs of the rows of this call; the names are in reach beside the traits, too.
+    pub(super) fn results_of_rows(&self) -> TokenStream {
+        let structs: Vec<TokenStream> = self.own().filter_map(|o| self.result_struct(o)).collect();
+        if structs.is_empty() {
+            return quote!();
+        }
+        let (module, ops) = (self.results_module(), self.ops_module());
+        let doc = format!(
+            "Results of ops that give several arrays: a struct for each op of [`{ops}`](super::{ops}) that does."
+        );
+        quote! {
+            pub mod #module {
+                #![doc = #doc]
+                use super::*;
+                #(#structs)*
+            }
+            #[doc(no_inline)]
+            pub use #module::*;
+        }
+    }
+
     /// The path of the struct, which may be the base table's.
     pub(super) fn result_path(&self, op: &Op) -> TokenStream {
-        let (root, name) = (&self.root, self.result_name(op));
-        if op.own { quote!(#name) } else { quote!(#root::#name) }
+        let (root, name, module) = (&self.root, self.result_name(op), self.results_module());
+        if op.own { quote!(#module::#name) } else { quote!(#root::results::#name) }
     }
 
     /// The struct, with the names of the table. Functions that rows call give a tuple in that order.
-    pub(super) fn result_struct(&self, op: &Op) -> Option<TokenStream> {
+    fn result_struct(&self, op: &Op) -> Option<TokenStream> {
         let Out::Fields(fields) = &op.result else { return None };
         let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
         let dtypes = self.dtypes(op);
@@ -28,8 +56,8 @@ impl Expand<'_> {
                 quote!(B::Array<#e>)
             })
             .collect();
-        let docs = fields.iter().map(|f| format!("array{}", f.elem.describe()));
-        let doc = format!("What `{}` gives.", op.name);
+        let docs = fields.iter().map(|f| format!("An array{}.", f.elem.describe()));
+        let doc = format!("Result of [`{0}`](super::{1}::{0}).", op.name, self.ops_module());
         let parts = "The arrays, in the order of the fields.";
         Some(quote! {
             #[doc = #doc]

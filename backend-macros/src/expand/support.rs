@@ -42,18 +42,27 @@ impl Expand<'_> {
         }
     }
 
-    /// The row's expression as the `apply` of its item: that of the module of ops, or, for a row of the base table in an
-    /// overlay, one of its own.
+    /// The path of the struct that holds the numbers of a row's expressions, from the module of the implementations.
+    pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
+        let (name, items) = (id(&op.name), self.ops_module());
+        if has_item(op) { quote!(#items::#name) } else { quote!(__each::#name) }
+    }
+
+    /// The same from `__each`, and the struct, if it is not the row's item.
+    pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
+        let (name, items) = (id(&op.name), self.ops_module());
+        if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
+    }
+
+    /// The row's expression as the `apply` of its struct.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let (real, complex) = match map {
             Map::Each { real, complex } => (real, complex),
             Map::Fold(fold) => return self.fold_op(op, fold),
             _ => return quote!(),
         };
-        let (name, text, bound) = (id(&op.name), &op.name, self.bound(&op.set, &quote!(super::)));
-        let ops = self.ops_module();
-        let path = if op.own { quote!(super::#ops::#name) } else { quote!(#name) };
-        let declared = (!op.own).then(|| self.op_struct(op));
+        let (text, bound) = (&op.name, self.bound(&op.set, &quote!(super::)));
+        let (path, declared) = self.scalar_struct(op);
         let inputs: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
         let input_names: Vec<String> = op.inputs().map(|p| op.cuda_name(p)).collect();
         let n = inputs.len();
@@ -68,8 +77,8 @@ impl Expand<'_> {
         let output = elem(op.result.elem(), op);
         // an op with a second dtype is one for each
         let second = op.second_set.as_ref().map(|set| self.bound(set, &quote!(super::)));
-        let (own, generic) = match &second {
-            None => (quote!(#path), quote!()),
+        let (path, generic) = match &second {
+            None => (path, quote!()),
             Some(bound) => (quote!(#path<U>), quote!(U: #bound,)),
         };
         let header = second.as_ref().map(|_| quote!(<#generic>));
@@ -104,7 +113,8 @@ impl Expand<'_> {
                 let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
                 let types = quote!((#(#types,)*));
                 quote! {
-                    impl<#generic T: #bound> rt::EachOf<#types> for #own {
+                    #[doc(hidden)]
+                    impl<#generic T: #bound> rt::EachOf<#types> for #path {
                         type Out = #output;
                         #[inline(always)]
                         fn apply(&self, (#(#inputs,)*): #types) -> #output { #open #rust }
@@ -113,7 +123,7 @@ impl Expand<'_> {
             }
             None => quote! {
                 #[doc(hidden)]
-                impl<#generic T: #bound> rt::Each<#n, T> for #own {
+                impl<#generic T: #bound> rt::Each<#n, T> for #path {
                     type Out = #output;
                     #[inline(always)]
                     fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
@@ -151,7 +161,7 @@ impl Expand<'_> {
             #call
             #apply
             #[doc(hidden)]
-            impl #header rt::EachSource for #own {
+            impl #header rt::EachSource for #path {
                 const NAME: &'static str = #text;
                 const CUDA: &'static str = #cuda;
                 #complex_source
@@ -291,6 +301,12 @@ impl Expand<'_> {
             pub fn #name<B: #bounds, #dtypes>(#b: &B, #(#args),*) -> #rt::Result<#output> { Ok(#body) }
         }
     }
+}
+
+/// Whether the struct of a row's expressions is its item in the module of ops. For a row of the base table in an overlay, and
+/// for one with a second dtype, which is a struct for each, it is one of its own.
+fn has_item(op: &Op) -> bool {
+    op.own && op.second.is_none()
 }
 
 /// The `each` or `fold` mapping of a row, if any library has one.
