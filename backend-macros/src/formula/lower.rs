@@ -195,7 +195,7 @@ impl Steps<'_> {
             }
         }
         fields.extend(options.iter().map(|(key, value)| quote!(#key: #value)));
-        if !row.options.is_empty() {
+        if options.len() < row.options.len() {
             fields.push(quote!(..::core::default::Default::default()));
         }
         let nodes = operands.into_iter().map(|operand| self.tree(operand, pass)).collect::<Result<Vec<_>>>()?;
