@@ -136,7 +136,7 @@ fn long_and_deep_formulas_are_split() {
     let sum = expr!(B, a + b + c + d + e + f + g + h + i + j + k + l).unwrap();
     assert_eq!(sum, B.asarray([66.0, 12.0]).unwrap());
     let both = expr!(B, (a + b * c + d * e) * (f - g - h) + (i * j) * (k + l)).unwrap();
-    assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, 3.0 * -1.0 + 2.0]).unwrap());
+    assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, -3.0 + 2.0]).unwrap());
     let y = expr!(B, -(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-b)))))))))))))))))))))))))))))))))))))))))))))).unwrap();
     assert_eq!(y, *b);
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-/// Largest number of operands of a kernel: that of a formula. An op has [`OPERANDS`].
+/// Largest number of operands of a kernel: that of a formula. An op has at most three.
 pub const MOST: usize = formula::MOST;
 
 /// Largest number of operands of an op.
