@@ -13,7 +13,7 @@ const GENERIC: (f64, f64) = (0.05, 40.0);
 const ANY: f64 = 80.0;
 
 /// Of a formula of three ops: elements, calls, and how many times the instructions of one op it may take.
-const FORMULA: [(usize, usize, f64); 2] = [(10, 2000, 1.2), (1_000_000, 20, 1.6)];
+const FORMULA: [(usize, usize, f64); 2] = [(10, 2000, 1.2), (1_000_000, 20, 2.0)];
 
 /// The share by which two runs of one program differ where a pool of threads waits for work.
 const NOISE: f64 = 0.001;
