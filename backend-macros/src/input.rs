@@ -9,7 +9,7 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME`; for tests also `backend = EXPR,
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..], trait = NAME`; for tests also `backend = EXPR,
 /// type = TYPE, groups = ["NAME", ..], without = ["ROW", ..],
 /// golden = "FILE", partial = true, meter = PATH`
 pub struct Input {
@@ -35,6 +35,10 @@ pub struct Input {
     pub without: Vec<String>,
     /// The file with the references of a user's table.
     pub golden: Option<LitStr>,
+    /// Name of an enum of backends.
+    pub any: Option<Ident>,
+    /// The backends in it.
+    pub of: Vec<syn::Path>,
     /// Whether the backend has only some ops.
     pub partial: bool,
     /// The function that says how much was copied from the device.
@@ -55,6 +59,8 @@ impl Parse for Input {
             dtypes: Vec::new(),
             without: Vec::new(),
             golden: None,
+            any: None,
+            of: Vec::new(),
             partial: false,
             meter: None,
         };
@@ -80,10 +86,16 @@ impl Parse for Input {
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
+                "any" => it.any = Some(input.parse()?),
+                "of" => {
+                    let list;
+                    syn::bracketed!(list in input);
+                    it.of = list.parse_terminated(syn::Path::parse, Token![,])?.into_iter().collect();
+                }
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, trait, backend, type, groups, dtypes, without, golden, partial, meter"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }
@@ -94,6 +106,11 @@ impl Parse for Input {
         }
         if it.table.is_some() && it.base.is_some() && !it.overlay && it.extension.is_none() {
             return Err(syn::Error::new(Span::call_site(), "give the trait a name: `trait = MyOps`"));
+        }
+        if let Some(any) = &it.any
+            && it.of.is_empty()
+        {
+            return Err(syn::Error::new(any.span(), "list the backends: `of = [Numpyish, MyBackend]`"));
         }
         Ok(it)
     }

@@ -84,6 +84,10 @@ fn errors(report: Report, at: Span) -> TokenStream {
 }
 
 fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
+    if let Some(any) = &input.any {
+        let model = base_model(input, &mut Report::default());
+        return Ok(Expand { model: &model, root: input.root.clone(), extension: None }.any_of(any, &input.of));
+    }
     let (source, path) = input.read()?;
     expand_source(input, &source, &path)
 }
@@ -162,7 +166,8 @@ fn exported_macros(base: &str) -> TokenStream {
         /// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
         /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
         /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
-        /// (`partial = true` where it has only some).
+        /// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
+        /// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours.
         #[macro_export]
         macro_rules! backend {
             ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };

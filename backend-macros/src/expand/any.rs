@@ -2,40 +2,95 @@
 
 use super::*;
 
+/// An enum over backends, and that of its arrays.
+pub struct Any {
+    /// The path of the enum.
+    name: TokenStream,
+    /// The path of the enum of arrays.
+    array: TokenStream,
+    /// The backends in it.
+    members: Vec<Member>,
+}
+
+/// A backend in an enum.
+struct Member {
+    variant: Ident,
+    ty: TokenStream,
+    summary: String,
+    /// The method of the arrays' enum that gives an array of this backend.
+    get: Ident,
+    /// The same of an operand.
+    get_operand: Ident,
+}
+
+impl Member {
+    fn new(name: &str, variant: Ident, ty: TokenStream, summary: String) -> Member {
+        Member { variant, ty, summary, get: id(name), get_operand: format_ident!("{name}_operand") }
+    }
+}
+
 impl Expand<'_> {
-    fn variants(&self) -> Vec<Ident> {
-        self.model.backends.iter().map(|b| id(&camel(&b.name))).collect()
+    /// `AnyBackend`, over the libraries of the table.
+    fn any_of_table(&self) -> Any {
+        let root = &self.root;
+        let members = self.model.backends.iter();
+        let members =
+            members.map(|b| Member::new(&b.name, id(&camel(&b.name)), self.backend_type(b), b.summary.clone()));
+        Any { name: quote!(#root::AnyBackend), array: quote!(#root::AnyArray), members: members.collect() }
+    }
+
+    /// An enum over backends that a user lists, which has every row of the base table.
+    pub fn any_of(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
+        let (root, array) = (&self.root, format_ident!("{name}Array"));
+        let members = types.iter().filter_map(|ty| {
+            let variant = ty.segments.last()?.ident.clone();
+            let text = snake(&variant.to_string());
+            Some(Member::new(&text, variant, quote!(#ty), format!("`{text}`")))
+        });
+        let any = Any { name: quote!(#name), array: quote!(#array), members: members.collect() };
+        let groups = self.model.groups.iter().map(|group| {
+            let ops: Vec<&Op> = self.model.ops.iter().filter(|o| o.group == group.name).collect();
+            let group = id(&camel(&group.name));
+            self.implement_any_of(&quote!(#root::#group), &any, &ops, false)
+        });
+        let declared = self.declare_any(name, &array, &any);
+        quote!(#declared #(#groups)*)
     }
 
     pub(super) fn any_backend(&self) -> TokenStream {
+        self.declare_any(&id("AnyBackend"), &id("AnyArray"), &self.any_of_table())
+    }
+
+    fn declare_any(&self, any_name: &Ident, any_array: &Ident, any: &Any) -> TokenStream {
         let rt = self.rt();
-        let variant = &self.variants();
-        let get: &Vec<Ident> = &self.model.backends.iter().map(|b| id(&b.name)).collect();
-        let get_operand: Vec<Ident> = self.model.backends.iter().map(|b| format_ident!("{}_operand", b.name)).collect();
-        let ty: &Vec<TokenStream> = &self.model.backends.iter().map(|b| self.backend_type(b)).collect();
-        let text: &Vec<&String> = &self.model.backends.iter().map(|b| &b.name).collect();
-        let summary: &Vec<&String> = &self.model.backends.iter().map(|b| &b.summary).collect();
+        let variant: &Vec<&Ident> = &any.members.iter().map(|m| &m.variant).collect();
+        let get: &Vec<&Ident> = &any.members.iter().map(|m| &m.get).collect();
+        let get_operand: Vec<&Ident> = any.members.iter().map(|m| &m.get_operand).collect();
+        let ty: &Vec<&TokenStream> = &any.members.iter().map(|m| &m.ty).collect();
+        let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
+        let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
+        let doc = format!("An array of [`{any_name}`].");
         quote! {
             /// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
             #[derive(Clone, Debug)]
             #[non_exhaustive]
-            pub enum AnyBackend { #(#[doc = #summary] #variant(#ty)),* }
+            pub enum #any_name { #(#[doc = #summary] #variant(#ty)),* }
 
-            /// An array of [`AnyBackend`].
+            #[doc = #doc]
             #[derive(Clone, Debug)]
             #[non_exhaustive]
-            pub enum AnyArray<T: #rt::Element> { #(#[doc = #summary] #variant(<#ty as #rt::Arrays>::Array<T>)),* }
+            pub enum #any_array<T: #rt::Element> { #(#[doc = #summary] #variant(<#ty as #rt::Arrays>::Array<T>)),* }
 
-            impl AnyBackend {
-                /// Name of the library: `"numpyish"`, `"cuda"`, `"torch"`.
-                pub fn name(&self) -> &'static str { match self { #(AnyBackend::#variant(_) => #text),* } }
+            impl #any_name {
+                /// Name of the backend: `"numpyish"`, for one.
+                pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text),* } }
             }
 
-            #(impl From<#ty> for AnyBackend { fn from(backend: #ty) -> Self { AnyBackend::#variant(backend) } })*
+            #(impl From<#ty> for #any_name { fn from(backend: #ty) -> Self { #any_name::#variant(backend) } })*
 
-            impl<T: #rt::Element> AnyArray<T> {
+            impl<T: #rt::Element> #any_array<T> {
                 /// Name of the backend that the array belongs to.
-                pub fn backend(&self) -> &'static str { match self { #(AnyArray::#variant(_) => #text),* } }
+                pub fn backend(&self) -> &'static str { match self { #(#any_array::#variant(_) => #text),* } }
 
                 #(
                     #[doc(hidden)]
@@ -43,14 +98,14 @@ impl Expand<'_> {
                     #[allow(unreachable_patterns)]
                     pub fn #get(&self, op: &'static str) -> #rt::Result<&<#ty as #rt::Arrays>::Array<T>> {
                         match self {
-                            AnyArray::#variant(x) => Ok(x),
+                            #any_array::#variant(x) => Ok(x),
                             other => Err(#rt::Error::backend(op, #text, other.backend())),
                         }
                     }
 
                     #[doc(hidden)]
                     #[inline]
-                    pub fn #get_operand<'a>(x: #rt::Operand<'a, AnyBackend, T>, op: &'static str) -> #rt::Result<#rt::Operand<'a, #ty, T>> {
+                    pub fn #get_operand<'a>(x: #rt::Operand<'a, #any_name, T>, op: &'static str) -> #rt::Result<#rt::Operand<'a, #ty, T>> {
                         Ok(match x {
                             #rt::Operand::Scalar(s) => #rt::Operand::Scalar(s),
                             #rt::Operand::Array(x) => #rt::Operand::Array(x.#get(op)?),
@@ -59,84 +114,82 @@ impl Expand<'_> {
                 )*
             }
 
-            impl #rt::Arrays for AnyBackend {
-                type Array<T: #rt::Element> = AnyArray<T>;
+            impl #rt::Arrays for #any_name {
+                type Array<T: #rt::Element> = #any_array<T>;
 
                 const NAME: &'static str = "any";
 
                 #[inline]
-                fn shape<'a, T: #rt::Element>(&self, x: &'a AnyArray<T>) -> &'a [usize] {
+                fn shape<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> &'a [usize] {
                     match (self, x) {
-                        #((AnyBackend::#variant(b), AnyArray::#variant(x)) => b.shape(x),)*
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => b.shape(x),)*
                         // every array has a shape, whichever backend is asked
                         #[allow(unreachable_patterns)]
                         (_, x) => x.shape(),
                     }
                 }
 
-                fn to_ndarray<T: #rt::Element>(&self, x: &AnyArray<T>) -> #rt::Result<#rt::HostArray<T>> {
-                    match self { #(AnyBackend::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?)),* }
+                fn to_ndarray<T: #rt::Element>(&self, x: &#any_array<T>) -> #rt::Result<#rt::HostArray<T>> {
+                    match self { #(#any_name::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?)),* }
                 }
 
-                fn from_ndarray<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<AnyArray<T>> {
-                    match self { #(AnyBackend::#variant(b) => b.from_ndarray(x).map(AnyArray::#variant)),* }
+                fn from_ndarray<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<#any_array<T>> {
+                    match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant)),* }
                 }
 
-                fn host_view<'a, T: #rt::Element>(&self, x: &'a AnyArray<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {
+                fn host_view<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {
                     match (self, x) {
-                        #((AnyBackend::#variant(b), AnyArray::#variant(x)) => b.host_view(x),)*
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
                         // an array of another backend: the ops say so
                         _ => None,
                     }
                 }
 
-                fn device(&self) -> String { match self { #(AnyBackend::#variant(b) => #rt::Arrays::device(b)),* } }
+                fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
 
                 fn synchronize(&self) -> #rt::Result<()> {
-                    match self { #(AnyBackend::#variant(b) => #rt::Arrays::synchronize(b)),* }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::synchronize(b)),* }
                 }
 
-                fn seed(&self, seed: u64) { match self { #(AnyBackend::#variant(b) => #rt::Arrays::seed(b, seed)),* } }
+                fn seed(&self, seed: u64) { match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed)),* } }
             }
 
-            impl<T: #rt::Element> AnyArray<T> {
+            impl<T: #rt::Element> #any_array<T> {
                 /// Lengths of the axes.
-                pub fn shape(&self) -> &[usize] { match self { #(AnyArray::#variant(x) => x.shape()),* } }
+                pub fn shape(&self) -> &[usize] { match self { #(#any_array::#variant(x) => x.shape()),* } }
             }
         }
     }
 
     pub(super) fn implement_any(&self, name: &Ident, ops: &[&Op]) -> TokenStream {
-        let root = &self.root;
+        // in another crate the enum is not exhaustive: a later version of the facade may have more backends
+        self.implement_any_of(&quote!(#name), &self.any_of_table(), ops, self.extension.is_some())
+    }
+
+    /// The trait of these ops for an enum of backends; `rest` says that the enum may have further variants.
+    fn implement_any_of(&self, name: &TokenStream, any: &Any, ops: &[&Op], rest: bool) -> TokenStream {
         let methods = ops.iter().map(|op| {
             let signature = self.signature(op, op.has_options());
             let prepare = self.convert(op);
-            let arms = self.model.backends.iter().zip(self.variants()).map(|(b, v)| self.any_arm(op, b, &v));
-            // in another crate the enum is not exhaustive: a later version of the facade may have more backends
+            let arms = any.members.iter().map(|member| self.any_arm(op, any, member));
             let (rt, name) = (self.rt(), &op.name);
-            let rest =
-                self.extension.is_some().then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
+            let rest = rest.then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
             quote!(#[inline] #signature { #prepare match self { #(#arms)* #rest } })
         });
-        quote!(#[doc(hidden)] impl #name for #root::AnyBackend { #(#methods)* })
+        let ty = &any.name;
+        quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
     }
 
-    /// The enum of arrays.
-    pub(super) fn any_array(&self) -> TokenStream {
-        let root = &self.root;
-        quote!(#root::AnyArray)
-    }
-
-    fn any_arm(&self, op: &Op, backend: &Backend, variant: &Ident) -> TokenStream {
-        let (root, rt, name) = (&self.root, self.rt(), &op.name);
-        let get = id(&backend.name);
-        let get_operand = format_ident!("{}_operand", backend.name);
+    fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
+        let (rt, name) = (self.rt(), &op.name);
+        let Any { name: any_name, array: any_array, .. } = any;
+        let Member { variant, get, get_operand, .. } = member;
         let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
             match p.kind {
                 Kind::Array(_) => quote!(#n.#get(#name)?),
-                Kind::Operand(_) => quote!(#root::AnyArray::#get_operand(#n, #name)?),
+                Kind::Operand(_) => quote!(#any_array::#get_operand(#n, #name)?),
                 Kind::Arrays(_) => {
                     quote!(&#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
                 }
@@ -160,9 +213,9 @@ impl Expand<'_> {
             });
             quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
-        let wrap = self.any_result(op, variant, &r);
+        let wrap = self.any_result(op, any_array, variant, &r);
         quote! {
-            #root::AnyBackend::#variant(#b) => {
+            #any_name::#variant(#b) => {
                 let #r = #b.#method(#(#args,)* #given)?;
                 Ok(#wrap)
             }

@@ -217,9 +217,8 @@ impl Expand<'_> {
         }
     }
 
-    /// A result of [`AnyBackend`] from that of a library: `result`.
-    pub(super) fn any_result(&self, op: &Op, variant: &Ident, result: &Ident) -> TokenStream {
-        let any = self.any_array();
+    /// A result of an enum of backends, whose arrays are `any`, from that of one of them: `result`.
+    pub(super) fn any_result(&self, op: &Op, any: &TokenStream, variant: &Ident, result: &Ident) -> TokenStream {
         match &op.result {
             Out::One(_) => quote!(#any::#variant(#result)),
             Out::List(_) => quote!(#result.into_iter().map(#any::#variant).collect()),
