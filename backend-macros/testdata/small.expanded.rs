@@ -530,7 +530,7 @@ pub enum AnyBackend {
     ///libtorch.
     Torch(crate::runtime::torch::Torch),
 }
-/// An array of [`AnyBackend`].
+///An array of [`AnyBackend`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AnyArray<T: crate::runtime::Element> {
@@ -540,11 +540,15 @@ pub enum AnyArray<T: crate::runtime::Element> {
     Torch(<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>),
 }
 impl AnyBackend {
-    /// Name of the library: `"numpyish"`, `"cuda"`, `"torch"`.
+    /// Name of the backend: `"numpyish"`, for one.
     pub fn name(&self) -> &'static str {
         match self {
-            AnyBackend::Numpyish(_) => "numpyish",
-            AnyBackend::Torch(_) => "torch",
+            AnyBackend::Numpyish(_) => {
+                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME
+            }
+            AnyBackend::Torch(_) => {
+                <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME
+            }
         }
     }
 }
@@ -562,8 +566,12 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     /// Name of the backend that the array belongs to.
     pub fn backend(&self) -> &'static str {
         match self {
-            AnyArray::Numpyish(_) => "numpyish",
-            AnyArray::Torch(_) => "torch",
+            AnyArray::Numpyish(_) => {
+                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME
+            }
+            AnyArray::Torch(_) => {
+                <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME
+            }
         }
     }
     #[doc(hidden)]
@@ -577,7 +585,15 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     > {
         match self {
             AnyArray::Numpyish(x) => Ok(x),
-            other => Err(crate::runtime::Error::backend(op, "numpyish", other.backend())),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
         }
     }
     #[doc(hidden)]
@@ -608,7 +624,15 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     > {
         match self {
             AnyArray::Torch(x) => Ok(x),
-            other => Err(crate::runtime::Error::backend(op, "torch", other.backend())),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
         }
     }
     #[doc(hidden)]
@@ -2013,7 +2037,8 @@ impl<B: Elementwise> Backend for B {}
 /// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
 /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
 /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
-/// (`partial = true` where it has only some).
+/// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
+/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours.
 #[macro_export]
 macro_rules! backend {
     ($($t:tt)*) => {
