@@ -6,4 +6,4 @@ use backends::prelude::*;
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 
-backends::conformance! { backend = Numpyish::new(), type = Numpyish }
+backends::conformance! { backend = Numpyish::new(), type = Numpyish, formulas = true }

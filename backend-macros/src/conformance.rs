@@ -68,6 +68,9 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let checked = if cases.is_empty() { &[][..] } else { &dtypes };
     let checks = checked.iter().map(|dtype| check(op, model, dtype));
     let answers = answers(op, &dtypes, model);
+    let numbers = op.positional().any(|p| !p.is_array());
+    let as_formula = (input.formulas && op.is_elementwise() && !numbers && !cases.is_empty())
+        .then(|| as_formula(op, &expand, input, &dtypes, model));
     let module = id(name);
     quote! {
         mod #module {
@@ -89,7 +92,54 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
 
             #(#checks)*
             #answers
+            #as_formula
         }
+    }
+}
+
+/// The test that a scalar expression gives the same in a formula.
+fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
+    let (root, ty) = (&input.root, &input.backend_type);
+    let set = model.set(&op.set);
+    let bound = set.map_or("Element".into(), |set| if set.is_narrower { camel(&set.name) } else { set.bound.clone() });
+    let (bound, user) = (id(&bound), input.extension.as_ref().map(|name| quote!(+ #name)));
+    let n = op.inputs().count();
+    let ops = Expand { model, root: root.clone(), extension: input.extension.clone() }.ops_module();
+    let path = input.extension.is_none().then(|| quote!(#root::));
+    let (item, node) = (id(&op.name), format_ident!("op{n}"));
+    let default = op.has_options().then(|| quote!(..Default::default()));
+    let names: Vec<_> = (0..n).map(|i| format_ident!("x{i}")).collect();
+    let places = (0..n).map(|i| {
+        let place = (0..i).fold(quote!(f::Head), |place, _| quote!(f::Tail::new(#place)));
+        let name = &names[i];
+        quote!(f::place(b, #place, &#name))
+    });
+    let leaves = names.iter().rev().fold(quote!(()), |rest, name| quote!((#name, #rest)));
+    let index = 0..n;
+    let calls = dtypes.iter().filter_map(|name| {
+        let (d, known) = (dtype(name), model.dtypes.iter().find(|d| d.name == **name)?);
+        let t = expand.element_type(known)?;
+        Some(quote!((#d, formula::<#ty, #t>)))
+    });
+    quote! {
+        fn formula<B: Backend #user, T: #bound>(
+            b: &B,
+            op: &str,
+            args: &[Value<B>],
+            _: &[(&str, Value<B>)],
+        ) -> Result<Value<B>> {
+            use #root::runtime::formula as f;
+            let array = |i: usize| {
+                let array = args[i].as_array().and_then(DynArray::get::<T>);
+                array.ok_or_else(|| Error::argument(ROW.name, format!("argument {i} of {op} is not an array")))
+            };
+            #(let #names = f::leaf(b, array(#index)?);)*
+            let tree = f::#node(#path #ops::#item { #default }, #(#places),*);
+            b.formula(&tree, &#leaves).map(Value::array::<_>)
+        }
+
+        #[test]
+        fn as_a_formula() { SUITE.formulas(&ROW, &[#(#calls),*]); }
     }
 }
 

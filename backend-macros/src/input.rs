@@ -35,6 +35,8 @@ pub struct Input {
     pub without: Vec<String>,
     /// The file with the references of a user's table.
     pub golden: Option<LitStr>,
+    /// Whether rows are also tested as formulas, which takes time to compile.
+    pub formulas: bool,
     /// Name of an enum of backends.
     pub any: Option<Ident>,
     /// The backends in it.
@@ -59,6 +61,7 @@ impl Parse for Input {
             dtypes: Vec::new(),
             without: Vec::new(),
             golden: None,
+            formulas: false,
             any: None,
             of: Vec::new(),
             partial: false,
@@ -84,6 +87,7 @@ impl Parse for Input {
                 "golden" => it.golden = Some(input.parse()?),
                 "meter" => it.meter = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
+                "formulas" => it.formulas = input.parse::<syn::LitBool>()?.value,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 "any" => it.any = Some(input.parse()?),
@@ -95,7 +99,7 @@ impl Parse for Input {
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, formulas"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

@@ -45,6 +45,9 @@
 //! `SUITE.agrees(&ROW, &[DType::Float64, ..], None)`: it refuses what `Numpyish` refuses, in the same words. `BACKENDS_CALLS=5000`
 //! makes that many calls of each row.
 //!
+//! A row that is a scalar expression has a test `formula` where the macro says `formulas = true`,
+//! `SUITE.formulas(&ROW, &[(DType::Float64, formula::<Numpyish, f64>), ..])`: in `expr!` it gives what the op gives.
+//!
 //! A table of another crate has its results in one file, named like the table:
 //!
 //! ```text
@@ -68,6 +71,7 @@ mod case;
 mod compare;
 mod data;
 mod extreme;
+mod formula;
 mod fuzz;
 mod parse;
 mod random;

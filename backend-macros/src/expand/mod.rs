@@ -118,7 +118,7 @@ impl Expand<'_> {
     }
 
     /// The Rust type of a dtype, by its path in the runtime; `None` if its text is no type, which is reported elsewhere.
-    fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
+    pub fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
         let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
         let of_runtime = matches!(dtype.rust.as_str(), "f16" | "bf16") || dtype.rust.starts_with("Complex");
         Some(if of_runtime { quote!(#rt::#ty) } else { quote!(#ty) })

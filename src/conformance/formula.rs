@@ -1,0 +1,46 @@
+//! A property of every row that is a scalar expression: in a formula it gives what the op gives, in every dtype.
+
+use super::{
+    Call, Row, Suite,
+    accuracy::Tolerance,
+    case::{self, Called, DTypes},
+    compare::difference,
+    parse::{self, Arg},
+    suite::caught,
+};
+use backend_runtime::{Arrays, DType, numpyish::Numpyish};
+
+impl<B: Arrays> Suite<B> {
+    /// The cases of a row whose arguments are arrays, as formulas of the one op: bit for bit what the op gives on
+    /// [`Numpyish`], and within the row's accuracy on both sides where a formula is run by other functions than the op.
+    ///
+    /// # Panics
+    /// If a formula gives something else, or if there is no case for it.
+    pub fn formulas(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
+        let Some(b) = self.backend() else { return };
+        let arrays = |text: &&&str| {
+            let args = parse::args(text).unwrap_or_default();
+            args.named.is_empty() && args.positional.iter().all(|arg| matches!(arg, Arg::Name(_)))
+        };
+        let texts: Vec<&&str> = row.cases.iter().filter(arrays).collect();
+        assert!(!texts.is_empty(), "{}: no case has only arrays", row.name);
+        for &(dtype, formula) in dtypes {
+            let dtypes = DTypes { of: dtype, to: None };
+            for text in &texts {
+                let of = format!("`{text}` of {} on {}, {dtypes}", row.name, B::NAME);
+                let run = |call: Call<B>| {
+                    let Called { results, size, .. } = caught(|| case::call(b, row, dtypes, text, call, None))
+                        .unwrap_or_else(|why| panic!("{of}: {why}"));
+                    (results.unwrap_or_else(|why| panic!("{of}: {why}")), size)
+                };
+                let ((fused, size), (op, _)) = (run(formula), run(self.by_name()));
+                let same = B::NAME == Numpyish::NAME;
+                let tolerance = row.accuracy.tolerance(dtype, op[0].dtype, size);
+                let tolerance = if same { Tolerance::Exact } else { tolerance.twice() };
+                if let Some(why) = difference(&fused[0], &op[0], tolerance, !same) {
+                    panic!("{of}: as a formula {why}");
+                }
+            }
+        }
+    }
+}
