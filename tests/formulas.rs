@@ -79,6 +79,27 @@ fn numbers_take_the_dtype_beside_them() {
 }
 
 #[test]
+fn whole_numbers_do_not_wrap() {
+    let (x, y) = (B.asarray([1_u8, 2]).unwrap(), B.asarray([1_i8, 2]).unwrap());
+    assert_eq!(expr!(B, x + 255).unwrap(), B.asarray([0_u8, 1]).unwrap(), "the sum wraps as that of arrays");
+    assert_eq!(expr!(B, y - 128 + 0).unwrap_err().to_string(), "subtract: 128 does not fit int8");
+    assert_eq!(expr!(B, y + -128).unwrap(), B.asarray([-127_i8, -126]).unwrap());
+    assert_eq!(expr!(B, (x + x) * 300).unwrap_err().to_string(), "multiply: 300 does not fit uint8");
+    assert_eq!(expr!(B, -1 < x).unwrap_err().to_string(), "less: -1 does not fit uint8");
+    assert_eq!(expr!(B, clip(x, 0, 256)).unwrap_err().to_string(), "clip: 256 does not fit uint8");
+    let z = B.asarray([1_u64]).unwrap();
+    assert_eq!(expr!(B, z + 9223372036854775807).unwrap(), B.asarray([1_u64 << 63]).unwrap());
+}
+
+#[test]
+fn what_has_effects_runs_as_often_as_it_is_written() {
+    let (x, count) = (B.asarray([0.0]).unwrap(), std::cell::Cell::new(0.0));
+    let next = || count.replace(count.get() + 1.0);
+    assert_eq!(expr!(B, x + { next() } * 10 + { next() }).unwrap()[[0]], 1.0);
+    assert_eq!(count.get(), 2.0);
+}
+
+#[test]
 fn other_ops_run_first_and_take_formulas() {
     let x = B.asarray([[1.0, 2.0], [3.0, 4.0]]).unwrap();
     let v = B.asarray([1.0, -1.0]).unwrap();

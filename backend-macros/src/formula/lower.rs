@@ -7,7 +7,7 @@ use super::{
 };
 use crate::expand::id;
 use op_table::model::camel;
-use proc_macro2::{Group, Ident, Literal, Span, TokenStream};
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
 /// Names in one pass, and ops in one another: what goes beyond is computed before. (The runtime takes 8 arrays.)
@@ -88,6 +88,12 @@ impl Steps<'_> {
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
             Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0 }),
+            // what may have effects is run as often as it is written
+            Formula::Leaf(rust, at) if rust.clone().into_iter().any(|t| matches!(t, TokenTree::Group(_))) => {
+                let variable = self.variable();
+                self.code.extend(quote_spanned!(here(*at) => let #variable = &#rust;));
+                Ok(Fitted::variable(&variable, *at))
+            }
             Formula::Leaf(rust, _) => Ok(Fitted { formula: formula.clone(), names: vec![rust.to_string()], depth: 0 }),
             Formula::Call(name, arguments, options) if self.row(name)?.each => {
                 let mut operands = Vec::new();
@@ -187,7 +193,7 @@ impl Steps<'_> {
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             match (parameter, argument) {
                 (Parameter::Rust(field), Argument::Rust(rust)) => {
-                    let field = Ident::new(field, at);
+                    let field = method(field, at);
                     fields.push(quote!(#field: #rust));
                 }
                 (_, Argument::Formula(formula)) => operands.push(formula),
@@ -274,7 +280,7 @@ fn here(at: Span) -> Span {
     at.resolved_at(Span::call_site())
 }
 
-/// The name of a method.
+/// The name of a method or field.
 fn method(name: &str, at: Span) -> Ident {
     let mut method = id(name);
     method.set_span(here(at));

@@ -131,7 +131,7 @@ const COMPARISON: u8 = 2;
 const PREFIX: u8 = 9;
 const POWER: u8 = 10;
 
-/// How deep formulas may be nested in brackets: the parser calls itself.
+/// How deep brackets, signs and powers may stand in one another: the parser calls itself.
 const DEPTH: usize = 100;
 
 struct Parser<'a> {
@@ -150,11 +150,8 @@ impl<'a> Parser<'a> {
     }
 
     fn inside(&self, tokens: TokenStream, at: Span) -> Result<Parser<'a>> {
-        if self.depth == DEPTH {
-            return mistake(at, format!("a formula has at most {DEPTH} brackets in one another"));
-        }
         let mut inner = Parser::new(tokens.into_iter().collect(), self.rows, self.names);
-        inner.depth = self.depth + 1;
+        inner.depth = self.depth;
         if inner.tokens.is_empty() {
             inner.end = at;
         }
@@ -261,6 +258,16 @@ impl<'a> Parser<'a> {
     }
 
     fn formula(&mut self, least: u8) -> Result<Formula> {
+        if self.depth == DEPTH {
+            return mistake(self.span(), format!("a formula has at most {DEPTH} brackets and signs in one another"));
+        }
+        self.depth += 1;
+        let formula = self.operators(least);
+        self.depth -= 1;
+        formula
+    }
+
+    fn operators(&mut self, least: u8) -> Result<Formula> {
         let mut left = self.prefix()?;
         while let Some((text, name, power)) = self.operator() {
             let at = self.span();

@@ -54,7 +54,10 @@ fn every_mistake_is_said_in_the_users_words() {
         }
     }
     let deep = format!("b, {}x{}", "(".repeat(200), ")".repeat(200));
-    assert!(expanded(&deep).unwrap_err().1.contains("at most 100 brackets"));
+    let signs = format!("b, {}x", "-".repeat(100_000));
+    for formula in [deep, signs, format!("b, x{}", "**x".repeat(50_000))] {
+        assert!(expanded(&formula).unwrap_err().1.contains("at most 100 brackets"));
+    }
 }
 
 #[test]
@@ -94,6 +97,11 @@ fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
     assert_eq!(passes("b, a + b + c + d + e + f + g + h"), 1);
     assert_eq!(passes("b, a + b + c + d + e + f + g + h + i"), 2);
     assert_eq!(passes(&format!("b, {}x", "-".repeat(90))), 3);
+    assert_eq!(
+        leaves("b, { next() } * { next() } + x.f(y)"),
+        3,
+        "what may have effects is run as often as it is written"
+    );
     assert_eq!(passes("b, y += x * 2"), 1);
     assert_eq!(passes("b, sum(x, 0)"), 0);
 }

@@ -5,16 +5,46 @@ use super::{
     leaf::{Layout, Leaves},
     run::Valued,
 };
-use crate::{
-    Arrays, DTypeKind, Each, EachSource, Element,
-    scalar::{self},
-};
+use crate::{Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result, scalar};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
 pub trait Typed: Copy + Send + Sync + 'static {
     /// An element, a scalar, or a number that was written.
     type Out: Copy + Valued;
+
+    /// The whole number that was written, if it is one.
+    #[inline(always)]
+    fn whole(&self) -> Option<i64> {
+        None
+    }
+
+    /// Whether the dtypes hold the whole numbers that were written beside them: 300 is not a uint8.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] that names the op and the number.
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether a dtype holds a whole number beside an operand of an op. Floats round it.
+#[inline(always)]
+fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
+    let Some(number) = number else { return Ok(()) };
+    let bits = 8 * T::DTYPE.size() as u32;
+    let fits = match T::DTYPE.kind() {
+        DTypeKind::Unsigned => number >= 0 && i128::from(number) >> bits == 0,
+        DTypeKind::Signed => i128::from(number) >> (bits - 1) == if number < 0 { -1 } else { 0 },
+        _ => true,
+    };
+    if fits { Ok(()) } else { Err(beyond(F::NAME, number, T::DTYPE)) }
+}
+
+#[cold]
+fn beyond(op: &'static str, number: i64, dtype: DType) -> Error {
+    Error::argument(op, format!("{number} does not fit {dtype}"))
 }
 
 /// A part of a formula, computed from one element `L` of each leaf.
@@ -105,12 +135,21 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
     }
 }
 
+impl Typed for Literal {
+    type Out = Literal;
+}
+
+impl Typed for Whole {
+    type Out = Whole;
+
+    #[inline(always)]
+    fn whole(&self) -> Option<i64> {
+        Some(self.0)
+    }
+}
+
 macro_rules! written {
     ($($t:ty),*) => {$(
-        impl Typed for $t {
-            type Out = $t;
-        }
-
         impl<L> Node<L> for $t {
             #[inline(always)]
             fn at(&self, _: &L) -> $t {
@@ -152,6 +191,11 @@ where
 
 impl<F: Row, X: Typed, T: Element, V: Single + 'static> Typed for Op1<F, X, T, V> {
     type Out = V;
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        self.1.check()
+    }
 }
 
 impl<L, F, X, T: Element, V> Node<L> for Op1<F, X, T, V>
@@ -196,6 +240,14 @@ where
 
 impl<F: Row, X: Typed, Y: Typed, T: Element, V: Single + 'static> Typed for Op2<F, X, Y, T, V> {
     type Out = V;
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        holds::<F, T>(self.1.whole())?;
+        holds::<F, T>(self.2.whole())?;
+        self.1.check()?;
+        self.2.check()
+    }
 }
 
 impl<L, F, X, Y, T: Element, V> Node<L> for Op2<F, X, Y, T, V>
@@ -237,6 +289,15 @@ where
 
 impl<F: Row, X: Typed, Y: Typed, Z: Typed, T: Element, V: Element> Typed for Op3<F, X, Y, Z, T, V> {
     type Out = V;
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        holds::<F, T>(self.2.whole())?;
+        holds::<F, T>(self.3.whole())?;
+        self.1.check()?;
+        self.2.check()?;
+        self.3.check()
+    }
 }
 
 impl<L, F, X, Y, Z, T: Element, V: Element> Node<L> for Op3<F, X, Y, Z, T, V>

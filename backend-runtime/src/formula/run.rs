@@ -185,6 +185,7 @@ pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves:
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
+    e.check()?;
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
     if !arrays.all {
