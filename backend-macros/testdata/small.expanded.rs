@@ -802,6 +802,17 @@ impl crate::runtime::Arrays for AnyBackend {
             _ => None,
         }
     }
+    fn is_alone<T: crate::runtime::Element>(&self, x: &mut AnyArray<T>) -> bool {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            _ => false,
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),

@@ -165,6 +165,13 @@ impl Expand<'_> {
                     }
                 }
 
+                fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
+                    match (self, x) {
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*
+                        _ => false,
+                    }
+                }
+
                 fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
 
                 fn synchronize(&self) -> #rt::Result<()> {
