@@ -693,6 +693,34 @@ impl crate::runtime::Arrays for AnyBackend {
             _ => None,
         }
     }
+    const ON_CUDA: bool = false
+        || <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::ON_CUDA
+        || <crate::runtime::torch::Torch as crate::runtime::Arrays>::ON_CUDA;
+    fn cuda(&self) -> Option<&crate::runtime::cuda::Cuda> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::cuda(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::cuda(b),
+        }
+    }
+    fn cuda_array<'a, T: crate::runtime::Element>(
+        &self,
+        x: &'a AnyArray<T>,
+    ) -> Option<&'a crate::runtime::cuda::CudaArray<T>> {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.cuda_array(x),
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.cuda_array(x),
+            _ => None,
+        }
+    }
+    fn of_cuda_array<T: crate::runtime::Element>(
+        &self,
+        x: crate::runtime::cuda::CudaArray<T>,
+    ) -> Option<AnyArray<T>> {
+        match self {
+            AnyBackend::Numpyish(b) => b.of_cuda_array(x).map(AnyArray::Numpyish),
+            AnyBackend::Torch(b) => b.of_cuda_array(x).map(AnyArray::Torch),
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),

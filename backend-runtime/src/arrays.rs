@@ -2,6 +2,7 @@
 
 use crate::{
     Element, HostArray, Result,
+    cuda::{Cuda, CudaArray},
     formula::{self, Leaves, Run, Typed},
     numpyish::raw::HostView,
 };
@@ -61,7 +62,32 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, else op by op.
+    /// Whether this backend may have arrays in the memory of a GPU, as [`Cuda`] has them: [`Arrays::cuda`] and what is after it.
+    #[doc(hidden)]
+    const ON_CUDA: bool = false;
+
+    /// The GPU, if arrays of this backend are in its memory: formulas over them run in one kernel, by those of [`Cuda`].
+    #[doc(hidden)]
+    #[inline]
+    fn cuda(&self) -> Option<&Cuda> {
+        None
+    }
+
+    /// An array of this backend as that of [`Cuda`] that it is.
+    #[doc(hidden)]
+    #[inline]
+    fn cuda_array<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<&'a CudaArray<T>> {
+        None
+    }
+
+    /// An array of [`Cuda`] as one of this backend.
+    #[doc(hidden)]
+    #[inline]
+    fn of_cuda_array<T: Element>(&self, _: CudaArray<T>) -> Option<Self::Array<T>> {
+        None
+    }
+
+    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, in one kernel on a GPU, else op by op.
     #[doc(hidden)]
     #[inline]
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Self::Array<T>>

@@ -145,6 +145,24 @@ impl Expand<'_> {
                     }
                 }
 
+                const ON_CUDA: bool = false #(|| <#ty as #rt::Arrays>::ON_CUDA)*;
+
+                fn cuda(&self) -> Option<&#rt::cuda::Cuda> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::cuda(b)),* }
+                }
+
+                fn cuda_array<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a #rt::cuda::CudaArray<T>> {
+                    match (self, x) {
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => b.cuda_array(x),)*
+                        // as above
+                        _ => None,
+                    }
+                }
+
+                fn of_cuda_array<T: #rt::Element>(&self, x: #rt::cuda::CudaArray<T>) -> Option<#any_array<T>> {
+                    match self { #(#any_name::#variant(b) => b.of_cuda_array(x).map(#any_array::#variant)),* }
+                }
+
                 fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
 
                 fn synchronize(&self) -> #rt::Result<()> {

@@ -36,6 +36,23 @@ impl Arrays for Cuda {
         Ok(array)
     }
 
+    const ON_CUDA: bool = true;
+
+    #[inline]
+    fn cuda(&self) -> Option<&Cuda> {
+        Some(self)
+    }
+
+    #[inline]
+    fn cuda_array<'a, T: Element>(&self, x: &'a CudaArray<T>) -> Option<&'a CudaArray<T>> {
+        Some(x)
+    }
+
+    #[inline]
+    fn of_cuda_array<T: Element>(&self, x: CudaArray<T>) -> Option<CudaArray<T>> {
+        Some(x)
+    }
+
     fn device(&self) -> String {
         self.device.name()
     }

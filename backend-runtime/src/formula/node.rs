@@ -5,7 +5,11 @@ use super::{
     leaf::{Layout, Leaves},
     run::Valued,
 };
-use crate::{Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result, scalar};
+use crate::{
+    Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result,
+    cuda::text::{Arguments, Text},
+    scalar,
+};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
@@ -61,6 +65,24 @@ pub trait Node<L>: Typed {
     fn is_far(&self, _: &L) -> bool {
         false
     }
+
+    /// The value in CUDA C++; none of a number, which the op takes as an argument of the kernel.
+    fn text(_: &mut Text) -> Option<String> {
+        None
+    }
+
+    /// The numbers that the text has names for, in the order of the names. `leaves` has the scalars among the leaves.
+    fn arguments(&self, _leaves: &L, _arguments: &mut Arguments) {}
+}
+
+/// An operand in CUDA C++: an element, or a number as the dtype `T` of the op.
+fn operand<L, X: Node<L>, T: Element>(text: &mut Text) -> String {
+    X::text(text).unwrap_or_else(|| text.number(T::DTYPE))
+}
+
+/// The numbers of [`operand`]: those in it, or itself, as `of` converts it.
+fn argument<L, X: Node<L>, T: Element>(x: &X, leaves: &L, arguments: &mut Arguments, of: impl FnOnce(X::Out) -> T) {
+    if <X::Out as Valued>::IS_ARRAY { x.arguments(leaves, arguments) } else { arguments.number(of(x.at(leaves))) }
 }
 
 /// The first leaf.
@@ -84,12 +106,16 @@ pub trait Get<N> {
     /// Its type.
     type Item: Copy;
 
+    /// How many arrays are before it.
+    const ARRAYS_BEFORE: usize;
+
     /// The element.
     fn get(&self) -> Self::Item;
 }
 
 impl<X: Copy, R> Get<Head> for (X, R) {
     type Item = X;
+    const ARRAYS_BEFORE: usize = 0;
 
     #[inline(always)]
     fn get(&self) -> X {
@@ -97,8 +123,9 @@ impl<X: Copy, R> Get<Head> for (X, R) {
     }
 }
 
-impl<X, N, R: Get<N>> Get<Tail<N>> for (X, R) {
+impl<X: Valued, N, R: Get<N>> Get<Tail<N>> for (X, R) {
     type Item = R::Item;
+    const ARRAYS_BEFORE: usize = X::IS_ARRAY as usize + R::ARRAYS_BEFORE;
 
     #[inline(always)]
     fn get(&self) -> R::Item {
@@ -132,6 +159,10 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
         leaves.get()
+    }
+
+    fn text(text: &mut Text) -> Option<String> {
+        V::IS_ARRAY.then(|| text.element(L::ARRAYS_BEFORE))
     }
 }
 
@@ -216,6 +247,16 @@ where
         self.1.is_far(leaves)
             | (const { needs_range_reduction::<F, T>() } && scalar::needs_range_reduction(self.1.at(leaves).value()))
     }
+
+    fn text(text: &mut Text) -> Option<String> {
+        let x = X::text(text)?;
+        Some(text.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
+    }
+
+    fn arguments(&self, leaves: &L, arguments: &mut Arguments) {
+        self.1.arguments(leaves, arguments);
+        arguments.params(&self.0);
+    }
 }
 
 /// An op with two operands, of dtype `T` together, with a result `V`.
@@ -261,12 +302,26 @@ where
 
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
-        X::Out::with(self.0.apply(self.1.at(leaves).join(self.2.at(leaves))))
+        X::Out::with(self.0.apply([self.1.at(leaves).left(), X::Out::right(self.2.at(leaves))]))
     }
 
     #[inline(always)]
     fn is_far(&self, leaves: &L) -> bool {
         self.1.is_far(leaves) | self.2.is_far(leaves)
+    }
+
+    fn text(text: &mut Text) -> Option<String> {
+        if !V::IS_ARRAY {
+            return None;
+        }
+        let (x, y) = (operand::<L, X, T>(text), operand::<L, Y, T>(text));
+        Some(text.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x, y]))
+    }
+
+    fn arguments(&self, leaves: &L, arguments: &mut Arguments) {
+        argument(&self.1, leaves, arguments, X::Out::left);
+        argument(&self.2, leaves, arguments, X::Out::right);
+        arguments.params(&self.0);
     }
 }
 
@@ -318,5 +373,17 @@ where
     #[inline(always)]
     fn is_far(&self, leaves: &L) -> bool {
         self.1.is_far(leaves) | self.2.is_far(leaves) | self.3.is_far(leaves)
+    }
+
+    fn text(text: &mut Text) -> Option<String> {
+        let operands = [operand::<L, X, T>(text), operand::<L, Y, T>(text), operand::<L, Z, T>(text)];
+        Some(text.call::<F>(T::DTYPE, V::DTYPE, &operands))
+    }
+
+    fn arguments(&self, leaves: &L, arguments: &mut Arguments) {
+        self.1.arguments(leaves, arguments);
+        argument(&self.2, leaves, arguments, Fits::of);
+        argument(&self.3, leaves, arguments, Fits::of);
+        arguments.params(&self.0);
     }
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Arrays, Each, Element, Operand, Result,
+    cuda::{self, formula::Inputs},
     numpyish::formula::{Views, over},
 };
 use std::ops::Deref;
@@ -21,22 +22,29 @@ pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
 pub trait Valued {
     /// That.
     type Val<'a, B: Arrays>;
+
+    /// Whether it is an array, which has another element at every place, and not a number.
+    const IS_ARRAY: bool;
 }
 
 impl<T: Element> Valued for T {
     type Val<'a, B: Arrays> = Computed<'a, B, T>;
+    const IS_ARRAY: bool = true;
 }
 
 impl<T: Element> Valued for Scalar<T> {
     type Val<'a, B: Arrays> = Scalar<T>;
+    const IS_ARRAY: bool = false;
 }
 
 impl Valued for Literal {
     type Val<'a, B: Arrays> = Literal;
+    const IS_ARRAY: bool = false;
 }
 
 impl Valued for Whole {
     type Val<'a, B: Arrays> = Whole;
+    const IS_ARRAY: bool = false;
 }
 
 /// An array that a formula is over, or that was computed for it.
@@ -179,13 +187,19 @@ where
     }
 }
 
-/// Runs a formula: in one pass where all arrays are in the host's memory, else op by op.
+/// Runs a formula: in one pass where all arrays are in the host's memory, in one kernel where they are in that of a GPU, else op
+/// by op.
 #[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
+    if const { B::ON_CUDA } {
+        if let Some(result) = on_cuda::<B, L, E, T>(b, e, leaves) {
+            return result;
+        }
+    }
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
     if !arrays.all {
@@ -194,6 +208,35 @@ where
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
     b.from_ndarray(result)
+}
+
+/// Runs a formula in one kernel, if all arrays are in the memory of a GPU, and the kernel takes as many numbers.
+fn on_cuda<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
+where
+    E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
+{
+    let cuda = b.cuda()?;
+    let mut arrays = OnCuda { b, inputs: Some(Inputs::default()) };
+    leaves.visit(&mut arrays);
+    match cuda::formula::run::<L::Layout, E, T>(cuda, e, leaves.scalars(), &arrays.inputs?) {
+        Ok(result) => Some(Ok(b.of_cuda_array(result?)?)),
+        Err(why) => Some(Err(why)),
+    }
+}
+
+/// Arrays in the memory of a GPU; none if one of them is not.
+struct OnCuda<'b, 'a, B> {
+    b: &'b B,
+    inputs: Option<Inputs<'a>>,
+}
+
+impl<'a, B: Arrays> Visitor<'a, B> for OnCuda<'_, 'a, B> {
+    fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
+        match (self.b.cuda_array(x), &mut self.inputs) {
+            (Some(x), Some(inputs)) => inputs.push(x),
+            _ => self.inputs = None,
+        }
+    }
 }
 
 /// The memory of arrays on the host.
