@@ -2,11 +2,10 @@
 
 use crate::{
     Element, HostArray, Result,
-    cuda::{Cuda, CudaArray},
-    formula::{self, Leaves, Run, Typed},
+    formula::{self, Layout, Leaves, Node, Run, Typed},
     numpyish::raw::HostView,
 };
-use std::fmt::Debug;
+use std::{any::Any, fmt::Debug};
 
 /// Where arrays live. Every op-group trait has this as its supertrait.
 ///
@@ -62,32 +61,30 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Whether this backend may have arrays in the memory of a GPU, as [`Cuda`] has them: [`Arrays::cuda`] and what is after it.
+    /// Whether the backend has [`Arrays::fused`].
     #[doc(hidden)]
-    const ON_CUDA: bool = false;
+    const FUSES: bool = false;
 
-    /// The GPU, if arrays of this backend are in its memory: formulas over them run in one kernel, by those of [`Cuda`].
+    /// An array of this backend as an input of [`Arrays::fused`].
     #[doc(hidden)]
     #[inline]
-    fn cuda(&self) -> Option<&Cuda> {
+    fn fused_input<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<&'a dyn Any> {
         None
     }
 
-    /// An array of this backend as that of [`Cuda`] that it is.
+    /// Runs a formula over all its arrays in one kernel of the backend; none where it has to run op by op.
     #[doc(hidden)]
     #[inline]
-    fn cuda_array<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<&'a CudaArray<T>> {
+    fn fused<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+        &self,
+        _e: &E,
+        _scalars: L::Scalars,
+        _inputs: &[&dyn Any],
+    ) -> Option<Result<Self::Array<T>>> {
         None
     }
 
-    /// An array of [`Cuda`] as one of this backend.
-    #[doc(hidden)]
-    #[inline]
-    fn of_cuda_array<T: Element>(&self, _: CudaArray<T>) -> Option<Self::Array<T>> {
-        None
-    }
-
-    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, in one kernel on a GPU, else op by op.
+    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, in a kernel of the backend, else op by op.
     #[doc(hidden)]
     #[inline]
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Self::Array<T>>

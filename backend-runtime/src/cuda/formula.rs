@@ -12,43 +12,30 @@ use crate::{
     load::cache::hash,
 };
 use std::{
-    any::TypeId,
+    any::{Any, TypeId},
     collections::HashMap,
     sync::{LazyLock, RwLock},
 };
 
-/// The arrays of a formula.
-#[derive(Default)]
-pub struct Inputs<'a>(Vec<Input<'a>>);
-
-impl<'a> Inputs<'a> {
-    /// One more array.
-    pub fn push<T: Element>(&mut self, x: &'a CudaArray<T>) {
-        self.0.push(Input::Array(&x.raw));
-    }
-}
-
-/// Runs a formula over the inputs, which are its arrays, in order; none if it has more numbers than a kernel takes.
-///
-/// # Errors
-/// Shapes that do not broadcast, an array of another device, and what the driver says.
-pub fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+/// Runs a formula over its arrays, in order; none if one of them is not of this backend, or if it has more numbers than a kernel takes.
+pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &Cuda,
     e: &E,
-    scalars: L::Scalars,
-    inputs: &Inputs<'_>,
-) -> Result<Option<CudaArray<T>>> {
+    scalars: &L::Scalars,
+    arrays: &[&dyn Any],
+) -> Option<Result<CudaArray<T>>> {
+    let inputs: Option<Vec<Input<'_>>> = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect();
     let (formula, numbers) = text_of::<L, E>();
     let mut arguments = Arguments::default();
-    e.arguments(&L::numbers(&scalars), &mut arguments);
+    e.numbers(&L::numbers(scalars), &mut arguments);
     let members = arguments.members();
     // the kernel reads as many as its text names
     assert_eq!(members.len(), numbers, "the numbers of a formula are not those of its text");
     if size_of_val(members) > Members::MOST {
-        return Ok(None);
+        return None;
     }
     let program = Program { name: formula::NAME, source: ProgramSource::Formula(formula) };
-    map(b, formula::NAME, &program, members.into(), &inputs.0, T::DTYPE).map(|raw| Some(CudaArray::of(raw)))
+    Some(map(b, formula::NAME, &program, members.into(), &inputs?, T::DTYPE).map(CudaArray::of))
 }
 
 /// The texts of formulas by their types, and how many numbers each takes. They stay to the end of the process, as the kernels do.
@@ -61,7 +48,7 @@ fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
     known.unwrap_or_else(|| {
         let mut text = Text::default();
         // a formula is over at least one array, and so is no number
-        let value = E::text(&mut text).unwrap_or_default();
+        let value = E::write(&mut text).unwrap_or_default();
         let numbers = text.numbers();
         let structs = text.structs(&value, L::ARRAYS);
         let mut texts = TEXTS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -105,7 +92,7 @@ mod tests {
         leaves: &L,
     ) -> (Formula, Arguments) {
         let mut arguments = Arguments::default();
-        e.arguments(&L::Layout::numbers(&leaves.scalars()), &mut arguments);
+        e.numbers(&L::Layout::numbers(&leaves.scalars()), &mut arguments);
         let (formula, numbers) = text_of::<L::Layout, E>();
         assert_eq!(arguments.members().len(), numbers);
         (formula, arguments)

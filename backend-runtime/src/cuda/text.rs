@@ -4,7 +4,10 @@ use super::{
     kernel::Bytes,
     program::{Expression, c_type},
 };
-use crate::{DType, EachSource, Element};
+use crate::{
+    DType, EachSource, Element,
+    formula::{Numbers, Writer},
+};
 use std::fmt::Write;
 
 /// The name of the struct that the kernels take.
@@ -12,7 +15,7 @@ pub(super) const STRUCT: &str = "k_row";
 
 /// What a formula is in C++, as it is written: each of its rows is a struct, and a call of that where it is used.
 #[derive(Debug, Default)]
-pub struct Text {
+pub(super) struct Text {
     /// The text of each row's struct, without its name.
     rows: Vec<String>,
     /// The structs.
@@ -22,33 +25,9 @@ pub struct Text {
 }
 
 impl Text {
-    /// The element of an array, of which `before` are before it.
-    pub fn element(&mut self, before: usize) -> String {
-        format!("x{before}")
-    }
-
-    /// One more number, of this dtype.
-    pub fn number(&mut self, dtype: DType) -> String {
-        self.member(c_type(dtype))
-    }
-
     fn member(&mut self, c_type: &'static str) -> String {
         self.numbers.push(c_type);
         format!("n{}", self.numbers.len() - 1)
-    }
-
-    /// The row's expression of these operands: the first is of dtype `of`, the result of `out`.
-    pub fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[String]) -> String {
-        let expression = Expression::of::<F>(of);
-        // two tables may have rows of one name: what tells them apart is the text
-        let text = expression.functor("");
-        let at = self.rows.iter().position(|known| *known == text).unwrap_or_else(|| {
-            self.structs += &expression.functor(&format!("row{}", self.rows.len()));
-            self.rows.push(text);
-            self.rows.len() - 1
-        });
-        let params: Vec<String> = F::PARAMS.iter().map(|_| self.member("double")).collect();
-        format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
     /// How many numbers there are so far.
@@ -73,18 +52,41 @@ impl Text {
     }
 }
 
+impl Writer for Text {
+    type Part = String;
+
+    fn element(&mut self, before: usize) -> String {
+        format!("x{before}")
+    }
+
+    fn number(&mut self, dtype: DType) -> String {
+        self.member(c_type(dtype))
+    }
+
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[String]) -> String {
+        let expression = Expression::of::<F>(of);
+        // two tables may have rows of one name: what tells them apart is the text
+        let text = expression.functor("");
+        let at = self.rows.iter().position(|known| *known == text).unwrap_or_else(|| {
+            self.structs += &expression.functor(&format!("row{}", self.rows.len()));
+            self.rows.push(text);
+            self.rows.len() - 1
+        });
+        let params: Vec<String> = F::PARAMS.iter().map(|_| self.member("double")).collect();
+        format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
+    }
+}
+
 /// The numbers of a formula, in the order in which its text has them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Arguments(Vec<Bytes>);
+pub(super) struct Arguments(Vec<Bytes>);
 
-impl Arguments {
-    /// One more number.
-    pub fn number<T: Element>(&mut self, x: T) {
+impl Numbers for Arguments {
+    fn number<T: Element>(&mut self, x: T) {
         self.0.push(Bytes::of(x));
     }
 
-    /// The parameters of a row.
-    pub fn params<F: EachSource>(&mut self, row: &F) {
+    fn params<F: EachSource>(&mut self, row: &F) {
         self.0.extend(row.params().into_iter().map(Bytes::of));
     }
 }

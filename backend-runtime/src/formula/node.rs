@@ -4,12 +4,9 @@ use super::{
     join::{Fits, Join, Literal, Single, Whole},
     leaf::{Layout, Leaves},
     run::Valued,
+    writer::{Numbers, Writer},
 };
-use crate::{
-    Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result,
-    cuda::text::{Arguments, Text},
-    scalar,
-};
+use crate::{Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result, scalar};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
@@ -66,23 +63,23 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// The value in CUDA C++; none of a number, which the op takes as an argument of the kernel.
-    fn text(_: &mut Text) -> Option<String> {
+    /// The text of the value; none of a number, which the op takes as such.
+    fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
         None
     }
 
-    /// The numbers that the text has names for, in the order of the names. `leaves` has the scalars among the leaves.
-    fn arguments(&self, _leaves: &L, _arguments: &mut Arguments) {}
+    /// The numbers that the text has names for. `leaves` has the scalars among the leaves.
+    fn numbers(&self, _leaves: &L, _numbers: &mut impl Numbers) {}
 }
 
-/// An operand in CUDA C++: an element, or a number as the dtype `T` of the op.
-fn operand<L, X: Node<L>, T: Element>(text: &mut Text) -> String {
-    X::text(text).unwrap_or_else(|| text.number(T::DTYPE))
+/// The text of an operand: an element, or a number as the dtype `T` of the op.
+fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
+    X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
 /// The numbers of [`operand`]: those in it, or itself, as `of` converts it.
-fn argument<L, X: Node<L>, T: Element>(x: &X, leaves: &L, arguments: &mut Arguments, of: impl FnOnce(X::Out) -> T) {
-    if <X::Out as Valued>::IS_ARRAY { x.arguments(leaves, arguments) } else { arguments.number(of(x.at(leaves))) }
+fn numbers_of<L, X: Node<L>, T: Element>(x: &X, leaves: &L, numbers: &mut impl Numbers, of: impl FnOnce(X::Out) -> T) {
+    if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
 }
 
 /// The first leaf.
@@ -161,8 +158,8 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
         leaves.get()
     }
 
-    fn text(text: &mut Text) -> Option<String> {
-        V::IS_ARRAY.then(|| text.element(L::ARRAYS_BEFORE))
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        V::IS_ARRAY.then(|| writer.element(L::ARRAYS_BEFORE))
     }
 }
 
@@ -248,14 +245,14 @@ where
             | (const { needs_range_reduction::<F, T>() } && scalar::needs_range_reduction(self.1.at(leaves).value()))
     }
 
-    fn text(text: &mut Text) -> Option<String> {
-        let x = X::text(text)?;
-        Some(text.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        let x = X::write(writer)?;
+        Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
     }
 
-    fn arguments(&self, leaves: &L, arguments: &mut Arguments) {
-        self.1.arguments(leaves, arguments);
-        arguments.params(&self.0);
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.1.numbers(leaves, numbers);
+        numbers.params(&self.0);
     }
 }
 
@@ -310,18 +307,18 @@ where
         self.1.is_far(leaves) | self.2.is_far(leaves)
     }
 
-    fn text(text: &mut Text) -> Option<String> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         if !V::IS_ARRAY {
             return None;
         }
-        let (x, y) = (operand::<L, X, T>(text), operand::<L, Y, T>(text));
-        Some(text.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x, y]))
+        let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
+        Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x, y]))
     }
 
-    fn arguments(&self, leaves: &L, arguments: &mut Arguments) {
-        argument(&self.1, leaves, arguments, X::Out::left);
-        argument(&self.2, leaves, arguments, X::Out::right);
-        arguments.params(&self.0);
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        numbers_of(&self.1, leaves, numbers, X::Out::left);
+        numbers_of(&self.2, leaves, numbers, X::Out::right);
+        numbers.params(&self.0);
     }
 }
 
@@ -375,15 +372,15 @@ where
         self.1.is_far(leaves) | self.2.is_far(leaves) | self.3.is_far(leaves)
     }
 
-    fn text(text: &mut Text) -> Option<String> {
-        let operands = [operand::<L, X, T>(text), operand::<L, Y, T>(text), operand::<L, Z, T>(text)];
-        Some(text.call::<F>(T::DTYPE, V::DTYPE, &operands))
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        let operands = [operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
+        Some(writer.call::<F>(T::DTYPE, V::DTYPE, &operands))
     }
 
-    fn arguments(&self, leaves: &L, arguments: &mut Arguments) {
-        self.1.arguments(leaves, arguments);
-        argument(&self.2, leaves, arguments, Fits::of);
-        argument(&self.3, leaves, arguments, Fits::of);
-        arguments.params(&self.0);
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.1.numbers(leaves, numbers);
+        numbers_of(&self.2, leaves, numbers, Fits::of);
+        numbers_of(&self.3, leaves, numbers, Fits::of);
+        numbers.params(&self.0);
     }
 }

@@ -7,10 +7,9 @@ use super::{
 };
 use crate::{
     Arrays, Each, Element, Operand, Result,
-    cuda::{self, formula::Inputs},
     numpyish::formula::{Views, over},
 };
-use std::ops::Deref;
+use std::{any::Any, borrow::Cow};
 
 /// A row as a call of the backend's method.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
@@ -28,7 +27,7 @@ pub trait Valued {
 }
 
 impl<T: Element> Valued for T {
-    type Val<'a, B: Arrays> = Computed<'a, B, T>;
+    type Val<'a, B: Arrays> = Cow<'a, B::Array<T>>;
     const IS_ARRAY: bool = true;
 }
 
@@ -45,32 +44,6 @@ impl Valued for Literal {
 impl Valued for Whole {
     type Val<'a, B: Arrays> = Whole;
     const IS_ARRAY: bool = false;
-}
-
-/// An array that a formula is over, or that was computed for it.
-pub enum Computed<'a, B: Arrays, T: Element> {
-    /// A leaf.
-    Leaf(&'a B::Array<T>),
-    /// The result of an op.
-    Made(B::Array<T>),
-}
-
-impl<B: Arrays, T: Element> Computed<'_, B, T> {
-    /// As an operand.
-    pub fn operand(&self) -> Operand<'_, B, T> {
-        match self {
-            Computed::Leaf(x) => Operand::Array(*x),
-            Computed::Made(x) => Operand::Array(x),
-        }
-    }
-
-    /// The array.
-    pub fn into_array(self) -> B::Array<T> {
-        match self {
-            Computed::Leaf(x) => x.clone(),
-            Computed::Made(x) => x,
-        }
-    }
 }
 
 /// A part of a formula that can be computed op by op.
@@ -95,8 +68,8 @@ pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
 impl<'a, B: Arrays, T: Element, R: Leaves<'a, B>> At<'a, B, Head> for (Array<'a, B, T>, R) {
     type Element = T;
 
-    fn whole(&self) -> Computed<'a, B, T> {
-        Computed::Leaf(self.0.0)
+    fn whole(&self) -> Cow<'a, B::Array<T>> {
+        Cow::Borrowed(self.0.0)
     }
 }
 
@@ -179,62 +152,57 @@ where
     T: Element,
     V: Element,
 {
-    fn run(&self, b: &B, leaves: &L) -> Result<Computed<'a, B, V>> {
+    fn run(&self, b: &B, leaves: &L) -> Result<Cow<'a, B::Array<V>>> {
         let (x, y, z) = (self.1.run(b, leaves)?, self.2.run(b, leaves)?, self.3.run(b, leaves)?);
-        let operands =
-            [<T as Fits<T>>::operand(&x), <Y::Out as Fits<T>>::operand(&y), <Z::Out as Fits<T>>::operand(&z)];
-        self.0.call(b, operands).map(Computed::Made)
+        let operands = [<T as Fits<T>>::operand(x), <Y::Out as Fits<T>>::operand(y), <Z::Out as Fits<T>>::operand(z)];
+        self.0.call(b, operands).map(Cow::Owned)
     }
 }
 
-/// Runs a formula: in one pass where all arrays are in the host's memory, in one kernel where they are in that of a GPU, else op
-/// by op.
+/// Runs a formula: in one pass where all arrays are in the host's memory, in one kernel where the backend has
+/// one, else op by op.
 #[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
-    if const { B::ON_CUDA } {
-        if let Some(result) = on_cuda::<B, L, E, T>(b, e, leaves) {
-            return result;
-        }
+    if const { B::FUSES }
+        && let Some(result) = fused::<B, L, E, T>(b, e, leaves)
+    {
+        return result;
     }
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
     if !arrays.all {
-        return Ok(e.run(b, leaves)?.into_array());
+        return Ok(e.run(b, leaves)?.into_owned());
     }
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
     b.from_ndarray(result)
 }
 
-/// Runs a formula in one kernel, if all arrays are in the memory of a GPU, and the kernel takes as many numbers.
-fn on_cuda<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
+/// Runs a formula in one kernel, if the backend has one for it.
+fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
 where
     E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
 {
-    let cuda = b.cuda()?;
-    let mut arrays = OnCuda { b, inputs: Some(Inputs::default()) };
-    leaves.visit(&mut arrays);
-    match cuda::formula::run::<L::Layout, E, T>(cuda, e, leaves.scalars(), &arrays.inputs?) {
-        Ok(result) => Some(Ok(b.of_cuda_array(result?)?)),
-        Err(why) => Some(Err(why)),
-    }
+    let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
+    leaves.visit(&mut inputs);
+    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?)
 }
 
-/// Arrays in the memory of a GPU; none if one of them is not.
-struct OnCuda<'b, 'a, B> {
+/// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.
+struct Inputs<'b, 'a, B> {
     b: &'b B,
-    inputs: Option<Inputs<'a>>,
+    arrays: Option<Vec<&'a dyn Any>>,
 }
 
-impl<'a, B: Arrays> Visitor<'a, B> for OnCuda<'_, 'a, B> {
+impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
     fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
-        match (self.b.cuda_array(x), &mut self.inputs) {
-            (Some(x), Some(inputs)) => inputs.push(x),
-            _ => self.inputs = None,
+        match (self.b.fused_input(x), &mut self.arrays) {
+            (Some(x), Some(arrays)) => arrays.push(x),
+            _ => self.arrays = None,
         }
     }
 }
@@ -257,20 +225,9 @@ impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {
 }
 
 /// An operand as an array: a scalar becomes one without axes.
-pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: &Operand<'a, B, T>) -> Result<Computed<'a, B, T>> {
+pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<Cow<'a, B::Array<T>>> {
     match x {
-        Operand::Array(x) => Ok(Computed::Leaf(*x)),
-        Operand::Scalar(x) => b.from_ndarray(ndarray::arr0(*x).into_dyn().into_shared()).map(Computed::Made),
-    }
-}
-
-impl<B: Arrays, T: Element> Deref for Computed<'_, B, T> {
-    type Target = B::Array<T>;
-
-    fn deref(&self) -> &B::Array<T> {
-        match self {
-            Computed::Leaf(x) => x,
-            Computed::Made(x) => x,
-        }
+        Operand::Array(x) => Ok(x),
+        Operand::Scalar(x) => b.from_ndarray(ndarray::arr0(x).into_dyn().into_shared()).map(Cow::Owned),
     }
 }
