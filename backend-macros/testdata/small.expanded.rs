@@ -598,6 +598,28 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     }
     #[doc(hidden)]
     #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn numpyish_mut(
+        &mut self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &mut <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Numpyish(x) => Ok(x),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
     pub fn numpyish_operand<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
         op: &'static str,
@@ -621,6 +643,28 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         op: &'static str,
     ) -> crate::runtime::Result<
         &<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Torch(x) => Ok(x),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn torch_mut(
+        &mut self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &mut <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
     > {
         match self {
             AnyArray::Torch(x) => Ok(x),

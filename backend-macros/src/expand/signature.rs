@@ -54,8 +54,8 @@ impl Expand<'_> {
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the type of an operand is that of the backend, which it has from the method
-            let ty = if matches!(p.kind, Kind::Operand(_)) { quote!() } else { quote!(: #ty) };
+            // the backend of an operand or an index is that of the method
+            let ty = if matches!(p.kind, Kind::Operand(_) | Kind::Index) { quote!() } else { quote!(: #ty) };
             Some(quote!(let #n #ty = #n.#by;))
         });
         quote!(#(#convert)*)
