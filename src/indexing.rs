@@ -17,7 +17,7 @@ pub fn get<B: Backend, T: Element>(b: &B, x: &B::Array<T>, index: Indices<'_, B>
         let has_new = selection.kept.contains(&Kept::New);
         return if has_new { b.reshape(&part, signed(&selection.lengths())) } else { Ok(part) };
     }
-    let places = places("get", b, b.shape(x), index, None::<Operand<'_, B, T>>)?;
+    let places = places("get", b, b.shape(x), index, None::<&Operand<'_, B, T>>)?;
     let taken = b.take(&b.reshape(x, -1)?, &flat(b, &places)?, 0)?;
     b.reshape(&taken, signed(places.shape()))
 }
@@ -29,7 +29,7 @@ pub fn set<B: Backend, T: Element>(
     index: Indices<'_, B>,
     values: Operand<'_, B, T>,
 ) -> Result<()> {
-    let places = places("set", b, b.shape(x), index, Some(values))?;
+    let places = places("set", b, b.shape(x), index, Some(&values))?;
     let values = wide("set", b, values, places.shape())?;
     let elements = b.scatter(&b.reshape(&*x, -1)?, &flat(b, &places)?, &values, 0)?;
     *x = b.reshape(&elements, signed(b.shape(x)))?;
@@ -43,7 +43,7 @@ pub fn add_at<B: Backend, T: Numeric>(
     index: Indices<'_, B>,
     values: Operand<'_, B, T>,
 ) -> Result<()> {
-    let places = places("add_at", b, b.shape(x), index, Some(values))?;
+    let places = places("add_at", b, b.shape(x), index, Some(&values))?;
     let values = wide("add_at", b, values, places.shape())?;
     let elements = b.scatter_add(&b.reshape(&*x, -1)?, &flat(b, &places)?, &values, 0)?;
     *x = b.reshape(&elements, signed(b.shape(x)))?;
@@ -68,7 +68,7 @@ fn places<B: Backend, T: Element>(
     b: &B,
     shape: &[usize],
     index: Indices<'_, B>,
-    values: Option<Operand<'_, B, T>>,
+    values: Option<&Operand<'_, B, T>>,
 ) -> Result<HostArray<i64>> {
     // owned, since the list on the host borrows them
     let mut arrays: Vec<(HostArray<i64>, HostArray<bool>)> = Vec::new();
@@ -83,7 +83,7 @@ fn places<B: Backend, T: Element>(
     }
     let values = values.map(|values| match values {
         Operand::Scalar(_) => (&[][..], size_of::<T>()),
-        Operand::Array(values) => (b.shape(values), size_of::<T>()),
+        Operand::Array(values) => (b.shape(&**values), size_of::<T>()),
     });
     numpyish::indexing::places(op, shape, &arrays, index, values)
 }
@@ -103,8 +103,8 @@ fn wide<B: Backend, T: Element>(
     match values {
         Operand::Scalar(value) => b.full([shape.iter().product()], value),
         Operand::Array(values) => {
-            let kept = rules::assigned(op, b.shape(values), shape)?;
-            b.reshape(&b.broadcast_to(&b.reshape(values, signed(kept))?, shape)?, -1)
+            let kept = rules::assigned(op, b.shape(&values), shape)?;
+            b.reshape(&b.broadcast_to(&b.reshape(&*values, signed(kept))?, shape)?, -1)
         }
     }
 }
@@ -157,7 +157,7 @@ mod tests {
             let values = b.add(&expected, 100.0).unwrap();
             let (mut set_here, mut set_there, mut added_here, mut added_there) =
                 (x.clone(), x.clone(), x.clone(), x.clone());
-            set(&b, &mut set_here, list, Operand::Array(&values)).unwrap();
+            set(&b, &mut set_here, list, Operand::array(&values)).unwrap();
             b.set(&mut set_there, list, &values).unwrap();
             add_at(&b, &mut added_here, list, Operand::Scalar(0.5)).unwrap();
             b.add_at(&mut added_there, list, 0.5).unwrap();

@@ -28,11 +28,11 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo, Error,
-    Float, HostArray, Index, Indices, Integer, Interpolation, IntoAxis, IntoHost, IntoIndex, IntoIndices, IntoOperand,
-    Lengths, MeshIndexing, NewAxis, Norm, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind,
-    PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch,
-    finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
+    ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo,
+    Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoHost, IntoIndex,
+    IntoIndices, IntoOperand, Lengths, MeshIndexing, NewAxis, Norm, Numbers, Numeric, OpInfo, Operand, Ordered,
+    PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice, Value,
+    can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -114,7 +114,7 @@ macro_rules! ix {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$array),] $($($rest)*)?)
     };
     (@ [$($done:tt)*] $part:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::ix!(@ [$($done)* $crate::Index::Slice($crate::Slice::from($part).step($step)),] $($($rest)*)?)
+        $crate::ix!(@ [$($done)* $crate::Index::Slice($crate::Slice::from($part).step($crate::IntoAxis::axis($step))),] $($($rest)*)?)
     };
     (@ [$($done:tt)*] $item:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$item),] $($($rest)*)?)

@@ -60,7 +60,7 @@ pub mod elementwise {
         inputs: [Input<'_, T>; N],
     ) -> Result<NaiveArray<F::Out>> {
         let arrays = inputs.map(|x| match x {
-            Operand::Array(x) => x.clone(),
+            Operand::Array(x) => x.into_owned(),
             Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
         });
         let shape = broadcast_all(F::NAME, arrays.iter().map(|x| x.shape()))?;

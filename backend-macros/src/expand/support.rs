@@ -226,7 +226,7 @@ impl Expand<'_> {
             place += 1;
             match p.kind {
                 Kind::Operand(_) => quote!(#x),
-                _ => quote!(&*rt::formula::whole(b, &#x)?),
+                _ => quote!(rt::formula::whole(b, #x)?),
             }
         });
         let arguments: Vec<TokenStream> = arguments.collect();

@@ -75,17 +75,17 @@ fn scaled<T: Numeric>(b: &Cuda) {
         for (dx, hx) in layouts(b, &x) {
             let (dy, hy) = (b.from_ndarray(y.clone()).unwrap(), &y);
             let want =
-                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Array(&hx), numpyish::Operand::Array(hy));
-            let got = elementwise::each2(b, &f, Operand::Array(&dx), Operand::Array(&dy)).unwrap();
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::array(&hx), numpyish::Operand::array(hy));
+            let got = elementwise::each2(b, &f, Operand::array(&dx), Operand::array(&dy)).unwrap();
             same(b, "broadcast", &got, &want.unwrap());
             let five = T::from_f64(5.0);
             let want =
-                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Scalar(five), numpyish::Operand::Array(&hx));
-            let got = elementwise::each2(b, &f, Operand::Scalar(five), Operand::Array(&dx)).unwrap();
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Scalar(five), numpyish::Operand::array(&hx));
+            let got = elementwise::each2(b, &f, Operand::Scalar(five), Operand::array(&dx)).unwrap();
             same(b, "with a scalar", &got, &want.unwrap());
             let want =
-                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Array(&hx), numpyish::Operand::Array(&hx));
-            let got = elementwise::each2(b, &f, Operand::Array(&dx), Operand::Array(&dx)).unwrap();
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::array(&hx), numpyish::Operand::array(&hx));
+            let got = elementwise::each2(b, &f, Operand::array(&dx), Operand::array(&dx)).unwrap();
             same(b, "with itself", &got, &want.unwrap());
         }
     }
@@ -230,15 +230,15 @@ fn parts<T: Element>(b: &Cuda) {
                 numpyish::indexing::getitem(&HOST, &h, &[Slice::at(1)]).unwrap(),
             );
             let (got, want) = (
-                indexing::r#where(b, &dm, Operand::Array(&d), Operand::Array(&row.0)).unwrap(),
-                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::Array(&h), numpyish::Operand::Array(&row.1))
+                indexing::r#where(b, &dm, Operand::array(&d), Operand::array(&row.0)).unwrap(),
+                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::array(&h), numpyish::Operand::array(&row.1))
                     .unwrap(),
             );
             same(b, "where", &got, &want);
             let one = T::from_i64(1);
-            let got = indexing::r#where(b, &dm, Operand::Scalar(one), Operand::Array(&d)).unwrap();
+            let got = indexing::r#where(b, &dm, Operand::Scalar(one), Operand::array(&d)).unwrap();
             let want =
-                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::Scalar(one), numpyish::Operand::Array(&h))
+                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::Scalar(one), numpyish::Operand::array(&h))
                     .unwrap();
             same(b, "where", &got, &want);
         }

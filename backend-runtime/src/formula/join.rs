@@ -1,7 +1,8 @@
 //! Dtypes of the operands of one op in a formula: the same one twice, or that of the array beside a number.
 
-use super::run::{Call, Computed, Valued};
+use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Numeric, Operand, Result, operand};
+use std::borrow::Cow;
 
 /// A scalar among the elements of a formula. It goes with arrays as it does in a call: an `f64` takes any float dtype.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +55,8 @@ impl<T: Element> Single for T {
         b: &B,
         op: &F,
         x: <T as Valued>::Val<'a, B>,
-    ) -> Result<Computed<'a, B, F::Out>> {
-        op.call(b, [x.operand()]).map(Computed::Made)
+    ) -> Result<Cow<'a, B::Array<F::Out>>> {
+        op.call(b, [Operand::Array(x)]).map(Cow::Owned)
     }
 }
 
@@ -118,7 +119,7 @@ pub trait Fits<T: Element>: Copy + Valued {
     fn of(self) -> T;
 
     /// As an operand of the backend.
-    fn operand<'v, B: Arrays>(x: &'v Self::Val<'_, B>) -> Operand<'v, B, T>;
+    fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, T>;
 }
 
 impl<T: Element> Fits<T> for T {
@@ -127,8 +128,8 @@ impl<T: Element> Fits<T> for T {
         self
     }
 
-    fn operand<'v, B: Arrays>(x: &'v Computed<'_, B, T>) -> Operand<'v, B, T> {
-        x.operand()
+    fn operand<'v, B: Arrays>(x: <T as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+        Operand::Array(x)
     }
 }
 
@@ -142,8 +143,8 @@ macro_rules! number {
                 $value
             }
 
-            fn operand<'v, B: Arrays>(x: &'v $number) -> Operand<'v, B, T> {
-                Operand::Scalar(Fits::<T>::of(*x))
+            fn operand<'v, B: Arrays>(x: <$number as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+                Operand::Scalar(Fits::<T>::of(x))
             }
         }
     };
@@ -175,9 +176,9 @@ macro_rules! join {
                 op: &F,
                 x: <$x as Valued>::Val<'a, B>,
                 y: <$y as Valued>::Val<'a, B>,
-            ) -> Result<Computed<'a, B, F::Out>> {
-                let operands = [<$x as Fits<T>>::operand(&x), <$y as Fits<T>>::operand(&y)];
-                op.call(b, operands).map(Computed::Made)
+            ) -> Result<Cow<'a, B::Array<F::Out>>> {
+                let operands = [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)];
+                op.call(b, operands).map(Cow::Owned)
             }
         }
     )*};

@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn selection_broadcasts() {
         let condition = [[true], [false]].into_host().unwrap();
-        let y = r#where(&B, &condition, Operand::Array(&counting(&[3])), Operand::Scalar(7)).unwrap();
+        let y = r#where(&B, &condition, Operand::array(&counting(&[3])), Operand::Scalar(7)).unwrap();
         assert_eq!(list(&y), [0, 1, 2, 7, 7, 7]);
         let x = counting(&[4]);
-        assert!(r#where(&B, &condition, Operand::Array(&x), Operand::Array(&counting(&[3]))).is_err());
+        assert!(r#where(&B, &condition, Operand::array(&x), Operand::array(&counting(&[3]))).is_err());
     }
 
     #[test]
@@ -79,9 +79,9 @@ mod tests {
             let x: NdArray<i64> = dice.layout_of(&shape);
             let mask = dice.layout_of::<i64>(&shape).map(|&v| v % 3 == 0).into_shared();
             let (low, y) = (dice.layout_of::<i64>(&shape), dice.below(9) as i64);
-            let chosen = r#where(&B, &mask, Operand::Array(&x), Operand::Scalar(y)).unwrap();
+            let chosen = r#where(&B, &mask, Operand::array(&x), Operand::Scalar(y)).unwrap();
             assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { x[&at] } else { y }));
-            let chosen = r#where(&B, &mask, Operand::Array(&low), Operand::Array(&x)).unwrap();
+            let chosen = r#where(&B, &mask, Operand::array(&low), Operand::array(&x)).unwrap();
             assert!(chosen.indexed_iter().all(|(at, &v)| v == if mask[&at] { low[&at] } else { x[&at] }));
         }
     }
