@@ -27,15 +27,17 @@ pub struct Row {
     pub ops: Ident,
     /// Whether it is a scalar expression.
     pub each: bool,
+    /// Whether it reduces formulas.
+    pub reduces: bool,
     /// Its parameters without a default.
     pub positional: Vec<Parameter>,
     /// Its options.
     pub options: Vec<String>,
 }
 
-/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? sum:&,axis,keepdims?`.
+/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? sum~&,axis,keepdims?`.
 ///
-/// A name; `*` for a scalar expression, `:` for all others; the parameters: `@` an operand, `&` an array, `[` a list of
+/// A name; `*` for a scalar expression, `~` for a reduction that takes one, `:` for all others; the parameters: `@` an operand, `&` an array, `[` a list of
 /// arrays, else its name, with `?` where it has a default.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| match (&p.kind, p.default.is_some()) {
@@ -52,7 +54,12 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
             .iter()
             .map(|p| if each && p.is_array() && p.default.is_none() { "@".into() } else { param(p) })
             .collect();
-        format!("{}{}{}", op.name, if each { '*' } else { ':' }, params.join(","))
+        let sort = match op.reduces_formulas() {
+            _ if each => '*',
+            true => '~',
+            false => ':',
+        };
+        format!("{}{sort}{}", op.name, params.join(","))
     };
     ops.map(row).collect::<Vec<_>>().join(" ")
 }
@@ -94,7 +101,7 @@ impl Rows {
 }
 
 fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
-    let end = entry.find(['*', ':'])?;
+    let end = entry.find(['*', '~', ':'])?;
     let (mut positional, mut options) = (Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
         match (param, param.strip_suffix('?')) {
@@ -105,6 +112,7 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
             (name, _) => positional.push(Parameter::Rust(name.to_string())),
         }
     }
-    let each = entry[end..].starts_with('*');
-    Some((entry[..end].to_string(), Row { path: quote!(#path), ops: ops.clone(), each, positional, options }))
+    let sort = |c| entry[end..].starts_with(c);
+    let (each, reduces, ops) = (sort('*'), sort('~'), ops.clone());
+    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, options }))
 }

@@ -11,12 +11,14 @@
 mod join;
 mod leaf;
 mod node;
+mod reduce;
 mod run;
 mod writer;
 
 pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
 pub use leaf::{Array, AsOperand, IntoLeaf, Layout, Leaves, MOST, Value, Visitor, array, leaf, leaf_kind, operand};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
+pub use reduce::{Reduce, reduce};
 pub use run::{Call, Run, Valued, run, run_over, same_shape, whole};
 pub use writer::{Numbers, Writer};
 
