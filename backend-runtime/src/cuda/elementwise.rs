@@ -2,10 +2,12 @@
 
 use super::{
     Cuda, CudaArray, Operand,
+    array::RawArray,
+    copy as copying,
     map::{Input, map},
-    program::{Expression, Program, ProgramSource},
+    program::{Expression, Program, ProgramSource, mover},
 };
-use crate::{DTypeKind, Each, EachOf, EachSource, Element, Result};
+use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -67,5 +69,29 @@ fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]
     let text = if T::DTYPE.kind() == DTypeKind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
     let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T };
     let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
-    Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))
+    Ok(CudaArray::of(moving(b, &program, &f.params(), inputs, F::MOVED, U::DTYPE)?))
+}
+
+/// The result of an expression; where elements are only moved, by the kernel that serves all dtypes of their size.
+fn moving(
+    b: &Cuda,
+    program: &Program,
+    params: &[f64],
+    inputs: &[Input],
+    moved: &[usize],
+    dtype: DType,
+) -> Result<RawArray> {
+    if moved.is_empty() {
+        return map(b, program.name, program, params, inputs, dtype);
+    }
+    let arrays: Vec<Option<RawArray>> = inputs.iter().map(|x| x.array().map(copying::moved)).collect();
+    let mut inputs = inputs.to_vec();
+    for &at in moved {
+        inputs[at] = match (&arrays[at], inputs[at]) {
+            (Some(array), _) => Input::Array(array),
+            (None, value) => value.as_mover(),
+        };
+    }
+    let out = map(b, program.name, program, params, &inputs, mover(dtype))?;
+    Ok(RawArray { dtype, ..out })
 }

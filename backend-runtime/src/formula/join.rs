@@ -16,6 +16,10 @@ pub struct Literal(pub f64);
 pub struct Whole(pub i64);
 
 /// What a part of a formula is that has a dtype: an element of an array, or a scalar.
+#[diagnostic::on_unimplemented(
+    message = "a number alone has no dtype here: give it one, such as `2_i64`",
+    label = "a number without a dtype"
+)]
 pub trait Single: Copy + Send + Sync + Valued {
     /// Its dtype.
     type DType: Element;
@@ -27,6 +31,9 @@ pub trait Single: Copy + Send + Sync + Valued {
 
     /// A result.
     fn with<U: Element>(result: U) -> Self::With<U>;
+
+    /// As an operand of the backend.
+    fn operand<'v, B: Arrays>(x: &'v Self::Val<'_, B>) -> Operand<'v, B, Self::DType>;
 
     /// The op of the backend on an array, or the op itself on a scalar.
     fn call<'a, B: Arrays, F: Call<1, B, Self::DType>>(
@@ -50,6 +57,10 @@ impl<T: Element> Single for T {
         result
     }
 
+    fn operand<'v, B: Arrays>(x: &'v Computed<'_, B, T>) -> Operand<'v, B, T> {
+        x.operand()
+    }
+
     fn call<'a, B: Arrays, F: Call<1, B, T>>(
         b: &B,
         op: &F,
@@ -71,6 +82,10 @@ impl<T: Element> Single for Scalar<T> {
     #[inline(always)]
     fn with<U: Element>(result: U) -> Scalar<U> {
         Scalar(result)
+    }
+
+    fn operand<'v, B: Arrays>(x: &'v Scalar<T>) -> Operand<'v, B, T> {
+        Operand::Scalar(x.0)
     }
 
     fn call<'a, B: Arrays, F: Call<1, B, T>>(
@@ -98,6 +113,9 @@ pub trait Join<O: Valued>: Copy + Valued {
 
     /// A result.
     fn with<U: Element>(result: U) -> Self::With<U>;
+
+    /// Both as operands of the backend.
+    fn operands<'v, B: Arrays>(x: &'v Self::Val<'_, B>, y: &'v O::Val<'_, B>) -> [Operand<'v, B, Self::DType>; 2];
 
     /// The op of the backend where one of the two is an array, else the op itself.
     fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
@@ -170,14 +188,20 @@ macro_rules! join {
                 result
             }
 
+            fn operands<'v, B: Arrays>(
+                x: &'v <$x as Valued>::Val<'_, B>,
+                y: &'v <$y as Valued>::Val<'_, B>,
+            ) -> [Operand<'v, B, T>; 2] {
+                [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)]
+            }
+
             fn call<'a, B: Arrays, F: Call<2, B, T>>(
                 b: &B,
                 op: &F,
                 x: <$x as Valued>::Val<'a, B>,
                 y: <$y as Valued>::Val<'a, B>,
             ) -> Result<Computed<'a, B, F::Out>> {
-                let operands = [<$x as Fits<T>>::operand(&x), <$y as Fits<T>>::operand(&y)];
-                op.call(b, operands).map(Computed::Made)
+                op.call(b, <$x as Join<$y>>::operands(&x, &y)).map(Computed::Made)
             }
         }
     )*};
@@ -208,6 +232,13 @@ macro_rules! join_scalars {
             #[inline(always)]
             fn with<U: Element>(result: U) -> Scalar<U> {
                 Scalar(result)
+            }
+
+            fn operands<'v, B: Arrays>(
+                x: &'v <$x as Valued>::Val<'_, B>,
+                y: &'v <$y as Valued>::Val<'_, B>,
+            ) -> [Operand<'v, B, T>; 2] {
+                [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)]
             }
 
             fn call<'a, B: Arrays, F: Call<2, B, T>>(_: &B, op: &F, x: <$x as Valued>::Val<'a, B>, y: <$y as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {

@@ -31,7 +31,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
 
 /// Whether a dtype holds a whole number beside an operand of an op. Floats round it.
 #[inline(always)]
-fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
+pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     let Some(number) = number else { return Ok(()) };
     let bits = 8 * T::DTYPE.size() as u32;
     let fits = match T::DTYPE.kind() {

@@ -8,14 +8,21 @@ use super::{
     typed::Typed,
 };
 use crate::{Each, EachOf, EachSource, Element, Result};
-use std::ptr;
+use std::{any::Any, ptr};
 
-/// One op over an operand.
+/// One op over an operand. An array that has the dtype to which it is converted is shared, which copies nothing until either
+/// is written to.
 #[inline]
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
 {
+    if const { F::CONVERTS }
+        && let Operand::Array(x) = x
+        && let Some(same) = (x as &dyn Any).downcast_ref::<NdArray<F::Out>>()
+    {
+        return Ok(same.clone());
+    }
     // SAFETY: the kernel is that of the op over one operand of this dtype.
     unsafe { F::Out::numpyish_run(kernel::<1, T, F>(), ptr::from_ref(f).cast(), &[view_operand(&x)]) }
 }

@@ -1,12 +1,10 @@
-//! Parts of arrays: slices, gathers, scatters, masks and choices.
+//! Parts of arrays: slices, gathers, scatters, masks.
 
 mod along;
-mod choice;
 mod mask;
 mod part;
 
 pub use along::{scatter, scatter_add, take, take_along_axis};
-pub use choice::r#where;
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::{getitem, setitem};
 
