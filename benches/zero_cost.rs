@@ -15,7 +15,7 @@ use std::hint::black_box;
 /// One op, written against the library's function.
 #[inline(never)]
 fn add_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
-    each2(b, &ops::add {}, Operand::Array(x), Operand::Array(y))
+    each2(b, &ops::add {}, Operand::array(x), Operand::array(y))
 }
 
 /// The same over any backend.
@@ -27,11 +27,11 @@ fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Resul
 /// Three ops, written against the library's functions: `(x + y) * x - y`.
 #[inline(never)]
 fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
-    let sum = each2(b, &ops::add {}, Operand::Array(x), Operand::Array(y))?;
-    let product = each2(b, &ops::multiply {}, Operand::Array(&sum), Operand::Array(x))?;
+    let sum = each2(b, &ops::add {}, Operand::array(x), Operand::array(y))?;
+    let product = each2(b, &ops::multiply {}, Operand::array(&sum), Operand::array(x))?;
     // where calls nest, an intermediate result ends with the call it was made for
     drop(sum);
-    each2(b, &ops::subtract {}, Operand::Array(&product), Operand::Array(y))
+    each2(b, &ops::subtract {}, Operand::array(&product), Operand::array(y))
 }
 
 /// The same over any backend.

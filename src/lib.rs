@@ -28,11 +28,11 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo, Error,
-    Float, HostArray, Integer, Interpolation, IntoAxis, IntoHost, IntoOperand, Lengths, MeshIndexing, Norm, Numbers,
-    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result,
-    ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type,
-    torch::Torch,
+    ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo,
+    Error, Float, HostArray, Integer, Interpolation, IntoArray, IntoAxis, IntoHost, IntoOperand, Lengths, MeshIndexing,
+    Norm, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real,
+    RealNumeric, Result, ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
+    numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]

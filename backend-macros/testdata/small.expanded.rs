@@ -11,10 +11,10 @@ pub trait Elementwise: crate::runtime::Arrays {
 
 Parameters, dtypes, errors and an example: [`ops::add`].*/
     #[doc(alias = "plus")]
-    fn add<T: crate::runtime::Float, K1, K2>(
+    fn add<'a, T: crate::runtime::Float, K1, K2>(
         &self,
-        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x1, x2);
         Err(
@@ -28,16 +28,16 @@ Parameters, dtypes, errors and an example: [`ops::add`].*/
 
 Parameters, dtypes, errors and an example: [`ops::leaky`].*/
     #[inline]
-    fn leaky<T: crate::runtime::Real>(
+    fn leaky<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         self.leaky_with(x, options::LeakyOptions::new())
     }
     ///[`leaky`](Self::leaky) with [options](options::LeakyOptions) by name.
-    fn leaky_with<T: crate::runtime::Real>(
+    fn leaky_with<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x, options);
@@ -51,9 +51,9 @@ Parameters, dtypes, errors and an example: [`ops::leaky`].*/
     /**x where it is above the limit, the value elsewhere.
 
 Parameters, dtypes, errors and an example: [`ops::threshold`].*/
-    fn threshold<T: crate::runtime::Real>(
+    fn threshold<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         limit: T,
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
@@ -69,17 +69,17 @@ Parameters, dtypes, errors and an example: [`ops::threshold`].*/
 
 Parameters, dtypes, errors and an example: [`ops::sum`].*/
     #[inline]
-    fn sum<T: crate::runtime::Float>(
+    fn sum<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         self.sum_with(x, axis, options::SumOptions::new())
     }
     ///[`sum`](Self::sum) with [options](options::SumOptions) by name.
-    fn sum_with<T: crate::runtime::Float>(
+    fn sum_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
@@ -95,17 +95,17 @@ Parameters, dtypes, errors and an example: [`ops::sum`].*/
 
 Parameters, dtypes, errors and an example: [`ops::rms`].*/
     #[inline]
-    fn rms<T: crate::runtime::Float>(
+    fn rms<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         self.rms_with(x, axis, options::RmsOptions::new())
     }
     ///[`rms`](Self::rms) with [options](options::RmsOptions) by name.
-    fn rms_with<T: crate::runtime::Float>(
+    fn rms_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
@@ -121,16 +121,16 @@ Parameters, dtypes, errors and an example: [`ops::rms`].*/
 
 Parameters, dtypes, errors and an example: [`ops::ends`].*/
     #[inline]
-    fn ends<T: crate::runtime::Float>(
+    fn ends<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         self.ends_with(x, options::EndsOptions::new())
     }
     ///[`ends`](Self::ends) with [options](options::EndsOptions) by name.
-    fn ends_with<T: crate::runtime::Float>(
+    fn ends_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let _ = (x, options);
@@ -144,9 +144,9 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
     /**Whether all elements are equal.
 
 Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
-    fn is_flat<T: IsFlatDtypes>(
+    fn is_flat<'a, T: IsFlatDtypes>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let _ = (x,);
         Err(
@@ -160,21 +160,22 @@ Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
 #[doc(hidden)]
 impl Elementwise for crate::runtime::numpyish::Numpyish {
     #[inline]
-    fn add<T: crate::runtime::Float, K1, K2>(
+    fn add<'a, T: crate::runtime::Float, K1, K2>(
         &self,
-        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        let x1 = x1.operand();
-        let x2 = x2.operand();
+        let x1 = x1.into_operand();
+        let x2 = x2.into_operand();
         crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
     }
     #[inline]
-    fn leaky_with<T: crate::runtime::Real>(
+    fn leaky_with<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
         crate::runtime::numpyish::elementwise::each1(
             self,
@@ -183,64 +184,69 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         )
     }
     #[inline]
-    fn threshold<T: crate::runtime::Real>(
+    fn threshold<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         limit: T,
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        crate::runtime::numpyish::select::threshold(self, x, limit, value)
+        let x = x.into_array();
+        crate::runtime::numpyish::select::threshold(self, &*x, limit, value)
     }
     #[inline]
-    fn sum_with<T: crate::runtime::Float>(
+    fn sum_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        crate::runtime::numpyish::reduction::sum(self, x, axis, keepdims)
+        crate::runtime::numpyish::reduction::sum(self, &*x, axis, keepdims)
     }
     #[inline]
-    fn rms_with<T: crate::runtime::Float>(
+    fn rms_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
-        __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
+        __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
     }
     #[inline]
-    fn ends_with<T: crate::runtime::Float>(
+    fn ends_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+        let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        crate::runtime::numpyish::sort::ends(self, x, weights, first, side)
+        crate::runtime::numpyish::sort::ends(self, &*x, weights, first, side)
             .map(::core::convert::From::from)
     }
     #[inline]
-    fn is_flat<T: IsFlatDtypes>(
+    fn is_flat<'a, T: IsFlatDtypes>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
-        crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
+        let x = x.into_array();
+        crate::is_flat(self, &*x).map_err(|why| why.within("is_flat"))
     }
 }
 #[doc(hidden)]
 impl Elementwise for crate::runtime::torch::Torch {
     #[inline]
-    fn add<T: crate::runtime::Float, K1, K2>(
+    fn add<'a, T: crate::runtime::Float, K1, K2>(
         &self,
-        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        let x1 = x1.operand();
-        let x2 = x2.operand();
+        let x1 = x1.into_operand();
+        let x2 = x2.into_operand();
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "add",
             "aten::add",
@@ -253,15 +259,19 @@ impl Elementwise for crate::runtime::torch::Torch {
         >(
             self,
             &ATEN,
-            &[crate::runtime::torch::Arg::from(x1), crate::runtime::torch::Arg::from(x2)],
+            &[
+                crate::runtime::torch::Arg::from(&x1),
+                crate::runtime::torch::Arg::from(&x2),
+            ],
         )
     }
     #[inline]
-    fn leaky_with<T: crate::runtime::Real>(
+    fn leaky_with<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "leaky",
@@ -276,18 +286,19 @@ impl Elementwise for crate::runtime::torch::Torch {
             self,
             &ATEN,
             &[
-                crate::runtime::torch::Arg::from(x),
+                crate::runtime::torch::Arg::from(&*x),
                 crate::runtime::torch::Arg::from(slope),
             ],
         )
     }
     #[inline]
-    fn threshold<T: crate::runtime::Real>(
+    fn threshold<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         limit: T,
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "threshold",
             "aten::threshold",
@@ -301,62 +312,66 @@ impl Elementwise for crate::runtime::torch::Torch {
             self,
             &ATEN,
             &[
-                crate::runtime::torch::Arg::from(x),
+                crate::runtime::torch::Arg::from(&*x),
                 crate::runtime::torch::Arg::element(limit),
                 crate::runtime::torch::Arg::element(value),
             ],
         )
     }
     #[inline]
-    fn sum_with<T: crate::runtime::Float>(
+    fn sum_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        crate::runtime::torch::reduction::sum(self, x, axis, keepdims)
+        crate::runtime::torch::reduction::sum(self, &*x, axis, keepdims)
     }
     #[inline]
-    fn rms_with<T: crate::runtime::Float>(
+    fn rms_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
-        __compose::rms(self, x, axis, keepdims).map_err(|why| why.within("rms"))
+        __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
     }
     #[inline]
-    fn ends_with<T: crate::runtime::Float>(
+    fn ends_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+        let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        crate::runtime::torch::sort::ends(self, x, weights, first, side)
+        crate::runtime::torch::sort::ends(self, &*x, weights, first, side)
             .map(::core::convert::From::from)
     }
     #[inline]
-    fn is_flat<T: IsFlatDtypes>(
+    fn is_flat<'a, T: IsFlatDtypes>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
-        crate::is_flat(self, x).map_err(|why| why.within("is_flat"))
+        let x = x.into_array();
+        crate::is_flat(self, &*x).map_err(|why| why.within("is_flat"))
     }
 }
 #[doc(hidden)]
 impl Elementwise for crate::AnyBackend {
     #[inline]
-    fn add<T: crate::runtime::Float, K1, K2>(
+    fn add<'a, T: crate::runtime::Float, K1, K2>(
         &self,
-        x1: impl crate::runtime::IntoOperand<Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<Self, T, K2>,
+        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
     ) -> crate::runtime::Result<Self::Array<T>> {
-        let x1 = x1.operand();
-        let x2 = x2.operand();
+        let x1 = x1.into_operand();
+        let x2 = x2.into_operand();
         match self {
             crate::AnyBackend::Numpyish(b) => {
                 let r = b
@@ -377,89 +392,118 @@ impl Elementwise for crate::AnyBackend {
         }
     }
     #[inline]
-    fn leaky_with<T: crate::runtime::Real>(
+    fn leaky_with<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         match self {
             crate::AnyBackend::Numpyish(b) => {
-                let r = b.leaky_with(x.numpyish("leaky")?, options)?;
+                let r = b
+                    .leaky_with(crate::AnyArray::numpyish_given(x, "leaky")?, options)?;
                 Ok(crate::AnyArray::Numpyish(r))
             }
             crate::AnyBackend::Torch(b) => {
-                let r = b.leaky_with(x.torch("leaky")?, options)?;
+                let r = b
+                    .leaky_with(crate::AnyArray::torch_given(x, "leaky")?, options)?;
                 Ok(crate::AnyArray::Torch(r))
             }
         }
     }
     #[inline]
-    fn threshold<T: crate::runtime::Real>(
+    fn threshold<'a, T: crate::runtime::Real>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         limit: T,
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         match self {
             crate::AnyBackend::Numpyish(b) => {
-                let r = b.threshold(x.numpyish("threshold")?, limit, value)?;
+                let r = b
+                    .threshold(
+                        crate::AnyArray::numpyish_given(x, "threshold")?,
+                        limit,
+                        value,
+                    )?;
                 Ok(crate::AnyArray::Numpyish(r))
             }
             crate::AnyBackend::Torch(b) => {
-                let r = b.threshold(x.torch("threshold")?, limit, value)?;
+                let r = b
+                    .threshold(
+                        crate::AnyArray::torch_given(x, "threshold")?,
+                        limit,
+                        value,
+                    )?;
                 Ok(crate::AnyArray::Torch(r))
             }
         }
     }
     #[inline]
-    fn sum_with<T: crate::runtime::Float>(
+    fn sum_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::SumOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         match self {
             crate::AnyBackend::Numpyish(b) => {
-                let r = b.sum_with(x.numpyish("sum")?, axis, options)?;
+                let r = b
+                    .sum_with(
+                        crate::AnyArray::numpyish_given(x, "sum")?,
+                        axis,
+                        options,
+                    )?;
                 Ok(crate::AnyArray::Numpyish(r))
             }
             crate::AnyBackend::Torch(b) => {
-                let r = b.sum_with(x.torch("sum")?, axis, options)?;
+                let r = b
+                    .sum_with(crate::AnyArray::torch_given(x, "sum")?, axis, options)?;
                 Ok(crate::AnyArray::Torch(r))
             }
         }
     }
     #[inline]
-    fn rms_with<T: crate::runtime::Float>(
+    fn rms_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         axis: impl Into<crate::runtime::Axes>,
         options: options::RmsOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
+        let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         match self {
             crate::AnyBackend::Numpyish(b) => {
-                let r = b.rms_with(x.numpyish("rms")?, axis, options)?;
+                let r = b
+                    .rms_with(
+                        crate::AnyArray::numpyish_given(x, "rms")?,
+                        axis,
+                        options,
+                    )?;
                 Ok(crate::AnyArray::Numpyish(r))
             }
             crate::AnyBackend::Torch(b) => {
-                let r = b.rms_with(x.torch("rms")?, axis, options)?;
+                let r = b
+                    .rms_with(crate::AnyArray::torch_given(x, "rms")?, axis, options)?;
                 Ok(crate::AnyArray::Torch(r))
             }
         }
     }
     #[inline]
-    fn ends_with<T: crate::runtime::Float>(
+    fn ends_with<'a, T: crate::runtime::Float>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
+        let x = x.into_array();
         match self {
             crate::AnyBackend::Numpyish(b) => {
                 let r = b
                     .ends_with(
-                        x.numpyish("ends")?,
+                        crate::AnyArray::numpyish_given(x, "ends")?,
                         {
                             let mut own = options::EndsOptions::new();
                             own.weights = options
@@ -482,7 +526,7 @@ impl Elementwise for crate::AnyBackend {
             crate::AnyBackend::Torch(b) => {
                 let r = b
                     .ends_with(
-                        x.torch("ends")?,
+                        crate::AnyArray::torch_given(x, "ends")?,
                         {
                             let mut own = options::EndsOptions::new();
                             own.weights = options
@@ -505,17 +549,18 @@ impl Elementwise for crate::AnyBackend {
         }
     }
     #[inline]
-    fn is_flat<T: IsFlatDtypes>(
+    fn is_flat<'a, T: IsFlatDtypes>(
         &self,
-        x: &Self::Array<T>,
+        x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
+        let x = x.into_array();
         match self {
             crate::AnyBackend::Numpyish(b) => {
-                let r = b.is_flat(x.numpyish("is_flat")?)?;
+                let r = b.is_flat(crate::AnyArray::numpyish_given(x, "is_flat")?)?;
                 Ok(r)
             }
             crate::AnyBackend::Torch(b) => {
-                let r = b.is_flat(x.torch("is_flat")?)?;
+                let r = b.is_flat(crate::AnyArray::torch_given(x, "is_flat")?)?;
                 Ok(r)
             }
         }
@@ -598,6 +643,38 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     }
     #[doc(hidden)]
     #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn numpyish_given<'a>(
+        x: ::std::borrow::Cow<'a, AnyArray<T>>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        ::std::borrow::Cow<
+            'a,
+            <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+        >,
+    > {
+        Ok(
+            match x {
+                ::std::borrow::Cow::Borrowed(x) => {
+                    ::std::borrow::Cow::Borrowed(x.numpyish(op)?)
+                }
+                ::std::borrow::Cow::Owned(AnyArray::Numpyish(x)) => {
+                    ::std::borrow::Cow::Owned(x)
+                }
+                ::std::borrow::Cow::Owned(other) => {
+                    return Err(
+                        crate::runtime::Error::backend(
+                            op,
+                            <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
+                            other.backend(),
+                        ),
+                    );
+                }
+            },
+        )
+    }
+    #[doc(hidden)]
+    #[inline]
     pub fn numpyish_operand<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
         op: &'static str,
@@ -608,7 +685,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
             match x {
                 crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
                 crate::runtime::Operand::Array(x) => {
-                    crate::runtime::Operand::Array(x.numpyish(op)?)
+                    crate::runtime::Operand::Array(AnyArray::numpyish_given(x, op)?)
                 }
             },
         )
@@ -637,6 +714,38 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     }
     #[doc(hidden)]
     #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn torch_given<'a>(
+        x: ::std::borrow::Cow<'a, AnyArray<T>>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        ::std::borrow::Cow<
+            'a,
+            <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+        >,
+    > {
+        Ok(
+            match x {
+                ::std::borrow::Cow::Borrowed(x) => {
+                    ::std::borrow::Cow::Borrowed(x.torch(op)?)
+                }
+                ::std::borrow::Cow::Owned(AnyArray::Torch(x)) => {
+                    ::std::borrow::Cow::Owned(x)
+                }
+                ::std::borrow::Cow::Owned(other) => {
+                    return Err(
+                        crate::runtime::Error::backend(
+                            op,
+                            <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                            other.backend(),
+                        ),
+                    );
+                }
+            },
+        )
+    }
+    #[doc(hidden)]
+    #[inline]
     pub fn torch_operand<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
         op: &'static str,
@@ -647,7 +756,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
             match x {
                 crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
                 crate::runtime::Operand::Array(x) => {
-                    crate::runtime::Operand::Array(x.torch(op)?)
+                    crate::runtime::Operand::Array(AnyArray::torch_given(x, op)?)
                 }
             },
         )
@@ -742,6 +851,8 @@ Element by element.
 | [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | Numpyish, Torch |
 
 */
+    #[doc(hidden)]
+    pub use super::__each;
     /**x1 + x2.
 
 ```text
@@ -1741,7 +1852,7 @@ pub mod __each {
             ]: [rt::Operand<'_, B, T>; 1usize],
         ) -> rt::Result<B::Array<<Self as rt::Each<1usize, T>>::Out>> {
             b.leaky_with(
-                &*rt::formula::whole(b, &x0)?,
+                rt::formula::whole(b, x0)?,
                 super::options::LeakyOptions::new().slope(self.slope),
             )
         }

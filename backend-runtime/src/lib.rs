@@ -44,7 +44,7 @@ pub use host::{HostArray, IntoHost};
 pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
 #[doc(no_inline)]
 pub use num_complex::{self, Complex};
-pub use operand::{IntoOperand, Operand, Scalar, kind};
+pub use operand::{ArrayList, IntoArray, IntoOperand, Operand, Scalar, kind};
 pub use params::*;
 pub use promotion::{can_cast, finfo, iinfo, result_type};
 pub use wrap::Wrap;

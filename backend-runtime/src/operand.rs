@@ -1,22 +1,119 @@
-//! Operands of ops: an array, an array by value, a scalar or a literal, on either side.
+//! What ops are given: arrays by reference or by value, lists of them, and operands, which may be scalars or literals too.
 
 use crate::{Arrays, Complex, Element, Float, bf16, f16};
+use std::borrow::Cow;
+
+/// An array that an op is given: `&array`, or an array by value, so that calls nest.
+///
+/// An op may write its result into the memory of an array that it is given by value, where no other handle is left.
+#[diagnostic::on_unimplemented(
+    message = "this op takes an array of the backend or a reference to one, and not `{Self}`",
+    label = "not an array of this backend and dtype",
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
+            an op does not change its arguments: for `&mut` there are `set` and `expr!(b, x = ..)`"
+)]
+pub trait IntoArray<'a, A: Clone + 'a> {
+    /// The array.
+    fn into_array(self) -> Cow<'a, A>;
+}
+
+impl<'a, A: Clone> IntoArray<'a, A> for &'a A {
+    #[inline(always)]
+    fn into_array(self) -> Cow<'a, A> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<'a, A: Clone> IntoArray<'a, A> for &&'a A {
+    #[inline(always)]
+    fn into_array(self) -> Cow<'a, A> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<'a, A: Clone + 'a> IntoArray<'a, A> for A {
+    #[inline(always)]
+    fn into_array(self) -> Cow<'a, A> {
+        Cow::Owned(self)
+    }
+}
+
+impl<'a, A: Clone + 'a> IntoArray<'a, A> for Cow<'a, A> {
+    #[inline(always)]
+    fn into_array(self) -> Cow<'a, A> {
+        self
+    }
+}
+
+/// Arrays that an op is given as a list: `[x, y]`, `[&x, &y]`, a vector or a slice of either.
+#[diagnostic::on_unimplemented(
+    message = "this op takes a list of arrays of the backend, such as `[&x, &y]`, and not `{Self}`",
+    label = "not a list of arrays of this backend and dtype"
+)]
+pub trait ArrayList<A> {
+    /// The arrays.
+    fn arrays(&self) -> Vec<&A>;
+}
+
+/// What a list of arrays has: arrays, or references to them.
+#[diagnostic::on_unimplemented(
+    message = "this op takes a list of arrays of the backend, and not of `{Self}`",
+    label = "not a list of arrays of this backend and dtype",
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
+)]
+pub trait ListItem<A> {
+    /// The array.
+    fn item(&self) -> &A;
+}
+
+impl<A> ListItem<A> for A {
+    fn item(&self) -> &A {
+        self
+    }
+}
+
+impl<A> ListItem<A> for &A {
+    fn item(&self) -> &A {
+        self
+    }
+}
+
+macro_rules! list {
+    ($([$($declared:tt)*] $list:ty),*) => {$(
+        impl<A, X: ListItem<A>, $($declared)*> ArrayList<A> for $list {
+            fn arrays(&self) -> Vec<&A> {
+                self.iter().map(ListItem::item).collect()
+            }
+        }
+    )*};
+}
+list!([const N: usize] [X; N], [const N: usize] &[X; N], [] &[X], [] Vec<X>, [] &Vec<X>);
 
 /// An array or a scalar, after conversion.
+#[derive(Debug)]
 pub enum Operand<'a, B: Arrays, T: Element> {
     /// An array of the backend.
-    Array(&'a B::Array<T>),
+    Array(Cow<'a, B::Array<T>>),
     /// A scalar, which broadcasts with everything.
     Scalar(T),
 }
 
-impl<B: Arrays, T: Element> Clone for Operand<'_, B, T> {
-    fn clone(&self) -> Self {
-        *self
+impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
+    /// An array that stays its owner's.
+    #[inline(always)]
+    pub fn array(x: &'a B::Array<T>) -> Operand<'a, B, T> {
+        Operand::Array(Cow::Borrowed(x))
+    }
+
+    /// The same operand, borrowed.
+    #[inline(always)]
+    pub fn by_ref(&self) -> Operand<'_, B, T> {
+        match self {
+            Operand::Array(x) => Operand::Array(Cow::Borrowed(&**x)),
+            Operand::Scalar(x) => Operand::Scalar(*x),
+        }
     }
 }
-
-impl<B: Arrays, T: Element> Copy for Operand<'_, B, T> {}
 
 /// Types that an operand may have: `&array`, an array by value (so that calls nest), a `T`, or a literal.
 ///
@@ -25,9 +122,9 @@ impl<B: Arrays, T: Element> Copy for Operand<'_, B, T> {}
     message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
 )]
-pub trait IntoOperand<B: Arrays, T: Element, K> {
-    /// The operand, borrowed from `self`.
-    fn operand(&self) -> Operand<'_, B, T>;
+pub trait IntoOperand<'a, B: Arrays, T: Element, K> {
+    /// The operand.
+    fn into_operand(self) -> Operand<'a, B, T>;
 }
 
 /// Markers that keep the implementations of [`IntoOperand`] apart. Nobody names them: they are inferred.
@@ -40,35 +137,45 @@ pub mod kind {
     pub struct Scalar;
     /// An operand that was converted before.
     pub struct Ready;
+    /// A reference to one.
+    pub struct ReadyBorrowed;
 }
 
-impl<B: Arrays, T: Element> IntoOperand<B, T, kind::Borrowed> for &B::Array<T> {
+impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::Borrowed> for &'a B::Array<T> {
     #[inline(always)]
-    fn operand(&self) -> Operand<'_, B, T> {
-        Operand::Array(*self)
+    fn into_operand(self) -> Operand<'a, B, T> {
+        Operand::Array(Cow::Borrowed(self))
     }
 }
 
-impl<B: Arrays, T: Element> IntoOperand<B, T, kind::Owned> for B::Array<T> {
+impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::Owned> for B::Array<T> {
     #[inline(always)]
-    fn operand(&self) -> Operand<'_, B, T> {
-        Operand::Array(self)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<B: Arrays, T: Element, S: Copy + Into<Scalar<T>>> IntoOperand<B, T, kind::Scalar> for S {
-    #[inline(always)]
-    fn operand(&self) -> Operand<'_, B, T> {
-        Operand::Scalar((*self).into().0)
+    fn into_operand(self) -> Operand<'a, B, T> {
+        Operand::Array(Cow::Owned(self))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Arrays, T: Element> IntoOperand<B, T, kind::Ready> for Operand<'_, B, T> {
+impl<'a, B: Arrays, T: Element, S: Copy + Into<Scalar<T>>> IntoOperand<'a, B, T, kind::Scalar> for S {
     #[inline(always)]
-    fn operand(&self) -> Operand<'_, B, T> {
-        *self
+    fn into_operand(self) -> Operand<'a, B, T> {
+        Operand::Scalar(self.into().0)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::Ready> for Operand<'a, B, T> {
+    #[inline(always)]
+    fn into_operand(self) -> Operand<'a, B, T> {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &'a Operand<'_, B, T> {
+    #[inline(always)]
+    fn into_operand(self) -> Operand<'a, B, T> {
+        self.by_ref()
     }
 }
 

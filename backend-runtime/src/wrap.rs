@@ -24,11 +24,11 @@ pub trait Wrap: Arrays {
     fn open_operand<'a, T: Element>(
         &'a self,
         op: &'static str,
-        x: Operand<'a, Self, T>,
+        x: &'a Operand<'_, Self, T>,
     ) -> Result<Operand<'a, Self::Within, T>> {
         Ok(match x {
-            Operand::Array(x) => Operand::Array(self.open(op, x)?),
-            Operand::Scalar(x) => Operand::Scalar(x),
+            Operand::Array(x) => Operand::array(self.open(op, x)?),
+            Operand::Scalar(x) => Operand::Scalar(*x),
         })
     }
 }

@@ -57,7 +57,7 @@ pub mod elementwise {
 
     fn array<T: Element>(x: Input<'_, T>) -> NaiveArray<T> {
         match x {
-            Operand::Array(x) => x.clone(),
+            Operand::Array(x) => x.into_owned(),
             Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
         }
     }

@@ -80,7 +80,7 @@ pub fn blend<B: Backend, T: Real>(
     share: f64,
 ) -> Result<B::Array<T>> {
     // the operands meet in the order of the row, so that shapes which do not fit are told in the same words
-    let first = b.r#where(mask, x1, x1)?;
+    let first = b.r#where(mask, &x1, &x1)?;
     let mixed = b.add(&first, b.multiply(b.subtract(&first, x2)?, T::from_f64(-share))?)?;
     b.r#where(mask, mixed, &first)
 }

@@ -325,7 +325,8 @@ impl Op {
 
     /// Whether an `each` expression is its operand in the second dtype of the row.
     pub fn converts(&self, expr: &Expr) -> bool {
-        let is_operand = |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
+        let is_operand =
+            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
         matches!(&expr.node, Node::Word(word, args) if word == "cast" && args.iter().all(is_operand))
     }
 

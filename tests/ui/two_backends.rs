@@ -1,10 +1,14 @@
-//! Arrays of two backends in one op: nothing moves silently.
+//! Arrays of two backends in one op: nothing moves silently. An op changes none of its arguments.
 
 use backends::prelude::*;
 
 fn main() -> Result<()> {
     let (b, torch) = (Numpyish::new(), Torch::cpu()?);
-    let (x, y) = (b.asarray([1.0_f64])?, torch.asarray([1.0_f64])?);
+    let (mut x, y) = (b.asarray([1.0_f64])?, torch.asarray([1.0_f64])?);
     b.add(&x, &y)?;
+    b.exp(&y)?;
+    b.concat([&y])?;
+    b.exp(&mut x)?;
+    b.sum(1.5, ..)?;
     Ok(())
 }

@@ -19,13 +19,16 @@ struct Member {
     summary: String,
     /// The method of the arrays' enum that gives an array of this backend.
     get: Ident,
+    /// The same of an array that an op is given.
+    get_given: Ident,
     /// The same of an operand.
     get_operand: Ident,
 }
 
 impl Member {
     fn new(name: &str, variant: Ident, ty: TokenStream, summary: String) -> Member {
-        Member { variant, ty, summary, get: id(name), get_operand: format_ident!("{name}_operand") }
+        let (get_given, get_operand) = (format_ident!("{name}_given"), format_ident!("{name}_operand"));
+        Member { variant, ty, summary, get: id(name), get_given, get_operand }
     }
 }
 
@@ -65,6 +68,7 @@ impl Expand<'_> {
         let rt = self.rt();
         let variant: &Vec<&Ident> = &any.members.iter().map(|m| &m.variant).collect();
         let get: &Vec<&Ident> = &any.members.iter().map(|m| &m.get).collect();
+        let get_given: &Vec<&Ident> = &any.members.iter().map(|m| &m.get_given).collect();
         let get_operand: Vec<&Ident> = any.members.iter().map(|m| &m.get_operand).collect();
         let ty: &Vec<&TokenStream> = &any.members.iter().map(|m| &m.ty).collect();
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
@@ -105,10 +109,26 @@ impl Expand<'_> {
 
                     #[doc(hidden)]
                     #[inline]
+                    #[allow(unreachable_patterns)]
+                    pub fn #get_given<'a>(
+                        x: ::std::borrow::Cow<'a, #any_array<T>>,
+                        op: &'static str,
+                    ) -> #rt::Result<::std::borrow::Cow<'a, <#ty as #rt::Arrays>::Array<T>>> {
+                        Ok(match x {
+                            ::std::borrow::Cow::Borrowed(x) => ::std::borrow::Cow::Borrowed(x.#get(op)?),
+                            ::std::borrow::Cow::Owned(#any_array::#variant(x)) => ::std::borrow::Cow::Owned(x),
+                            ::std::borrow::Cow::Owned(other) => {
+                                return Err(#rt::Error::backend(op, #text, other.backend()));
+                            }
+                        })
+                    }
+
+                    #[doc(hidden)]
+                    #[inline]
                     pub fn #get_operand<'a>(x: #rt::Operand<'a, #any_name, T>, op: &'static str) -> #rt::Result<#rt::Operand<'a, #ty, T>> {
                         Ok(match x {
                             #rt::Operand::Scalar(s) => #rt::Operand::Scalar(s),
-                            #rt::Operand::Array(x) => #rt::Operand::Array(x.#get(op)?),
+                            #rt::Operand::Array(x) => #rt::Operand::Array(#any_array::#get_given(x, op)?),
                         })
                     }
                 )*
@@ -183,15 +203,15 @@ impl Expand<'_> {
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let Any { name: any_name, array: any_array, .. } = any;
-        let Member { variant, get, get_operand, .. } = member;
+        let Member { variant, get, get_given, get_operand, .. } = member;
         let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
             match p.kind {
-                Kind::Array(_) => quote!(#n.#get(#name)?),
+                Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
                 Kind::Operand(_) => quote!(#any_array::#get_operand(#n, #name)?),
                 Kind::Arrays(_) => {
-                    quote!(&#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
+                    quote!(#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
                 }
                 _ => quote!(#n),
             }

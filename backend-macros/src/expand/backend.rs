@@ -45,7 +45,7 @@ impl Expand<'_> {
 
     fn body(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (rt, root, module, name) = (self.rt(), &self.root, self.module(backend), &op.name);
-        let all: Vec<Ident> = op.params.iter().map(|p| id(&p.name)).collect();
+        let all: Vec<TokenStream> = op.params.iter().map(|p| self.passed(p, op)).collect();
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Fold(_)) => self.fold_call(op, &module),
@@ -99,9 +99,11 @@ impl Expand<'_> {
     fn aten_argument(&self, arg: &AtenArg, op: &Op, module: &TokenStream) -> TokenStream {
         match arg {
             AtenArg::Param(name) => {
-                let n = id(name);
-                match op.param(name).map(|p| &p.kind) {
-                    Some(Kind::Scalar) => quote!(#module::Arg::element(#n)),
+                let Some(param) = op.param(name) else { return quote!() };
+                let n = self.passed(param, op);
+                match param.kind {
+                    Kind::Scalar => quote!(#module::Arg::element(#n)),
+                    Kind::Operand(_) => quote!(#module::Arg::from(&#n)),
                     _ => quote!(#module::Arg::from(#n)),
                 }
             }

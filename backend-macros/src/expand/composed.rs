@@ -38,7 +38,8 @@ impl Expand<'_> {
         match &e.node {
             Node::Name(name) => {
                 let variable = id(name);
-                quote!(#variable)
+                // an operand that is used again is borrowed
+                if op.param(name).is_some_and(is_operand) { quote!(#variable.by_ref()) } else { quote!(#variable) }
             }
             Node::Number(Number::Integer(n)) => {
                 let n = Literal::i128_unsuffixed(*n);
@@ -98,9 +99,8 @@ impl Expand<'_> {
         let rt = self.rt();
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
-            (Kind::Array(_), _) => self.borrowed(e, op),
             // a `let` may be used again; a temporary is handed over
-            (Kind::Operand(_), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
+            (Kind::Array(_) | Kind::Operand(_), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
             (Kind::Operand(_), Node::Number(n)) => {
                 let n = number(*n, &rt);
                 quote!(#rt::Operand::Scalar(#n))

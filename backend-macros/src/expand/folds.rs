@@ -122,6 +122,6 @@ impl Expand<'_> {
         let (path, result) = (self.scalar_path(op), elem(op.result.elem(), op));
         let numbers = numbers(op).map(|p| id(&p.name));
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
-        quote!(#module::reduction::fold::<#result, T, _>(self, &#path { #(#numbers),* }, #x, axis, keepdims))
+        quote!(#module::reduction::fold::<#result, T, _>(self, &#path { #(#numbers),* }, &*#x, axis, keepdims))
     }
 }

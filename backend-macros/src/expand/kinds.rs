@@ -9,8 +9,10 @@ pub struct Code {
     pub method: TokenStream,
     /// Its type in a function over a backend `B`.
     pub function: TokenStream,
-    /// The method of the argument that makes the latter of the former.
+    /// The method of the argument that makes what is given on.
     pub convert: Option<TokenStream>,
+    /// What a function is given, of the variable with what was made.
+    pub pass: fn(&Ident) -> TokenStream,
     /// How it is read from what is known at run time.
     read: Read,
     /// The `ParamKind` of the runtime.
@@ -23,6 +25,11 @@ enum Read {
     Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
     /// As this type.
     Value(TokenStream),
+}
+
+/// As it is.
+fn itself(x: &Ident) -> TokenStream {
+    quote!(#x)
 }
 
 /// What an option is in generated code.
@@ -43,6 +50,7 @@ impl Expand<'_> {
             method: ty.clone(),
             function: ty.clone(),
             convert: None,
+            pass: itself,
             read: Read::Value(ty),
             info,
         };
@@ -50,6 +58,7 @@ impl Expand<'_> {
             method: quote!(impl #rt::Numbers<#item>),
             function: quote!(&[#item]),
             convert: Some(quote!(numbers())),
+            pass: itself,
             read: Read::Value(quote!(Vec<#item>)),
             info,
         };
@@ -59,9 +68,10 @@ impl Expand<'_> {
             Kind::Array(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
                 Code {
-                    method: quote!(&Self::Array<#e>),
+                    method: quote!(impl #rt::IntoArray<'a, Self::Array<#e>>),
                     function: quote!(&B::Array<#e>),
-                    convert: None,
+                    convert: Some(quote!(into_array())),
+                    pass: |x| quote!(&*#x),
                     read: typed("array", Some(e), |read| quote!(&*#read)),
                     info: quote!(Array(#of)),
                 }
@@ -69,9 +79,10 @@ impl Expand<'_> {
             Kind::Operand(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
                 Code {
-                    method: quote!(impl #rt::IntoOperand<Self, #e, #marker>),
+                    method: quote!(impl #rt::IntoOperand<'a, Self, #e, #marker>),
                     function: quote!(#rt::Operand<'_, B, #e>),
-                    convert: Some(quote!(operand())),
+                    convert: Some(quote!(into_operand())),
+                    pass: itself,
                     read: typed("operand", Some(e), |read| quote!(#read.operand())),
                     info: quote!(Operand(#of)),
                 }
@@ -79,9 +90,10 @@ impl Expand<'_> {
             Kind::Arrays(e) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
                 Code {
-                    method: quote!(&[&Self::Array<#e>]),
+                    method: quote!(impl #rt::ArrayList<Self::Array<#e>>),
                     function: quote!(&[&B::Array<#e>]),
-                    convert: None,
+                    convert: Some(quote!(arrays())),
+                    pass: |xs| quote!(&#xs),
                     read: typed("arrays", Some(e), |read| quote!(&#read.iter().map(|x| &**x).collect::<Vec<_>>())),
                     info: quote!(Arrays(#of)),
                 }
@@ -113,6 +125,7 @@ impl Expand<'_> {
                 method: quote!(impl #rt::IntoHost<T>),
                 function: quote!(#rt::HostArray<T>),
                 convert: Some(quote!(into_host()?)),
+                pass: itself,
                 read: typed("host", Some(quote!(T)), same),
                 info: quote!(Host),
             },

@@ -54,7 +54,11 @@ impl Expand<'_> {
                 let parts = all(&parts[..]);
                 let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
                 // between what is there already no branch, which a random condition would mispredict
-                if ready { quote!(::core::hint::select_unpredictable(#c, #x, #y)) } else { quote!(if #c { #x } else { #y }) }
+                if ready {
+                    quote!(::core::hint::select_unpredictable(#c, #x, #y))
+                } else {
+                    quote!(if #c { #x } else { #y })
+                }
             }
             Node::List(_) | Node::Call(..) | Node::Block(..) => quote!(),
         }

@@ -45,7 +45,9 @@ impl Expand<'_> {
             args.push(quote!(#options: #ty));
         }
         let output = self.output(op, &quote!(Self));
-        quote!(fn #name<#dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
+        let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(_)));
+        let lifetime = borrows.then(|| quote!('a,));
+        quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
     /// The statements that turn the arguments of the method into those of a function that it calls; the options stay whole.
@@ -54,11 +56,21 @@ impl Expand<'_> {
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the type of an operand is that of the backend, which it has from the method
-            let ty = if matches!(p.kind, Kind::Operand(_)) { quote!() } else { quote!(: #ty) };
+            // the types of arrays are those of the backend, which they have from the method
+            let ty = if p.is_array() || matches!(p.kind, Kind::Arrays(_)) { quote!() } else { quote!(: #ty) };
             Some(quote!(let #n #ty = #n.#by;))
         });
         quote!(#(#convert)*)
+    }
+
+    /// What a function is given for a parameter, after [`Expand::convert`].
+    pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
+        let name = id(&param.name);
+        if param.default.is_some() {
+            return quote!(#name);
+        }
+        let code = self.code(&param.kind, op, &hidden("K"));
+        (code.pass)(&name)
     }
 
     /// As [`Expand::convert`], with the options taken apart.

@@ -85,7 +85,11 @@ impl Expand<'_> {
         let moved = if complex.is_none() { op.moved(&real.expr) } else { Vec::new() };
         let kernels = second.is_none().then(|| self.kernel_table(op, &path, n, !moved.is_empty()));
         let moved = (!moved.is_empty()).then(|| quote!(const MOVED: &'static [usize] = &[#(#moved),*];));
-        let converts = op.converts(&real.expr).then(|| quote!(const CONVERTS: bool = true;));
+        let converts = op.converts(&real.expr).then(|| {
+            quote!(
+                const CONVERTS: bool = true;
+            )
+        });
         let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
         let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
         let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
@@ -235,7 +239,7 @@ impl Expand<'_> {
             place += 1;
             match p.kind {
                 Kind::Operand(_) => quote!(#x),
-                _ => quote!(&*rt::formula::whole(b, &#x)?),
+                _ => quote!(rt::formula::whole(b, #x)?),
             }
         });
         let arguments: Vec<TokenStream> = arguments.collect();

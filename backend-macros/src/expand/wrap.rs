@@ -12,13 +12,12 @@ impl Expand<'_> {
             let n = id(&p.name);
             match p.kind {
                 Kind::Array(_) => {
-                    let array = open(&n);
-                    quote!(#array?)
+                    quote!(#rt::Wrap::open(self, #name, &*#n)?)
                 }
-                Kind::Operand(_) => quote!(#rt::Wrap::open_operand(self, #name, #n)?),
+                Kind::Operand(_) => quote!(#rt::Wrap::open_operand(self, #name, &#n)?),
                 Kind::Arrays(_) => {
                     let array = open(&id("x"));
-                    quote!(&#n.iter().map(|x| #array).collect::<#rt::Result<Vec<_>>>()?)
+                    quote!(#n.iter().map(|x| #array).collect::<#rt::Result<Vec<_>>>()?)
                 }
                 _ => quote!(#n),
             }

@@ -299,7 +299,8 @@ impl Steps<'_> {
 
 /// Which operands of a row over several dtypes share the row's, where two do: at least one says it.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
-    let operands = || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
+    let operands =
+        || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
     let is_number = |argument: &Argument| matches!(argument, Argument::Formula(Formula::Number(..)));
     let shared: Vec<_> = operands().filter(|(p, _)| **p == Parameter::Operand).collect();
     if shared.iter().all(|(_, argument)| is_number(argument)) {

@@ -242,7 +242,7 @@ impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
     /// The operand to pass to the op's method.
     pub fn operand(&self) -> Operand<'_, B, T> {
         match self {
-            OperandArg::Array(x) => Operand::Array(&**x),
+            OperandArg::Array(x) => Operand::array(&**x),
             OperandArg::Scalar(x) => Operand::Scalar(*x),
         }
     }

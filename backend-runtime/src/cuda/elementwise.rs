@@ -11,7 +11,7 @@ use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
-    each::<F, T, F::Out>(b, f, &[x.into()])
+    each::<F, T, F::Out>(b, f, &[(&x).into()])
 }
 
 /// Any `each` row with two operands.
@@ -21,7 +21,7 @@ pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     x1: Operand<'_, T>,
     x2: Operand<'_, T>,
 ) -> Result<CudaArray<F::Out>> {
-    each::<F, T, F::Out>(b, f, &[x1.into(), x2.into()])
+    each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
 /// Any `each` row with three operands.
@@ -32,7 +32,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     x2: Operand<'_, T>,
     x3: Operand<'_, T>,
 ) -> Result<CudaArray<F::Out>> {
-    each::<F, T, F::Out>(b, f, &[x1.into(), x2.into(), x3.into()])
+    each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
 /// Any `each` row with one operand, as a tuple.
@@ -41,7 +41,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     f: &F,
     x: Operand<'_, A>,
 ) -> Result<CudaArray<F::Out>> {
-    each::<F, A, F::Out>(b, f, &[x.into()])
+    each::<F, A, F::Out>(b, f, &[(&x).into()])
 }
 
 /// Any `each` row with two operands of any dtypes.
@@ -51,7 +51,7 @@ pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     x1: Operand<'_, A>,
     x2: Operand<'_, B>,
 ) -> Result<CudaArray<F::Out>> {
-    each::<F, A, F::Out>(b, f, &[x1.into(), x2.into()])
+    each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
 /// Any `each` row with three operands of any dtypes.
@@ -62,7 +62,7 @@ pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachS
     x2: Operand<'_, B>,
     x3: Operand<'_, C>,
 ) -> Result<CudaArray<F::Out>> {
-    each::<F, A, F::Out>(b, f, &[x1.into(), x2.into(), x3.into()])
+    each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {

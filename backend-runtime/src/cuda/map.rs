@@ -89,11 +89,11 @@ impl Bytes {
     }
 }
 
-impl<'a, T: Element> From<Operand<'a, T>> for Input<'a> {
-    fn from(operand: Operand<'a, T>) -> Input<'a> {
+impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
+    fn from(operand: &'a Operand<'_, T>) -> Input<'a> {
         match operand {
             Operand::Array(array) => Input::Array(&array.raw),
-            Operand::Scalar(x) => Input::value(x),
+            Operand::Scalar(x) => Input::value(*x),
         }
     }
 }

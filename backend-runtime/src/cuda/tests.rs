@@ -75,17 +75,17 @@ fn scaled<T: Numeric>(b: &Cuda) {
         for (dx, hx) in layouts(b, &x) {
             let (dy, hy) = (b.from_ndarray(y.clone()).unwrap(), &y);
             let want =
-                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Array(&hx), numpyish::Operand::Array(hy));
-            let got = elementwise::each2(b, &f, Operand::Array(&dx), Operand::Array(&dy)).unwrap();
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::array(&hx), numpyish::Operand::array(hy));
+            let got = elementwise::each2(b, &f, Operand::array(&dx), Operand::array(&dy)).unwrap();
             same(b, "broadcast", &got, &want.unwrap());
             let five = T::from_f64(5.0);
             let want =
-                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Scalar(five), numpyish::Operand::Array(&hx));
-            let got = elementwise::each2(b, &f, Operand::Scalar(five), Operand::Array(&dx)).unwrap();
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Scalar(five), numpyish::Operand::array(&hx));
+            let got = elementwise::each2(b, &f, Operand::Scalar(five), Operand::array(&dx)).unwrap();
             same(b, "with a scalar", &got, &want.unwrap());
             let want =
-                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::Array(&hx), numpyish::Operand::Array(&hx));
-            let got = elementwise::each2(b, &f, Operand::Array(&dx), Operand::Array(&dx)).unwrap();
+                numpyish::elementwise::each2(&HOST, &f, numpyish::Operand::array(&hx), numpyish::Operand::array(&hx));
+            let got = elementwise::each2(b, &f, Operand::array(&dx), Operand::array(&dx)).unwrap();
             same(b, "with itself", &got, &want.unwrap());
         }
     }

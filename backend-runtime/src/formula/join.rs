@@ -1,7 +1,8 @@
 //! Dtypes of the operands of one op in a formula: the same one twice, or that of the array beside a number.
 
-use super::run::{Call, Computed, Valued};
+use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Numeric, Operand, Result, operand};
+use std::borrow::Cow;
 
 /// A scalar among the elements of a formula. It goes with arrays as it does in a call: an `f64` takes any float dtype.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,7 @@ pub trait Single: Copy + Send + Sync + Valued {
     fn with<U: Element>(result: U) -> Self::With<U>;
 
     /// As an operand of the backend.
-    fn operand<'v, B: Arrays>(x: &'v Self::Val<'_, B>) -> Operand<'v, B, Self::DType>;
+    fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, Self::DType>;
 
     /// The op of the backend on an array, or the op itself on a scalar.
     fn call<'a, B: Arrays, F: Call<1, B, Self::DType>>(
@@ -57,16 +58,16 @@ impl<T: Element> Single for T {
         result
     }
 
-    fn operand<'v, B: Arrays>(x: &'v Computed<'_, B, T>) -> Operand<'v, B, T> {
-        x.operand()
+    fn operand<'v, B: Arrays>(x: <T as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+        Operand::Array(x)
     }
 
     fn call<'a, B: Arrays, F: Call<1, B, T>>(
         b: &B,
         op: &F,
         x: <T as Valued>::Val<'a, B>,
-    ) -> Result<Computed<'a, B, F::Out>> {
-        op.call(b, [x.operand()]).map(Computed::Made)
+    ) -> Result<Cow<'a, B::Array<F::Out>>> {
+        op.call(b, [Operand::Array(x)]).map(Cow::Owned)
     }
 }
 
@@ -84,7 +85,7 @@ impl<T: Element> Single for Scalar<T> {
         Scalar(result)
     }
 
-    fn operand<'v, B: Arrays>(x: &'v Scalar<T>) -> Operand<'v, B, T> {
+    fn operand<'v, B: Arrays>(x: <Scalar<T> as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
         Operand::Scalar(x.0)
     }
 
@@ -115,7 +116,7 @@ pub trait Join<O: Valued>: Copy + Valued {
     fn with<U: Element>(result: U) -> Self::With<U>;
 
     /// Both as operands of the backend.
-    fn operands<'v, B: Arrays>(x: &'v Self::Val<'_, B>, y: &'v O::Val<'_, B>) -> [Operand<'v, B, Self::DType>; 2];
+    fn operands<'v, B: Arrays>(x: Self::Val<'v, B>, y: O::Val<'v, B>) -> [Operand<'v, B, Self::DType>; 2];
 
     /// The op of the backend where one of the two is an array, else the op itself.
     fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
@@ -136,7 +137,7 @@ pub trait Fits<T: Element>: Copy + Valued {
     fn of(self) -> T;
 
     /// As an operand of the backend.
-    fn operand<'v, B: Arrays>(x: &'v Self::Val<'_, B>) -> Operand<'v, B, T>;
+    fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, T>;
 }
 
 impl<T: Element> Fits<T> for T {
@@ -145,8 +146,8 @@ impl<T: Element> Fits<T> for T {
         self
     }
 
-    fn operand<'v, B: Arrays>(x: &'v Computed<'_, B, T>) -> Operand<'v, B, T> {
-        x.operand()
+    fn operand<'v, B: Arrays>(x: <T as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+        Operand::Array(x)
     }
 }
 
@@ -160,8 +161,8 @@ macro_rules! number {
                 $value
             }
 
-            fn operand<'v, B: Arrays>(x: &'v $number) -> Operand<'v, B, T> {
-                Operand::Scalar(Fits::<T>::of(*x))
+            fn operand<'v, B: Arrays>(x: <$number as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+                Operand::Scalar(Fits::<T>::of(x))
             }
         }
     };
@@ -189,8 +190,8 @@ macro_rules! join {
             }
 
             fn operands<'v, B: Arrays>(
-                x: &'v <$x as Valued>::Val<'_, B>,
-                y: &'v <$y as Valued>::Val<'_, B>,
+                x: <$x as Valued>::Val<'v, B>,
+                y: <$y as Valued>::Val<'v, B>,
             ) -> [Operand<'v, B, T>; 2] {
                 [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)]
             }
@@ -200,8 +201,8 @@ macro_rules! join {
                 op: &F,
                 x: <$x as Valued>::Val<'a, B>,
                 y: <$y as Valued>::Val<'a, B>,
-            ) -> Result<Computed<'a, B, F::Out>> {
-                op.call(b, <$x as Join<$y>>::operands(&x, &y)).map(Computed::Made)
+            ) -> Result<Cow<'a, B::Array<F::Out>>> {
+                op.call(b, <$x as Join<$y>>::operands(x, y)).map(Cow::Owned)
             }
         }
     )*};
@@ -235,8 +236,8 @@ macro_rules! join_scalars {
             }
 
             fn operands<'v, B: Arrays>(
-                x: &'v <$x as Valued>::Val<'_, B>,
-                y: &'v <$y as Valued>::Val<'_, B>,
+                x: <$x as Valued>::Val<'v, B>,
+                y: <$y as Valued>::Val<'v, B>,
             ) -> [Operand<'v, B, T>; 2] {
                 [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)]
             }

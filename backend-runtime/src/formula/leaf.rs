@@ -278,7 +278,7 @@ impl<'a, B: Arrays, T: Element> AsOperand<'a, B> for Array<'a, B, T> {
     type DType = T;
 
     fn as_operand(&self) -> Operand<'a, B, T> {
-        Operand::Array(self.0)
+        Operand::array(self.0)
     }
 }
 

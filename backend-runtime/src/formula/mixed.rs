@@ -4,10 +4,10 @@ use super::{
     join::{Join, Single},
     leaf::{Layout, Leaves},
     node::{Node, Row, Typed, holds},
-    run::{Computed, Run, Valued},
+    run::{Run, Valued},
 };
 use crate::{Arrays, EachOf, Element, Elements, Result};
-use std::marker::PhantomData;
+use std::{borrow::Cow, marker::PhantomData};
 
 /// Marks an operand that says its dtype itself.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ where
     V: Element,
 {
     fn run(&self, b: &B, leaves: &L) -> Result<<V as Valued>::Val<'a, B>> {
-        self.1.run(&self.0, b, leaves).map(Computed::Made)
+        self.1.run(&self.0, b, leaves).map(Cow::Owned)
     }
 }
 
@@ -148,7 +148,7 @@ macro_rules! own {
         {
             fn run<F: CallOf<Of, Self::DTypes>>(&self, op: &F, b: &Of, leaves: &L) -> Result<Of::Array<F::Out>> {
                 let values = ($(self.$at.run(b, leaves)?,)*);
-                op.call_of(b, ($(<$x::Out as Single>::operand::<Of>(&values.$at),)*))
+                op.call_of(b, ($(<$x::Out as Single>::operand::<Of>(values.$at),)*))
             }
         }
     };
@@ -206,8 +206,8 @@ macro_rules! shared {
         {
             fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>> {
                 let values = (self.0.run(b, leaves)?, self.1.run(b, leaves)?, self.2.run(b, leaves)?);
-                let [first, second] = <$x::Out as Join<$y::Out>>::operands::<B>(&values.$i, &values.$j);
-                let other = <$z::Out as Single>::operand::<B>(&values.$k);
+                let [first, second] = <$x::Out as Join<$y::Out>>::operands::<B>(values.$i, values.$j);
+                let other = <$z::Out as Single>::operand::<B>(values.$k);
                 op.call_of(b, shared!(@in first second other; $($mark),*))
             }
         }

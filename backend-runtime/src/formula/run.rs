@@ -9,7 +9,7 @@ use crate::{
     Arrays, Each, Element, Operand, Result,
     numpyish::formula::{Views, over},
 };
-use std::ops::Deref;
+use std::borrow::Cow;
 
 /// A row as a call of the backend's method.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
@@ -24,7 +24,7 @@ pub trait Valued {
 }
 
 impl<T: Element> Valued for T {
-    type Val<'a, B: Arrays> = Computed<'a, B, T>;
+    type Val<'a, B: Arrays> = Cow<'a, B::Array<T>>;
 }
 
 impl<T: Element> Valued for Scalar<T> {
@@ -37,32 +37,6 @@ impl Valued for Literal {
 
 impl Valued for Whole {
     type Val<'a, B: Arrays> = Whole;
-}
-
-/// An array that a formula is over, or that was computed for it.
-pub enum Computed<'a, B: Arrays, T: Element> {
-    /// A leaf.
-    Leaf(&'a B::Array<T>),
-    /// The result of an op.
-    Made(B::Array<T>),
-}
-
-impl<B: Arrays, T: Element> Computed<'_, B, T> {
-    /// As an operand.
-    pub fn operand(&self) -> Operand<'_, B, T> {
-        match self {
-            Computed::Leaf(x) => Operand::Array(*x),
-            Computed::Made(x) => Operand::Array(x),
-        }
-    }
-
-    /// The array.
-    pub fn into_array(self) -> B::Array<T> {
-        match self {
-            Computed::Leaf(x) => x.clone(),
-            Computed::Made(x) => x,
-        }
-    }
 }
 
 /// A part of a formula that can be computed op by op.
@@ -87,8 +61,8 @@ pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
 impl<'a, B: Arrays, T: Element, R: Leaves<'a, B>> At<'a, B, Head> for (Array<'a, B, T>, R) {
     type Element = T;
 
-    fn whole(&self) -> Computed<'a, B, T> {
-        Computed::Leaf(self.0.0)
+    fn whole(&self) -> Cow<'a, B::Array<T>> {
+        Cow::Borrowed(self.0.0)
     }
 }
 
@@ -171,11 +145,10 @@ where
     T: Element,
     V: Element,
 {
-    fn run(&self, b: &B, leaves: &L) -> Result<Computed<'a, B, V>> {
+    fn run(&self, b: &B, leaves: &L) -> Result<Cow<'a, B::Array<V>>> {
         let (x, y, z) = (self.1.run(b, leaves)?, self.2.run(b, leaves)?, self.3.run(b, leaves)?);
-        let operands =
-            [<T as Fits<T>>::operand(&x), <Y::Out as Fits<T>>::operand(&y), <Z::Out as Fits<T>>::operand(&z)];
-        self.0.call(b, operands).map(Computed::Made)
+        let operands = [<T as Fits<T>>::operand(x), <Y::Out as Fits<T>>::operand(y), <Z::Out as Fits<T>>::operand(z)];
+        self.0.call(b, operands).map(Cow::Owned)
     }
 }
 
@@ -189,7 +162,7 @@ where
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
     if !arrays.all {
-        return Ok(e.run(b, leaves)?.into_array());
+        return Ok(e.run(b, leaves)?.into_owned());
     }
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
@@ -214,20 +187,9 @@ impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {
 }
 
 /// An operand as an array: a scalar becomes one without axes.
-pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: &Operand<'a, B, T>) -> Result<Computed<'a, B, T>> {
+pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<Cow<'a, B::Array<T>>> {
     match x {
-        Operand::Array(x) => Ok(Computed::Leaf(*x)),
-        Operand::Scalar(x) => b.from_ndarray(ndarray::arr0(*x).into_dyn().into_shared()).map(Computed::Made),
-    }
-}
-
-impl<B: Arrays, T: Element> Deref for Computed<'_, B, T> {
-    type Target = B::Array<T>;
-
-    fn deref(&self) -> &B::Array<T> {
-        match self {
-            Computed::Leaf(x) => x,
-            Computed::Made(x) => x,
-        }
+        Operand::Array(x) => Ok(x),
+        Operand::Scalar(x) => b.from_ndarray(ndarray::arr0(x).into_dyn().into_shared()).map(Cow::Owned),
     }
 }

@@ -9,7 +9,7 @@ pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<Nd
     if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
         return Ok(same.clone());
     }
-    elementwise::each1(b, &Cast(PhantomData::<U>), Operand::Array(x))
+    elementwise::each1(b, &Cast(PhantomData::<U>), Operand::array(x))
 }
 
 /// The scalar op of [`astype`].

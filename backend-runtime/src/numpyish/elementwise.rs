@@ -18,8 +18,8 @@ where
     F: Each<1, T> + EachSource + Sync,
 {
     if const { F::CONVERTS }
-        && let Operand::Array(x) = x
-        && let Some(same) = (x as &dyn Any).downcast_ref::<NdArray<F::Out>>()
+        && let Operand::Array(x) = &x
+        && let Some(same) = (&**x as &dyn Any).downcast_ref::<NdArray<F::Out>>()
     {
         return Ok(same.clone());
     }
@@ -177,24 +177,24 @@ mod tests {
                 continue;
             }
             let [x, y, z]: [NdArray<i32>; 3] = std::array::from_fn(|k| dice.layout_of(&of[k]));
-            let one = each1(&B, &One, Operand::Array(&x)).unwrap();
+            let one = each1(&B, &One, Operand::array(&x)).unwrap();
             assert_eq!(one, x.map(|&v| 3 * v + 1), "{round}");
 
             let views = all(&[&x, &y]);
-            let less = each2(&B, &Less, Operand::Array(&x), Operand::Array(&y)).unwrap();
+            let less = each2(&B, &Less, Operand::array(&x), Operand::array(&y)).unwrap();
             assert_eq!(less.shape(), views[0].shape());
             assert!(less.iter().zip(&views[0]).zip(&views[1]).all(|((&o, x), y)| o == (x < y)), "{round} {of:?}");
             for s in [-5, 2, 17] {
-                let right = each2(&B, &Less, Operand::Array(&x), Operand::Scalar(s)).unwrap();
+                let right = each2(&B, &Less, Operand::array(&x), Operand::Scalar(s)).unwrap();
                 assert_eq!(right, x.map(|&v| v < s));
-                let left = each2(&B, &Less, Operand::Scalar(s), Operand::Array(&x)).unwrap();
+                let left = each2(&B, &Less, Operand::Scalar(s), Operand::array(&x)).unwrap();
                 assert_eq!(left, x.map(|&v| s < v));
-                let three = each3(&B, &Three, Operand::Array(&x), Operand::Scalar(s), Operand::Scalar(3)).unwrap();
+                let three = each3(&B, &Three, Operand::array(&x), Operand::Scalar(s), Operand::Scalar(3)).unwrap();
                 assert_eq!(three, x.map(|&v| v - s * 3));
             }
 
             let views = all(&[&x, &y, &z]);
-            let three = each3(&B, &Three, Operand::Array(&x), Operand::Array(&y), Operand::Array(&z)).unwrap();
+            let three = each3(&B, &Three, Operand::array(&x), Operand::array(&y), Operand::array(&z)).unwrap();
             let naive =
                 views[0].iter().zip(&views[1]).zip(&views[2]).map(|((x, y), z)| x.wrapping_sub(y.wrapping_mul(*z)));
             assert!(three.iter().copied().eq(naive), "{round} {of:?}");
@@ -225,10 +225,10 @@ mod tests {
         let single = x.mapv(|v| v as f32 * 0.5).into_shared();
         let mut results = Vec::new();
         simd::with_each(|_| {
-            let y = each1(&B, &Sine, Operand::Array(&x)).unwrap();
+            let y = each1(&B, &Sine, Operand::array(&x)).unwrap();
             assert!(y.iter().zip(&x).all(|(y, x)| (y - x.sin()).abs() <= 2e-16));
             let bits: Vec<u64> = y.iter().map(|y| y.to_bits()).collect();
-            let single = each1(&B, &Sine, Operand::Array(&single)).unwrap();
+            let single = each1(&B, &Sine, Operand::array(&single)).unwrap();
             let whole = each1(&B, &Sine, Operand::Scalar(1e22)).unwrap();
             assert_eq!(whole.first().map(|v: &f64| (v - 1e22_f64.sin()).abs() < 1e-15), Some(true));
             results.push((bits, single.iter().map(|y| y.to_bits()).collect::<Vec<u32>>()));
@@ -259,7 +259,7 @@ mod tests {
             if shape.iter().product::<usize>() > 1_000_000 {
                 continue;
             }
-            let got = each_of3(&B, &Pick, Operand::Array(&c), Operand::Array(&x), Operand::Array(&y)).unwrap();
+            let got = each_of3(&B, &Pick, Operand::array(&c), Operand::array(&x), Operand::array(&y)).unwrap();
             let at = |x: &NdArray<f64>| x.broadcast(IxDyn(&shape)).unwrap().to_owned();
             let wide = at(&x.mapv(f64::from).into_shared());
             let (c, y) = (c.broadcast(IxDyn(&shape)).unwrap(), at(&y));
@@ -275,7 +275,7 @@ mod tests {
         let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();
         let y = x.mapv(|v| v % 7).into_shared();
         for mixture in 0..8 {
-            let pick = |bit: i32, all| if mixture >> bit & 1 == 1 { Operand::Scalar(5) } else { Operand::Array(all) };
+            let pick = |bit: i32, all| if mixture >> bit & 1 == 1 { Operand::Scalar(5) } else { Operand::array(all) };
             let got = each3(&B, &Three, pick(0, &x), pick(1, &y), pick(2, &x)).unwrap();
             let value = |bit: i32, all: &NdArray<i32>, i: usize| if mixture >> bit & 1 == 1 { 5 } else { all[i] };
             assert_eq!(got.len(), if mixture == 7 { 1 } else { 600 });
@@ -290,19 +290,19 @@ mod tests {
         let n = 5000;
         let x = ArcArray::from_shape_fn((7, n), |(i, j)| (i * n + j) as f64).into_dyn();
         let y = ArcArray::from_shape_fn((n, 7), |(i, j)| (i + 3 * j) as f64).into_dyn().reversed_axes();
-        let less = each2(&B, &Less, Operand::Array(&x), Operand::Array(&y)).unwrap();
+        let less = each2(&B, &Less, Operand::array(&x), Operand::array(&y)).unwrap();
         assert!(less.indexed_iter().all(|(i, &o)| o == (x[&i] < y[&i])));
-        let less = each2(&B, &Less, Operand::Array(&y), Operand::Array(&x)).unwrap();
+        let less = each2(&B, &Less, Operand::array(&y), Operand::array(&x)).unwrap();
         assert!(less.indexed_iter().all(|(i, &o)| o == (y[&i] < x[&i])));
     }
 
     #[test]
     fn memory_order_of_the_operands_is_kept() {
         let t = ArcArray::<i32, _>::zeros((4, 3)).reversed_axes().into_dyn();
-        assert_eq!(each1(&B, &One, Operand::Array(&t)).unwrap().strides(), t.strides());
-        assert_eq!(each2(&B, &Less, Operand::Array(&t), Operand::Array(&t)).unwrap().strides(), t.strides());
+        assert_eq!(each1(&B, &One, Operand::array(&t)).unwrap().strides(), t.strides());
+        assert_eq!(each2(&B, &Less, Operand::array(&t), Operand::array(&t)).unwrap().strides(), t.strides());
         let row = ArcArray::<i32, _>::zeros((1, 4)).into_dyn();
-        assert_eq!(each2(&B, &Less, Operand::Array(&row), Operand::Array(&t)).unwrap().strides(), t.strides());
+        assert_eq!(each2(&B, &Less, Operand::array(&row), Operand::array(&t)).unwrap().strides(), t.strides());
     }
 
     #[test]
@@ -313,9 +313,9 @@ mod tests {
         let s = each3(&B, &Three, Operand::Scalar(1), Operand::Scalar(2), Operand::Scalar(3)).unwrap();
         assert_eq!(s.first(), Some(&-5));
         let (x, y) = (ArcArray::<i32, _>::zeros(2).into_dyn(), ArcArray::<i32, _>::zeros(3).into_dyn());
-        let refused = each2(&B, &Less, Operand::Array(&x), Operand::Array(&y));
+        let refused = each2(&B, &Less, Operand::array(&x), Operand::array(&y));
         assert_eq!(refused, Err(Error::shapes("less", &[2], &[3])));
-        assert!(each3(&B, &Three, Operand::Array(&x), Operand::Array(&y), Operand::Scalar(1)).is_err());
+        assert!(each3(&B, &Three, Operand::array(&x), Operand::array(&y), Operand::Scalar(1)).is_err());
     }
 
     #[test]
@@ -324,9 +324,9 @@ mod tests {
         let col = NdArray::<u8>::from_shape_vec(IxDyn(&[n, 1]), buffer::zeros("zeros", n).unwrap()).unwrap();
         let row = col.clone().reversed_axes();
         let cube = col.clone().insert_axis(ndarray::Axis(2));
-        let huge = each2(&B, &Less, Operand::Array(&col), Operand::Array(&row));
+        let huge = each2(&B, &Less, Operand::array(&col), Operand::array(&row));
         assert!(matches!(huge, Err(Error::Memory { op: "less", .. })));
-        let over = each3(&B, &Three, Operand::Array(&cube), Operand::Array(&col), Operand::Array(&row));
+        let over = each3(&B, &Three, Operand::array(&cube), Operand::array(&col), Operand::array(&row));
         assert!(matches!(over, Err(Error::Memory { op: "three", .. })));
     }
 }

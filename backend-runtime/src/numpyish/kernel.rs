@@ -199,8 +199,7 @@ pub struct OfTuple<X, F>(PhantomData<(X, F)>);
 
 impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
     /// The kernel, with its op.
-    pub const KERNEL: KernelOf<F> =
-        KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
 
     const LOOPS: &'static Kernel = &tuple_kernel::<X, F>([tuples::<X, F>; SETS], F::Out::DTYPE);
 }
@@ -211,8 +210,7 @@ pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
 
 impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {
     /// The kernel, with its op.
-    pub const KERNEL: KernelOf<F> =
-        KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
 
     const LOOPS: &'static Kernel = {
         assert!(!F::MOVED.is_empty() && X::COUNT == M::COUNT, "the op moves elements");

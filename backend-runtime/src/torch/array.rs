@@ -185,11 +185,11 @@ impl<'a, T: Element> From<&'a [&'a TorchArray<T>]> for Arg<'a> {
     }
 }
 
-impl<'a, B: Arrays<Array<T> = TorchArray<T>>, T: Element> From<Operand<'a, B, T>> for Arg<'a> {
-    fn from(x: Operand<'a, B, T>) -> Self {
+impl<'a, B: Arrays<Array<T> = TorchArray<T>>, T: Element> From<&'a Operand<'_, B, T>> for Arg<'a> {
+    fn from(x: &'a Operand<'_, B, T>) -> Self {
         match x {
             Operand::Array(x) => Arg::Tensor(x.tensor()),
-            Operand::Scalar(x) => Arg::Number(Number::of(x)),
+            Operand::Scalar(x) => Arg::Number(Number::of(*x)),
         }
     }
 }

@@ -97,15 +97,15 @@ mod tests {
         assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
         assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
         let column = counting(&[2, 1]);
-        let y = setitem(&B, &x, &[], Operand::Array(&column)).unwrap();
+        let y = setitem(&B, &x, &[], Operand::array(&column)).unwrap();
         assert_eq!(list(&y), [0, 0, 0, 1, 1, 1]);
-        assert!(setitem(&B, &x, &[Slice::at(0)], Operand::Array(&counting(&[2]))).is_err());
+        assert!(setitem(&B, &x, &[Slice::at(0)], Operand::array(&counting(&[2]))).is_err());
     }
 
     #[test]
     fn values_may_have_more_leading_axes_than_the_part() {
         let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::at(1)], Operand::Array(&counting(&[1, 1, 3]))).unwrap();
+        let y = setitem(&B, &x, &[Slice::at(1)], Operand::array(&counting(&[1, 1, 3]))).unwrap();
         assert_eq!(list(&y), [0, 1, 2, 0, 1, 2]);
         let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
         assert_eq!(list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()), [0, 1, 2, 3, 9, 5]);

@@ -36,14 +36,14 @@ type Binary<T> = fn(&Torch, Operand<'_, Torch, T>, Operand<'_, Torch, T>) -> Res
 fn check2<T: Element>(b: &Torch, name: &str, f: Binary<T>, values: &[T], word: fn(T, T) -> T, same: fn(T, T) -> bool) {
     let (x, y) = pairs(values);
     let (tx, ty) = (array(b, &x), array(b, &y));
-    let got = host(b, &f(b, Operand::Array(&tx), Operand::Array(&ty)).unwrap());
+    let got = host(b, &f(b, Operand::array(&tx), Operand::array(&ty)).unwrap());
     for ((&x, &y), &g) in x.iter().zip(&y).zip(&got) {
         let want = word(x, y);
         assert!(same(g, want), "{name} of {x:?} and {y:?} in {}: {g:?} instead of {want:?}", T::DTYPE);
     }
     // a number in place of an array
     let number = values[0];
-    let got = host(b, &f(b, Operand::Array(&tx), Operand::Scalar(number)).unwrap());
+    let got = host(b, &f(b, Operand::array(&tx), Operand::Scalar(number)).unwrap());
     assert!(x.iter().zip(&got).all(|(&x, &g)| same(g, word(x, number))), "{name} with a number in {}", T::DTYPE);
 }
 
@@ -65,7 +65,7 @@ fn integers<T: Integer>(b: &Torch) {
 fn clip<T: Ordered>(b: &Torch, values: &[T]) {
     let [low, high] = [values[1], values[2]];
     let x = array(b, values.to_vec());
-    let got = elementwise::clip(b, Operand::Array(&x), Operand::Scalar(low), Operand::Scalar(high)).unwrap();
+    let got = elementwise::clip(b, Operand::array(&x), Operand::Scalar(low), Operand::Scalar(high)).unwrap();
     for (&x, &g) in values.iter().zip(&host(b, &got)) {
         let want = x.maximum(low).minimum(high);
         assert!(g == want || (is_nan(g) && is_nan(want)), "{x:?} between {low:?} and {high:?}: {g:?}");

@@ -17,7 +17,7 @@ fn operands_that_do_not_broadcast() {
     let (x, y) = (array(&b, vec![1.0, 2.0]), array(&b, vec![1.0, 2.0, 3.0]));
     let sum = aten::<f64, TorchArray<f64>>(&b, &ADD, &[Arg::from(&x), Arg::from(&y)]);
     assert_eq!(sum.unwrap_err(), Error::shapes("add", &[2], &[3]));
-    let quotient = elementwise::floor_divide(&b, Operand::Array(&x), Operand::Array(&y));
+    let quotient = elementwise::floor_divide(&b, Operand::array(&x), Operand::array(&y));
     assert_eq!(quotient.unwrap_err(), Error::shapes("floor_divide", &[2], &[3]));
 }
 
@@ -118,7 +118,7 @@ fn axes_indices_and_arguments_out_of_range() {
         indexing::getitem(&b, &v, &[Slice::at(2)]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
-        indexing::setitem(&b, &m, &[Slice::at(0)], Operand::Array(&v)).err(),
+        indexing::setitem(&b, &m, &[Slice::at(0)], Operand::array(&v)).err(),
         indexing::take(&b, &v, &i(&[2]), 0).err(),
         indexing::take(&b, &v, &i(&[-3]), 0).err(),
         indexing::take(&b, &e, &i(&[0]), 0).err(),
@@ -140,7 +140,7 @@ fn axes_indices_and_arguments_out_of_range() {
         special::interp(&b, &v, &v, &e, None, None).err(),
         creation::arange(&b, 0.0, 1.0, 0.0).err(),
         creation::arange(&b, f64::NAN, 1.0, 1.0).err(),
-        elementwise::clip(&b, Operand::Array(&m), Operand::Array(&v), scalar).err(),
+        elementwise::clip(&b, Operand::array(&m), Operand::array(&v), scalar).err(),
     ];
     for (i, error) in refused.into_iter().enumerate() {
         let error = error.unwrap_or_else(|| panic!("{i} gave a result"));
