@@ -144,7 +144,14 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
         None => vec![None],
     };
     let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
-    let pairs = dtypes.iter().flat_map(|of| to.iter().map(move |to| (*of, *to)));
+    // of a second dtype every one, to and from float64 and another one: each pair is a kernel to compile
+    let count = to.len();
+    let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
+        let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
+        let to = to.iter().enumerate();
+        let wanted = to.filter(move |(j, to)| usual(**to) || (i + 1) % count == *j);
+        wanted.map(move |(_, to)| (*of, *to))
+    });
     let calls = pairs.filter_map(|(of, to)| {
         let (d, t) = (dtype(of), ty_of(of)?);
         let Some(to) = to else { return Some(quote!((#d, None, formula::<#ty, #t>))) };

@@ -4,10 +4,10 @@ use super::{
     Cuda, CudaArray, Operand,
     array::RawArray,
     copy as copying,
-    map::{Input, map},
+    map::{Input, Members, map},
     program::{Expression, Program, ProgramSource, mover},
 };
-use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Result};
+use crate::{DType, Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -66,17 +66,16 @@ pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachS
 }
 
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
-    let text = if T::DTYPE.kind() == DTypeKind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
-    let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T };
-    let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
-    Ok(CudaArray::of(moving(b, &program, &f.params(), inputs, F::MOVED, U::DTYPE)?))
+    let program = Program { name: F::NAME, source: ProgramSource::Each(Expression::of::<F>(T::DTYPE)) };
+    let params = f.params();
+    Ok(CudaArray::of(moving(b, &program, params.as_slice().into(), inputs, F::MOVED, U::DTYPE)?))
 }
 
 /// The result of an expression; where elements are only moved, by the kernel that serves all dtypes of their size.
 fn moving(
     b: &Cuda,
     program: &Program,
-    params: &[f64],
+    params: Members<'_>,
     inputs: &[Input],
     moved: &[usize],
     dtype: DType,

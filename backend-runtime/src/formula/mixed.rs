@@ -3,8 +3,9 @@
 use super::{
     join::{Join, Single},
     leaf::{Layout, Leaves},
-    node::{Node, Row, Typed, holds},
+    node::{Node, Row, Typed, holds, numbers_of, operand},
     run::{Run, Valued},
+    writer::{Numbers, Writer},
 };
 use crate::{Arrays, EachOf, Element, Elements, Result};
 use std::{borrow::Cow, marker::PhantomData};
@@ -36,6 +37,12 @@ pub trait OperandsAt<L, P>: Operands<P> {
 
     /// As in [`Node`].
     fn is_far(&self, leaves: &L) -> bool;
+
+    /// Their texts, as those of [`Node::write`].
+    fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
+
+    /// As in [`Node`].
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers);
 }
 
 /// A row over operands of the dtypes of `D` as a call of the backend's method.
@@ -52,11 +59,12 @@ pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout
 
 /// An op over operands `X` of the dtypes of `D`, with a result `V`. It counts as an array, whatever its operands are.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::type_complexity)] // the type is all there is
 pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);
 
 /// The node of an op over a tuple of operands.
 #[inline(always)]
-#[allow(clippy::type_complexity)] // the type is all there is
+#[allow(clippy::type_complexity)]
 pub fn op_of<F, P, X>(op: F, _: P, x: X) -> OpOf<F, X, P, X::DTypes, F::Out>
 where
     X: Operands<P>,
@@ -98,6 +106,16 @@ where
     #[inline(always)]
     fn is_far(&self, leaves: &L) -> bool {
         self.1.is_far(leaves)
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        let operands = X::write(writer);
+        Some(writer.call::<F>(D::DTYPES[F::INPUT_OF_T], V::DTYPE, &operands))
+    }
+
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.1.numbers(leaves, numbers);
+        numbers.params(&self.0);
     }
 }
 
@@ -141,6 +159,14 @@ macro_rules! own {
             fn is_far(&self, leaves: &Of) -> bool {
                 $(self.$at.is_far(leaves))|*
             }
+
+            fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
+                vec![$(operand::<Of, $x, <$x::Out as Single>::DType, W>(writer)),*]
+            }
+
+            fn numbers(&self, leaves: &Of, numbers: &mut impl Numbers) {
+                $(numbers_of(&self.$at, leaves, numbers, Single::value);)*
+            }
         }
 
         impl<'a, Of: Arrays, L: Leaves<'a, Of>, $($x: Run<'a, Of, L> + Typed<Out: Single>),*>
@@ -157,9 +183,9 @@ own!(0 X Own);
 own!(0 X Own, 1 Y Own);
 own!(0 X Own, 1 Y Own, 2 Z Own);
 
-/// Three operands, of which two share a dtype: places and names of these two and of the other one, and the marks.
+/// Three operands, of which two share a dtype: places and names of these two and of the other one, then what each is, in order.
 macro_rules! shared {
-    ($i:tt $x:ident, $j:tt $y:ident; $k:tt $z:ident; $($mark:ident),*) => {
+    ($i:tt $x:ident, $j:tt $y:ident; $k:tt $z:ident; $($mark:ident $at:tt $name:ident $as:ident),*) => {
         impl<X: Typed, Y: Typed, Z: Typed> Operands<($($mark,)*)> for (X, Y, Z)
         where
             $x::Out: Join<$y::Out>,
@@ -187,7 +213,8 @@ macro_rules! shared {
 
             #[inline(always)]
             fn at(&self, leaves: &L) -> Self::DTypes {
-                let [first, second] = self.$i.at(leaves).join(self.$j.at(leaves));
+                let first = self.$i.at(leaves).left();
+                let second = <$x::Out as Join<$y::Out>>::right(self.$j.at(leaves));
                 let other = self.$k.at(leaves).value();
                 shared!(@in first second other; $($mark),*)
             }
@@ -195,6 +222,14 @@ macro_rules! shared {
             #[inline(always)]
             fn is_far(&self, leaves: &L) -> bool {
                 self.0.is_far(leaves) | self.1.is_far(leaves) | self.2.is_far(leaves)
+            }
+
+            fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
+                vec![$(operand::<L, $name, shared!(@ $mark $x $y $z), W>(writer)),*]
+            }
+
+            fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+                $(numbers_of(&self.$at, leaves, numbers, shared!(@as $as $x $y $z));)*
             }
         }
 
@@ -214,10 +249,13 @@ macro_rules! shared {
     };
     (@ Shared $x:ident $y:ident $z:ident) => { <$x::Out as Join<$y::Out>>::DType };
     (@ Own $x:ident $y:ident $z:ident) => { <$z::Out as Single>::DType };
+    (@as left $x:ident $y:ident $z:ident) => { <$x::Out as Join<$y::Out>>::left };
+    (@as right $x:ident $y:ident $z:ident) => { <$x::Out as Join<$y::Out>>::right };
+    (@as value $x:ident $y:ident $z:ident) => { <$z::Out as Single>::value };
     (@in $x:ident $y:ident $z:ident; Own, Shared, Shared) => { ($z, $x, $y) };
     (@in $x:ident $y:ident $z:ident; Shared, Own, Shared) => { ($x, $z, $y) };
     (@in $x:ident $y:ident $z:ident; Shared, Shared, Own) => { ($x, $y, $z) };
 }
-shared!(1 Y, 2 Z; 0 X; Own, Shared, Shared);
-shared!(0 X, 2 Z; 1 Y; Shared, Own, Shared);
-shared!(0 X, 1 Y; 2 Z; Shared, Shared, Own);
+shared!(1 Y, 2 Z; 0 X; Own 0 X value, Shared 1 Y left, Shared 2 Z right);
+shared!(0 X, 2 Z; 1 Y; Shared 0 X left, Own 1 Y value, Shared 2 Z right);
+shared!(0 X, 1 Y; 2 Z; Shared 0 X left, Shared 1 Y right, Own 2 Z value);
