@@ -1,10 +1,12 @@
 //! Parts of arrays: slices, gathers, scatters, masks.
 
 mod along;
+mod index;
 mod mask;
 mod part;
 
 pub use along::{scatter, scatter_add, take, take_along_axis};
+pub use index::{add_at, get, places, set};
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::{getitem, setitem};
 
