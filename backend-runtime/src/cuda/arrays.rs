@@ -1,17 +1,25 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
 use super::{array::CudaArray, backend::Cuda, copy::contiguous};
-use crate::{Arrays, Element, Error, HostArray, Result};
+use crate::{ArrayAttributes, Arrays, Element, Error, HostArray, Result};
+
+impl<T: Element> ArrayAttributes for CudaArray<T> {
+    type DType = T;
+
+    #[inline]
+    fn shape(&self) -> &[usize] {
+        &self.raw.shape
+    }
+
+    fn device(&self) -> String {
+        self.raw.memory.device().name()
+    }
+}
 
 impl Arrays for Cuda {
     type Array<T: Element> = CudaArray<T>;
 
     const NAME: &'static str = "cuda";
-
-    #[inline]
-    fn shape<'a, T: Element>(&self, x: &'a CudaArray<T>) -> &'a [usize] {
-        &x.raw.shape
-    }
 
     fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {
         const OP: &str = "to_ndarray";
