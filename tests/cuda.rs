@@ -6,7 +6,7 @@ mod common;
 use backends::prelude::*;
 use std::sync::OnceLock;
 
-backends::conformance! { backend = Cuda::new(0), type = Cuda, meter = copied_to_host }
+backends::conformance! { backend = Cuda::new(0), type = Cuda, meter = copied_to_host, formulas = true }
 
 /// Bytes that this thread has copied from the device to the host.
 fn copied_to_host() -> Option<u64> {

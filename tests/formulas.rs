@@ -241,7 +241,16 @@ fn formulas_on_torch() {
 }
 
 #[test]
+fn formulas_on_cuda() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    holds_on(&b);
+}
+
+#[test]
 fn formulas_on_a_backend_chosen_at_run_time() {
+    if let Some(b) = available("cuda", Cuda::new(0)) {
+        holds_on(&AnyBackend::from(b));
+    }
     let b = AnyBackend::from(B);
     holds_on(&b);
     if let Ok(torch) = Torch::cpu() {

@@ -793,6 +793,39 @@ impl crate::runtime::Arrays for AnyBackend {
             _ => None,
         }
     }
+    const FUSES: bool = false
+        || <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::FUSES
+        || <crate::runtime::torch::Torch as crate::runtime::Arrays>::FUSES;
+    fn fused_input<'a, T: crate::runtime::Element>(
+        &self,
+        x: &'a AnyArray<T>,
+    ) -> Option<&'a dyn ::core::any::Any> {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.fused_input(x),
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.fused_input(x),
+            _ => None,
+        }
+    }
+    fn fused<
+        L: crate::runtime::formula::Layout,
+        E: crate::runtime::formula::Node<L::Elements>
+            + crate::runtime::formula::Typed<Out = T>,
+        T: crate::runtime::Element,
+    >(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn ::core::any::Any],
+    ) -> Option<crate::runtime::Result<AnyArray<T>>> {
+        match self {
+            AnyBackend::Numpyish(b) => {
+                Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(AnyArray::Numpyish))
+            }
+            AnyBackend::Torch(b) => {
+                Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(AnyArray::Torch))
+            }
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),

@@ -2,11 +2,11 @@
 
 use crate::{
     ArrayAttributes, Element, Error, HostArray, IntoArray, Result,
-    formula::{self, Leaves, Run, Typed},
+    formula::{self, Layout, Leaves, Node, Run, Typed},
     host,
     numpyish::raw::HostView,
 };
-use std::fmt::Debug;
+use std::{any::Any, fmt::Debug};
 
 /// Where arrays live. Every op-group trait has this as its supertrait.
 ///
@@ -96,7 +96,30 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, else op by op.
+    /// Whether the backend has [`Arrays::fused`].
+    #[doc(hidden)]
+    const FUSES: bool = false;
+
+    /// An array of this backend as an input of [`Arrays::fused`].
+    #[doc(hidden)]
+    #[inline]
+    fn fused_input<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<&'a dyn Any> {
+        None
+    }
+
+    /// Runs a formula over all its arrays in one kernel of the backend; none where it has to run op by op.
+    #[doc(hidden)]
+    #[inline]
+    fn fused<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+        &self,
+        _e: &E,
+        _scalars: L::Scalars,
+        _inputs: &[&dyn Any],
+    ) -> Option<Result<Self::Array<T>>> {
+        None
+    }
+
+    /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, in a kernel of the backend, else op by op.
     #[doc(hidden)]
     #[inline]
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Self::Array<T>>

@@ -76,6 +76,14 @@ impl SoftCuda {
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
     }
 
+    /// Kernels that this thread has launched, and allocations that it has made.
+    pub fn launched_and_allocated(&self) -> [u64; 2] {
+        ["soft_cuda_launched", "soft_cuda_allocated"].map(|name| {
+            // SAFETY: the functions of the software device have this type.
+            unsafe { self.0.get::<extern "C" fn() -> u64>(name.as_bytes()) }.map_or(0, |count| count())
+        })
+    }
+
     /// Lets `count` allocations fail, from the `n`-th from now on; none if one of them is 0.
     pub fn fail_allocations(&self, n: u64, count: u64) {
         // SAFETY: the function of the software device has this type.

@@ -155,6 +155,27 @@ impl Expand<'_> {
                     }
                 }
 
+                const FUSES: bool = false #(|| <#ty as #rt::Arrays>::FUSES)*;
+
+                fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {
+                    match (self, x) {
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
+                        // as above
+                        _ => None,
+                    }
+                }
+
+                fn fused<L: #rt::formula::Layout, E: #rt::formula::Node<L::Elements> + #rt::formula::Typed<Out = T>, T: #rt::Element>(
+                    &self,
+                    e: &E,
+                    scalars: L::Scalars,
+                    inputs: &[&dyn ::core::any::Any],
+                ) -> Option<#rt::Result<#any_array<T>>> {
+                    match self {
+                        #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(#any_array::#variant)),)*
+                    }
+                }
+
                 fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
 
                 fn synchronize(&self) -> #rt::Result<()> {

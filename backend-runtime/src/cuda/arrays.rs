@@ -1,7 +1,11 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
-use super::{array::CudaArray, backend::Cuda, copy::contiguous};
-use crate::{ArrayAttributes, Arrays, Element, Error, HostArray, Result};
+use super::{array::CudaArray, backend::Cuda, copy::contiguous, formula};
+use crate::{
+    ArrayAttributes, Arrays, Element, Error, HostArray, Result,
+    formula::{Layout, Node, Typed},
+};
+use std::any::Any;
 
 impl<T: Element> ArrayAttributes for CudaArray<T> {
     type DType = T;
@@ -42,6 +46,21 @@ impl Arrays for Cuda {
             }
         }
         Ok(array)
+    }
+
+    const FUSES: bool = true;
+
+    fn fused_input<'a, T: Element>(&self, x: &'a CudaArray<T>) -> Option<&'a dyn Any> {
+        Some(&x.raw)
+    }
+
+    fn fused<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn Any],
+    ) -> Option<Result<CudaArray<T>>> {
+        formula::run::<L, E, T>(self, e, &scalars, inputs)
     }
 
     fn device(&self) -> String {

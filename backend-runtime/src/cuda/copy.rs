@@ -4,7 +4,7 @@ use super::{
     Cuda, CudaArray,
     array::RawArray,
     kernel::{Argument, Grid},
-    map::{FLAT, Input, instances, map, map_into},
+    map::{FLAT, Input, Members, instances, map, map_into},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
@@ -30,7 +30,7 @@ pub(super) const CASTS: KernelList = (&CAST, || {
 /// Copies `x`, broadcast, into an array that is there, converting its dtype if need be.
 pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray) -> Result<()> {
     if x.dtype != out.dtype {
-        return map_into(b, op, &CAST, &[], &[Input::Array(x)], out);
+        return map_into(b, op, &CAST, Members::NONE, &[Input::Array(x)], out);
     }
     b.check(op, x)?;
     b.check(op, out)?;
@@ -39,7 +39,7 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray
     if let Some(plane) = Plane::of(&merged) {
         return transpose_into(b, op, &wide, out, &merged, plane);
     }
-    map_into(b, op, &COPY, &[], &[Input::Array(&moved(x))], &moved(out))
+    map_into(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], &moved(out))
 }
 
 /// The same memory as elements that are only moved.
@@ -132,17 +132,17 @@ fn transpose_into(
 /// Sets every element of `out` to one value of its dtype.
 pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &RawArray) -> Result<()> {
     debug_assert_eq!(out.dtype, T::DTYPE);
-    map_into(b, op, &COPY, &[], &[Input::moved(value)], &moved(out))
+    map_into(b, op, &COPY, Members::NONE, &[Input::moved(value)], &moved(out))
 }
 
 /// A new array of another dtype, laid out as `x` is.
 pub(crate) fn cast<U: Element>(b: &Cuda, x: &RawArray) -> Result<CudaArray<U>> {
-    Ok(CudaArray::of(map(b, "astype", &CAST, &[], &[Input::Array(x)], U::DTYPE)?))
+    Ok(CudaArray::of(map(b, "astype", &CAST, Members::NONE, &[Input::Array(x)], U::DTYPE)?))
 }
 
 /// A new array with the elements of `x`, laid out as that is.
 pub(crate) fn like(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
-    let out = map(b, op, &COPY, &[], &[Input::Array(&moved(x))], mover(x.dtype))?;
+    let out = map(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], mover(x.dtype))?;
     Ok(RawArray { dtype: x.dtype, ..out })
 }
 

@@ -4,9 +4,8 @@ use super::{
     Cuda, CudaArray,
     array::RawArray,
     copy::{contiguous, fill},
-    kernel::{Argument, Grid},
+    kernel::{Argument, Bytes, Grid},
     loaded::Kernel,
-    map::Bytes,
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
 };
 use crate::{

@@ -5,7 +5,7 @@ use super::{
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
-use crate::{DTypeKind, Each, EachOf, EachSource, Element, Result};
+use crate::{Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -64,8 +64,7 @@ pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachS
 }
 
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
-    let text = if T::DTYPE.kind() == DTypeKind::Complex { F::CUDA_COMPLEX } else { F::CUDA };
-    let expression = Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T };
-    let program = Program { name: F::NAME, source: ProgramSource::Each(expression) };
-    Ok(CudaArray::of(map(b, F::NAME, &program, &f.params(), inputs, U::DTYPE)?))
+    let program = Program { name: F::NAME, source: ProgramSource::Each(Expression::of::<F>(T::DTYPE)) };
+    let params = f.params();
+    Ok(CudaArray::of(map(b, F::NAME, &program, params.as_slice().into(), inputs, U::DTYPE)?))
 }

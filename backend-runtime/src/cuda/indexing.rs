@@ -7,7 +7,7 @@ use super::{
     copy::{contiguous, copied, copy_into, fill, moved},
     kernel::{Argument, Grid},
     manipulation::reshaped,
-    map::{Input, instances, map},
+    map::{Input, Members, instances, map},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
@@ -54,7 +54,7 @@ pub fn r#where<T: Element>(
     });
     let [x1, x2] = views.each_ref().map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
     let inputs = [Input::Array(&condition.raw), x1, x2];
-    let out = map(b, OP, &SELECT, &[], &inputs, mover(T::DTYPE))?;
+    let out = map(b, OP, &SELECT, Members::NONE, &inputs, mover(T::DTYPE))?;
     Ok(CudaArray::of(RawArray { dtype: T::DTYPE, ..out }))
 }
 

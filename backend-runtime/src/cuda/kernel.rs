@@ -9,7 +9,7 @@ use super::{
     nvrtc,
     program::{Instance, Program},
 };
-use crate::Result;
+use crate::{Element, Result};
 use cudarc::driver::result;
 use std::ffi::{CString, c_void};
 
@@ -84,6 +84,25 @@ macro_rules! arguments {
 arguments!(bool i32 u32 i64 u64 f32 f64 usize isize);
 // SAFETY: a C++ struct of `N` elements of `T`.
 unsafe impl<T: Argument, const N: usize> Argument for [T; N] {}
+
+/// The bytes of an element, and zeros; as a kernel's argument, the element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(crate) struct Bytes([u8; 16]);
+
+// SAFETY: a parameter of the element's type takes the first bytes.
+unsafe impl Argument for Bytes {}
+
+impl Bytes {
+    pub(crate) const NONE: Bytes = Bytes([0; 16]);
+
+    pub(crate) fn of<T: Element>(x: T) -> Bytes {
+        let mut bytes = [0; 16];
+        // SAFETY: an element is at most 16 bytes and has no padding.
+        unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
+        Bytes(bytes)
+    }
+}
 
 impl Cuda {
     /// The kernel, compiled and loaded if it is not yet.

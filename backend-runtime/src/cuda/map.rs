@@ -3,12 +3,12 @@
 use super::{
     Cuda, Operand,
     array::RawArray,
-    kernel::{Argument, Grid},
+    kernel::{Argument, Bytes, Grid},
     program::{Instance, Program, mover},
     walk::Merged,
 };
 use crate::{DType, Element, Error, Result, rules};
-use std::cmp::Reverse;
+use std::{cmp::Reverse, ffi::c_void, slice};
 
 /// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
 /// struct of the expression.
@@ -16,8 +16,40 @@ pub(super) const FLAT: &str = "k_row";
 const STRIDED: [(usize, &str); 5] =
     [(1, "1, k_row"), (2, "2, k_row"), (3, "3, k_row"), (4, "4, k_row"), (16, "16, k_row")];
 
-/// Most scalar parameters of a row.
-const PARAMS: usize = 8;
+/// The members of an expression's struct, as they lie in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Members<'a>(&'a [u8]);
+
+impl Members<'_> {
+    /// Most bytes of them: what a kernel may be given, less its other arguments.
+    pub(super) const MOST: usize = 2048;
+
+    /// A struct without members, which has a byte nevertheless.
+    pub(crate) const NONE: Members<'static> = Members(&[0]);
+}
+
+// SAFETY: a struct of the bytes.
+unsafe impl Argument for Members<'_> {
+    fn pointer(&self) -> *mut c_void {
+        self.0.as_ptr().cast_mut().cast()
+    }
+}
+
+/// Numbers, one after the other.
+macro_rules! members {
+    ($($t:ty)*) => {$(
+        impl<'a> From<&'a [$t]> for Members<'a> {
+            fn from(numbers: &'a [$t]) -> Members<'a> {
+                if numbers.is_empty() {
+                    return Members::NONE;
+                }
+                // SAFETY: the slice's own memory, which has no padding.
+                Members(unsafe { slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) })
+            }
+        }
+    )*};
+}
+members!(f64 Bytes);
 
 /// An operand of an elementwise op.
 #[derive(Clone, Copy)]
@@ -54,25 +86,6 @@ impl Input<'_> {
     }
 }
 
-/// The bytes of an element, and zeros; as a kernel's argument, the element.
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-pub(super) struct Bytes([u8; 16]);
-
-// SAFETY: a parameter of the element's type takes the first bytes.
-unsafe impl Argument for Bytes {}
-
-impl Bytes {
-    const NONE: Bytes = Bytes([0; 16]);
-
-    pub(super) fn of<T: Element>(x: T) -> Bytes {
-        let mut bytes = [0; 16];
-        // SAFETY: an element is at most 16 bytes and has no padding.
-        unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
-        Bytes(bytes)
-    }
-}
-
 impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
     fn from(operand: &'a Operand<'_, T>) -> Input<'a> {
         match operand {
@@ -103,7 +116,7 @@ pub(crate) fn map(
     b: &Cuda,
     op: &'static str,
     program: &Program,
-    params: &[f64],
+    members: Members,
     inputs: &[Input],
     dtype: DType,
 ) -> Result<RawArray> {
@@ -116,7 +129,7 @@ pub(crate) fn map(
     if inputs.iter().all(plain) {
         let out = b.uninit_raw(op, dtype, &shape)?;
         let operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
-        flat(b, op, program, params, &operands, &out, out.size())?;
+        flat(b, op, program, members, &operands, &out, out.size())?;
         return Ok(out);
     }
     let order = memory_order(&shape, inputs);
@@ -124,7 +137,7 @@ pub(crate) fn map(
     let mut back = vec![0; order.len()];
     order.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
     let out = b.uninit_raw(op, dtype, &in_order)?.permuted(&back);
-    map_into(b, op, program, params, inputs, &out)?;
+    map_into(b, op, program, members, inputs, &out)?;
     Ok(out)
 }
 
@@ -160,7 +173,7 @@ pub(crate) fn map_into(
     b: &Cuda,
     op: &'static str,
     program: &Program,
-    params: &[f64],
+    members: Members,
     inputs: &[Input],
     out: &RawArray,
 ) -> Result<()> {
@@ -180,9 +193,9 @@ pub(crate) fn map_into(
         for (k, (operand, _)) in operands.iter_mut().enumerate().filter(|(_, (operand, _))| operand.kind == ARRAY) {
             operand.kind = if merged.is_one(k + 1) { ELEMENT } else { ARRAY };
         }
-        return flat(b, op, program, params, &operands, out, merged.n());
+        return flat(b, op, program, members, &operands, out, merged.n());
     }
-    strided(b, op, program, params, &operands, out, &merged)
+    strided(b, op, program, members, &operands, out, &merged)
 }
 
 /// An input as the kernels take it, and its dtype.
@@ -197,18 +210,6 @@ fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DT
     Ok((operand, input.dtype()))
 }
 
-/// The struct of an expression, whose members are its parameters.
-fn functor(op: &'static str, params: &[f64]) -> Result<[f64; PARAMS]> {
-    let mut functor = [0.0; PARAMS];
-    match functor.get_mut(..params.len()) {
-        Some(members) => members.copy_from_slice(params),
-        None => {
-            return Err(Error::argument(op, format!("more than {PARAMS} scalar parameters")));
-        }
-    }
-    Ok(functor)
-}
-
 /// Dtypes of the result and the inputs.
 fn dtypes(out: &RawArray, operands: &[(KernelInput, DType)]) -> Vec<DType> {
     std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
@@ -219,7 +220,7 @@ fn flat(
     b: &Cuda,
     op: &'static str,
     program: &Program,
-    params: &[f64],
+    members: Members,
     operands: &[(KernelInput, DType)],
     out: &RawArray,
     n: usize,
@@ -229,7 +230,6 @@ fn flat(
     }
     let dtypes = dtypes(out, operands);
     let kernel = b.kernel(op, program, Instance::new("flat", FLAT, &dtypes))?;
-    let functor = functor(op, params)?;
     let per_pack = 16 / dtypes.iter().map(|dtype| dtype.size()).max().unwrap_or(1);
     let aligned = |address: u64, dtype: DType| address.is_multiple_of((per_pack * dtype.size()) as u64);
     let pointer = out.pointer();
@@ -237,7 +237,7 @@ fn flat(
         && operands.iter().all(|(input, dtype)| input.kind != ARRAY || aligned(input.array, *dtype));
     let grid = Grid::over(if vectors { n.div_ceil(per_pack) } else { n });
     let (n, vectors) = (n as u64, u32::from(vectors));
-    let mut arguments: Vec<&dyn Argument> = vec![&functor, &pointer, &n, &vectors];
+    let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &n, &vectors];
     arguments.extend(operands.iter().map(|(input, _)| input as &dyn Argument));
     // SAFETY: the arguments are `flat`'s. Every operand has `n` elements from its pointer on, or is one element, or a
     // value; packs are only read where every pointer is aligned for them.
@@ -249,7 +249,7 @@ fn strided(
     b: &Cuda,
     op: &'static str,
     program: &Program,
-    params: &[f64],
+    members: Members,
     operands: &[(KernelInput, DType)],
     out: &RawArray,
     merged: &Merged,
@@ -258,13 +258,13 @@ fn strided(
         return Ok(());
     }
     let kernel = b.kernel(op, program, strided_instance(merged, &dtypes(out, operands)))?;
-    let (functor, pointer) = (functor(op, params)?, out.pointer());
+    let pointer = out.pointer();
     let inputs = operands.iter().map(|(input, _)| input as &dyn Argument);
     let grid = Grid::over(merged.n().div_ceil(4));
     macro_rules! launch {
         ($k:literal) => {{
             let walk = merged.walk::<$k>(op)?;
-            let mut arguments: Vec<&dyn Argument> = vec![&functor, &pointer, &walk];
+            let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &walk];
             arguments.extend(inputs);
             // SAFETY: the arguments are `strided`'s; shape and strides of every operand stay within its memory.
             unsafe { b.launch(op, kernel, grid, &arguments) }
@@ -275,6 +275,11 @@ fn strided(
         1 => launch!(2),
         2 => launch!(3),
         3 => launch!(4),
+        4 => launch!(5),
+        5 => launch!(6),
+        6 => launch!(7),
+        7 => launch!(8),
+        8 => launch!(9),
         more => Err(Error::argument(op, format!("{more} inputs of one expression"))),
     }
 }

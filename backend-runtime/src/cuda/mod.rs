@@ -3,7 +3,7 @@
 //! One file per group of the table, and below them, each using only those before it: `library` finds NVIDIA's libraries,
 //! [`nvrtc`] is the compiler, [`program`] what it is given, `pool` and `loaded` what a device keeps, `device` a GPU and its
 //! stream, `memory` its allocations, `backend` the backend, `array` the arrays, [`kernel`] loads and launches, `map` has the
-//! kernels around scalar expressions, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
+//! kernels around scalar expressions, `text` what formulas are in C++, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
 //! without a GPU. Nothing of CUDA is needed to build this.
 //!
 //! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in the
@@ -25,6 +25,7 @@ mod device;
 pub mod elementwise;
 mod error;
 pub mod fft;
+mod formula;
 pub mod indexing;
 pub mod kernel;
 mod library;
@@ -41,6 +42,7 @@ pub mod reduction;
 mod scratch;
 pub mod sorting;
 pub mod special;
+mod text;
 mod walk;
 
 pub use array::CudaArray;

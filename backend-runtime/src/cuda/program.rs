@@ -1,6 +1,6 @@
 //! The programs that kernels are in: their texts, and how their kernels are named.
 
-use crate::{DType, FoldKernel};
+use crate::{DType, DTypeKind, EachSource, FoldKernel};
 use std::fmt::Write;
 
 /// What every program begins with: dtypes and the scalar vocabulary.
@@ -50,6 +50,17 @@ pub enum ProgramSource {
     Each(Expression),
     /// A row's reduction.
     Fold(FoldKernel),
+    /// A formula.
+    Formula(Formula),
+}
+
+/// A formula: the structs of its rows and its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Formula {
+    /// The text.
+    pub structs: &'static str,
+    /// A text for every other text, and shorter.
+    pub key: &'static str,
 }
 
 /// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the row, and `U`, that
@@ -67,6 +78,12 @@ pub struct Expression {
 }
 
 impl Expression {
+    /// A row's, for this dtype of its first operand.
+    pub(super) const fn of<F: EachSource>(dtype: DType) -> Expression {
+        let text = if matches!(dtype.kind(), DTypeKind::Complex) { F::CUDA_COMPLEX } else { F::CUDA };
+        Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T }
+    }
+
     /// The struct that the kernels around an expression take: its members are the parameters.
     pub fn functor(&self, name: &str) -> String {
         let list =
@@ -96,6 +113,7 @@ impl Program {
             ProgramSource::File(_) => "",
             ProgramSource::Each(expression) => expression.text,
             ProgramSource::Fold(fold) => fold.map,
+            ProgramSource::Formula(formula) => formula.key,
         }
     }
 
@@ -104,6 +122,7 @@ impl Program {
         match self.source {
             ProgramSource::File(text) => format!("{PRELUDE}{text}"),
             ProgramSource::Each(expression) => format!("{PRELUDE}{EACH}{}", expression.functor("k_row")),
+            ProgramSource::Formula(formula) => format!("{PRELUDE}{EACH}{}", formula.structs),
             ProgramSource::Fold(fold) => {
                 let struct_ = fold_struct(&fold, "k_fold");
                 format!("{PRELUDE}{}{}{struct_}{}", FOLD_PARTS[0], FOLD_PARTS[1], FOLD_PARTS[2])
@@ -150,13 +169,16 @@ pub struct Instance {
     pub template: &'static str,
     /// Template arguments before the types, as C++ text; may be empty.
     pub tag: &'static str,
-    types: [Option<DType>; 4],
+    types: [Option<DType>; Instance::MOST],
 }
 
 impl Instance {
-    /// The instance for these dtypes: at most four.
+    /// Most dtypes: those of the result and of eight inputs.
+    const MOST: usize = 9;
+
+    /// The instance for these dtypes: at most nine.
     pub const fn new(template: &'static str, tag: &'static str, dtypes: &[DType]) -> Instance {
-        let mut types = [None; 4];
+        let mut types = [None; Instance::MOST];
         let mut i = 0;
         while i < dtypes.len() && i < types.len() {
             types[i] = Some(dtypes[i]);

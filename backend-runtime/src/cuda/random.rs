@@ -3,8 +3,7 @@
 use super::{
     Cuda, CudaArray,
     array::RawArray,
-    kernel::{Argument, Grid},
-    map::Bytes,
+    kernel::{Argument, Bytes, Grid},
     program::{Instance, KernelList, Program, ProgramSource},
     sorting,
 };

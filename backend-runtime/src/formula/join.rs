@@ -94,8 +94,11 @@ pub trait Join<O: Valued>: Copy + Valued {
     /// A result: of arrays if one of the two is one, else a scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// Both in that dtype.
-    fn join(self, other: O) -> [Self::DType; 2];
+    /// This one in that dtype.
+    fn left(self) -> Self::DType;
+
+    /// The other one in that dtype.
+    fn right(other: O) -> Self::DType;
 
     /// A result.
     fn with<U: Element>(result: U) -> Self::With<U>;
@@ -162,8 +165,13 @@ macro_rules! join {
             type With<U: Element> = U;
 
             #[inline(always)]
-            fn join(self, other: $y) -> [T; 2] {
-                [Fits::<T>::of(self), Fits::<T>::of(other)]
+            fn left(self) -> T {
+                Fits::<T>::of(self)
+            }
+
+            #[inline(always)]
+            fn right(other: $y) -> T {
+                Fits::<T>::of(other)
             }
 
             #[inline(always)]
@@ -202,8 +210,13 @@ macro_rules! join_scalars {
             type With<U: Element> = Scalar<U>;
 
             #[inline(always)]
-            fn join(self, other: $y) -> [T; 2] {
-                [Fits::<T>::of(self), Fits::<T>::of(other)]
+            fn left(self) -> T {
+                Fits::<T>::of(self)
+            }
+
+            #[inline(always)]
+            fn right(other: $y) -> T {
+                Fits::<T>::of(other)
             }
 
             #[inline(always)]
@@ -212,7 +225,7 @@ macro_rules! join_scalars {
             }
 
             fn call<'a, B: Arrays, F: Call<2, B, T>>(_: &B, op: &F, x: <$x as Valued>::Val<'a, B>, y: <$y as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
-                Ok(Scalar(op.apply(x.join(y))))
+                Ok(Scalar(op.apply([Fits::<T>::of(x), Fits::<T>::of(y)])))
             }
         }
     )*};

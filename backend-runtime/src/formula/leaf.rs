@@ -39,6 +39,9 @@ pub trait Layout: 'static {
     /// The dtypes of the arrays; those after them mean nothing.
     const DTYPES: [DType; MOST];
 
+    /// The scalars among the elements, with zeros for those of the arrays: what parts without an array are computed from.
+    fn numbers(scalars: &Self::Scalars) -> Self::Elements;
+
     /// What elements are loaded from: the arrays' first elements from number `at` on, and the scalars.
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
 
@@ -122,6 +125,8 @@ impl Layout for () {
 
     const DTYPES: [DType; MOST] = [DType::Bool; MOST];
 
+    fn numbers((): &()) {}
+
     #[inline(always)]
     fn bind(_: &[*const u8; MOST], _: usize, (): &()) {}
 
@@ -136,6 +141,10 @@ impl<T: Element> Layout for OfArray<T> {
     const ARRAYS: usize = 1;
 
     const DTYPES: [DType; MOST] = [T::DTYPE; MOST];
+
+    fn numbers((): &()) -> T {
+        T::default()
+    }
 
     #[inline(always)]
     fn bind(x: &[*const u8; MOST], at: usize, (): &()) -> *const T {
@@ -156,6 +165,10 @@ impl<T: Element> Layout for OfScalar<T> {
     const ARRAYS: usize = 0;
 
     const DTYPES: [DType; MOST] = [DType::Bool; MOST];
+
+    fn numbers(scalar: &T) -> Scalar<T> {
+        Scalar(*scalar)
+    }
 
     #[inline(always)]
     fn bind(_: &[*const u8; MOST], _: usize, scalar: &T) -> T {
@@ -183,6 +196,10 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
         }
         all
     };
+
+    fn numbers(scalars: &Self::Scalars) -> Self::Elements {
+        (X::numbers(&scalars.0), R::numbers(&scalars.1))
+    }
 
     #[inline(always)]
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound {

@@ -4,6 +4,7 @@ use super::{
     join::{Fits, Join, Literal, Single, Whole},
     leaf::{Layout, Leaves},
     run::Valued,
+    writer::{Numbers, Writer},
 };
 use crate::{Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result, scalar};
 use std::marker::PhantomData;
@@ -61,6 +62,24 @@ pub trait Node<L>: Typed {
     fn is_far(&self, _: &L) -> bool {
         false
     }
+
+    /// The text of the value; none of a number, which the op takes as such.
+    fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
+        None
+    }
+
+    /// The numbers that the text has names for. `leaves` has the scalars among the leaves.
+    fn numbers(&self, _leaves: &L, _numbers: &mut impl Numbers) {}
+}
+
+/// The text of an operand: an element, or a number as the dtype `T` of the op.
+fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
+    X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
+}
+
+/// The numbers of [`operand`]: those in it, or itself, as `of` converts it.
+fn numbers_of<L, X: Node<L>, T: Element>(x: &X, leaves: &L, numbers: &mut impl Numbers, of: impl FnOnce(X::Out) -> T) {
+    if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
 }
 
 /// The first leaf.
@@ -84,12 +103,16 @@ pub trait Get<N> {
     /// Its type.
     type Item: Copy;
 
+    /// How many arrays are before it.
+    const ARRAYS_BEFORE: usize;
+
     /// The element.
     fn get(&self) -> Self::Item;
 }
 
 impl<X: Copy, R> Get<Head> for (X, R) {
     type Item = X;
+    const ARRAYS_BEFORE: usize = 0;
 
     #[inline(always)]
     fn get(&self) -> X {
@@ -97,8 +120,9 @@ impl<X: Copy, R> Get<Head> for (X, R) {
     }
 }
 
-impl<X, N, R: Get<N>> Get<Tail<N>> for (X, R) {
+impl<X: Valued, N, R: Get<N>> Get<Tail<N>> for (X, R) {
     type Item = R::Item;
+    const ARRAYS_BEFORE: usize = X::IS_ARRAY as usize + R::ARRAYS_BEFORE;
 
     #[inline(always)]
     fn get(&self) -> R::Item {
@@ -132,6 +156,10 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
         leaves.get()
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        V::IS_ARRAY.then(|| writer.element(L::ARRAYS_BEFORE))
     }
 }
 
@@ -216,6 +244,16 @@ where
         self.1.is_far(leaves)
             | (const { needs_range_reduction::<F, T>() } && scalar::needs_range_reduction(self.1.at(leaves).value()))
     }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        let x = X::write(writer)?;
+        Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
+    }
+
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.1.numbers(leaves, numbers);
+        numbers.params(&self.0);
+    }
 }
 
 /// An op with two operands, of dtype `T` together, with a result `V`.
@@ -261,12 +299,26 @@ where
 
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
-        X::Out::with(self.0.apply(self.1.at(leaves).join(self.2.at(leaves))))
+        X::Out::with(self.0.apply([self.1.at(leaves).left(), X::Out::right(self.2.at(leaves))]))
     }
 
     #[inline(always)]
     fn is_far(&self, leaves: &L) -> bool {
         self.1.is_far(leaves) | self.2.is_far(leaves)
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        if !V::IS_ARRAY {
+            return None;
+        }
+        let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
+        Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x, y]))
+    }
+
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        numbers_of(&self.1, leaves, numbers, X::Out::left);
+        numbers_of(&self.2, leaves, numbers, X::Out::right);
+        numbers.params(&self.0);
     }
 }
 
@@ -318,5 +370,17 @@ where
     #[inline(always)]
     fn is_far(&self, leaves: &L) -> bool {
         self.1.is_far(leaves) | self.2.is_far(leaves) | self.3.is_far(leaves)
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        let operands = [operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
+        Some(writer.call::<F>(T::DTYPE, V::DTYPE, &operands))
+    }
+
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.1.numbers(leaves, numbers);
+        numbers_of(&self.2, leaves, numbers, Fits::of);
+        numbers_of(&self.3, leaves, numbers, Fits::of);
+        numbers.params(&self.0);
     }
 }

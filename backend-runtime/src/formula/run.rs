@@ -9,7 +9,7 @@ use crate::{
     Arrays, Each, Element, Operand, Result,
     numpyish::formula::{Views, over},
 };
-use std::borrow::Cow;
+use std::{any::Any, borrow::Cow};
 
 /// A row as a call of the backend's method.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
@@ -21,22 +21,29 @@ pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
 pub trait Valued {
     /// That.
     type Val<'a, B: Arrays>;
+
+    /// Whether it is an array, which has another element at every place, and not a number.
+    const IS_ARRAY: bool;
 }
 
 impl<T: Element> Valued for T {
     type Val<'a, B: Arrays> = Cow<'a, B::Array<T>>;
+    const IS_ARRAY: bool = true;
 }
 
 impl<T: Element> Valued for Scalar<T> {
     type Val<'a, B: Arrays> = Scalar<T>;
+    const IS_ARRAY: bool = false;
 }
 
 impl Valued for Literal {
     type Val<'a, B: Arrays> = Literal;
+    const IS_ARRAY: bool = false;
 }
 
 impl Valued for Whole {
     type Val<'a, B: Arrays> = Whole;
+    const IS_ARRAY: bool = false;
 }
 
 /// A part of a formula that can be computed op by op.
@@ -152,13 +159,19 @@ where
     }
 }
 
-/// Runs a formula: in one pass where all arrays are in the host's memory, else op by op.
+/// Runs a formula: in one pass where all arrays are in the host's memory, in one kernel where the backend has
+/// one, else op by op.
 #[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
+    if const { B::FUSES }
+        && let Some(result) = fused::<B, L, E, T>(b, e, leaves)
+    {
+        return result;
+    }
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
     if !arrays.all {
@@ -167,6 +180,31 @@ where
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
     b.from_ndarray(result)
+}
+
+/// Runs a formula in one kernel, if the backend has one for it.
+fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
+where
+    E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
+{
+    let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
+    leaves.visit(&mut inputs);
+    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?)
+}
+
+/// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.
+struct Inputs<'b, 'a, B> {
+    b: &'b B,
+    arrays: Option<Vec<&'a dyn Any>>,
+}
+
+impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
+    fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
+        match (self.b.fused_input(x), &mut self.arrays) {
+            (Some(x), Some(arrays)) => arrays.push(x),
+            _ => self.arrays = None,
+        }
+    }
 }
 
 /// The memory of arrays on the host.

@@ -38,11 +38,25 @@ impl Counts {
         self.bytes_out += bytes as u64;
         COPIED.with(|copied| copied.set(copied.get() + bytes as u64));
     }
+
+    pub(super) fn launched(&mut self) {
+        self.launches += 1;
+        LAUNCHED.with(|launched| launched.set(launched.get() + 1));
+    }
+
+    pub(super) fn allocated(&mut self) {
+        self.allocations += 1;
+        ALLOCATED.with(|allocated| allocated.set(allocated.get() + 1));
+    }
 }
 
 thread_local! {
     /// Bytes that this thread has copied to the host.
     static COPIED: Cell<u64> = const { Cell::new(0) };
+    /// Kernels that this thread has launched.
+    static LAUNCHED: Cell<u64> = const { Cell::new(0) };
+    /// Allocations that this thread has tried.
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
 impl fmt::Display for Counts {
@@ -58,4 +72,14 @@ impl fmt::Display for Counts {
 /// Bytes that this thread has copied to the host.
 pub(super) fn copied() -> u64 {
     COPIED.with(Cell::get)
+}
+
+/// Kernels that this thread has launched.
+pub(super) fn launched() -> u64 {
+    LAUNCHED.with(Cell::get)
+}
+
+/// Allocations that this thread has tried.
+pub(super) fn allocated() -> u64 {
+    ALLOCATED.with(Cell::get)
 }

@@ -36,7 +36,7 @@ impl Driver {
         }
         let what = info.name.clone();
         let work = Work::Launch(device, function.module.clone(), function.kernel, launch);
-        self.counts.launches += 1;
+        self.counts.launched();
         self.put_on(stream, what, work, 0)
     }
 }

@@ -14,7 +14,7 @@ impl Driver {
         if bytes == 0 {
             return Err(Code::INVALID_VALUE);
         }
-        self.counts.allocations += 1;
+        self.counts.allocated();
         if self.failing.take() {
             return Err(Code::OUT_OF_MEMORY);
         }

@@ -66,3 +66,15 @@ pub extern "C" fn soft_cuda_fail_allocations(n: u64, count: u64) {
 pub extern "C" fn soft_cuda_copied() -> u64 {
     counts::copied()
 }
+
+/// Kernels that the calling thread has launched. For tests, as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn soft_cuda_launched() -> u64 {
+    counts::launched()
+}
+
+/// Allocations that the calling thread has tried. For tests, as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn soft_cuda_allocated() -> u64 {
+    counts::allocated()
+}

@@ -165,7 +165,7 @@ fn fold_of(
     let names = if last.is_empty() { &[][..] } else { kernel.finish_params };
     let expression = Expression { text, inputs: &["x0"], params: names, input_of_t: 0 };
     let program = Program { name: op, source: ProgramSource::Each(expression) };
-    map(b, op, &program, &last, &[Input::Array(&values)], result)
+    map(b, op, &program, last.as_slice().into(), &[Input::Array(&values)], result)
 }
 
 /// The sum over axis 0, integers in 64 bits.

@@ -8,7 +8,7 @@ use crate::{
         array::RawArray,
         copy::fill,
         kernel::{Argument, Grid},
-        map::{Input, instances, map},
+        map::{Input, Members, instances, map},
         program::{Instance, KernelList, Program, ProgramSource},
         walk::Merged,
     },
@@ -219,7 +219,7 @@ pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Re
     for _ in 0..times {
         let len = current.shape[axis] - 1;
         let (after, before) = (current.sliced(axis, 1, len, 1), current.sliced(axis, 0, len, 1));
-        current = map(b, op, &DIFF, &[], &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
+        current = map(b, op, &DIFF, Members::NONE, &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
     }
     Ok(CudaArray::of(current))
 }

@@ -1,0 +1,146 @@
+//! Formulas in one kernel: that of an `each` row, around an expression which is the whole formula.
+
+use super::{
+    Cuda, CudaArray,
+    map::{Input, Members, map},
+    program::{Formula, Program, ProgramSource},
+    text::{Arguments, Text},
+};
+use crate::{
+    Element, Result,
+    formula::{self, Layout, Node, Typed},
+    load::cache::hash,
+};
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    sync::{LazyLock, RwLock},
+};
+
+/// Runs a formula over its arrays, in order; none if one of them is not of this backend, or if it has more numbers than a kernel takes.
+pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    b: &Cuda,
+    e: &E,
+    scalars: &L::Scalars,
+    arrays: &[&dyn Any],
+) -> Option<Result<CudaArray<T>>> {
+    let inputs: Option<Vec<Input<'_>>> = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect();
+    let (formula, numbers) = text_of::<L, E>();
+    let mut arguments = Arguments::default();
+    e.numbers(&L::numbers(scalars), &mut arguments);
+    let members = arguments.members();
+    // the kernel reads as many as its text names
+    assert_eq!(members.len(), numbers, "the numbers of a formula are not those of its text");
+    if size_of_val(members) > Members::MOST {
+        return None;
+    }
+    let program = Program { name: formula::NAME, source: ProgramSource::Formula(formula) };
+    Some(map(b, formula::NAME, &program, members.into(), &inputs?, T::DTYPE).map(CudaArray::of))
+}
+
+/// The texts of formulas by their types, and how many numbers each takes. They stay to the end of the process, as the kernels do.
+static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
+
+/// The text of a formula, written the first time that it is asked for.
+fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
+    let of = TypeId::of::<(L, E)>();
+    let known = TEXTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&of).copied();
+    known.unwrap_or_else(|| {
+        let mut text = Text::default();
+        // a formula is over at least one array, and so is no number
+        let value = E::write(&mut text).unwrap_or_default();
+        let numbers = text.numbers();
+        let structs = text.structs(&value, L::ARRAYS);
+        let mut texts = TEXTS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *texts.entry(of).or_insert_with(|| {
+            let key = format!("{:032x}", hash(&[structs.as_bytes()]));
+            (Formula { structs: structs.leak(), key: key.leak() }, numbers)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
+
+    /// A row of a table with a parameter, and another form for complex dtypes.
+    #[derive(Clone, Copy)]
+    struct Scaled(f64);
+
+    impl<T: Numeric> Each<2, T> for Scaled {
+        type Out = T;
+        fn apply(&self, [x, y]: [T; 2]) -> T {
+            x.times(T::from_f64(self.0)).plus(y)
+        }
+    }
+
+    impl EachSource for Scaled {
+        const NAME: &'static str = "scaled";
+        const CUDA: &'static str = "x * by + y";
+        const CUDA_COMPLEX: &'static str = "op_plus(op_times(x, op_of<T>(by)), y)";
+        const INPUTS: &'static [&'static str] = &["x", "y"];
+        const PARAMS: &'static [&'static str] = &["by"];
+        fn params(&self) -> Vec<f64> {
+            vec![self.0]
+        }
+    }
+
+    /// Text and numbers of a formula over `leaves`.
+    fn written<'a, L: Leaves<'a, Numpyish>, E: Node<<L::Layout as Layout>::Elements>>(
+        e: E,
+        leaves: &L,
+    ) -> (Formula, Arguments) {
+        let mut arguments = Arguments::default();
+        e.numbers(&L::Layout::numbers(&leaves.scalars()), &mut arguments);
+        let (formula, numbers) = text_of::<L::Layout, E>();
+        assert_eq!(arguments.members().len(), numbers);
+        (formula, arguments)
+    }
+
+    #[test]
+    fn rows_are_structs_and_numbers_are_members() {
+        let b = Numpyish::new();
+        let (x, y) = (ndarray::arr0(1.0_f32).into_dyn().into_shared(), ndarray::arr0(2.0_f32).into_dyn().into_shared());
+        let of = |s: f64, by: f64, literal: f64| {
+            let (x, s, y) = (leaf(&b, &x), leaf(&b, &s), leaf(&b, &y));
+            let at = (place(&b, Head, &x), place(&b, Tail::new(Head), &s), place(&b, Tail::new(Tail::new(Head)), &y));
+            // s * by + 2 is computed on the host, in its dtype
+            let scalar = op2(Scaled(by), at.1, Whole(2));
+            let e = op2(Scaled(by), op2(Scaled(1.0), at.0, scalar), op2(Scaled(by), at.2, Literal(literal)));
+            written(e, &(x, (s, (y, ()))))
+        };
+        let (formula, numbers) = of(3.0, 0.5, 0.1);
+        assert_eq!(
+            formula.structs,
+            "struct row0 { double by; template <typename U, typename X0, typename X1> U apply(X0 x, X1 y) const \
+             { typedef X0 T; return static_cast<U>(x * by + y); } };\n\
+             struct k_row { alignas(16) float n0; alignas(16) double n1; alignas(16) float n2; alignas(16) double n3; \
+             alignas(16) double n4; template <typename U, typename X0, typename X1> U apply(X0 x0, X1 x1) const \
+             { return row0{n4}.apply<float>(row0{n1}.apply<float>(x0, n0), row0{n3}.apply<float>(x1, n2)); } };\n"
+        );
+        let mut expected = Arguments::default();
+        expected.number(3.5_f32);
+        expected.number(1.0_f64);
+        expected.number(0.1_f32);
+        expected.number(0.5_f64);
+        expected.number(0.5_f64);
+        assert_eq!(numbers, expected);
+        assert_eq!(of(7.0, -1.0, 8.0).0.key, formula.key, "one text for all numbers");
+    }
+
+    #[test]
+    fn complex_rows_have_their_own_form() {
+        let b = Numpyish::new();
+        let z = ndarray::arr0(Complex::new(1.0_f64, 2.0)).into_dyn().into_shared();
+        let z = leaf(&b, &z);
+        let e = op2(Scaled(2.0), place(&b, Head, &z), Whole(1));
+        let (formula, numbers) = written(e, &(z, ()));
+        assert!(formula.structs.contains("op_plus(op_times(x, op_of<T>(by)), y)"), "{}", formula.structs);
+        assert!(formula.structs.contains("alignas(16) complex<double> n0;"), "{}", formula.structs);
+        let mut expected = Arguments::default();
+        expected.number(Complex::new(1.0_f64, 0.0));
+        expected.number(2.0_f64);
+        assert_eq!(numbers, expected);
+    }
+}

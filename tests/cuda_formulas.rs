@@ -1,0 +1,136 @@
+//! Formulas on the GPU: one kernel each, compiled once, with the bits of op by op.
+
+mod common;
+
+use backends::{
+    Complex, expr,
+    prelude::*,
+    runtime::{available, cuda::CudaArray},
+};
+use std::{env, fs, path::Path, process::Command, time::SystemTime};
+
+const HOST: Numpyish = Numpyish::new();
+
+fn bits(x: &HostArray<f64>) -> Vec<u64> {
+    x.iter().map(|v| v.to_bits()).collect()
+}
+
+fn samples(b: &Cuda, n: usize) -> [CudaArray<f64>; 3] {
+    let host = Numpyish::seeded(n as u64);
+    [0.5, 1.0, 2.0].map(|scale| {
+        let x = host.random_normal_with([n], RandomNormalOptions::new().std(scale)).unwrap();
+        b.from_ndarray(x).unwrap()
+    })
+}
+
+/// What `run` gives, after a look that it launches one kernel and makes one allocation, where they are counted and memory is not
+/// used again.
+#[track_caller]
+fn in_one_kernel<A>(run: impl FnOnce() -> Result<A>) -> A {
+    let device = common::SoftCuda::open();
+    let counts = || device.as_ref().map(common::SoftCuda::launched_and_allocated);
+    let before = counts();
+    let result = run().unwrap();
+    if let (Some(before), Some(after)) = (before, counts()) {
+        assert_eq!(after[0] - before[0], 1, "kernels");
+        assert!(after[1] - before[1] <= 1, "allocations");
+    }
+    result
+}
+
+#[test]
+fn a_formula_is_one_kernel() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let host = |x: Result<CudaArray<f64>>| b.to_ndarray(&x.unwrap()).unwrap();
+    let [x, y, z] = samples(&b, 3000);
+    // one text for any numbers
+    for s in [1.5, 2.0] {
+        let one = in_one_kernel(|| expr!(b, s * exp(-(x - y) * *2 / (2.0 * s * s)) + sin(z * 1e7)));
+        let d = b.negative(&b.square(&b.subtract(&x, &y).unwrap()).unwrap()).unwrap();
+        let gauss = b.multiply(s, b.exp(&b.divide(&d, 2.0 * s * s).unwrap()).unwrap()).unwrap();
+        let ops = b.add(&gauss, b.sin(&b.multiply(&z, 1e7).unwrap()).unwrap());
+        assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
+    }
+    // layouts and shapes that broadcast
+    let m = b.reshape(&x, [50, 60]).unwrap();
+    let turned = b.permute_dims(&b.reshape(&y, [60, 50]).unwrap(), ..).unwrap();
+    let column = b.getitem(&m, backends::slices![.., 7..8]).unwrap();
+    let back = b.flip(&m, 1).unwrap();
+    let one = in_one_kernel(|| expr!(b, m * turned - column / back));
+    let ops = b.subtract(b.multiply(&m, &turned).unwrap(), b.divide(&column, &back).unwrap());
+    assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
+    // several dtypes
+    let w = b.asarray([1.0_f32, 10.0]).unwrap();
+    let c = b.asarray([Complex::new(3.0_f32, 4.0), Complex::new(0.0, -2.0)]).unwrap();
+    let flags = in_one_kernel(|| expr!(b, (abs(c) * w < 6) | !(w > 1)));
+    assert_eq!(b.to_ndarray(&flags).unwrap(), HOST.asarray([true, false]).unwrap());
+    let rotated = in_one_kernel(|| expr!(b, complex(w, w) * c + 1));
+    assert_eq!(
+        b.to_ndarray(&rotated).unwrap(),
+        HOST.asarray([Complex::new(0.0_f32, 7.0), Complex::new(21.0, -20.0)]).unwrap()
+    );
+    let n = b.asarray([7_u8, 200]).unwrap();
+    assert_eq!(b.to_ndarray(&in_one_kernel(|| expr!(b, (n << 1) + 255))).unwrap(), HOST.asarray([13_u8, 143]).unwrap());
+    // as many arrays as one pass takes, with and without one order in memory
+    let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
+    let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };
+    let sum = HOST.asarray([[28.0, 8.0], [16.0, -8.0]]).unwrap();
+    assert_eq!(b.to_ndarray(&in_one_kernel(|| expr!(b, p + q + r + s + t + u + v + w))).unwrap(), sum);
+    let q = &b.permute_dims(q, ..).unwrap();
+    let sum = HOST.asarray([[28.0, 9.0], [15.0, -8.0]]).unwrap();
+    assert_eq!(b.to_ndarray(&in_one_kernel(|| expr!(b, p + q + r + s + t + u + v + w))).unwrap(), sum);
+    let none = b.zeros::<f64>([0, 50]).unwrap();
+    assert_eq!(b.shape(&expr!(b, none * 2 + 1).unwrap()), [0, 50]);
+    let why = expr!(b, m + turned[1..]).unwrap_err().to_string();
+    assert!(why.starts_with("expr") && why.contains("[50, 60]"), "{why}");
+}
+
+#[test]
+fn a_backend_chosen_at_run_time_does_so_too() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let b = AnyBackend::from(b);
+    let x = b.zeros::<f64>([100]).unwrap();
+    let y = in_one_kernel(|| expr!(b, (x + 1) * x - 0.5));
+    assert_eq!(b.shape(&y), [100]);
+    let host = AnyBackend::from(HOST).zeros::<f64>([100]).unwrap();
+    let why = expr!(b, x + host * 2).unwrap_err();
+    assert!(matches!(why, Error::Backend { .. }), "arrays of two backends are not mixed: {why}");
+}
+
+/// Set in the processes that [`kernels_are_compiled_once`] starts.
+const CHILD: &str = "CUDA_FORMULAS_CHILD";
+
+/// The kernels that are kept in a folder: their names, and when each file was made.
+fn kept(folder: &Path) -> Vec<(String, SystemTime)> {
+    let files = fs::read_dir(folder.join("cuda")).unwrap().map(|file| file.unwrap());
+    let mut kept: Vec<_> = files
+        .map(|file| (file.file_name().into_string().unwrap(), file.metadata().unwrap().modified().unwrap()))
+        .collect();
+    kept.sort();
+    kept
+}
+
+#[test]
+fn kernels_are_compiled_once() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    if env::var_os(CHILD).is_some() {
+        let [x, y, _] = samples(&b, 100);
+        for s in [1.0, 2.0, 3.0] {
+            b.to_ndarray(&expr!(b, exp(x * s) - 0.5 * y).unwrap()).unwrap();
+        }
+        return;
+    }
+    let folder = env::temp_dir().join(format!("backends-formulas-{}", std::process::id()));
+    let run = || {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["kernels_are_compiled_once", "--exact"]).env(CHILD, "1").env("BACKENDS_CACHE", &folder);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        kept(&folder)
+    };
+    let first = run();
+    assert_eq!(first.len(), 1, "one kernel for all numbers");
+    // what is compiled is written anew
+    assert_eq!(run(), first, "the next process takes what was kept");
+    fs::remove_dir_all(&folder).unwrap();
+}
