@@ -644,6 +644,28 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     #[doc(hidden)]
     #[inline]
     #[allow(unreachable_patterns)]
+    pub fn numpyish_mut(
+        &mut self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &mut <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Numpyish(x) => Ok(x),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
     pub fn numpyish_given<'a>(
         x: ::std::borrow::Cow<'a, AnyArray<T>>,
         op: &'static str,
@@ -698,6 +720,28 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         op: &'static str,
     ) -> crate::runtime::Result<
         &<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Torch(x) => Ok(x),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn torch_mut(
+        &mut self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &mut <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
     > {
         match self {
             AnyArray::Torch(x) => Ok(x),
