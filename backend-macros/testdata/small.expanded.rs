@@ -837,6 +837,17 @@ impl crate::runtime::Arrays for AnyBackend {
             _ => None,
         }
     }
+    fn is_alone<T: crate::runtime::Element>(&self, x: &mut AnyArray<T>) -> bool {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            _ => false,
+        }
+    }
     const FUSES: bool = false
         || <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::FUSES
         || <crate::runtime::torch::Torch as crate::runtime::Arrays>::FUSES;

@@ -129,6 +129,34 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         formula::run(self, e, leaves)
     }
 
+    /// Whether this is the only handle of memory that a result may be written over. Results that are no larger than a few
+    /// pages are not: new memory costs as little.
+    #[doc(hidden)]
+    #[inline]
+    fn is_alone<T: Element>(&self, _: &mut Self::Array<T>) -> bool {
+        false
+    }
+
+    /// As [`Arrays::formula`]; the result may be written over `target`, which then has it, and `None` is returned.
+    ///
+    /// # Safety
+    /// [`Arrays::is_alone`] was true of `target`, and since then no other handle of its memory was made: but for leaves
+    /// that are references to `target` itself.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn formula_over<'a, L: Leaves<'a, Self>, E, T: Element>(
+        &self,
+        e: &E,
+        leaves: &L,
+        target: &Self::Array<T>,
+    ) -> Result<Option<Self::Array<T>>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { formula::run_over(self, e, leaves, target) }
+    }
+
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 

@@ -168,6 +168,13 @@ impl Expand<'_> {
                     }
                 }
 
+                fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
+                    match (self, x) {
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*
+                        _ => false,
+                    }
+                }
+
                 const FUSES: bool = false #(|| <#ty as #rt::Arrays>::FUSES)*;
 
                 fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {

@@ -110,6 +110,9 @@ pub trait Typed: Sized {
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
 
+    /// Whether this is the only handle of the array's memory, and there is so much of it that it is worth using again.
+    fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
+
     /// The array that a kernel computes.
     ///
     /// # Safety
@@ -154,6 +157,10 @@ macro_rules! typed {
                 xs.iter().map(|x| view(x)).collect()
             }
 
+            fn numpyish_is_alone(x: &mut HostArray<$t>) -> bool {
+                is_alone(x)
+            }
+
             unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
                 // SAFETY: the caller's promise.
                 unsafe { computed(kernel, op, operands) }
@@ -186,6 +193,24 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
         match strides {
             Some(strides) => with_strides(&shape, &strides, v),
             None => in_c_order(&shape, v),
+        }
+    }
+}
+
+fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
+    if x.len().saturating_mul(size_of::<T>()) < kernel::REUSED {
+        return false;
+    }
+    // ndarray tells it only of an array that is given away
+    let none = Array::from_shape_vec(IxDyn(&[0]), Vec::new()).expect("no elements").into_shared();
+    match std::mem::replace(x, none).try_into_owned_nocopy() {
+        Ok(owned) => {
+            *x = owned.into_shared();
+            true
+        }
+        Err(shared) => {
+            *x = shared;
+            false
         }
     }
 }
