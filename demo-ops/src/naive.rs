@@ -20,10 +20,6 @@ impl Arrays for Naive {
 
     const NAME: &'static str = "naive";
 
-    fn shape<'a, T: Element>(&self, x: &'a NaiveArray<T>) -> &'a [usize] {
-        x.shape()
-    }
-
     fn to_ndarray<T: Element>(&self, x: &NaiveArray<T>) -> Result<HostArray<T>> {
         Ok(x.clone())
     }
