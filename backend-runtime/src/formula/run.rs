@@ -200,8 +200,8 @@ where
         e.check()?;
         let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
-        // SAFETY: as in `run`; for the memory, the caller's promise.
         if let Some(views) = arrays.views()
+            // SAFETY: as in `run`; for the memory, the caller's promise.
             && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &views, memory) }
         {
             return Ok(None);
