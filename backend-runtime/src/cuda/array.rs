@@ -73,6 +73,18 @@ impl RawArray {
             })
     }
 
+    /// Whether the elements fill memory without gaps, in some order of the axes.
+    pub(crate) fn is_dense(&self) -> bool {
+        let mut axes: Vec<usize> = (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1).collect();
+        axes.sort_by_key(|&axis| self.strides[axis]);
+        let mut expected = 1;
+        axes.iter().all(|&axis| {
+            let fits = self.strides[axis] == expected;
+            expected *= self.shape[axis] as isize;
+            fits
+        })
+    }
+
     /// A view of the same memory with other shape and strides.
     pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> RawArray {
         RawArray { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }

@@ -61,8 +61,8 @@ fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
+    use super::{super::array::RawArray, *};
+    use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
     /// A row of a table with a parameter, and another form for complex dtypes.
     #[derive(Clone, Copy)]
@@ -142,5 +142,42 @@ mod tests {
         expected.number(Complex::new(1.0_f64, 0.0));
         expected.number(2.0_f64);
         assert_eq!(numbers, expected);
+    }
+
+    /// A row with more parameters than a kernel takes.
+    #[derive(Clone, Copy)]
+    struct Wide;
+
+    impl<T: Numeric> Each<1, T> for Wide {
+        type Out = T;
+        fn apply(&self, [x]: [T; 1]) -> T {
+            x
+        }
+    }
+
+    impl EachSource for Wide {
+        const NAME: &'static str = "wide";
+        const CUDA: &'static str = "x";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &["by"; 129];
+        fn params(&self) -> Vec<f64> {
+            vec![0.0; 129]
+        }
+    }
+
+    #[test]
+    fn more_numbers_than_a_kernel_takes_are_not_fused() {
+        let Some(b) = crate::cuda::testing::device() else { return };
+        let x = b.from_ndarray(ndarray::arr0(1.0_f64).into_dyn().into_shared()).unwrap();
+        let leaves = (leaf(&b, &x), ());
+        let e = op1(Wide, place(&b, Head, &leaves.0));
+        fn fused<'a, L: Leaves<'a, Cuda>, E>(b: &Cuda, e: &E, leaves: &L, x: &RawArray) -> bool
+        where
+            E: Node<<L::Layout as Layout>::Elements> + Typed<Out = f64>,
+        {
+            super::run::<L::Layout, E, f64>(b, e, &leaves.scalars(), &[x]).is_some()
+        }
+        assert!(!fused(&b, &e, &leaves, &x.raw));
+        assert!(fused(&b, &place(&b, Head, &leaves.0), &leaves, &x.raw));
     }
 }
