@@ -29,10 +29,10 @@ pub use backend_runtime as runtime;
 
 pub use runtime::{
     ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo,
-    Error, Float, HostArray, Integer, Interpolation, IntoArray, IntoAxis, IntoHost, IntoOperand, Lengths, MeshIndexing,
-    Norm, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real,
-    RealNumeric, Result, ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
-    numpyish::Numpyish, result_type, torch::Torch,
+    Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoHost, IntoIndex,
+    IntoIndices, IntoOperand, Lengths, MeshIndexing, NewAxis, Norm, Numbers, Numeric, OpInfo, Operand, Ordered,
+    PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice, Value,
+    can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -47,6 +47,8 @@ pub mod __private {
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
+#[doc(hidden)]
+pub mod indexing;
 #[doc(hidden)]
 pub mod linalg;
 #[doc(hidden)]
@@ -73,6 +75,52 @@ backend_macros::table! { root = crate, table = "ops.toml" }
 #[macro_export]
 macro_rules! slices {
     ($($slice:expr),* $(,)?) => { [$($crate::Slice::from($slice)),*] };
+}
+
+/// What is selected of an array, an item per axis as in Python's brackets: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`.
+///
+/// | item | is |
+/// |---|---|
+/// | a number of any integer type | one index; the axis goes. Negative ones count from the end |
+/// | a range `..`, `1..`, `..-1`, `1..-1` | a part of the axis |
+/// | a range with a step `..;-1`, `1..9;2` | every so many-th element, backwards where the step is negative |
+/// | `...` | all axes that no other item stands for; at the end, if it is not there |
+/// | `NewAxis` | a new axis of length 1 |
+/// | an array of `i64`, `&indices` | the elements at these indices |
+/// | an array of `bool`, `&mask` | the elements where it is true; it stands for as many axes as it has |
+///
+/// An array may be any expression, by reference or by value: `ix![&i, b.greater(&v, 0.0)?]`. [`Indexing::get`], [`Indexing::set`]
+/// and [`Indexing::add_at`] take such a list.
+///
+/// ```
+/// use backends::{prelude::*, ix};
+/// # fn main() -> Result<()> {
+/// let b = Numpyish::new();
+/// let mut x = b.asarray([[1, 2, 3], [4, 5, 6]])?;
+/// let i = b.asarray([2_i64, 0])?;
+/// assert_eq!(b.get(&x, ix![.., &i])?, b.asarray([[3, 1], [6, 4]])?);
+/// assert_eq!(b.get(&x, ix![-1, ..;-1])?, b.asarray([6, 5, 4])?);
+/// b.set(&mut x, ix![0, 1..], 0)?;
+/// assert_eq!(x, b.asarray([[1, 0, 0], [4, 5, 6]])?);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! ix {
+    (@ [$($done:tt)*]) => { &[$($done)*] };
+    (@ [$($done:tt)*] ... $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::Rest,] $($($rest)*)?) };
+    (@ [$($done:tt)*] NewAxis $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::New,] $($($rest)*)?) };
+    (@ [$($done:tt)*] & $array:expr $(, $($rest:tt)*)?) => {
+        $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$array),] $($($rest)*)?)
+    };
+    (@ [$($done:tt)*] $part:expr; $step:expr $(, $($rest:tt)*)?) => {
+        $crate::ix!(@ [$($done)* $crate::Index::Slice($crate::Slice::from($part).step($crate::IntoAxis::axis($step))),] $($($rest)*)?)
+    };
+    (@ [$($done:tt)*] $item:expr $(, $($rest:tt)*)?) => {
+        $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$item),] $($($rest)*)?)
+    };
+    () => { &[$crate::Index::New; 0] };
+    ($($items:tt)+) => { $crate::ix!(@ [] $($items)+) };
 }
 
 /// Everything that generic code needs in scope: the traits of ops, the bounds of dtypes, the backends, the options.

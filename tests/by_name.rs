@@ -115,7 +115,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
         _ => made(numbers(), dtype),
     };
     match kind {
-        ParamKind::Array(element) | ParamKind::Operand(element) => of(element),
+        ParamKind::Array(element) | ParamKind::Operand(element) | ParamKind::Target(element) => of(element),
         ParamKind::Arrays(element) => Value::List(vec![of(element), of(element)]),
         ParamKind::Host => vec![1, 2].into(),
         ParamKind::Bytes => Value::Bytes(vec![0; 32]),
@@ -125,7 +125,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
         ParamKind::Axis => 0.into(),
         ParamKind::Shape => vec![2, 3].into(),
         ParamKind::Signed => vec![6].into(),
-        ParamKind::Slices => vec![Value::from(0_i64)].into(),
+        ParamKind::Slices | ParamKind::Index => vec![Value::from(0_i64)].into(),
         ParamKind::Plain(PlainInfo::Bool) | ParamKind::Maybe(PlainInfo::Bool) => true.into(),
         ParamKind::Plain(_) | ParamKind::Maybe(_) => 1.into(),
         ParamKind::Choice(names) => names[0].into(),
@@ -155,7 +155,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "repeat_each" => vec![row(), vec![2, 0, 1].into(), 0.into()],
         "broadcast_to" | "reshape" => vec![row(), vec![3].into()],
         "moveaxis" => vec![row(), 0.into(), 0.into()],
-        "setitem" => vec![row(), vec![Value::from(0_i64)].into(), one()],
+        "set" | "add_at" | "index_put" => vec![row(), vec![Value::from(0_i64)].into(), one()],
         "nufft2d_type1" => vec![real(), real(), row(), vec![2, 3].into()],
         "nufft3d_type1" => vec![real(), real(), real(), row(), vec![2, 3, 2].into()],
         "nufft2d_type2" => vec![real(), real(), vec![vec![1, 2], vec![3, 4]].into()],

@@ -145,6 +145,41 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&x), before);
 }
 
+fn assigned<B: Backend>(b: &B) {
+    let new = || b.add(b.arange(0.0, 600.0, 1.0).unwrap(), 0.0).unwrap();
+    let item = |x: &B::Array<f64>, i: usize| b.to_ndarray(x).unwrap().iter().copied().nth(i).unwrap();
+    let (x, mut y) = (new(), new());
+    for a in [2.0, 3.0] {
+        within(1, 0, || expr!(b, y += a * x));
+    }
+    assert_eq!(item(&y, 7), 42.0);
+    within(1, 0, || expr!(b, y = x - 1));
+    assert_eq!(item(&y, 7), 6.0);
+    // where a handle or a view is left, and where the shape is another
+    let handle = y.clone();
+    within(1, 1, || expr!(b, y *= y));
+    let view = b.flip(&y, 0).unwrap();
+    within(1, 1, || expr!(b, y = -y));
+    assert_eq!([item(&handle, 7), item(&view, 592), item(&y, 7)], [6.0, 36.0, -36.0]);
+    let mut column = b.asarray([[1.0], [2.0]]).unwrap();
+    within(1, 1, || expr!(b, y = y * column));
+    assert_eq!((b.shape(&y), item(&y, 607)), (&[2, 600][..], -72.0));
+    let why = expr!(b, column -= y).unwrap_err().to_string();
+    assert!(why.contains("[2, 600]") && why.contains("[2, 1]"), "{why}");
+    // of another layout, beside one of its own
+    let mut turned = b.permute_dims(b.reshape(new(), [20, 30]).unwrap(), ..).unwrap();
+    let m = b.reshape(&x, [30, 20]).unwrap();
+    within(1, 0, || expr!(b, turned += m + turned));
+    assert_eq!(item(&turned, 41), (2 * (30 + 2) + 41) as f64);
+}
+
+#[test]
+fn assignments_write_over_memory_that_nothing_else_uses() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    assigned(&b);
+    assigned(&AnyBackend::from(b));
+}
+
 /// Set in the processes that [`kernels_are_compiled_once`] starts.
 const CHILD: &str = "CUDA_FORMULAS_CHILD";
 

@@ -189,7 +189,64 @@ fn assignments_change_this_handle_and_no_other() {
     expr!(B, state.u *= state.u).unwrap();
     assert_eq!(state.u, B.asarray([1.0, 4.0]).unwrap());
     let wide = B.zeros::<f64>([3, 1]).unwrap();
-    assert!(expr!(B, y += wide).is_err() || y.shape() == [3, 2], "what it broadcasts to is its new shape, or an error");
+    let refused = expr!(B, y += wide).unwrap_err().to_string();
+    assert_eq!(refused, "expr: shape [3, 2]: does not fit the variable, whose shape is [2]");
+    assert_eq!(y, B.asarray([100.0, 110.25]).unwrap());
+    expr!(B, y = y + wide).unwrap();
+    assert_eq!(y.shape(), [3, 2]);
+}
+
+/// Generic: a parameter that is `&mut` is assigned to as Rust does it, and read by its name.
+fn axpy<B: Backend, T: Numeric>(b: &B, y: &mut B::Array<T>, a: T, x: &B::Array<T>) -> Result<()> {
+    expr!(b, *y += a * x)?;
+    expr!(b, *y = y - x + (y - y))
+}
+
+#[test]
+fn assignments_write_over_memory_that_nothing_else_uses() {
+    let n = 50_000;
+    let new = || B.arange(0.0, n as f64, 1.0).unwrap();
+    let x = new();
+    let mut y = new();
+    let start = y.as_ptr();
+    for _ in 0..3 {
+        axpy(&B, &mut y, 2.0, &x).unwrap();
+    }
+    assert_eq!(y.as_ptr(), start);
+    assert!(y.indexed_iter().all(|(i, v)| *v == 4.0 * i[0] as f64));
+    // with a second handle, or a view, they do not
+    let handle = y.clone();
+    expr!(B, y /= 4).unwrap();
+    assert!(y.as_ptr() != start && handle[[2]] == 8.0 && y == x);
+    let (start, part) = (y.as_ptr(), B.getitem(&y, backends::slices![1..3]).unwrap());
+    expr!(B, y = -y).unwrap();
+    assert!(y.as_ptr() != start && part == B.asarray([1.0, 2.0]).unwrap() && y[[n - 1]] == 1.0 - n as f64);
+    // a variable that is not read keeps its memory, too, and takes another shape if it has to
+    let start = y.as_ptr();
+    expr!(B, y = x * 2 + 1).unwrap();
+    assert!(y.as_ptr() == start && y[[7]] == 15.0);
+    let row = B.asarray([[1.0], [2.0]]).unwrap();
+    expr!(B, y = y * row).unwrap();
+    assert!(y.shape() == [2, n] && y[[1, 7]] == 30.0);
+    // other layouts: the same one, and a mixture
+    let turned = || B.permute_dims(B.reshape(new(), [-1, 10]).unwrap(), [1, 0]).unwrap();
+    let (x, mut y) = (turned(), turned());
+    let start = y.as_ptr();
+    expr!(B, y = y * x - x).unwrap();
+    assert!(y.as_ptr() == start && y[[3, 4]] == 43.0 * 42.0);
+    let x = B.reshape(new(), [10, -1]).unwrap();
+    expr!(B, y -= x).unwrap();
+    assert_eq!(y[[3, 4]], 43.0 * 42.0 - (3 * n / 10 + 4) as f64);
+    // what makes another handle on the way is seen
+    let mut y = new();
+    let mut kept = None;
+    let mut keep = |y: &HostArray<f64>| {
+        kept = Some(y.clone());
+        1.0
+    };
+    let one = keep(&y);
+    expr!(B, y += one).unwrap();
+    assert!(kept.unwrap() == new() && y[[1]] == 2.0);
 }
 
 /// Generic over the backend and the dtype: a name that is a scalar of `T` too.

@@ -193,9 +193,15 @@ def _frombuffer(buffer, count, offset, T):
     return buffer.ravel()[offset // size :][:count]
 
 
-def _setitem(x, slices, values):
+def _set(x, index, values):
     y = x.copy()
-    y[slices] = values
+    y[index] = values
+    return y
+
+
+def _add_at(x, index, values):
+    y = x.copy()
+    np.add.at(y, index, values)
     return y
 
 
@@ -362,7 +368,7 @@ def _random_permutation(n, T, seed):
 WORDS = {"np": np} | {
     word.__name__: word
     for word in (
-        _frombuffer, _setitem, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
+        _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
         _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
     )  # fmt: skip
 }
@@ -401,7 +407,7 @@ class Param:
     def __init__(self, keys):
         self.name, self.kind, self.of, self.default = keys["name"], keys["kind"], keys["of"], keys["default"]
         self.positional = self.default is None
-        self.is_array = self.kind in ("array", "operand", "host", "bytes")
+        self.is_array = self.kind in ("array", "target", "operand", "host", "bytes")
 
     def value(self, node, dtype, hold):
         """What a node of a case is for this parameter. `hold` gives samples and scalars in the dtype of the computation."""
@@ -415,6 +421,11 @@ class Param:
             return hold(rounded(literal(node), dtype), dtype)[()]
         if self.kind == "slices":
             return eval(f"np.s_[{literal(node)}]", WORDS) if literal(node) else ()
+        if self.kind == "index":
+            # names are samples: of indices, else masks
+            named = {name: SAMPLES["int64" if name in INDICES else "bool"][name] for name in SAMPLES["int64"]}
+            index = literal(node)
+            return eval(f"np.s_[{index}]", WORDS | named | {"NewAxis": None}) if index else ()
         return literal(node)
 
 

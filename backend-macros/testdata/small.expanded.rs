@@ -644,6 +644,28 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     #[doc(hidden)]
     #[inline]
     #[allow(unreachable_patterns)]
+    pub fn numpyish_mut(
+        &mut self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &mut <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Numpyish(x) => Ok(x),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
     pub fn numpyish_given<'a>(
         x: ::std::borrow::Cow<'a, AnyArray<T>>,
         op: &'static str,
@@ -698,6 +720,28 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         op: &'static str,
     ) -> crate::runtime::Result<
         &<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+    > {
+        match self {
+            AnyArray::Torch(x) => Ok(x),
+            other => {
+                Err(
+                    crate::runtime::Error::backend(
+                        op,
+                        <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                        other.backend(),
+                    ),
+                )
+            }
+        }
+    }
+    #[doc(hidden)]
+    #[inline]
+    #[allow(unreachable_patterns)]
+    pub fn torch_mut(
+        &mut self,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &mut <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
     > {
         match self {
             AnyArray::Torch(x) => Ok(x),
@@ -802,6 +846,17 @@ impl crate::runtime::Arrays for AnyBackend {
             _ => None,
         }
     }
+    fn is_alone<T: crate::runtime::Element>(&self, x: &mut AnyArray<T>) -> bool {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            _ => false,
+        }
+    }
     const FUSES: bool = false
         || <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::FUSES
         || <crate::runtime::torch::Torch as crate::runtime::Arrays>::FUSES;
@@ -825,13 +880,16 @@ impl crate::runtime::Arrays for AnyBackend {
         e: &E,
         scalars: L::Scalars,
         inputs: &[&dyn ::core::any::Any],
+        over: Option<&dyn ::core::any::Any>,
     ) -> Option<crate::runtime::Result<AnyArray<T>>> {
         match self {
             AnyBackend::Numpyish(b) => {
-                Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(AnyArray::Numpyish))
+                Some(
+                    b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Numpyish),
+                )
             }
             AnyBackend::Torch(b) => {
-                Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(AnyArray::Torch))
+                Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Torch))
             }
         }
     }

@@ -72,7 +72,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs a formula over all its arrays in one kernel of the backend; none where it has to run op by op.
+    /// Runs a formula over all its arrays in one kernel of the backend; none where it has to run op by op. With an array to write
+    /// `over`, which may be among the others, the result is another handle of it; none where that cannot be, or is not [alone].
+    ///
+    /// [alone]: Arrays::is_alone
     #[doc(hidden)]
     #[inline]
     fn fused<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
@@ -80,6 +83,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         _e: &E,
         _scalars: L::Scalars,
         _inputs: &[&dyn Any],
+        _over: Option<&dyn Any>,
     ) -> Option<Result<Self::Array<T>>> {
         None
     }
@@ -92,6 +96,34 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
         formula::run(self, e, leaves)
+    }
+
+    /// Whether this is the only handle of memory that a result may be written over. Results that are no larger than a few
+    /// pages are not: new memory costs as little.
+    #[doc(hidden)]
+    #[inline]
+    fn is_alone<T: Element>(&self, _: &mut Self::Array<T>) -> bool {
+        false
+    }
+
+    /// As [`Arrays::formula`]; the result may be written over `target`, which then has it, and `None` is returned.
+    ///
+    /// # Safety
+    /// [`Arrays::is_alone`] was true of `target`, and since then no other handle of its memory was made: but for leaves
+    /// that are references to `target` itself.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn formula_over<'a, L: Leaves<'a, Self>, E, T: Element>(
+        &self,
+        e: &E,
+        leaves: &L,
+        target: &Self::Array<T>,
+    ) -> Result<Option<Self::Array<T>>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { formula::run_over(self, e, leaves, target) }
     }
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.

@@ -52,6 +52,8 @@ pub enum Error {
         op: &'static str,
         /// The index given.
         index: i128,
+        /// The axis.
+        axis: usize,
         /// The length of the axis.
         len: usize,
     },
@@ -260,8 +262,8 @@ impl fmt::Display for Error {
                 write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions")
             }
             Error::RepeatedAxis { op, axis } => write!(f, "{op}: axis {axis} is given twice"),
-            Error::Index { op, index, len } => {
-                write!(f, "{op}: index {index} is out of range for length {len}")
+            Error::Index { op, index, axis, len } => {
+                write!(f, "{op}: index {index} is out of range for axis {axis} of length {len}")
             }
             Error::Argument { op, why } => write!(f, "{op}: {why}"),
             Error::DType { op, dtype } => write!(f, "{op}: not available in {dtype}"),

@@ -72,6 +72,10 @@ pub enum ParamKind {
     Signed,
     /// Slices, one per axis.
     Slices,
+    /// A list of indices: slices, numbers, new axes, arrays, masks.
+    Index,
+    /// An array that the op changes: a call by name gives the changed one.
+    Target(ElementInfo),
     /// Lengths, or none.
     Lengths,
     /// A value of the row's dtype.

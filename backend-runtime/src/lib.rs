@@ -13,6 +13,7 @@ pub mod element;
 pub mod error;
 pub mod formula;
 pub mod host;
+pub mod index;
 pub mod info;
 mod load;
 pub mod operand;
@@ -41,6 +42,7 @@ pub use error::{Cause, Error, Result};
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};
+pub use index::{Index, Indices, IntoIndex, IntoIndices, NewAxis};
 pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
 #[doc(no_inline)]
 pub use num_complex::{self, Complex};

@@ -20,6 +20,21 @@ pub trait Wrap: Arrays {
     /// An array of this backend, of the result of an op.
     fn close<T: Element>(&self, op: &'static str, x: <Self::Within as Arrays>::Array<T>) -> Result<Self::Array<T>>;
 
+    /// Changes an array of this backend, by a function over that of the backend within.
+    ///
+    /// The default changes a copy of it; where the array itself can be given, nothing is copied.
+    fn change<T: Element>(
+        &self,
+        op: &'static str,
+        x: &mut Self::Array<T>,
+        f: impl FnOnce(&mut <Self::Within as Arrays>::Array<T>) -> Result<()>,
+    ) -> Result<()> {
+        let mut within = self.open(op, x)?.clone();
+        f(&mut within)?;
+        *x = self.close(op, within)?;
+        Ok(())
+    }
+
     /// An operand of the backend that is wrapped.
     fn open_operand<'a, T: Element>(
         &'a self,

@@ -70,6 +70,15 @@ impl<B: Backend> Wrap for Counted<B> {
         Ok(x)
     }
 
+    fn change<T: Element>(
+        &self,
+        _op: &'static str,
+        x: &mut B::Array<T>,
+        f: impl FnOnce(&mut B::Array<T>) -> Result<()>,
+    ) -> Result<()> {
+        f(x)
+    }
+
     fn close<T: Element>(&self, _op: &'static str, x: B::Array<T>) -> Result<B::Array<T>> {
         Ok(x)
     }

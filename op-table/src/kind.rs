@@ -19,6 +19,8 @@ pub enum Kind {
     Operand(Elem),
     /// `arrays`: a list.
     Arrays(Elem),
+    /// `target`: an array that the op changes.
+    Target(Elem),
     /// `axes`
     Axes,
     /// `axis`
@@ -29,6 +31,8 @@ pub enum Kind {
     Signed,
     /// `slices`
     Slices,
+    /// `index`: slices, numbers, new axes, arrays of indices and masks.
+    Index,
     /// `lengths?`
     Lengths,
     /// `scalar`: a value of the row's dtype.
@@ -46,13 +50,14 @@ pub enum Kind {
 }
 
 /// Types of parameters that are a word alone.
-const WORDS: [(&str, Kind); 10] = [
+const WORDS: [(&str, Kind); 11] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
     ("shape", Kind::Shape),
     ("newshape", Kind::Signed),
     ("shifts", Kind::Signed),
     ("slices", Kind::Slices),
+    ("index", Kind::Index),
     ("lengths?", Kind::Lengths),
     ("scalar", Kind::Scalar),
     ("host", Kind::Host),
@@ -60,8 +65,8 @@ const WORDS: [(&str, Kind); 10] = [
 ];
 
 /// Types that have an element type: `array<real>`.
-const OF_ELEMENTS: [(&str, OfElements); 3] =
-    [("array", Kind::Array), ("operand", Kind::Operand), ("arrays", Kind::Arrays)];
+const OF_ELEMENTS: [(&str, OfElements); 4] =
+    [("array", Kind::Array), ("operand", Kind::Operand), ("arrays", Kind::Arrays), ("target", Kind::Target)];
 
 type OfElements = fn(Elem) -> Kind;
 
@@ -175,7 +180,7 @@ impl Kind {
     /// The element type of its arrays or numbers.
     pub fn elem(&self) -> Option<Elem> {
         match self {
-            Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) => Some(*e),
+            Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) | Kind::Target(e) => Some(*e),
             Kind::Scalar | Kind::Host => Some(Elem::T),
             _ => None,
         }
@@ -236,7 +241,8 @@ impl Kind {
     /// Whether a parameter can be an argument of libtorch's op as it is.
     pub fn fits_aten(&self) -> bool {
         match self {
-            Kind::Slices | Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
+            Kind::Slices | Kind::Index | Kind::Target(_) => false,
+            Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
             Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
             _ => true,
         }
@@ -249,11 +255,15 @@ impl Kind {
             Kind::Array(e) => format!("array{}", of(e)),
             Kind::Operand(e) => format!("array or scalar{}", of(e)),
             Kind::Arrays(e) => format!("arrays{}", of(e)),
+            Kind::Target(e) => {
+                format!("array{} that is changed: this handle has the new value, no other sees it", of(e))
+            }
             Kind::Axes => "axes: `..` for all, `0`, `-1`, `[0, 2]`".into(),
             Kind::Axis => "axis; negative ones count from the end".into(),
             Kind::Shape => "lengths, such as a shape".into(),
             Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
             Kind::Slices => "one range or index per axis: `slices![1..3, .., -1]`".into(),
+            Kind::Index => "what is selected: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`".into(),
             Kind::Lengths => "lengths of the axes".into(),
             Kind::Scalar => "a value of the dtype".into(),
             Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
@@ -269,6 +279,7 @@ impl Kind {
         match self {
             Kind::Axes => link("axes", "crate::Axes".into()),
             Kind::Slices => link("`slices![1..3, .., -1]`", "crate::slices".into()),
+            Kind::Index => link("`ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`", "crate::ix".into()),
             Kind::Lengths => link("lengths of the axes", "crate::Lengths".into()),
             Kind::Choice(choice) => {
                 let of = if choice.of_runtime { "crate" } else { "super" };

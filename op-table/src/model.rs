@@ -276,6 +276,11 @@ impl Op {
         self.optional().any(|p| matches!(p.kind, Kind::Array(_)))
     }
 
+    /// The array that it changes, instead of giving a result.
+    pub fn target(&self) -> Option<&Param> {
+        self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
+    }
+
     /// A parameter by name.
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|p| p.name == name)

@@ -230,7 +230,9 @@ impl Draw {
                 let items: Vec<&str> = (0..chance.below(4)).map(|_| array(chance)).collect();
                 format!("[{}]", items.join(", "))
             }
-            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::Host | ParamKind::Bytes => array(chance).into(),
+            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::Target(_) | ParamKind::Host | ParamKind::Bytes => {
+                array(chance).into()
+            }
             ParamKind::Axes if chance.below(4) == 0 => "all".into(),
             ParamKind::Axes if chance.below(2) == 0 => list(self.axes, 3, chance),
             ParamKind::Axes | ParamKind::Axis => chance.pick(self.axes).into(),
@@ -239,6 +241,17 @@ impl Draw {
             ParamKind::Slices => {
                 let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(self.slices)).collect();
                 format!("'{}'", slices.join(", "))
+            }
+            ParamKind::Index => {
+                let item = |chance: &mut Chance| match chance.below(8) {
+                    0 => "NewAxis",
+                    1 => "...",
+                    2 => chance.pick(self.indices),
+                    3 => array(chance),
+                    _ => chance.pick(self.slices),
+                };
+                let items: Vec<&str> = (0..chance.below(5)).map(|_| item(chance)).collect();
+                format!("'{}'", items.join(", "))
             }
             ParamKind::Scalar => chance.pick(self.scalars).into(),
             ParamKind::Plain(plain) | ParamKind::Maybe(plain) => match plain {

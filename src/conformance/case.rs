@@ -4,7 +4,7 @@ use super::{
     Row, Values,
     data::sample,
     extreme, fuzz,
-    parse::{self, Arg},
+    parse::{self, Arg, Item},
     random::{Layout, Sample, laid_out},
     refusing::allowed,
 };
@@ -117,7 +117,9 @@ impl<B: Arrays> Case<'_, B> {
         }
         match (param.kind, arg) {
             (ParamKind::Scalar | ParamKind::Operand(_), Arg::Number(_)) => self.scalar(text).ok_or_else(wrong),
-            (ParamKind::Array(e) | ParamKind::Operand(e), Arg::Name(_)) => self.array(param, e, text),
+            (ParamKind::Array(e) | ParamKind::Operand(e) | ParamKind::Target(e), Arg::Name(_)) => {
+                self.array(param, e, text)
+            }
             (ParamKind::Host, Arg::Name(_)) => self.array(param, ElementInfo::T, text),
             (ParamKind::Arrays(e), Arg::List(names)) => {
                 let one = |name: &Arg| match name {
@@ -134,12 +136,27 @@ impl<B: Arrays> Case<'_, B> {
                 let slices = parse::slices(slices).map_err(|why| Error::argument(self.row.name, why))?;
                 Ok(slices.into())
             }
+            (ParamKind::Index, Arg::Quoted(index)) => {
+                let items = parse::index(index).map_err(|why| Error::argument(self.row.name, why))?;
+                items.iter().map(|item| self.item(param, item)).collect::<Result<_>>().map(Value::List)
+            }
             (ParamKind::Plain(PlainInfo::F64) | ParamKind::Maybe(PlainInfo::F64), _) => {
                 text.parse().map(Value::Float).map_err(|_| wrong())
             }
             (ParamKind::Choice(_), Arg::Name(_)) => Ok(Value::Text(text.into())),
             _ => plain(arg).ok_or_else(wrong),
         }
+    }
+
+    /// An item of a list of indices. A name is that of an array of indices, if it is no sample of all dtypes; else of a mask.
+    fn item(&self, param: &ParamInfo, item: &Item) -> Result<Value<B>> {
+        Ok(match item {
+            Item::Slice(slice) => (*slice).into(),
+            Item::New => Value::New,
+            Item::Rest => Value::Rest,
+            Item::Name(name) if sample(DType::Bool, name).is_some() => self.array(param, ElementInfo::Bool, name)?,
+            Item::Name(name) => self.array(param, ElementInfo::Int64, name)?,
+        })
     }
 
     /// The sample of this name, on the backend.

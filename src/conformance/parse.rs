@@ -74,25 +74,53 @@ fn arg(text: &str) -> Result<Arg, String> {
     }
 }
 
+/// An item of a list of indices.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    /// `1`, `1:3`
+    Slice(Slice),
+    /// `NewAxis`
+    New,
+    /// `...`
+    Rest,
+    /// A sample.
+    Name(String),
+}
+
+/// Reads a list of indices: slices as Python writes them, `...`, `NewAxis`, names of samples.
+pub(crate) fn index(text: &str) -> Result<Vec<Item>, String> {
+    let one = |part: &str| {
+        Ok(match part {
+            "..." => Item::Rest,
+            "NewAxis" => Item::New,
+            name if name.starts_with(|c: char| c.is_alphabetic()) => Item::Name(name.into()),
+            slice => Item::Slice(self::slice(slice, text)?),
+        })
+    };
+    split(text)?.into_iter().map(one).collect()
+}
+
 /// Reads slices as Python writes them: `"1:3, ::-1, 0"`.
 pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
+    split(text)?.into_iter().map(|part| slice(part, text)).collect()
+}
+
+/// Reads a part of the text that is a slice.
+fn slice(part: &str, text: &str) -> Result<Slice, String> {
     let number = |part: &str| match part.trim() {
         "" => Ok(None),
         digits => digits.parse::<i128>().map(Some).map_err(|_| format!("`{digits}` in `{text}` is not an index")),
     };
-    let one = |part: &str| -> Result<Slice, String> {
-        let ends = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
-        match ends[..] {
-            [Some(index)] => Ok(Slice { start: Some(index), drop: true, ..Slice::ALL }),
-            [start, stop] => Ok(Slice { start, stop, ..Slice::ALL }),
-            [start, stop, step] => match isize::try_from(step.unwrap_or(1)) {
-                Ok(step) => Ok(Slice { start, stop, step, drop: false }),
-                Err(_) => Err(format!("`{part}` in `{text}` has no such step")),
-            },
-            _ => Err(format!("`{part}` in `{text}` is not a slice")),
-        }
-    };
-    split(text)?.into_iter().map(one).collect()
+    let ends = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
+    match ends[..] {
+        [Some(index)] => Ok(Slice { start: Some(index), drop: true, ..Slice::ALL }),
+        [start, stop] => Ok(Slice { start, stop, ..Slice::ALL }),
+        [start, stop, step] => match isize::try_from(step.unwrap_or(1)) {
+            Ok(step) => Ok(Slice { start, stop, step, drop: false }),
+            Err(_) => Err(format!("`{part}` in `{text}` has no such step")),
+        },
+        _ => Err(format!("`{part}` in `{text}` is not a slice")),
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +139,15 @@ mod tests {
         assert_eq!(args("[]").unwrap().positional, [Arg::List(vec![])]);
         assert_eq!(args("").unwrap(), Args::default());
         assert!(args("[1, 2").is_err() && args("m, ?").is_err() && args("1]").is_err());
+    }
+
+    #[test]
+    fn lists_of_indices_are_read() {
+        let read = index("1, ::-1, ..., NewAxis, ii").unwrap();
+        let slices = [Slice::at(1), Slice::ALL.step(-1)].map(Item::Slice);
+        assert_eq!(read[..2], slices);
+        assert_eq!(read[2..], [Item::Rest, Item::New, Item::Name("ii".into())]);
+        assert!(index("").unwrap().is_empty() && index("1:2:3:4").is_err());
     }
 
     #[test]

@@ -128,6 +128,12 @@ impl Page<'_> {
         } else {
             String::new()
         };
+        if let Some(target) = op.target() {
+            return format!(
+                "Nothing: `{}` is the result. A call by name, which changes no argument, gives it.",
+                target.name
+            );
+        }
         match &op.result {
             Out::One(e) => format!("An array{}{shape}.", e.describe()),
             Out::List(e) => format!("A list of arrays{}.", e.describe()),
@@ -167,6 +173,15 @@ impl Page<'_> {
             all.push(("Index", format!("a lone index in {names} is outside its axis")));
             all.push(("Shape", format!("{names} has more entries than the array has axes")));
             all.push(("Argument", format!("the step of a slice in {names} is 0")));
+        }
+        if let Some(names) = named(&|kind| matches!(kind, Kind::Index)) {
+            all.push(("Index", format!("a lone index or one of an array in {names} is outside its axis")));
+            all.push((
+                "Shape",
+                format!("{names} has more entries than the array has axes, or a mask of another shape"),
+            ));
+            all.push(("Shapes", format!("the arrays of {names} do not broadcast")));
+            all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` is there twice")));
         }
         let mut s = String::new();
         // an empty text says that there is no such error

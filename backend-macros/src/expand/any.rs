@@ -23,12 +23,14 @@ struct Member {
     get_given: Ident,
     /// The same of an operand.
     get_operand: Ident,
+    /// The same of an array that is changed.
+    get_mut: Ident,
 }
 
 impl Member {
     fn new(name: &str, variant: Ident, ty: TokenStream, summary: String) -> Member {
-        let (get_given, get_operand) = (format_ident!("{name}_given"), format_ident!("{name}_operand"));
-        Member { variant, ty, summary, get: id(name), get_given, get_operand }
+        let [get_given, get_operand, get_mut] = ["given", "operand", "mut"].map(|what| format_ident!("{name}_{what}"));
+        Member { variant, ty, summary, get: id(name), get_given, get_operand, get_mut }
     }
 }
 
@@ -70,6 +72,7 @@ impl Expand<'_> {
         let get: &Vec<&Ident> = &any.members.iter().map(|m| &m.get).collect();
         let get_given: &Vec<&Ident> = &any.members.iter().map(|m| &m.get_given).collect();
         let get_operand: Vec<&Ident> = any.members.iter().map(|m| &m.get_operand).collect();
+        let get_mut: Vec<&Ident> = any.members.iter().map(|m| &m.get_mut).collect();
         let ty: &Vec<&TokenStream> = &any.members.iter().map(|m| &m.ty).collect();
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
@@ -101,6 +104,16 @@ impl Expand<'_> {
                     #[inline]
                     #[allow(unreachable_patterns)]
                     pub fn #get(&self, op: &'static str) -> #rt::Result<&<#ty as #rt::Arrays>::Array<T>> {
+                        match self {
+                            #any_array::#variant(x) => Ok(x),
+                            other => Err(#rt::Error::backend(op, #text, other.backend())),
+                        }
+                    }
+
+                    #[doc(hidden)]
+                    #[inline]
+                    #[allow(unreachable_patterns)]
+                    pub fn #get_mut(&mut self, op: &'static str) -> #rt::Result<&mut <#ty as #rt::Arrays>::Array<T>> {
                         match self {
                             #any_array::#variant(x) => Ok(x),
                             other => Err(#rt::Error::backend(op, #text, other.backend())),
@@ -165,6 +178,13 @@ impl Expand<'_> {
                     }
                 }
 
+                fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
+                    match (self, x) {
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*
+                        _ => false,
+                    }
+                }
+
                 const FUSES: bool = false #(|| <#ty as #rt::Arrays>::FUSES)*;
 
                 fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {
@@ -180,9 +200,10 @@ impl Expand<'_> {
                     e: &E,
                     scalars: L::Scalars,
                     inputs: &[&dyn ::core::any::Any],
+                    over: Option<&dyn ::core::any::Any>,
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
-                        #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(#any_array::#variant)),)*
+                        #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(#any_array::#variant)),)*
                     }
                 }
 
@@ -224,13 +245,15 @@ impl Expand<'_> {
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let Any { name: any_name, array: any_array, .. } = any;
-        let Member { variant, get, get_given, get_operand, .. } = member;
+        let Member { variant, ty, get, get_given, get_operand, get_mut, .. } = member;
         let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
             match p.kind {
                 Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
                 Kind::Operand(_) => quote!(#any_array::#get_operand(#n, #name)?),
+                Kind::Target(_) => quote!(#n.#get_mut(#name)?),
+                Kind::Index => quote!(&#n.on::<#ty>(|x| x.#get(#name), |x| x.#get(#name))?),
                 Kind::Arrays(_) => {
                     quote!(#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
                 }
@@ -254,6 +277,9 @@ impl Expand<'_> {
             });
             quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
+        if op.target().is_some() {
+            return quote!(#any_name::#variant(#b) => #b.#method(#(#args,)* #given),);
+        }
         let wrap = self.any_result(op, any_array, variant, &r);
         quote! {
             #any_name::#variant(#b) => {

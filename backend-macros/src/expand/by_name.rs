@@ -119,9 +119,14 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let result = self.result_value(op);
+        // what is changed is a copy of the argument, and the result
+        let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
+        let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
+        let called = if copied.is_some() { called } else { quote!(let result = #called) };
         quote! {
+            #copied
             #prepare
-            let result = args.b.#method #turbofish (#(#positional,)* #options)?;
+            #called
             Ok(#result)
         }
     }

@@ -98,6 +98,18 @@ impl Expand<'_> {
                     info: quote!(Arrays(#of)),
                 }
             }
+            Kind::Target(e) => {
+                let (e, of) = (elem(*e, op), info::elem(*e, &rt));
+                Code {
+                    method: quote!(&mut Self::Array<#e>),
+                    function: quote!(&mut B::Array<#e>),
+                    convert: None,
+                    pass: itself,
+                    // read before the call, by `read_target`
+                    read: typed("array", Some(e), |_| quote!(&mut result)),
+                    info: quote!(Target(#of)),
+                }
+            }
             Kind::Axes => Code {
                 method: quote!(impl Into<#rt::Axes>),
                 convert: Some(quote!(into())),
@@ -119,6 +131,14 @@ impl Expand<'_> {
                 method: quote!(impl AsRef<[#rt::Slice]>),
                 convert: Some(quote!(as_ref())),
                 ..list(quote!(#rt::Slice), quote!(Slices))
+            },
+            Kind::Index => Code {
+                method: quote!(impl #rt::IntoIndices<Self>),
+                function: quote!(#rt::Indices<'_, B>),
+                convert: Some(quote!(indices())),
+                pass: itself,
+                read: typed("index", None, |read| quote!(#read.indices())),
+                info: quote!(Index),
             },
             Kind::Scalar => Code { read: typed("scalar", Some(quote!(T)), same), ..value(quote!(T), quote!(Scalar)) },
             Kind::Host => Code {
@@ -190,6 +210,12 @@ impl Expand<'_> {
         }
     }
 
+    /// The statement that makes `result` of the argument that the op changes.
+    pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
+        let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
+        quote!(let mut result = args.array::<#e>(#place)?.into_array();)
+    }
+
     /// The statements that set an option of `options` from the values of a call by name, if it is given.
     pub fn read_option(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let setter = id(&param.name);
@@ -213,6 +239,9 @@ impl Expand<'_> {
 impl Expand<'_> {
     /// The type of the result; `owner` is the backend's type, `Self` or `B`.
     pub(super) fn output(&self, op: &Op, owner: &TokenStream) -> TokenStream {
+        if op.target().is_some() {
+            return quote!(());
+        }
         match &op.result {
             Out::One(e) => {
                 let e = elem(*e, op);

@@ -56,8 +56,9 @@ impl Expand<'_> {
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the types of arrays are those of the backend, which they have from the method
-            let ty = if p.is_array() || matches!(p.kind, Kind::Arrays(_)) { quote!() } else { quote!(: #ty) };
+            // the types of arrays and indices are those of the backend, which they have from the method
+            let inferred = p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index);
+            let ty = if inferred { quote!() } else { quote!(: #ty) };
             Some(quote!(let #n #ty = #n.#by;))
         });
         quote!(#(#convert)*)

@@ -15,6 +15,10 @@ impl Expand<'_> {
                     quote!(#rt::Wrap::open(self, #name, &*#n)?)
                 }
                 Kind::Operand(_) => quote!(#rt::Wrap::open_operand(self, #name, &#n)?),
+                Kind::Index => {
+                    let array = open(&id("x"));
+                    quote!(&#n.on::<<Self as #rt::Wrap>::Within>(|x| #array, |x| #array)?)
+                }
                 Kind::Arrays(_) => {
                     let array = open(&id("x"));
                     quote!(#n.iter().map(|x| #array).collect::<#rt::Result<Vec<_>>>()?)
@@ -40,6 +44,15 @@ impl Expand<'_> {
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).map(|_| quote!(, _));
         let second = op.second.is_some().then(|| quote!(U,));
+        if let Some(target) = op.target() {
+            let target = id(&target.name);
+            return quote! {
+                let #within = #rt::Wrap::within(self, #name)?;
+                #rt::Wrap::change(self, #name, #target, |#target| {
+                    #within.#method::<#second T #(#markers)*>(#(#args,)* #given)
+                })
+            };
+        }
         let close = |e: Elem, array: TokenStream| {
             let e = elem(e, op);
             quote!(#rt::Wrap::close::<#e>(self, #name, #array))

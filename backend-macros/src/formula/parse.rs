@@ -54,7 +54,18 @@ pub enum Whole {
     /// A value.
     Value(Formula),
     /// `target = formula`; for `target += formula` the formula is the sum.
-    Assign(TokenStream, Formula),
+    Assign(Target, Formula),
+}
+
+/// What is assigned to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The variable or field; for `*x` without the star.
+    pub place: TokenStream,
+    /// Whether it is what a `&mut` refers to.
+    pub deref: bool,
+    /// Whether the value has to have its shape.
+    pub keeps_shape: bool,
 }
 
 /// Reads `BACKEND, FORMULA`.
@@ -241,16 +252,19 @@ impl<'a> Parser<'a> {
             }
             _ => None,
         };
-        let target: TokenStream = left.iter().cloned().collect();
-        let place = Parser::new(left, self.rows, self.names).whole()?;
-        if !matches!(place, Formula::Leaf(..)) {
-            return mistake(place.span(), "what is assigned to is a variable or a field");
+        let deref = left.first().is_some_and(|t| is_punct(t, '*'));
+        let left = left.split_off(usize::from(deref));
+        let place: TokenStream = left.iter().cloned().collect();
+        let leaf = Parser::new(left, self.rows, self.names).whole()?;
+        if !matches!(leaf, Formula::Leaf(..)) {
+            return mistake(leaf.span(), "what is assigned to is a variable or a field");
         }
         let value = self.whole()?;
+        let target = Target { place, deref, keeps_shape: operator.is_some() };
         let Some(operator) = operator else { return Ok(Whole::Assign(target, value)) };
         match OPERATORS.iter().find(|(text, _, power)| *text == operator && *power > COMPARISON) {
             Some((_, name, _)) => {
-                let arguments = vec![Argument::Formula(place), Argument::Formula(value)];
+                let arguments = vec![Argument::Formula(leaf), Argument::Formula(value)];
                 Ok(Whole::Assign(target, Formula::Call(Ident::new(name, equals), arguments, Vec::new())))
             }
             None => mistake(equals, format!("`{operator}=` assigns nothing that a formula knows")),

@@ -104,6 +104,7 @@ fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
         3,
         "what may have effects is run as often as it is written"
     );
-    assert_eq!(passes("b, y += x * 2"), 1);
+    assert_eq!(passes("b, y += x * 2"), 2, "over the memory of y, or into new memory");
+    assert_eq!(leaves("b, y += x * 2"), 2);
     assert_eq!(passes("b, sum(x, 0)"), 0);
 }

@@ -2,7 +2,7 @@
 
 use super::{DynArray, FromValue, Value};
 use crate::{
-    Arrays, DType, Element, Error, HostArray, Operand, Result,
+    Arrays, DType, Element, Error, HostArray, Index, Operand, Result, Slice,
     info::{ElementInfo, OpInfo, ParamInfo, ParamKind},
 };
 use ndarray::{ArrayD, IxDyn};
@@ -188,6 +188,31 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
+    /// The list of indices that the parameter is. A list among its items is an array of indices, or a mask.
+    pub fn index(&self, param: usize) -> Result<IndexArg<'a, B>> {
+        let value = self.values[param].unwrap_or(&Value::None);
+        let items = match value {
+            Value::List(items) => &items[..],
+            one => std::slice::from_ref(one),
+        };
+        let wanted = "slices, integers, `NewAxis`, `...`, arrays of int64 or masks of bool";
+        let one = |item: &'a Value<B>| {
+            let is_mask = matches!(item, Value::List(_)) && item.number_dtype() == Some(DType::Bool);
+            Ok(match item {
+                Value::New => IndexItem::Plain(Index::New),
+                Value::Rest => IndexItem::Plain(Index::Rest),
+                Value::Array(x) if x.dtype() == DType::Bool => IndexItem::Mask(self.array_of(param, item)?),
+                Value::List(_) if is_mask => IndexItem::Mask(self.array_of(param, item)?),
+                Value::Array(_) | Value::List(_) => IndexItem::Array(self.array_of(param, item)?),
+                other => match Slice::from_value(other) {
+                    Some(slice) => IndexItem::Plain(Index::Slice(slice)),
+                    None => return Err(self.wrong(self.op.params[param].name, other, wanted)),
+                },
+            })
+        };
+        items.iter().map(one).collect::<Result<_>>().map(|items| IndexArg { items })
+    }
+
     /// The array that a number or lists of numbers make.
     fn elements<T: Element>(
         &self,
@@ -217,6 +242,45 @@ pub enum ArrayArg<'a, B: Arrays, T: Element> {
     Given(&'a B::Array<T>),
     /// An array made of the numbers of the argument.
     Made(B::Array<T>),
+}
+
+impl<B: Arrays, T: Element> ArrayArg<'_, B, T> {
+    /// The array, which shares the argument's elements.
+    pub fn into_array(self) -> B::Array<T> {
+        match self {
+            ArrayArg::Given(x) => x.clone(),
+            ArrayArg::Made(x) => x,
+        }
+    }
+}
+
+/// A list of indices that is an argument.
+pub struct IndexArg<'a, B: Arrays> {
+    items: Vec<IndexItem<'a, B>>,
+}
+
+/// An item of it.
+enum IndexItem<'a, B: Arrays> {
+    Plain(Index<'a, B>),
+    Array(ArrayArg<'a, B, i64>),
+    Mask(ArrayArg<'a, B, bool>),
+}
+
+impl<B: Arrays> IndexItem<'_, B> {
+    fn index(&self) -> Index<'_, B> {
+        match self {
+            IndexItem::Plain(item) => *item,
+            IndexItem::Array(x) => Index::Array(&**x),
+            IndexItem::Mask(x) => Index::Mask(&**x),
+        }
+    }
+}
+
+impl<B: Arrays> IndexArg<'_, B> {
+    /// The list to pass to the op's method.
+    pub fn indices(&self) -> Vec<Index<'_, B>> {
+        self.items.iter().map(IndexItem::index).collect()
+    }
 }
 
 impl<B: Arrays, T: Element> Deref for ArrayArg<'_, B, T> {
@@ -286,6 +350,10 @@ impl ParamInfo {
     /// Whether its arrays or numbers are of the dtype `T` of the call.
     fn is_of_dtype(&self) -> bool {
         use ParamKind::*;
-        matches!(self.kind, Array(ElementInfo::T) | Operand(ElementInfo::T) | Arrays(ElementInfo::T) | Scalar | Host)
+        let of_t = |e| e == ElementInfo::T;
+        match self.kind {
+            Array(e) | Operand(e) | Arrays(e) | Target(e) => of_t(e),
+            kind => matches!(kind, Scalar | Host),
+        }
     }
 }

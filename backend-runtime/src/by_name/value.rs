@@ -1,7 +1,7 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, Slice};
+use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Slice};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
@@ -28,6 +28,10 @@ pub enum Value<B: Arrays> {
     Bytes(Vec<u8>),
     /// Every axis, or the whole of one.
     All,
+    /// A new axis, in a list of indices.
+    New,
+    /// All axes that no other index stands for: `...`.
+    Rest,
     /// An option that is not given.
     None,
 }
@@ -99,6 +103,8 @@ impl<B: Arrays> Value<B> {
             Value::Slice(_) => "a slice".into(),
             Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
             Value::All => "`..`".into(),
+            Value::New => "`NewAxis`".into(),
+            Value::Rest => "`...`".into(),
             Value::None => "nothing".into(),
         }
     }
@@ -128,6 +134,7 @@ from! {
     Slice => |x| Value::Slice(x);
     DynArray<B> => |x| Value::Array(x);
     RangeFull => |_x| Value::All;
+    NewAxis => |_x| Value::New;
 }
 
 impl<B: Arrays, V: Into<Value<B>>> From<Vec<V>> for Value<B> {

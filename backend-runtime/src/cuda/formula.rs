@@ -2,14 +2,16 @@
 
 use super::{
     Cuda, CudaArray,
-    map::{Input, Members, map},
+    array::RawArray,
+    map::{Input, Members, map, map_into},
     program::{Formula, Program, ProgramSource},
     text::{Arguments, Text},
 };
 use crate::{
-    Element, Result,
+    DType, Element, Result,
     formula::{self, Layout, Node, Typed},
     load::cache::hash,
+    rules,
 };
 use std::{
     any::{Any, TypeId},
@@ -23,8 +25,13 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,
     scalars: &L::Scalars,
     arrays: &[&dyn Any],
+    over: Option<&dyn Any>,
 ) -> Option<Result<CudaArray<T>>> {
-    let inputs: Option<Vec<Input<'_>>> = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect();
+    let inputs = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect::<Option<Vec<_>>>()?;
+    let over = match over {
+        Some(over) => Some(over.downcast_ref::<RawArray>().filter(|x| takes(x, T::DTYPE, &inputs))?),
+        None => None,
+    };
     let (formula, numbers) = text_of::<L, E>();
     let mut arguments = Arguments::default();
     e.numbers(&L::numbers(scalars), &mut arguments);
@@ -35,7 +42,17 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         return None;
     }
     let program = Program { name: formula::NAME, source: ProgramSource::Formula(formula) };
-    Some(map(b, formula::NAME, &program, members.into(), &inputs?, T::DTYPE).map(CudaArray::of))
+    let result = match over {
+        Some(out) => map_into(b, formula::NAME, &program, members.into(), &inputs, out).map(|()| out.clone()),
+        None => map(b, formula::NAME, &program, members.into(), &inputs, T::DTYPE),
+    };
+    Some(result.map(CudaArray::of))
+}
+
+/// Whether an array takes the result of a formula over the inputs.
+fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
+    let shape = rules::broadcast_all(formula::NAME, inputs.iter().map(Input::shape));
+    x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
 }
 
 /// The texts of formulas by their types, and how many numbers each takes. They stay to the end of the process, as the kernels do.
@@ -61,7 +78,7 @@ fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::array::RawArray, *};
+    use super::*;
     use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
     /// A row of a table with a parameter, and another form for complex dtypes.
@@ -175,7 +192,7 @@ mod tests {
         where
             E: Node<<L::Layout as Layout>::Elements> + Typed<Out = f64>,
         {
-            super::run::<L::Layout, E, f64>(b, e, &leaves.scalars(), &[x]).is_some()
+            super::run::<L::Layout, E, f64>(b, e, &leaves.scalars(), &[x], None).is_some()
         }
         assert!(!fused(&b, &e, &leaves, &x.raw));
         assert!(fused(&b, &place(&b, Head, &leaves.0), &leaves, &x.raw));

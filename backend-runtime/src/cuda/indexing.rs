@@ -103,12 +103,13 @@ struct PendingBoundsCheck {
     /// The first place of an index outside, or all bits set.
     found: RawArray,
     indices: RawArray,
+    axis: usize,
     len: usize,
 }
 
 impl PendingBoundsCheck {
     /// `indices` are contiguous.
-    fn at(b: &Cuda, op: &'static str, indices: &RawArray, len: usize) -> Result<PendingBoundsCheck> {
+    fn at(b: &Cuda, op: &'static str, indices: &RawArray, axis: usize, len: usize) -> Result<PendingBoundsCheck> {
         let found = b.uninit_raw(op, DType::UInt64, &[1])?;
         b.set_bytes(op, &found, u8::MAX)?;
         let n = indices.size();
@@ -118,7 +119,7 @@ impl PendingBoundsCheck {
             // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
-        Ok(PendingBoundsCheck { found, indices: indices.clone(), len })
+        Ok(PendingBoundsCheck { found, indices: indices.clone(), axis, len })
     }
 
     /// An error if there was an index outside; waits for the device.
@@ -132,7 +133,7 @@ impl PendingBoundsCheck {
         }
         let flat = self.indices.view(vec![self.indices.size()], vec![1], self.indices.offset);
         let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
-        Err(Error::Index { op, index: index.into(), len: self.len })
+        Err(Error::Index { op, index: index.into(), axis: self.axis, len: self.len })
     }
 }
 
@@ -164,7 +165,7 @@ fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isi
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
     let indices = contiguous(b, op, indices)?;
-    let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
+    let bounds = PendingBoundsCheck::at(b, op, &indices, axis, len)?;
     if len == 0 {
         // every index is outside, whatever memory the result would need
         return bounds.result(b, op).and_then(|()| b.uninit_raw(op, x.dtype, &shape));
@@ -215,7 +216,7 @@ pub fn take_along_axis<T: Element>(
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     b.check(OP, &x.raw)?;
     let packed = contiguous(b, OP, &indices.raw)?;
-    let bounds = PendingBoundsCheck::at(b, OP, &packed, len)?;
+    let bounds = PendingBoundsCheck::at(b, OP, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
         // along the axis every position begins at index 0: the kernel adds the index's own distance
         let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
@@ -311,7 +312,7 @@ impl Scatter {
         let axis = rules::scattered(op, &x.shape, &indices.shape, &values.shape, axis)?;
         let len = x.shape[axis];
         let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
-        let bounds = PendingBoundsCheck::at(b, op, &indices, len)?;
+        let bounds = PendingBoundsCheck::at(b, op, &indices, axis, len)?;
         let n = if len == 0 { 0 } else { values.size() };
         let (_, inner) = around(&x.shape, axis);
         Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })

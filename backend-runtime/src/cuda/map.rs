@@ -87,16 +87,14 @@ impl Input<'_> {
         }
     }
 
-    fn shape(&self) -> &[usize] {
+    pub(super) fn shape(&self) -> &[usize] {
         self.array().map_or(&[], |array| &array.shape)
     }
 
-    /// The array, if a result of this dtype and shape may be written over it: element for element, by threads that each read only
-    /// their own, and without keeping far more memory than the result needs.
+    /// The array, if a result of this dtype and shape may be written over it.
     fn overwritable(&self, dtype: DType, shape: &[usize]) -> Option<&RawArray> {
         let Input::Given(x) = self else { return None };
-        let fits = x.dtype == dtype && x.shape == shape && !x.is_one() && x.is_dense();
-        (fits && x.memory.is_only_handle() && x.memory.size() <= 2 * x.size() * dtype.size()).then_some(x)
+        (x.dtype == dtype && x.shape == shape && x.is_overwritable()).then_some(x)
     }
 }
 

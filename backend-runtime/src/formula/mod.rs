@@ -17,7 +17,7 @@ mod writer;
 pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
 pub use leaf::{Array, AsOperand, IntoLeaf, Layout, Leaves, MOST, Value, Visitor, array, leaf, leaf_kind, operand};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
-pub use run::{Call, Run, Valued, run, whole};
+pub use run::{Call, Run, Valued, run, run_over, same_shape, whole};
 pub use writer::{Numbers, Writer};
 
 /// Name of a formula in errors.

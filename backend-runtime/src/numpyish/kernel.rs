@@ -507,16 +507,65 @@ fn is_dense(x: &View<'_>) -> bool {
 #[inline(never)]
 unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
-    let all = Pointers { op, x, out: buffer.start() };
+    // SAFETY: the caller's promise; the buffer is new, so no operand is in it.
+    unsafe { alike_into(kernel, op, x, scalars, 0, n, buffer.start()) };
+    Ok(buffer)
+}
+
+/// The same, into memory that is there. Bit k of `over`: that operand is in this memory, and is read before it is written.
+unsafe fn alike_into(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    n: usize,
+    out: *mut u8,
+) {
+    let all = Pointers { op, x, out };
     parallel::parallel_timed(n, 1, |range| {
         let all = &all;
         // SAFETY: the caller's promise; different tasks write different parts of the result.
         unsafe {
             let x = advanced(kernel, all.x, scalars, range.start);
-            stretch(kernel, all.op, x, scalars, all.out.add(range.start * kernel.output.size()), range.len());
+            let out = all.out.add(range.start * kernel.output.size());
+            match over {
+                0 => stretch(kernel, all.op, x, scalars, out, range.len()),
+                _ => blocks(kernel, all.op, x, scalars, over, out, range.len()),
+            }
         }
     });
-    Ok(buffer)
+}
+
+/// Bytes from which on a result is written over an operand that nothing else uses: a smaller block of memory is there at
+/// once, and in the cache.
+pub const REUSED: usize = 1 << 17;
+
+/// Writes the result over `out`, an array that may be among the operands, if it has the result's shape and all operands lie
+/// in memory as it does; otherwise it changes nothing, and says so.
+///
+/// # Safety
+/// As for [`run`]; `out` has the dtype of the result, and nothing but those operands that start where it does is in its memory.
+pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
+    let mut x = [std::ptr::null(); MOST];
+    let (mut scalars, mut over) = (0, 0);
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        if operand.shape.is_empty() {
+            scalars |= 1 << i;
+        } else if operand.shape != out.shape || operand.strides != out.strides {
+            return false;
+        } else if operand.start == out.start {
+            over |= 1 << i;
+        }
+    }
+    let all_scalars = u32::from(scalars).count_ones() as usize == operands.len();
+    if all_scalars || !is_dense(&out) {
+        return false;
+    }
+    // SAFETY: the caller's promise; all operands have the elements of `out` in the same order.
+    unsafe { alike_into(kernel, op, x, scalars, over, out.len(), out.start.cast_mut()) };
+    true
 }
 
 /// The addresses that all tasks of a run share.
@@ -554,14 +603,23 @@ unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars:
         if kernel.near.is_none() && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars)) {
             kernel.loops[set()](op, &x, scalars, out, n);
         } else {
-            blocks(kernel, op, x, scalars, out, n);
+            blocks(kernel, op, x, scalars, 0, out, n);
         }
     }
 }
 
-/// [`stretch`] a block at a time, with scalars written out.
+/// [`stretch`] a block at a time, with scalars written out, and operands that are overwritten copied first: a loop takes it
+/// that it writes to none of its operands.
 #[inline(never)]
-unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+unsafe fn blocks(
+    kernel: &Kernel,
+    op: *const u8,
+    mut x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    out: *mut u8,
+    n: usize,
+) {
     let mut written = [const { MaybeUninit::<[u128; BLOCK]>::uninit() }; MOST];
     for (i, written) in written.iter_mut().enumerate() {
         if scalars >> i & 1 == 1 {
@@ -574,8 +632,16 @@ unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scala
     let set = set();
     let mut done = 0;
     while done < n {
-        let here = advanced(kernel, x, scalars, done);
+        let mut here = advanced(kernel, x, scalars, done);
         let len = BLOCK.min(n - done);
+        if over != 0 {
+            for (i, written) in written.iter_mut().enumerate().filter(|(i, _)| over >> i & 1 == 1) {
+                let to = written.as_mut_ptr().cast::<u8>();
+                // SAFETY: the operand has `len` elements here, and there is room for `BLOCK` of 16 bytes.
+                unsafe { std::ptr::copy_nonoverlapping(here[i], to, len * kernel.inputs[i].size()) };
+                here[i] = to;
+            }
+        }
         // SAFETY: a part of the stretch; what is asked for far arguments is the first operand.
         unsafe {
             let loops = match &kernel.near {

@@ -95,6 +95,11 @@ impl Arrays for Numpyish {
         Some(raw::HostView::of(x))
     }
 
+    #[inline]
+    fn is_alone<T: Element>(&self, x: &mut NdArray<T>) -> bool {
+        T::numpyish_is_alone(x)
+    }
+
     fn device(&self) -> String {
         "cpu".into()
     }

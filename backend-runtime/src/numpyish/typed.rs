@@ -100,11 +100,18 @@ pub trait Typed: Sized {
     /// If the new memory has another dtype.
     fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
 
+    /// Makes this handle the only one of its elements, each of which has a place of its own in memory: by a copy, where it is
+    /// not. Gives the first element, to be changed.
+    fn numpyish_alone(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
+
     /// The slices along an axis, which share the array's memory.
     fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
 
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
+
+    /// Whether this is the only handle of the array's memory, and there is so much of it that it is worth using again.
+    fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
 
     /// The array that a kernel computes.
     ///
@@ -132,6 +139,14 @@ macro_rules! typed {
                 }
             }
 
+            fn numpyish_alone(op: &'static str, x: &mut HostArray<$t>) -> Result<*mut u8> {
+                if !x.is_unique() || overlaps(x.shape(), x.strides()) {
+                    *x = into_ndarray(copy::duplicate(op, view(x))?);
+                }
+                // of an array that is the only handle this copies nothing
+                Ok(x.as_mut_ptr().cast())
+            }
+
             fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
                 let mut parts = rules::list(op, x.shape()[axis])?;
                 parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
@@ -140,6 +155,10 @@ macro_rules! typed {
 
             fn numpyish_views<'a>(xs: &[&'a HostArray<$t>]) -> Vec<View<'a>> {
                 xs.iter().map(|x| view(x)).collect()
+            }
+
+            fn numpyish_is_alone(x: &mut HostArray<$t>) -> bool {
+                is_alone(x)
             }
 
             unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
@@ -151,6 +170,20 @@ macro_rules! typed {
 }
 typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
 
+/// Whether two indices may lead to one element, as after broadcasting.
+fn overlaps(shape: &[usize], strides: &[isize]) -> bool {
+    let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
+    let mut axes: Vec<(usize, usize)> = axes.map(|(&len, &stride)| (stride.unsigned_abs(), len)).collect();
+    axes.sort_unstable();
+    let mut reach = 0;
+    !shape.contains(&0)
+        && axes.into_iter().any(|(stride, len)| {
+            let lies_within = stride <= reach;
+            reach += stride * (len - 1);
+            lies_within
+        })
+}
+
 fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     let (buffer, shape, strides) = array.into_parts();
     // SAFETY: every element of a raw array has been written; the shape has as many elements, and strides are those of the
@@ -160,6 +193,24 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
         match strides {
             Some(strides) => with_strides(&shape, &strides, v),
             None => in_c_order(&shape, v),
+        }
+    }
+}
+
+fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
+    if x.len().saturating_mul(size_of::<T>()) < kernel::REUSED {
+        return false;
+    }
+    // ndarray tells it only of an array that is given away
+    let none = Array::from_shape_vec(IxDyn(&[0]), Vec::new()).expect("no elements").into_shared();
+    match std::mem::replace(x, none).try_into_owned_nocopy() {
+        Ok(owned) => {
+            *x = owned.into_shared();
+            true
+        }
+        Err(shared) => {
+            *x = shared;
+            false
         }
     }
 }
@@ -258,6 +309,28 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_with_places_of_their_own() {
+        for (shape, strides) in
+            [(&[2, 3][..], &[3, 1][..]), (&[2, 3], &[-1, 2]), (&[4, 1], &[2, 0]), (&[0, 5], &[0, 0])]
+        {
+            assert!(!overlaps(shape, strides), "{shape:?} {strides:?}");
+        }
+        for (shape, strides) in [(&[2, 3][..], &[0, 1][..]), (&[3, 2], &[1, 2]), (&[5], &[0])] {
+            assert!(overlaps(shape, strides), "{shape:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn an_array_that_is_not_alone_is_copied() {
+        let mut x = array("test", &[2, 2], vec![1_i32, 2, 3, 4]).unwrap();
+        let start = x.as_ptr();
+        assert_eq!(i32::numpyish_alone("test", &mut x).unwrap().cast_const(), start.cast(), "nothing is copied");
+        let other = x.clone();
+        assert_ne!(i32::numpyish_alone("test", &mut x).unwrap().cast_const(), start.cast());
+        assert_eq!(x, other);
+    }
 
     #[test]
     fn orders_are_made_by_swaps() {

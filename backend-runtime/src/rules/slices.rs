@@ -16,8 +16,8 @@ pub struct Span {
     pub drop: bool,
 }
 
-/// Python's rule for a slice of an axis of length `len`: bounds beyond the ends are clamped, a lone index is not.
-pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
+/// Python's rule for a slice of this axis, of length `len`: bounds beyond the ends are clamped, a lone index is not.
+pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<Span> {
     // sums of a length and what is given fit, whatever they are
     let n = len as i128;
     let from_start = |x: i128| if x < 0 { x.saturating_add(n) } else { x };
@@ -25,7 +25,7 @@ pub fn span(op: &'static str, slice: Slice, len: usize) -> Result<Span> {
         let index = slice.start.unwrap_or(0);
         return match usize::try_from(from_start(index)) {
             Ok(start) if start < len => Ok(Span { start, len: 1, step: 1, drop: true }),
-            _ => Err(Error::Index { op, index, len }),
+            _ => Err(Error::Index { op, index, axis, len }),
         };
     }
     let step = slice.step as i128;
@@ -48,7 +48,8 @@ pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<
         return Err(Error::shape(op, shape, format!("{} slices are more than the axes", slices.len())));
     }
     let rest = std::iter::repeat(&Slice::ALL);
-    shape.iter().zip(slices.iter().chain(rest)).map(|(&len, &slice)| span(op, slice, len)).collect()
+    let lengths = shape.iter().enumerate();
+    lengths.zip(slices.iter().chain(rest)).map(|((axis, &len), &slice)| span(op, slice, axis, len)).collect()
 }
 
 /// The shape of values that replace a part of this shape, without the leading axes of length 1 that they may have more.
@@ -66,18 +67,18 @@ mod tests {
     #[test]
     #[allow(clippy::reversed_empty_ranges)] // empty parts, as in Python
     fn slices_follow_python() {
-        let s = |slice: Slice| span("getitem", slice, 5).map(|s| (s.start, s.len, s.step));
+        let s = |slice: Slice| span("getitem", slice, 1, 5).map(|s| (s.start, s.len, s.step));
         assert_eq!(s((1..-1).into()), Ok((1, 3, 1)));
         assert_eq!(s((-100..100).into()), Ok((0, 5, 1)));
         assert_eq!(s(Slice::ALL.step(-2)), Ok((4, 3, -2)));
         assert_eq!(s(Slice::from(3..1)), Ok((3, 0, 1)));
         assert_eq!(s(Slice::from(0..0).step(-1)), Ok((0, 0, -1)));
         assert_eq!(s(Slice::at(-1)), Ok((4, 1, 1)));
-        assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, len: 5 }));
+        assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, axis: 1, len: 5 }));
         assert!(s(Slice::ALL.step(0)).is_err());
         assert_eq!(s(Slice::from(0..usize::MAX)), Ok((0, 5, 1)), "beyond the end, and not -1");
         let beyond = usize::MAX as i128;
-        assert_eq!(s(Slice::from(usize::MAX)), Err(Error::Index { op: "getitem", index: beyond, len: 5 }));
+        assert_eq!(s(Slice::from(usize::MAX)), Err(Error::Index { op: "getitem", index: beyond, axis: 1, len: 5 }));
     }
 
     /// Every combination of bounds at the ends of their type and of lengths at the ends of theirs.
@@ -99,7 +100,7 @@ mod tests {
                 for stop in bounds {
                     for step in [1, -1, 2, isize::MAX, isize::MIN] {
                         let slice = Slice { start, stop, step, drop: false };
-                        let span = span("getitem", slice, len).unwrap();
+                        let span = span("getitem", slice, 0, len).unwrap();
                         let last = span.start as i128 + (span.len as i128 - 1) * step as i128;
                         let inside = |at: i128| (0..len as i128).contains(&at);
                         assert!(
@@ -109,7 +110,7 @@ mod tests {
                     }
                 }
                 let index = Slice { start, stop: None, step: 1, drop: true };
-                assert!(span("getitem", index, len).map_or(true, |span| span.start < len));
+                assert!(span("getitem", index, 0, len).map_or(true, |span| span.start < len));
             }
         }
     }

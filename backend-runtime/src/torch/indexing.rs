@@ -65,7 +65,7 @@ pub fn setitem<T: Element>(
 }
 
 /// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.
-fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> {
+fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Tensor> {
     if indices.size() == 0 {
         return Ok(indices.clone());
     }
@@ -73,7 +73,7 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> 
     let (least, most) = (on.item(&least)?, on.item(&most)?);
     let n = len as i64;
     match () {
-        _ if least < -n || most >= n => Err(first_outside(on, indices, len)?),
+        _ if least < -n || most >= n => Err(first_outside(on, indices, axis, len)?),
         _ if least >= 0 => Ok(indices.clone()),
         _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
     }
@@ -81,21 +81,21 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Tensor> 
 
 /// The error that names the first index in C order that is out of range; the caller knows that there is one.
 #[cold]
-fn first_outside(on: OpContext<'_>, indices: &Tensor, len: usize) -> Result<Error> {
+fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Error> {
     let flat = on.reshape(indices, &[indices.size()])?;
     let below = on.call(&ops::LT, args![&flat, Number::of(-(len as i64))])?;
     let above = on.call(&ops::GE, args![&flat, Number::of(len as i64)])?;
     let outside = on.cast(&on.call(&ops::MAXIMUM, args![&below, &above])?, DType::UInt8)?;
     let first = on.item(&on.call(&ops::ARGMAX, args![&outside, 0_i64, false])?)?;
     let index = on.item(&on.narrow(&flat, 0, first as usize, 1)?)?;
-    Ok(Error::Index { op: on.op, index: index.into(), len })
+    Ok(Error::Index { op: on.op, index: index.into(), axis, len })
 }
 
 /// Elements at `indices` along one axis.
 pub fn take<T: Element>(b: &Torch, x: &TorchArray<T>, indices: &TorchArray<i64>, axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("take");
     let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
-    let indices = from_zero(on, indices.tensor(), x.shape()[axis])?;
+    let indices = from_zero(on, indices.tensor(), axis, x.shape()[axis])?;
     let picked = on.pick(x.tensor(), axis, &on.reshape(&indices, &[indices.size()])?)?;
     on.array(on.reshape(&picked, &result)?)
 }
@@ -109,7 +109,7 @@ pub fn take_along_axis<T: Element>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("take_along_axis");
     let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
-    let indices = from_zero(on, indices.tensor(), x_shape[axis])?;
+    let indices = from_zero(on, indices.tensor(), axis, x_shape[axis])?;
     let indices = on.call(&ops::EXPAND, args![&indices, &shape])?;
     let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &x_shape])?;
     on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
@@ -124,7 +124,7 @@ fn places<T: Element>(
     axis: isize,
 ) -> Result<(usize, Tensor)> {
     let axis = rules::scattered(on.op, x.shape(), indices.shape(), values.shape(), axis)?;
-    Ok((axis, from_zero(on, indices.tensor(), x.shape()[axis])?))
+    Ok((axis, from_zero(on, indices.tensor(), axis, x.shape()[axis])?))
 }
 
 /// A copy of x to which `values` are added at `indices`; equal indices add up.

@@ -28,23 +28,23 @@ versions! {
     }
 }
 
-fn inside(indices: &[i64], len: usize) -> bool {
+pub(super) fn inside(indices: &[i64], len: usize) -> bool {
     // SAFETY: the loop has no conditions.
     unsafe { all_inside(indices, len) }
 }
 
 /// An error that names the first index outside an axis.
-fn check(op: &'static str, indices: &[i64], len: usize) -> Result<()> {
+pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) -> Result<()> {
     if inside(indices, len) {
         return Ok(());
     }
     let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
-    Err(Error::Index { op, index: index.into(), len })
+    Err(Error::Index { op, index: index.into(), axis, len })
 }
 
 /// An index that lies in an axis, from its start.
 #[inline(always)]
-fn from_start(index: i64, len: usize) -> usize {
+pub(super) fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
 }
 
@@ -70,14 +70,14 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     let few = !x.is_c_order() && indices.len() < len / 2;
     // a gather checks the indices that it uses
     if few || inner != 1 || len == 0 || outer == 0 {
-        check(OP, indices, len)?;
+        check(OP, indices, axis, len)?;
     }
     if few {
         return take_slices(OP, x, indices, axis, shape);
     }
     let from = copy::pack(OP, x)?;
     if inner == 1 {
-        let rows = Rows { count: outer, width: indices.len(), len, inner };
+        let rows = Rows { count: outer, width: indices.len(), axis, len, inner };
         let slab = |row: usize| row * len;
         return gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|_| indices);
     }
@@ -128,7 +128,7 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     if shape.contains(&0) {
         let packed = copy::pack(OP, indices)?;
         // SAFETY: the indices, packed.
-        check(OP, unsafe { packed.slice::<i64>(indices.len()) }, len)?;
+        check(OP, unsafe { packed.slice::<i64>(indices.len()) }, axis, len)?;
         return RawArray::empty(OP, shape, x.dtype);
     }
     let wide = Region::of(x).broadcast(OP, &x_shape)?;
@@ -140,7 +140,7 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     let (outer, inner) = around(&shape, axis);
     // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
-    let rows = Rows { count, width, len, inner };
+    let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
     gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
 }
@@ -149,6 +149,7 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
 struct Rows {
     count: usize,
     width: usize,
+    axis: usize,
     len: usize,
     inner: usize,
 }
@@ -165,7 +166,7 @@ fn gather<'a>(
 ) -> Result<RawArray> {
     /// Indices of one task: checked and then read again while they are in the cache.
     const COLUMNS: usize = 1 << 12;
-    let &Rows { count, width, len, inner } = rows;
+    let &Rows { count, width, axis, len, inner } = rows;
     let size = dtype.size();
     let segments = width.div_ceil(COLUMNS);
     let outside = AtomicBool::new(false);
@@ -189,7 +190,7 @@ fn gather<'a>(
         }
     });
     if outside.into_inner() {
-        (0..count).try_for_each(|row| check(op, indices(row), len))?;
+        (0..count).try_for_each(|row| check(op, indices(row), axis, len))?;
     }
     // SAFETY: no index was outside, so every segment of every row has been written.
     unsafe { RawArray::new(op, shape, out) }
@@ -316,7 +317,7 @@ fn scattered(
     let packed = copy::pack(op, indices)?;
     // SAFETY: the indices, packed.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
-    check(op, indices, len)?;
+    check(op, indices, axis, len)?;
     let out = copy::to_buffer(op, x)?;
     if values.len() == 0 {
         // with no element to write, the axes after this one may have any length
@@ -368,7 +369,7 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad.into(), len: 3 };
+            let error = Error::Index { op: "take", index: bad.into(), axis: 1, len: 3 };
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
         assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);

@@ -2,11 +2,13 @@
 
 mod along;
 mod choice;
+mod index;
 mod mask;
 mod part;
 
 pub use along::{scatter, scatter_add, take, take_along_axis};
 pub use choice::r#where;
+pub use index::{add_at, get, places, set};
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::{getitem, setitem};
 

@@ -29,7 +29,7 @@ fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
 }
 
 /// The same part in ndarray's words: there a negative step begins at the last index of the range.
-fn ndarray_slice(span: &rules::Span) -> Part {
+pub(super) fn ndarray_slice(span: &rules::Span) -> Part {
     let first = span.start as isize;
     match span.len as isize {
         0 => Part::new(0, Some(0), 1),

@@ -1,0 +1,207 @@
+//! What an index of arrays is made of: slices, numbers, new axes, arrays of indices and masks, in one list.
+
+use crate::{Arrays, Result, Slice, kind};
+
+/// A new axis of length 1, in a list of indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewAxis;
+
+/// One item of a list of indices; the macro `ix!` makes them.
+#[derive(Debug)]
+pub enum Index<'a, B: Arrays> {
+    /// A part of an axis; a lone index takes one element and drops the axis.
+    Slice(Slice),
+    /// A new axis of length 1: `NewAxis`.
+    New,
+    /// All axes that no other item stands for: `...`. A list without it has it at its end.
+    Rest,
+    /// The elements of an axis at these indices; negative ones count from the end.
+    Array(&'a B::Array<i64>),
+    /// The elements where the mask is true; it stands for as many axes as it has.
+    Mask(&'a B::Array<bool>),
+}
+
+impl<B: Arrays> Clone for Index<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Arrays> Copy for Index<'_, B> {}
+
+/// What an item of a list of indices may be: a number of any integer type, a range, a [`Slice`], [`NewAxis`], an array of
+/// int64 or a mask of bool, by reference or by value.
+///
+/// `K` says which of these it is; it is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "an index is an integer, a range, `NewAxis`, `...`, an array of `i64` or a mask of `bool`, and not `{Self}`",
+    note = "an array of another integer dtype: write `&b.astype::<i64, _>(&array)?`"
+)]
+pub trait IntoIndex<B: Arrays, K> {
+    /// The item, borrowed from `self`.
+    fn to_index(&self) -> Index<'_, B>;
+}
+
+impl<B: Arrays> IntoIndex<B, (kind::Borrowed, i64)> for &B::Array<i64> {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        Index::Array(*self)
+    }
+}
+
+impl<B: Arrays> IntoIndex<B, (kind::Owned, i64)> for B::Array<i64> {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        Index::Array(self)
+    }
+}
+
+impl<B: Arrays> IntoIndex<B, (kind::Borrowed, bool)> for &B::Array<bool> {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        Index::Mask(*self)
+    }
+}
+
+impl<B: Arrays> IntoIndex<B, (kind::Owned, bool)> for B::Array<bool> {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        Index::Mask(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Arrays, S: Clone + Into<Slice>> IntoIndex<B, kind::Scalar> for S {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        Index::Slice(self.clone().into())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Arrays> IntoIndex<B, NewAxis> for NewAxis {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        Index::New
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Arrays> IntoIndex<B, kind::Ready> for Index<'_, B> {
+    #[inline]
+    fn to_index(&self) -> Index<'_, B> {
+        *self
+    }
+}
+
+/// A list of indices, after conversion.
+#[derive(Debug)]
+pub enum Indices<'a, B: Arrays> {
+    /// Items of any kind, of `ix!`.
+    Any(&'a [Index<'a, B>]),
+    /// Slices and numbers only, of `slices!`.
+    Slices(&'a [Slice]),
+}
+
+impl<B: Arrays> Clone for Indices<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Arrays> Copy for Indices<'_, B> {}
+
+impl<'a, B: Arrays> Indices<'a, B> {
+    /// The items, in the order given.
+    pub fn iter(self) -> impl Iterator<Item = Index<'a, B>> + Clone {
+        let (any, slices): (&'a [Index<'a, B>], &'a [Slice]) = match self {
+            Indices::Any(items) => (items, &[]),
+            Indices::Slices(slices) => (&[], slices),
+        };
+        any.iter().copied().chain(slices.iter().map(|slice| Index::Slice(*slice)))
+    }
+
+    /// The list on another backend, given what its arrays are there.
+    pub fn on<C: Arrays>(
+        self,
+        array: impl Fn(&'a B::Array<i64>) -> Result<&'a C::Array<i64>>,
+        mask: impl Fn(&'a B::Array<bool>) -> Result<&'a C::Array<bool>>,
+    ) -> Result<Vec<Index<'a, C>>> {
+        let one = |item| {
+            Ok(match item {
+                Index::Slice(slice) => Index::Slice(slice),
+                Index::New => Index::New,
+                Index::Rest => Index::Rest,
+                Index::Array(x) => Index::Array(array(x)?),
+                Index::Mask(x) => Index::Mask(mask(x)?),
+            })
+        };
+        self.iter().map(one).collect()
+    }
+}
+
+/// Lists of indices: what `ix![1, .., &indices]` and `slices![1, ..]` give, slices and `Vec`s of [`Index`] or [`Slice`].
+#[diagnostic::on_unimplemented(
+    message = "an index of an array of `{B}` is a list `ix![..]`, and not `{Self}`",
+    note = "write `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`, with what is needed of that"
+)]
+pub trait IntoIndices<B: Arrays> {
+    /// The list, borrowed from `self`.
+    fn indices(&self) -> Indices<'_, B>;
+}
+
+impl<B: Arrays> IntoIndices<B> for [Index<'_, B>] {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        Indices::Any(self)
+    }
+}
+
+impl<B: Arrays, const N: usize> IntoIndices<B> for [Index<'_, B>; N] {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        Indices::Any(self)
+    }
+}
+
+impl<B: Arrays> IntoIndices<B> for Vec<Index<'_, B>> {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        Indices::Any(self)
+    }
+}
+
+impl<B: Arrays> IntoIndices<B> for Indices<'_, B> {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        *self
+    }
+}
+
+impl<B: Arrays> IntoIndices<B> for [Slice] {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        Indices::Slices(self)
+    }
+}
+
+impl<B: Arrays, const N: usize> IntoIndices<B> for [Slice; N] {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        Indices::Slices(self)
+    }
+}
+
+impl<B: Arrays> IntoIndices<B> for Vec<Slice> {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        Indices::Slices(self)
+    }
+}
+
+impl<B: Arrays, S: IntoIndices<B> + ?Sized> IntoIndices<B> for &S {
+    #[inline]
+    fn indices(&self) -> Indices<'_, B> {
+        (**self).indices()
+    }
+}

@@ -1,0 +1,467 @@
+//! Parts of arrays by lists of indices: one gather, and one loop that puts values.
+//!
+//! The arrays and masks of a list become one list of offsets, which the loops add to those of the axes that are kept.
+
+use super::{
+    along::{check, from_start, inside},
+    part::ndarray_slice,
+};
+use crate::{
+    Arrays, Complex, DType, Element, Index, Indices, Numeric, Result, bf16, f16,
+    numpyish::{
+        NdArray, Numpyish, Operand,
+        buffer::{self, Buffer},
+        copy::{self, Ends, by_bits},
+        parallel::{self, CHEAP},
+        raw::{RawArray, View, view, view_operand},
+        region::Region,
+        typed::{Change, Step, changed_by, typed},
+    },
+    rules::{self, Kept, Selection},
+};
+
+/// What a list of indices selects: a view where there are only slices, numbers and new axes.
+pub fn get<T: Element>(_: &Numpyish, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
+    got("get", x, index)
+}
+
+/// [`get`] on behalf of an op.
+fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
+    let selection = select(op, x.shape(), index)?;
+    match selection.is_view() {
+        true => changed_by(x, Ok(Change::View(steps(&selection)))),
+        false => typed(gathered(op, view(x), &selection, &picked(&selection, index))),
+    }
+}
+
+/// The places of the elements, in C order, that a list of indices selects of an array of this shape. `arrays` has the array
+/// or the mask of each item that is one, on the host. `values`, where they are given, is the shape of values for the places, and the size of
+/// one.
+pub fn places<B: Arrays>(
+    op: &'static str,
+    shape: &[usize],
+    arrays: &[(NdArray<i64>, NdArray<bool>)],
+    index: Indices<'_, B>,
+    values: Option<(&[usize], usize)>,
+) -> Result<NdArray<i64>> {
+    let items = index.iter().zip(arrays).map(|(item, (array, mask))| match item {
+        Index::Slice(slice) => Index::Slice(slice),
+        Index::New => Index::New,
+        Index::Rest => Index::Rest,
+        Index::Array(_) => Index::Array(array),
+        Index::Mask(_) => Index::Mask(mask),
+    });
+    let items: Vec<Index<'_, Numpyish>> = items.collect();
+    if let Some((values, size)) = values {
+        // what does not fit is said before indices are looked at
+        let selection = select(op, shape, Indices::Any(&items))?;
+        let shapes = Shapes::new(op, &selection, &picked(&selection, Indices::Any(&items)), size)?;
+        rules::assigned(op, values, &shapes.result)?;
+    }
+    let n = rules::count(op, shape, size_of::<i64>())?;
+    let mut all = buffer::vec::<i64>(op, n)?;
+    all.extend(0..n as i64);
+    got(op, &typed(RawArray::from_vec(op, shape.to_vec(), all))?, Indices::Any(&items))
+}
+
+/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+pub fn set<T: Element>(
+    _: &Numpyish,
+    x: &mut NdArray<T>,
+    index: Indices<'_, Numpyish>,
+    values: Operand<'_, T>,
+) -> Result<()> {
+    put::<T>("set", x, index, values, replacement(T::DTYPE))
+}
+
+/// Adds values to what a list of indices selects; all of equal indices count.
+pub fn add_at<T: Numeric>(
+    _: &Numpyish,
+    x: &mut NdArray<T>,
+    index: Indices<'_, Numpyish>,
+    values: Operand<'_, T>,
+) -> Result<()> {
+    put::<T>("add_at", x, index, values, addition(T::DTYPE))
+}
+
+fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Result<Selection> {
+    Selection::of(op, &Numpyish::new(), shape, index.iter())
+}
+
+/// A selection without arrays, as steps of a view.
+fn steps(selection: &Selection) -> Vec<Step> {
+    let spans = || selection.spans.iter().enumerate();
+    let mut steps: Vec<Step> = spans().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
+    steps.extend(spans().rev().filter(|(_, span)| span.drop).map(|(axis, _)| Step::Index(axis, 0)));
+    let new = selection.kept.iter().enumerate().filter(|(_, kept)| **kept == Kept::New);
+    steps.extend(new.map(|(place, _)| Step::Insert(place)));
+    steps
+}
+
+/// The arrays and masks of a list.
+fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'a>> {
+    let items: Vec<Index<'a, Numpyish>> = index.iter().collect();
+    let picked = selection.picks.iter().filter_map(|pick| match items[pick.item] {
+        Index::Array(x) => Some(view(x)),
+        Index::Mask(x) => Some(view(x)),
+        _ => None,
+    });
+    picked.collect()
+}
+
+/// The loops' plan: what a selection with its arrays is in an array of some strides, all in elements from its first one.
+struct Walk {
+    /// Where the axes before those of the arrays lead.
+    before: Vec<isize>,
+    /// Where the arrays lead.
+    arrays: Vec<isize>,
+    /// Where the axes behind them lead, but for the last one.
+    behind: Vec<isize>,
+    /// Number of elements of the last one, and the distance of neighbours; one element where there is no axis.
+    row: (usize, isize),
+}
+
+/// The shapes of a selection: of the result, of its arrays together, and of each array.
+struct Shapes {
+    result: Vec<usize>,
+    arrays: Vec<usize>,
+    each: Vec<Vec<usize>>,
+}
+
+impl Shapes {
+    fn new(op: &'static str, selection: &Selection, picked: &[View<'_>], size: usize) -> Result<Shapes> {
+        let mut each = Vec::with_capacity(picked.len());
+        for x in picked {
+            each.push(if x.dtype == DType::Bool { vec![true_elements(op, *x)?] } else { x.shape.to_vec() });
+        }
+        let (result, arrays) = selection.shape(op, each.iter().map(|shape| &shape[..]), size)?;
+        Ok(Shapes { result, arrays, each })
+    }
+}
+
+impl Walk {
+    fn new(
+        op: &'static str,
+        (shape, strides): (&[usize], &[isize]),
+        selection: &Selection,
+        picked: &[View<'_>],
+        shapes: &Shapes,
+    ) -> Result<Walk> {
+        let arrays = offsets(op, (shape, strides), selection, picked, shapes)?;
+        if shapes.result.contains(&0) {
+            return Ok(Walk { before: Vec::new(), arrays: Vec::new(), behind: Vec::new(), row: (0, 0) });
+        }
+        let (start, distances) = selection.begin(strides);
+        let kept: Vec<(usize, isize)> = selection.lengths().into_iter().zip(distances).collect();
+        let (before, behind) = kept.split_at(selection.before);
+        let mut behind = joined(behind);
+        let row = behind.pop().unwrap_or((1, 0));
+        let mut before = leads(op, &joined(before))?;
+        before.iter_mut().for_each(|offset| *offset += start);
+        Ok(Walk { before, arrays, behind: leads(op, &behind)?, row })
+    }
+}
+
+/// Axes without those of one element; neighbours that are one axis in memory are joined.
+fn joined(axes: &[(usize, isize)]) -> Vec<(usize, isize)> {
+    let mut joined: Vec<(usize, isize)> = Vec::with_capacity(axes.len());
+    for &(len, stride) in axes.iter().filter(|(len, _)| *len != 1) {
+        match joined.last_mut() {
+            Some(last) if last.1 == stride * len as isize => *last = (last.0 * len, stride),
+            _ => joined.push((len, stride)),
+        }
+    }
+    joined
+}
+
+/// The offsets of all indices of some axes, in C order.
+fn leads(op: &'static str, axes: &[(usize, isize)]) -> Result<Vec<isize>> {
+    let mut leads = buffer::vec(op, axes.iter().map(|(len, _)| len).product())?;
+    leads.push(0);
+    for &(len, stride) in axes.iter().rev() {
+        let inner = leads.len();
+        for i in 1..len as isize {
+            leads.extend_from_within(..inner);
+            let new = leads.len() - inner..;
+            leads[new].iter_mut().for_each(|offset| *offset += i * stride);
+        }
+    }
+    Ok(leads)
+}
+
+/// The flags of a mask, in C order.
+fn with_flags<R>(op: &'static str, mask: View<'_>, f: impl FnOnce(&[bool]) -> R) -> Result<R> {
+    let packed = copy::pack(op, mask)?;
+    // SAFETY: the bools of the mask, packed.
+    Ok(f(unsafe { packed.slice::<bool>(mask.len()) }))
+}
+
+fn true_elements(op: &'static str, mask: View<'_>) -> Result<usize> {
+    with_flags(op, mask, |flags| flags.iter().map(|&flag| usize::from(flag)).sum())
+}
+
+/// Where the true elements of a mask lead in axes of these strides.
+fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -> Result<Vec<isize>> {
+    let mut offsets = buffer::vec(op, n)?;
+    with_flags(op, mask, |flags| {
+        let Some((len, outer)) = mask.shape.split_last() else {
+            offsets.extend(flags.iter().filter(|flag| **flag).map(|_| 0));
+            return;
+        };
+        let step = strides[outer.len()];
+        let mut index = vec![0; outer.len()];
+        for row in flags.chunks((*len).max(1)) {
+            let begin: isize = index.iter().zip(strides).map(|(i, stride)| i * stride).sum();
+            let found = row.iter().enumerate().filter(|(_, flag)| **flag);
+            offsets.extend(found.map(|(k, _)| begin + k as isize * step));
+            for (i, &d) in index.iter_mut().zip(outer).rev() {
+                *i += 1;
+                if *i < d as isize {
+                    break;
+                }
+                *i = 0;
+            }
+        }
+    })?;
+    Ok(offsets)
+}
+
+/// Where the arrays and masks together lead, for each index of their common shape. Where that has none, no index is looked at.
+fn offsets(
+    op: &'static str,
+    (shape, strides): (&[usize], &[isize]),
+    selection: &Selection,
+    picked: &[View<'_>],
+    shapes: &Shapes,
+) -> Result<Vec<isize>> {
+    if shapes.arrays.contains(&0) {
+        return Ok(Vec::new());
+    }
+    let mut all: Option<Vec<isize>> = None;
+    for ((pick, x), own) in selection.picks.iter().zip(picked).zip(&shapes.each) {
+        let axes = pick.axis..pick.axis + pick.axes;
+        let mut offsets = match pick.is_mask {
+            true => mask_offsets(op, *x, &strides[axes], own[0])?,
+            false => array_offsets(op, *x, pick.axis, shape[pick.axis], strides[pick.axis])?,
+        };
+        if *own != shapes.arrays {
+            let (start, strides) = (offsets.as_ptr().cast(), rules::c_strides(own));
+            let narrow = Region::of(View { start, dtype: DType::Int64, shape: own, strides: &strides });
+            let wide = narrow.broadcast(op, &shapes.arrays)?;
+            let wide = copy::to_buffer(op, wide.view())?;
+            // SAFETY: every element of the copy has been written; offsets are numbers of 64 bits.
+            offsets = unsafe { wide.into_vec::<i64>() }.into_iter().map(|offset| offset as isize).collect();
+        }
+        match &mut all {
+            None => all = Some(offsets),
+            Some(all) => all.iter_mut().zip(&offsets).for_each(|(all, more)| *all += more),
+        }
+    }
+    match all {
+        Some(all) => Ok(all),
+        None => Ok(vec![0]),
+    }
+}
+
+/// Where indices lead along an axis.
+fn array_offsets(op: &'static str, x: View<'_>, axis: usize, len: usize, stride: isize) -> Result<Vec<isize>> {
+    let packed = copy::pack(op, x)?;
+    // SAFETY: the indices, packed.
+    let indices = unsafe { packed.slice::<i64>(x.len()) };
+    if !inside(indices, len) {
+        check(op, indices, axis, len)?;
+    }
+    let mut offsets = buffer::vec(op, indices.len())?;
+    offsets.extend(indices.iter().map(|&i| from_start(i, len) as isize * stride));
+    Ok(offsets)
+}
+
+fn gathered(op: &'static str, x: View<'_>, selection: &Selection, picked: &[View<'_>]) -> Result<RawArray> {
+    let shapes = Shapes::new(op, selection, picked, x.dtype.size())?;
+    let walk = Walk::new(op, (x.shape, x.strides), selection, picked, &shapes)?;
+    let out = Buffer::new(op, shapes.result.iter().product(), x.dtype)?;
+    let ends = Ends { from: x.start, to: out.start() };
+    // SAFETY: the walk leads to elements of the array, since no index was outside, and there is room for all of them.
+    unsafe { by_bits!(x.dtype, U => walk.gather::<U>(&Ends { from: ends.from.cast(), to: ends.to.cast() })) };
+    // SAFETY: the gather has written every element.
+    unsafe { RawArray::new(op, shapes.result, out) }
+}
+
+impl Walk {
+    /// Elements of one task.
+    const TASK: usize = CHEAP / 4;
+
+    /// Copies all elements that the walk leads to, one after the other.
+    ///
+    /// # Safety
+    /// They are elements of the type from `from` on; there is room for as many from `to` on.
+    unsafe fn gather<U: Copy + Send + Sync>(&self, ends: &Ends<U>) {
+        let Walk { before, arrays, behind, row: (n, step) } = self;
+        let each = behind.len() * n;
+        if each == 1 {
+            // elements of their own: tasks are parts of the lists of offsets
+            let parts = arrays.len().div_ceil(Self::TASK);
+            let grain = CHEAP / arrays.len().clamp(1, Self::TASK);
+            return parallel::parallel(before.len() * parts, grain, |tasks| {
+                for task in tasks {
+                    let (o, first) = (task / parts, task % parts * Self::TASK);
+                    let part = &arrays[first..arrays.len().min(first + Self::TASK)];
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        let (from, to) = (ends.from.offset(before[o]), ends.to.add(o * arrays.len() + first));
+                        part.iter().enumerate().for_each(|(k, &offset)| *to.add(k) = *from.offset(offset));
+                    }
+                }
+            });
+        }
+        parallel::parallel(before.len() * arrays.len(), (CHEAP / each.max(1)).max(1), |tasks| {
+            for task in tasks {
+                let from = before[task / arrays.len()] + arrays[task % arrays.len()];
+                for (m, offset) in behind.iter().enumerate() {
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        let (from, to) = (ends.from.offset(from + offset), ends.to.add(task * each + m * n));
+                        match step {
+                            1 => std::ptr::copy_nonoverlapping(from, to, *n),
+                            step => (0..*n as isize).for_each(|k| *to.offset(k) = *from.offset(k * step)),
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// Combines the elements that the walk leads to with values: one for all of them, or one for each, one after the other.
+    /// Values of equal indices come in their order.
+    ///
+    /// # Safety
+    /// They are elements of the type from `ends.to` on, all of which have places of their own but for equal offsets of the
+    /// arrays; as many values, or one, from `ends.from` on.
+    unsafe fn put<U: Copy + Send + Sync>(
+        &self,
+        ends: &Ends<U>,
+        single: bool,
+        combine: impl Fn(*mut U, U) + Copy + Sync,
+    ) {
+        /// Columns of one task.
+        const COLUMNS: usize = 1 << 12;
+        let Walk { before, arrays, behind, row: (n, step) } = self;
+        let parts = n.div_ceil(COLUMNS);
+        let work = arrays.len().saturating_mul((*n).min(COLUMNS));
+        let count = before.len() * behind.len() * parts;
+        parallel::parallel(count, (CHEAP / work.max(1)).max(1), |tasks| {
+            for task in tasks {
+                if *n == 1 && behind.len() == 1 {
+                    // elements of their own
+                    for (j, offset) in arrays.iter().enumerate() {
+                        let value = if single { 0 } else { task * arrays.len() + j };
+                        // SAFETY: as below; a task is an index of the axes before.
+                        unsafe { combine(ends.to.offset(before[task] + behind[0] + offset), *ends.from.add(value)) };
+                    }
+                    continue;
+                }
+                let (o, m, first) = (task / parts / behind.len(), task / parts % behind.len(), task % parts * COLUMNS);
+                let width = COLUMNS.min(n - first);
+                for (j, offset) in arrays.iter().enumerate() {
+                    let value = ((o * arrays.len() + j) * behind.len() + m) * n + first;
+                    // SAFETY: the caller's promise; tasks change elements of different indices of the axes that are kept.
+                    unsafe {
+                        let to = ends.to.offset(before[o] + behind[m] + offset + first as isize * step);
+                        let from = if single { ends.from } else { ends.from.add(value) };
+                        match (single, *step) {
+                            (false, 1) => (0..width).for_each(|k| combine(to.add(k), *from.add(k))),
+                            (false, step) => {
+                                (0..width as isize).for_each(|k| combine(to.offset(k * step), *from.offset(k)));
+                            }
+                            (true, step) => (0..width as isize).for_each(|k| combine(to.offset(k * step), *from)),
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// [`Walk::put`] of a dtype, by replacing or by adding.
+type Put = unsafe fn(&Walk, &Ends<u8>, bool);
+
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+fn replacement(dtype: DType) -> Put {
+    unsafe fn of<U: Copy + Send + Sync>(walk: &Walk, ends: &Ends<u8>, single: bool) {
+        let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
+        // SAFETY: the caller's promise; `put` gives places of elements.
+        unsafe { walk.put(&ends, single, |to, value| *to = value) };
+    }
+    by_bits!(dtype, U => of::<U>)
+}
+
+/// Signed and unsigned integers have the same sums, bit by bit.
+#[inline(never)] // as above
+fn addition(dtype: DType) -> Put {
+    unsafe fn of<U: Numeric>(walk: &Walk, ends: &Ends<u8>, single: bool) {
+        let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
+        // SAFETY: the caller's promise; `put` gives places of elements.
+        unsafe { walk.put(&ends, single, |to, value| *to = (*to).plus(value)) };
+    }
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => of::<u8>,
+        Int16 | UInt16 => of::<u16>,
+        Int32 | UInt32 => of::<u32>,
+        Int64 | UInt64 => of::<u64>,
+        Float16 => of::<f16>,
+        BFloat16 => of::<bf16>,
+        Float32 => of::<f32>,
+        Float64 => of::<f64>,
+        Complex64 => of::<Complex<f32>>,
+        Complex128 => of::<Complex<f64>>,
+    }
+}
+
+fn put<T: Element>(
+    op: &'static str,
+    x: &mut NdArray<T>,
+    index: Indices<'_, Numpyish>,
+    values: Operand<'_, T>,
+    put: Put,
+) -> Result<()> {
+    let selection = select(op, x.shape(), index)?;
+    let picked = picked(&selection, index);
+    let ready = Ready::new(op, &selection, &picked, view_operand(&values))?;
+    let start = T::numpyish_alone(op, x)?;
+    ready.put(op, (x.shape(), x.strides()), start, put)
+}
+
+/// What is known before the array is looked at that is to be changed.
+struct Ready<'a> {
+    selection: &'a Selection,
+    picked: &'a [View<'a>],
+    shapes: Shapes,
+    values: Region,
+}
+
+impl<'a> Ready<'a> {
+    fn new(op: &'static str, selection: &'a Selection, picked: &'a [View<'a>], values: View<'_>) -> Result<Ready<'a>> {
+        let shapes = Shapes::new(op, selection, picked, values.dtype.size())?;
+        let kept = rules::assigned(op, values.shape, &shapes.result)?.len();
+        let extra = values.shape.len() - kept;
+        let values = (0..extra).fold(Region::of(values), |values, _| values.at(0, 0));
+        Ok(Ready { selection, picked, shapes, values })
+    }
+
+    /// Puts the values into the array of this shape and these strides, which is the only handle of its elements.
+    fn put(self, op: &'static str, layout: (&[usize], &[isize]), start: *mut u8, put: Put) -> Result<()> {
+        let Ready { selection, picked, shapes, values } = self;
+        let walk = Walk::new(op, layout, selection, picked, &shapes)?;
+        if shapes.result.contains(&0) {
+            return Ok(());
+        }
+        let single = values.view().len() == 1;
+        let values = if single { values } else { values.broadcast(op, &shapes.result)? };
+        let packed = copy::pack(op, values.view())?;
+        // SAFETY: the walk leads to elements of the array, since no index was outside; nobody else reads them, and each has
+        // its place. There is one value, or one for each.
+        unsafe { put(&walk, &Ends { from: packed.start(), to: start }, single) };
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Indexing over any backend: what those run that have no kernels of their own for it. The indices are read on the host, where
+//! they become places of elements in C order.
+
+use crate::{
+    Backend, Element, HostArray, Index, Indices, Numeric, Operand, Result, Slice,
+    runtime::{
+        numpyish,
+        rules::{self, Kept, Selection, Span},
+    },
+};
+
+/// What a list of indices selects.
+pub fn get<B: Backend, T: Element>(b: &B, x: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
+    let selection = Selection::of("get", b, b.shape(x), index.iter())?;
+    if selection.is_view() {
+        let part = b.getitem(x, selection.spans.iter().map(slice).collect::<Vec<_>>())?;
+        let has_new = selection.kept.contains(&Kept::New);
+        return if has_new { b.reshape(&part, signed(&selection.lengths())) } else { Ok(part) };
+    }
+    let places = places("get", b, b.shape(x), index, None::<&Operand<'_, B, T>>)?;
+    let taken = b.take(&b.reshape(x, -1)?, &flat(b, &places)?, 0)?;
+    b.reshape(&taken, signed(places.shape()))
+}
+
+/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+pub fn set<B: Backend, T: Element>(
+    b: &B,
+    x: &mut B::Array<T>,
+    index: Indices<'_, B>,
+    values: Operand<'_, B, T>,
+) -> Result<()> {
+    let places = places("set", b, b.shape(x), index, Some(&values))?;
+    let values = wide("set", b, values, places.shape())?;
+    let elements = b.scatter(&b.reshape(&*x, -1)?, &flat(b, &places)?, &values, 0)?;
+    *x = b.reshape(&elements, signed(b.shape(x)))?;
+    Ok(())
+}
+
+/// Adds values to what a list of indices selects; all of equal indices count.
+pub fn add_at<B: Backend, T: Numeric>(
+    b: &B,
+    x: &mut B::Array<T>,
+    index: Indices<'_, B>,
+    values: Operand<'_, B, T>,
+) -> Result<()> {
+    let places = places("add_at", b, b.shape(x), index, Some(&values))?;
+    let values = wide("add_at", b, values, places.shape())?;
+    let elements = b.scatter_add(&b.reshape(&*x, -1)?, &flat(b, &places)?, &values, 0)?;
+    *x = b.reshape(&elements, signed(b.shape(x)))?;
+    Ok(())
+}
+
+/// A copy of the array with values in place of what a list of indices selects.
+pub fn index_put<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    index: Indices<'_, B>,
+    values: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    let mut changed = x.clone();
+    b.set(&mut changed, index, values)?;
+    Ok(changed)
+}
+
+/// The places of the selected elements of an array of this shape, to which the values fit.
+fn places<B: Backend, T: Element>(
+    op: &'static str,
+    b: &B,
+    shape: &[usize],
+    index: Indices<'_, B>,
+    values: Option<&Operand<'_, B, T>>,
+) -> Result<HostArray<i64>> {
+    // owned, since the list on the host borrows them
+    let mut arrays: Vec<(HostArray<i64>, HostArray<bool>)> = Vec::new();
+    let none = || HostArray::from_elem(vec![0], 0);
+    let no_mask = || HostArray::from_elem(vec![0], false);
+    for item in index.iter() {
+        arrays.push(match item {
+            Index::Array(x) => (b.to_ndarray(x)?, no_mask()),
+            Index::Mask(x) => (none(), b.to_ndarray(x)?),
+            _ => (none(), no_mask()),
+        });
+    }
+    let values = values.map(|values| match values {
+        Operand::Scalar(_) => (&[][..], size_of::<T>()),
+        Operand::Array(values) => (b.shape(&**values), size_of::<T>()),
+    });
+    numpyish::indexing::places(op, shape, &arrays, index, values)
+}
+
+/// A list of all places, as indices.
+fn flat<B: Backend>(b: &B, places: &HostArray<i64>) -> Result<B::Array<i64>> {
+    b.reshape(&b.from_ndarray(places.clone())?, -1)
+}
+
+/// A value for each place.
+fn wide<B: Backend, T: Element>(
+    op: &'static str,
+    b: &B,
+    values: Operand<'_, B, T>,
+    shape: &[usize],
+) -> Result<B::Array<T>> {
+    match values {
+        Operand::Scalar(value) => b.full([shape.iter().product()], value),
+        Operand::Array(values) => {
+            let kept = rules::assigned(op, b.shape(&values), shape)?;
+            b.reshape(&b.broadcast_to(&b.reshape(&*values, signed(kept))?, shape)?, -1)
+        }
+    }
+}
+
+/// A shape, as `reshape` takes it. No length of an array is beyond `isize`.
+fn signed(shape: &[usize]) -> Vec<isize> {
+    shape.iter().map(|&len| len as isize).collect()
+}
+
+/// The same part of an axis, as `getitem` takes it.
+fn slice(span: &Span) -> Slice {
+    let start = span.start as i128;
+    if span.drop {
+        return Slice { start: Some(start), drop: true, ..Slice::ALL };
+    }
+    // one step past the last element; before the first one there is no index to name
+    let stop = start + span.len as i128 * span.step as i128;
+    let stop = if span.len == 0 { Some(start) } else { Some(stop).filter(|stop| *stop >= 0) };
+    Slice { start: Some(start), stop, step: span.step, drop: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ix, prelude::*};
+
+    /// The ops of this file against those of a backend that has its own.
+    #[test]
+    fn the_same_as_with_kernels() {
+        let b = Numpyish::new();
+        let x = b.reshape(&b.arange(0.0, 24.0, 1.0).unwrap(), [2, 3, 4]).unwrap();
+        let i = b.asarray([1_i64, -2, 1]).unwrap();
+        let m = b.asarray([true, false]).unwrap();
+        let t = b.asarray([[true, false, true], [false, false, true]]).unwrap();
+        let lists = [
+            &ix![1, .., ..;-2][..][..],
+            &ix![NewAxis, ..., 3..0;-1][..],
+            &ix![.., &i, 1..][..],
+            &ix![0, .., &i][..],
+            &ix![&m, 1][..],
+            &ix![..;-1, &i, &i][..],
+            &ix![&t][..],
+            &ix![&t, -1][..],
+            &ix![][..],
+        ];
+        for list in lists {
+            let list: Indices<'_, Numpyish> = Indices::Any(list);
+            let expected = b.get(&x, list).unwrap();
+            assert_eq!(get(&b, &x, list).unwrap(), expected);
+            let values = b.add(&expected, 100.0).unwrap();
+            let (mut set_here, mut set_there, mut added_here, mut added_there) =
+                (x.clone(), x.clone(), x.clone(), x.clone());
+            set(&b, &mut set_here, list, Operand::array(&values)).unwrap();
+            b.set(&mut set_there, list, &values).unwrap();
+            add_at(&b, &mut added_here, list, Operand::Scalar(0.5)).unwrap();
+            b.add_at(&mut added_there, list, 0.5).unwrap();
+            assert_eq!((set_here, added_here), (set_there, added_there));
+        }
+        let out = b.asarray([2_i64]).unwrap();
+        let why = get(&b, &x, Indices::Any(ix![&out])).unwrap_err().to_string();
+        assert_eq!(why, "get: index 2 is out of range for axis 0 of length 2");
+    }
+}
