@@ -76,6 +76,9 @@ fn a_formula_is_one_kernel() {
     );
     let n = b.asarray([7_u8, 200]).unwrap();
     assert_eq!(b.to_ndarray(&in_one_kernel(|| expr!(b, (n << 1) + 255))).unwrap(), HOST.asarray([13_u8, 143]).unwrap());
+    let narrow = in_one_kernel(|| expr!(b, where(x > 0, astype::<f32>(x) * 2, -1)));
+    let expected = b.to_ndarray(&x).unwrap().mapv(|x| if x > 0.0 { x as f32 * 2.0 } else { -1.0 });
+    assert_eq!(b.to_ndarray(&narrow).unwrap(), expected.into_shared());
     // as many arrays as one pass takes, with and without one order in memory
     let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
     let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };

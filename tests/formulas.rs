@@ -126,6 +126,56 @@ fn one_pass_gives_the_bits_of_op_by_op() {
     }
 }
 
+/// Choices by a condition and conversions stand within the pass, on any backend.
+fn choices<B: Backend>(b: &B) {
+    let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().iter().copied().collect::<Vec<_>>();
+    let x = b.asarray([-2.0, 0.0, 3.0, f64::NAN]).unwrap();
+    let leaky = expr!(b, where(x > 0.0, x, 0.1 * x)).unwrap();
+    assert_eq!(host(&leaky)[..3], [-0.2, 0.0, 3.0]);
+    // numbers take the dtype of the other side, whichever side that is
+    assert_eq!(host(&expr!(b, where(isnan(x), 1, x) * 2).unwrap()), [-4.0, 0.0, 6.0, 2.0]);
+    assert_eq!(host(&expr!(b, where(x < 1, 0.5, 1.0 + x)).unwrap())[..3], [0.5, 0.5, 4.0]);
+    // scalars that are named, with an array as the condition, and the other way round
+    let (low, high, flag) = (-1.0, 1.0, true);
+    assert_eq!(host(&expr!(b, where(x > 0, high, low)).unwrap()), [-1.0, -1.0, 1.0, -1.0]);
+    assert_eq!(host(&expr!(b, where(flag, x, low) + 0).unwrap())[..3], [-2.0, 0.0, 3.0]);
+    let n = b.asarray([1_u8, 2, 3, 4]).unwrap();
+    assert_eq!(
+        expr!(b, where(x > 0, n, 256)).unwrap_err().to_string(),
+        "where: 256 does not fit uint8",
+        "as beside any op"
+    );
+    assert_eq!(host(&expr!(b, astype::<f64>(n) * 0.5 + where(x > 0, x, 0)).unwrap()), [0.5, 1.0, 4.5, 2.0]);
+    assert_eq!(host(&expr!(b, astype::<f64, _>(astype::<i8>(x * 100))).unwrap()), [-128.0, 0.0, 127.0, 0.0]);
+    let single = expr!(b, astype::<f32>(x) / 3).unwrap();
+    let by_ops = b.divide(&b.astype::<f32, _>(&x).unwrap(), 3.0).unwrap();
+    let bits = |x: &B::Array<f32>| b.to_ndarray(x).unwrap().map(|v| v.to_bits());
+    assert_eq!(bits(&single).as_slice().map(|v| &v[..3]), bits(&by_ops).as_slice().map(|v| &v[..3]));
+    let short = b.asarray([1.0, 2.0]).unwrap();
+    assert!(expr!(b, where(x > 0, short, 0)).is_err());
+}
+
+#[test]
+fn choices_and_conversions() {
+    choices(&B);
+    choices(&AnyBackend::from(B));
+    if let Some(b) = available("torch", Torch::cpu()) {
+        choices(&b);
+    }
+    if let Some(b) = available("cuda", Cuda::new(0)) {
+        choices(&b);
+    }
+}
+
+#[test]
+fn a_generic_conversion_names_a_generic_dtype() {
+    fn mean_of<B: Backend, T: Real>(b: &B, x: &B::Array<u8>) -> Result<B::Array<T>> {
+        expr!(b, astype::<T>(x) / T::from_f64(2.0))
+    }
+    let x = B.asarray([1_u8, 3]).unwrap();
+    assert_eq!(mean_of::<_, f32>(&B, &x).unwrap(), B.asarray([0.5_f32, 1.5]).unwrap());
+}
+
 #[test]
 fn layouts_and_shapes_that_broadcast() {
     let x = B.reshape(&B.arange(0.0, 600.0, 1.0).unwrap(), [20, 30]).unwrap();

@@ -279,8 +279,10 @@ impl Steps<'_> {
         let formula_path = quote_spanned!(here(at) => #root::runtime::formula);
         let mut operands = Vec::new();
         let mut fields = Vec::new();
+        let mut dtype = None;
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             match (parameter, argument) {
+                (Parameter::DType, Argument::DType(named)) => dtype = Some(named),
                 (Parameter::Rust(field), Argument::Rust(rust)) => {
                     let field = method(field, at);
                     fields.push(quote!(#field: #rust));
@@ -299,8 +301,22 @@ impl Steps<'_> {
         }
         let item = method(&name.to_string(), at);
         let ops = &row.ops;
+        let item = match dtype {
+            None => quote_spanned!(here(at) => #path::#ops::#item { #(#fields),* }),
+            // the struct of a row with a second dtype is one for each
+            Some(dtype) => {
+                fields.insert(0, quote!(to: ::core::marker::PhantomData));
+                quote_spanned!(here(at) => #path::#ops::__each::#item::<#dtype> { #(#fields),* })
+            }
+        };
+        if row.mixes_dtypes() {
+            let marks = marks(name, &row, arguments)?;
+            let marks = marks.iter().map(|mark| Ident::new(mark, here(at)));
+            let marks = quote!((#(#formula_path::#marks,)*));
+            return Ok(quote_spanned!(here(at) => #formula_path::op_of(#item, #marks, (#(#nodes,)*))));
+        }
         let node = Ident::new(&format!("op{}", nodes.len()), here(at));
-        Ok(quote_spanned!(here(at) => #formula_path::#node(#path::#ops::#item { #(#fields),* }, #(#nodes),*)))
+        Ok(quote_spanned!(here(at) => #formula_path::#node(#item, #(#nodes),*)))
     }
 
     /// An op that is no scalar expression: a call.
@@ -309,6 +325,7 @@ impl Steps<'_> {
         let mut values = Vec::new();
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             values.push(match argument {
+                Argument::DType(_) => continue,
                 Argument::Rust(rust) => rust.clone(),
                 Argument::Formula(formula) => self.argument(parameter, formula)?,
                 Argument::List(items) => {
@@ -319,14 +336,19 @@ impl Steps<'_> {
             });
         }
         let (path, at) = (&row.path, name.span());
+        let markers = row.positional.iter().filter(|parameter| **parameter == Parameter::Operand).map(|_| quote!(, _));
+        let types = match arguments.first() {
+            Some(Argument::DType(dtype)) => Some(quote!(::<#dtype, _ #(#markers)*>)),
+            _ => None,
+        };
         if options.is_empty() {
             let method = method(&name.to_string(), at);
-            return Ok(quote_spanned!(here(at) => __b.#method(#(#values),*)?));
+            return Ok(quote_spanned!(here(at) => __b.#method #types(#(#values),*)?));
         }
         let method = method(&format!("{name}_with"), at);
         let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(at));
         let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
-        Ok(quote_spanned!(here(at) => __b.#method(#(#values,)* #path::#struct_name::new() #(#set)*)?))
+        Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
     /// An argument of a call: a reference to an array, or an operand.
@@ -362,6 +384,19 @@ impl Steps<'_> {
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
         Ok(quote_spanned!(here(at) => __b.getitem(#x, #root::slices![#index])?))
     }
+}
+
+/// Which operands of a row over several dtypes share the row's, where two do: at least one says it.
+fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
+    let operands =
+        || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
+    let is_number = |argument: &Argument| matches!(argument, Argument::Formula(Formula::Number(..)));
+    let shared: Vec<_> = operands().filter(|(p, _)| **p == Parameter::Operand).collect();
+    if shared.iter().all(|(_, argument)| is_number(argument)) {
+        return mistake(name.span(), format!("`{name}` of numbers alone: give one its dtype, such as `1.0_f64`"));
+    }
+    let mark = |p: &Parameter| if *p == Parameter::Operand && shared.len() > 1 { "Shared" } else { "Own" };
+    Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
 /// A place in what the user wrote, for code in which names are the macro's.

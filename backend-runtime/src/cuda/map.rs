@@ -62,7 +62,23 @@ pub(crate) enum Input<'a> {
     Value(DType, Bytes),
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// The array, if it is one.
+    pub(super) fn array(&self) -> Option<&'a RawArray> {
+        match *self {
+            Input::Array(array) | Input::Given(array) => Some(array),
+            Input::Value(..) => None,
+        }
+    }
+
+    /// A value as one that is only moved.
+    pub(super) fn as_mover(self) -> Input<'a> {
+        match self {
+            Input::Array(_) | Input::Given(_) => self,
+            Input::Value(dtype, bytes) => Input::Value(mover(dtype), bytes),
+        }
+    }
+
     /// One value for all elements.
     pub(crate) fn value<T: Element>(x: T) -> Input<'static> {
         Input::Value(T::DTYPE, Bytes::of(x))
@@ -71,13 +87,6 @@ impl Input<'_> {
     /// One value for all elements, as one that is only moved.
     pub(crate) fn moved<T: Element>(x: T) -> Input<'static> {
         Input::Value(mover(T::DTYPE), Bytes::of(x))
-    }
-
-    fn array(&self) -> Option<&RawArray> {
-        match self {
-            Input::Array(array) | Input::Given(array) => Some(array),
-            Input::Value(..) => None,
-        }
     }
 
     fn dtype(&self) -> DType {

@@ -8,7 +8,7 @@ use super::{
     typed::Typed,
 };
 use crate::{Each, EachOf, EachSource, Element, Result};
-use std::{borrow::Cow, mem::ManuallyDrop, ptr};
+use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
 /// Whether the result, of dtype `U`, may be written over an operand: it was given by value, and nothing else uses its memory.
 #[inline(always)]
@@ -55,12 +55,19 @@ macro_rules! run {
     }};
 }
 
-/// One op over an operand.
+/// One op over an operand. An array that has the dtype to which it is converted is shared, which copies nothing until either
+/// is written to.
 #[inline]
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
 {
+    if const { F::CONVERTS }
+        && let Operand::Array(x) = &x
+        && let Some(same) = (&**x as &dyn Any).downcast_ref::<NdArray<F::Out>>()
+    {
+        return Ok(same.clone());
+    }
     run!(F::Out, kernel::<1, T, F>(), f, x: T)
 }
 

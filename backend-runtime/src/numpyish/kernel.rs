@@ -80,7 +80,7 @@ impl<F> Table<F> {
         let mut table = [None; DType::ALL.len()];
         let mut i = 0;
         while i < kernels.len() {
-            table[kernels[i].kernel.inputs[0] as usize] = Some(kernels[i].kernel);
+            table[kernels[i].dtype as usize] = Some(kernels[i].kernel);
             i += 1;
         }
         Table { kernels: table, of: PhantomData }
@@ -105,6 +105,8 @@ fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: u
 #[derive(Clone, Copy)]
 pub struct KernelOf<F> {
     kernel: &'static Kernel,
+    /// The dtype that the kernel is for.
+    dtype: DType,
     of: PhantomData<fn(F)>,
 }
 
@@ -153,7 +155,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
 
     /// The kernel, with its op.
-    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
 
     /// As a constant of a type it exists once in a crate.
     const LOOPS: &'static Kernel = &Kernel {
@@ -179,25 +181,60 @@ const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     all
 }
 
-/// The kernel of an op over operands of any dtypes, one of the crate that calls.
+/// The kernel of an op over operands of any dtypes: that of the op's table, or one of the crate that calls.
 #[inline(always)]
 pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
-    OfTuple::<X, F>::LOOPS
+    if const { is_one_of(X::DTYPES[F::INPUT_OF_T], F::TABLED) } {
+        match F::table() {
+            Some(table) => get(&table.kernels, X::DTYPES[F::INPUT_OF_T], X::COUNT),
+            None => no_table(),
+        }
+    } else {
+        OfTuple::<X, F>::LOOPS
+    }
 }
 
 /// The kernel of the op `F` over operands of the dtypes of `X`.
-struct OfTuple<X, F>(PhantomData<(X, F)>);
+pub struct OfTuple<X, F>(PhantomData<(X, F)>);
 
 impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
-    const LOOPS: &'static Kernel = &Kernel {
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
+
+    const LOOPS: &'static Kernel = &tuple_kernel::<X, F>([tuples::<X, F>; SETS], F::Out::DTYPE);
+}
+
+/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`, with the loops of
+/// those of `M`, which have the same sizes.
+pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
+
+impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
+
+    const LOOPS: &'static Kernel = {
+        assert!(!F::MOVED.is_empty() && X::COUNT == M::COUNT, "the op moves elements");
+        assert!(size_of::<<F as EachOf<X>>::Out>() == size_of::<<F as EachOf<M>>::Out>(), "one layout");
+        let mut i = 0;
+        while i < X::COUNT {
+            assert!(X::DTYPES[i].size() == M::DTYPES[i].size() && X::ALIGNMENTS[i] == M::ALIGNMENTS[i], "one layout");
+            i += 1;
+        }
+        &tuple_kernel::<X, F>([tuples::<M, F>; SETS], <F as EachOf<X>>::Out::DTYPE)
+    };
+}
+
+/// A kernel over operands of the dtypes of `X`.
+const fn tuple_kernel<X: Elements, F: EachSource>(loops: [Loop; SETS], output: DType) -> Kernel {
+    Kernel {
         name: F::NAME,
         operands: X::COUNT as u8,
         inputs: padded(X::DTYPES),
-        output: F::Out::DTYPE,
+        output,
         scalar_forms: false,
-        loops: [tuples::<X, F>; SETS],
+        loops,
         near: None,
-    };
+    }
 }
 
 versions! {

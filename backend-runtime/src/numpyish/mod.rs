@@ -75,11 +75,6 @@ impl Arrays for Numpyish {
     const NAME: &'static str = "numpyish";
 
     #[inline]
-    fn shape<'a, T: Element>(&self, x: &'a NdArray<T>) -> &'a [usize] {
-        x.shape()
-    }
-
-    #[inline]
     fn to_ndarray<T: Element>(&self, x: &NdArray<T>) -> Result<NdArray<T>> {
         Ok(x.clone())
     }
