@@ -75,6 +75,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::TRANSPOSITIONS,
     super::creation::KERNELS,
     super::indexing::SELECT_KERNELS,
+    super::gather::KERNELS,
     super::indexing::KERNELS,
     super::compact::KERNELS,
     super::manipulation::KERNELS,

@@ -39,6 +39,11 @@ impl Memory {
         self.0.pointer
     }
 
+    /// Whether no other array uses it.
+    pub(crate) fn is_alone(&mut self) -> bool {
+        Arc::get_mut(&mut self.0).is_some()
+    }
+
     /// The device it is on.
     pub(crate) fn device(&self) -> &Arc<Device> {
         &self.0.device
