@@ -77,7 +77,7 @@ fn calls<B: Backend>(b: &B, n: usize) -> Result<Vec<(&'static str, Call)>> {
     row!("var", |b, x| b.var(&x, ..));
     row!("cumulative_sum", |b, x| b.cumulative_sum(&x, 0));
     row!("transpose, copied", |b, square| b.copy(&b.transpose(&square)?));
-    row!("concat", |b, x, y| b.concat(&[&x, &y]));
+    row!("concat", |b, x, y| b.concat([&x, &y]));
     row!("roll", |b, x| b.roll(&x, [7], 0));
     row!("take", |b, x, order| b.take(&x, &order, 0));
     row!("scatter_add", |b, x, order, y| b.scatter_add(&x, &order, &y, 0));

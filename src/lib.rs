@@ -28,11 +28,11 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray, Element, ElementInfo,
-    Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoHost, IntoIndex,
-    IntoIndices, IntoOperand, Lengths, MeshIndexing, NewAxis, Norm, Numbers, Numeric, OpInfo, Operand, Ordered,
-    PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side, Slice, Value,
-    can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
+    ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
+    Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis,
+    IntoHost, IntoIndex, IntoIndices, IntoOperand, Lengths, MeshIndexing, NewAxis, Norm, Numbers, Numeric, OpInfo,
+    Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result, ResultInfo, Side,
+    Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -56,8 +56,10 @@ pub mod manipulation;
 pub mod nufft;
 #[doc(hidden)]
 pub mod reduction;
+mod show;
 
 pub use nufft::{NufftPlan, NufftType};
+pub use show::Show;
 
 backend_macros::table! { root = crate, table = "ops.toml" }
 

@@ -18,7 +18,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     let counts = b.broadcast_to(counts, [shape[axis]])?;
     // as floats, whose sum does not wrap
     let (least, total) = (b.min(&counts, ..)?, b.sum(&b.astype::<f64, _>(&counts)?, ..)?);
-    let facts = b.to_ndarray(&b.stack(&[&b.astype::<f64, _>(&least)?, &total])?)?;
+    let facts = b.to_ndarray(&b.stack([b.astype::<f64, _>(least)?, total])?)?;
     let (least, total) = (facts[[0]], facts[[1]]);
     if least < 0.0 {
         return Err(Error::argument(OP, "a count is negative"));

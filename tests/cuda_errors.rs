@@ -170,7 +170,7 @@ fn program(b: &Cuda) -> Result<f64> {
     let sorted = b.take(&values, &b.argsort(&values)?, 0)?;
     let large = b.boolean_mask(&sorted, &b.greater(&sorted, 0.5)?)?;
     let parts = [b.sum(&gram, 0)?, b.cumulative_sum(&large, 0)?, b.unique_values(&sorted)?];
-    let sums = b.concat(&parts.each_ref())?;
+    let sums = b.concat(parts.each_ref())?;
     Ok(b.to_ndarray(&b.sum(&sums, ..)?)?[[]])
 }
 

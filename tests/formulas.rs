@@ -126,6 +126,56 @@ fn one_pass_gives_the_bits_of_op_by_op() {
     }
 }
 
+/// Choices by a condition and conversions stand within the pass, on any backend.
+fn choices<B: Backend>(b: &B) {
+    let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().iter().copied().collect::<Vec<_>>();
+    let x = b.asarray([-2.0, 0.0, 3.0, f64::NAN]).unwrap();
+    let leaky = expr!(b, where(x > 0.0, x, 0.1 * x)).unwrap();
+    assert_eq!(host(&leaky)[..3], [-0.2, 0.0, 3.0]);
+    // numbers take the dtype of the other side, whichever side that is
+    assert_eq!(host(&expr!(b, where(isnan(x), 1, x) * 2).unwrap()), [-4.0, 0.0, 6.0, 2.0]);
+    assert_eq!(host(&expr!(b, where(x < 1, 0.5, 1.0 + x)).unwrap())[..3], [0.5, 0.5, 4.0]);
+    // scalars that are named, with an array as the condition, and the other way round
+    let (low, high, flag) = (-1.0, 1.0, true);
+    assert_eq!(host(&expr!(b, where(x > 0, high, low)).unwrap()), [-1.0, -1.0, 1.0, -1.0]);
+    assert_eq!(host(&expr!(b, where(flag, x, low) + 0).unwrap())[..3], [-2.0, 0.0, 3.0]);
+    let n = b.asarray([1_u8, 2, 3, 4]).unwrap();
+    assert_eq!(
+        expr!(b, where(x > 0, n, 256)).unwrap_err().to_string(),
+        "where: 256 does not fit uint8",
+        "as beside any op"
+    );
+    assert_eq!(host(&expr!(b, astype::<f64>(n) * 0.5 + where(x > 0, x, 0)).unwrap()), [0.5, 1.0, 4.5, 2.0]);
+    assert_eq!(host(&expr!(b, astype::<f64, _>(astype::<i8>(x * 100))).unwrap()), [-128.0, 0.0, 127.0, 0.0]);
+    let single = expr!(b, astype::<f32>(x) / 3).unwrap();
+    let by_ops = b.divide(&b.astype::<f32, _>(&x).unwrap(), 3.0).unwrap();
+    let bits = |x: &B::Array<f32>| b.to_ndarray(x).unwrap().map(|v| v.to_bits());
+    assert_eq!(bits(&single).as_slice().map(|v| &v[..3]), bits(&by_ops).as_slice().map(|v| &v[..3]));
+    let short = b.asarray([1.0, 2.0]).unwrap();
+    assert!(expr!(b, where(x > 0, short, 0)).is_err());
+}
+
+#[test]
+fn choices_and_conversions() {
+    choices(&B);
+    choices(&AnyBackend::from(B));
+    if let Some(b) = available("torch", Torch::cpu()) {
+        choices(&b);
+    }
+    if let Some(b) = available("cuda", Cuda::new(0)) {
+        choices(&b);
+    }
+}
+
+#[test]
+fn a_generic_conversion_names_a_generic_dtype() {
+    fn mean_of<B: Backend, T: Real>(b: &B, x: &B::Array<u8>) -> Result<B::Array<T>> {
+        expr!(b, astype::<T>(x) / T::from_f64(2.0))
+    }
+    let x = B.asarray([1_u8, 3]).unwrap();
+    assert_eq!(mean_of::<_, f32>(&B, &x).unwrap(), B.asarray([0.5_f32, 1.5]).unwrap());
+}
+
 #[test]
 fn layouts_and_shapes_that_broadcast() {
     let x = B.reshape(&B.arange(0.0, 600.0, 1.0).unwrap(), [20, 30]).unwrap();
@@ -179,7 +229,64 @@ fn assignments_change_this_handle_and_no_other() {
     expr!(B, state.u *= state.u).unwrap();
     assert_eq!(state.u, B.asarray([1.0, 4.0]).unwrap());
     let wide = B.zeros::<f64>([3, 1]).unwrap();
-    assert!(expr!(B, y += wide).is_err() || y.shape() == [3, 2], "what it broadcasts to is its new shape, or an error");
+    let refused = expr!(B, y += wide).unwrap_err().to_string();
+    assert_eq!(refused, "expr: shape [3, 2]: does not fit the variable, whose shape is [2]");
+    assert_eq!(y, B.asarray([100.0, 110.25]).unwrap());
+    expr!(B, y = y + wide).unwrap();
+    assert_eq!(y.shape(), [3, 2]);
+}
+
+/// Generic: a parameter that is `&mut` is assigned to as Rust does it, and read by its name.
+fn axpy<B: Backend, T: Numeric>(b: &B, y: &mut B::Array<T>, a: T, x: &B::Array<T>) -> Result<()> {
+    expr!(b, *y += a * x)?;
+    expr!(b, *y = y - x + (y - y))
+}
+
+#[test]
+fn assignments_write_over_memory_that_nothing_else_uses() {
+    let n = 50_000;
+    let new = || B.arange(0.0, n as f64, 1.0).unwrap();
+    let x = new();
+    let mut y = new();
+    let start = y.as_ptr();
+    for _ in 0..3 {
+        axpy(&B, &mut y, 2.0, &x).unwrap();
+    }
+    assert_eq!(y.as_ptr(), start);
+    assert!(y.indexed_iter().all(|(i, v)| *v == 4.0 * i[0] as f64));
+    // with a second handle, or a view, they do not
+    let handle = y.clone();
+    expr!(B, y /= 4).unwrap();
+    assert!(y.as_ptr() != start && handle[[2]] == 8.0 && y == x);
+    let (start, part) = (y.as_ptr(), B.getitem(&y, backends::slices![1..3]).unwrap());
+    expr!(B, y = -y).unwrap();
+    assert!(y.as_ptr() != start && part == B.asarray([1.0, 2.0]).unwrap() && y[[n - 1]] == 1.0 - n as f64);
+    // a variable that is not read keeps its memory, too, and takes another shape if it has to
+    let start = y.as_ptr();
+    expr!(B, y = x * 2 + 1).unwrap();
+    assert!(y.as_ptr() == start && y[[7]] == 15.0);
+    let row = B.asarray([[1.0], [2.0]]).unwrap();
+    expr!(B, y = y * row).unwrap();
+    assert!(y.shape() == [2, n] && y[[1, 7]] == 30.0);
+    // other layouts: the same one, and a mixture
+    let turned = || B.permute_dims(B.reshape(new(), [-1, 10]).unwrap(), [1, 0]).unwrap();
+    let (x, mut y) = (turned(), turned());
+    let start = y.as_ptr();
+    expr!(B, y = y * x - x).unwrap();
+    assert!(y.as_ptr() == start && y[[3, 4]] == 43.0 * 42.0);
+    let x = B.reshape(new(), [10, -1]).unwrap();
+    expr!(B, y -= x).unwrap();
+    assert_eq!(y[[3, 4]], 43.0 * 42.0 - (3 * n / 10 + 4) as f64);
+    // what makes another handle on the way is seen
+    let mut y = new();
+    let mut kept = None;
+    let mut keep = |y: &HostArray<f64>| {
+        kept = Some(y.clone());
+        1.0
+    };
+    let one = keep(&y);
+    expr!(B, y += one).unwrap();
+    assert!(kept.unwrap() == new() && y[[1]] == 2.0);
 }
 
 /// Generic over the backend and the dtype: a name that is a scalar of `T` too.

@@ -14,9 +14,9 @@ fn nested<B: Backend>(b: &B) -> Result<()> {
     for joined in [
         b.concat([&x, &y])?,
         b.concat([x.clone(), y.clone()])?,
-        b.concat(&[&x, &y])?,
+        b.concat([&x, &y])?,
         b.concat(vec![x.clone(), y.clone()])?,
-        b.concat(&vec![&x, &y])?,
+        b.concat(vec![&x, &y])?,
         b.concat([&x, &y].as_slice())?,
     ] {
         assert_eq!(b.shape(&joined), [6]);

@@ -3,7 +3,7 @@
 //! The tests call ops by name: samples, references and comparisons are the facade's.
 
 use crate::{
-    expand::{Expand, camel_dtype, id, snake},
+    expand::{Expand, camel_dtype, elem, id, snake},
     input::Input,
 };
 use op_table::model::*;
@@ -100,41 +100,82 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
 /// The test that a scalar expression gives the same in a formula.
 fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
     let (root, ty) = (&input.root, &input.backend_type);
-    let set = model.set(&op.set);
-    let bound = set.map_or("Element".into(), |set| if set.is_narrower { camel(&set.name) } else { set.bound.clone() });
-    let (bound, user) = (id(&bound), input.extension.as_ref().map(|name| quote!(+ #name)));
+    let bound_of = |set: &str| {
+        let name = model.set(set).map_or("Element".into(), |set| match set.is_narrower {
+            true => camel(&set.name),
+            false => set.bound.clone(),
+        });
+        id(&name)
+    };
+    let (bound, user) = (bound_of(&op.set), input.extension.as_ref().map(|name| quote!(+ #name)));
     let n = op.inputs().count();
     let ops = Expand { model, root: root.clone(), extension: input.extension.clone() }.ops_module();
     let path = input.extension.is_none().then(|| quote!(#root::));
-    let (item, node) = (id(&op.name), format_ident!("op{n}"));
+    let item = id(&op.name);
     let default = op.has_options().then(|| quote!(..Default::default()));
     let names: Vec<_> = (0..n).map(|i| format_ident!("x{i}")).collect();
-    let places = (0..n).map(|i| {
-        let place = (0..i).fold(quote!(f::Head), |place, _| quote!(f::Tail::new(#place)));
-        let name = &names[i];
-        quote!(f::place(b, #place, &#name))
-    });
+    let places: Vec<TokenStream> = (0..n)
+        .map(|i| {
+            let place = (0..i).fold(quote!(f::Head), |place, _| quote!(f::Tail::new(#place)));
+            let name = &names[i];
+            quote!(f::place(b, #place, &#name))
+        })
+        .collect();
+    let item = match &op.second {
+        None => quote!(#path #ops::#item { #default }),
+        Some(_) => quote!(#path #ops::__each::#item::<U> { to: ::core::marker::PhantomData, #default }),
+    };
+    let tree = if op.mixes_dtypes() {
+        let of_t = op.inputs().filter(|p| p.kind.elem() == Some(Elem::T)).count();
+        let marks = op.inputs().map(|p| match p.kind.elem() {
+            Some(Elem::T) if of_t > 1 => quote!(f::Shared),
+            _ => quote!(f::Own),
+        });
+        quote!(f::op_of(#item, (#(#marks,)*), (#(#places,)*)))
+    } else {
+        let node = format_ident!("op{n}");
+        quote!(f::#node(#item, #(#places),*))
+    };
+    let elements = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
     let leaves = names.iter().rev().fold(quote!(()), |rest, name| quote!((#name, #rest)));
     let index = 0..n;
-    let calls = dtypes.iter().filter_map(|name| {
-        let (d, known) = (dtype(name), model.dtypes.iter().find(|d| d.name == **name)?);
-        let t = expand.element_type(known)?;
-        Some(quote!((#d, formula::<#ty, #t>)))
+    let to: Vec<Option<&String>> = match &op.second_set {
+        Some(set) => model.dtypes_of(set).iter().map(Some).collect(),
+        None => vec![None],
+    };
+    let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
+    // of a second dtype every one, to and from float64 and another one: each pair is a kernel to compile
+    let count = to.len();
+    let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
+        let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
+        let to = to.iter().enumerate();
+        let wanted = to.filter(move |(j, to)| usual(**to) || (i + 1) % count == *j);
+        wanted.map(move |(_, to)| (*of, *to))
+    });
+    let calls = pairs.filter_map(|(of, to)| {
+        let (d, t) = (dtype(of), ty_of(of)?);
+        let Some(to) = to else { return Some(quote!((#d, None, formula::<#ty, #t>))) };
+        let (to, u) = (dtype(to), ty_of(to)?);
+        Some(quote!((#d, Some(#to), formula::<#ty, #u, #t>)))
+    });
+    let second = op.second_set.as_ref().map(|set| {
+        let bound = bound_of(set);
+        quote!(U: #bound,)
     });
     quote! {
-        fn formula<B: Backend #user, T: #bound>(
+        fn formula<B: Backend #user, #second T: #bound>(
             b: &B,
             op: &str,
             args: &[Value<B>],
             _: &[(&str, Value<B>)],
         ) -> Result<Value<B>> {
             use #root::runtime::formula as f;
-            let array = |i: usize| {
+            fn array<'a, B: Backend, T: Element>(op: &str, args: &'a [Value<B>], i: usize) -> Result<&'a B::Array<T>> {
                 let array = args[i].as_array().and_then(DynArray::get::<T>);
                 array.ok_or_else(|| Error::argument(ROW.name, format!("argument {i} of {op} is not an array")))
-            };
-            #(let #names = f::leaf(b, array(#index)?);)*
-            let tree = f::#node(#path #ops::#item { #default }, #(#places),*);
+            }
+            #(let #names = f::leaf(b, array::<B, #elements>(op, args, #index)?);)*
+            let tree = #tree;
             b.formula(&tree, &#leaves).map(Value::array::<_>)
         }
 

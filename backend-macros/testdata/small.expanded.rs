@@ -809,15 +809,6 @@ impl<T: crate::runtime::Element> AnyArray<T> {
 impl crate::runtime::Arrays for AnyBackend {
     type Array<T: crate::runtime::Element> = AnyArray<T>;
     const NAME: &'static str = "any";
-    #[inline]
-    fn shape<'a, T: crate::runtime::Element>(&self, x: &'a AnyArray<T>) -> &'a [usize] {
-        match (self, x) {
-            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.shape(x),
-            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.shape(x),
-            #[allow(unreachable_patterns)]
-            (_, x) => x.shape(),
-        }
-    }
     fn to_ndarray<T: crate::runtime::Element>(
         &self,
         x: &AnyArray<T>,
@@ -844,6 +835,17 @@ impl crate::runtime::Arrays for AnyBackend {
             (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.host_view(x),
             (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.host_view(x),
             _ => None,
+        }
+    }
+    fn is_alone<T: crate::runtime::Element>(&self, x: &mut AnyArray<T>) -> bool {
+        match (self, x) {
+            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            (AnyBackend::Torch(b), AnyArray::Torch(x)) => {
+                crate::runtime::Arrays::is_alone(b, x)
+            }
+            _ => false,
         }
     }
     const FUSES: bool = false
@@ -898,12 +900,19 @@ impl crate::runtime::Arrays for AnyBackend {
         }
     }
 }
-impl<T: crate::runtime::Element> AnyArray<T> {
-    /// Lengths of the axes.
-    pub fn shape(&self) -> &[usize] {
+impl<T: crate::runtime::Element> crate::runtime::ArrayAttributes for AnyArray<T> {
+    type DType = T;
+    #[inline]
+    fn shape(&self) -> &[usize] {
         match self {
-            AnyArray::Numpyish(x) => x.shape(),
-            AnyArray::Torch(x) => x.shape(),
+            AnyArray::Numpyish(x) => crate::runtime::ArrayAttributes::shape(x),
+            AnyArray::Torch(x) => crate::runtime::ArrayAttributes::shape(x),
+        }
+    }
+    fn device(&self) -> String {
+        match self {
+            AnyArray::Numpyish(x) => crate::runtime::ArrayAttributes::device(x),
+            AnyArray::Torch(x) => crate::runtime::ArrayAttributes::device(x),
         }
     }
 }
@@ -928,6 +937,8 @@ Element by element.
 | [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | Numpyish, Torch |
 
 */
+    #[doc(hidden)]
+    pub use super::__each;
     /**x1 + x2.
 
 ```text

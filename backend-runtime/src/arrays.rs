@@ -1,8 +1,9 @@
 //! Where arrays live: the base trait of every op group.
 
 use crate::{
-    Element, HostArray, Result,
+    ArrayAttributes, Element, Error, HostArray, IntoArray, Result,
     formula::{self, Layout, Leaves, Node, Run, Typed},
+    host,
     numpyish::raw::HostView,
 };
 use std::{any::Any, fmt::Debug};
@@ -12,24 +13,27 @@ use std::{any::Any, fmt::Debug};
 /// A backend is a value: a device, a stream and a random state live in it. It is cheap to clone; clones share these.
 pub trait Arrays: Clone + Send + Sync + 'static {
     /// An array of `T`: cheap to clone, safe to share between threads.
-    type Array<T: Element>: Clone + Debug + Send + Sync + 'static;
+    type Array<T: Element>: ArrayAttributes<DType = T> + Clone + Debug + Send + Sync + 'static;
 
     /// Name of the backend: `"numpyish"`, `"cuda"`, `"torch"`.
     const NAME: &'static str;
 
-    /// Lengths of the axes.
-    fn shape<'a, T: Element>(&self, x: &'a Self::Array<T>) -> &'a [usize];
-
-    /// Number of axes.
+    /// Lengths of the axes: `x.shape()`.
     #[inline]
-    fn ndim<T: Element>(&self, x: &Self::Array<T>) -> usize {
-        self.shape(x).len()
+    fn shape<'a, T: Element>(&self, x: &'a Self::Array<T>) -> &'a [usize] {
+        x.shape()
     }
 
-    /// Number of elements.
+    /// Number of axes: `x.ndim()`.
+    #[inline]
+    fn ndim<T: Element>(&self, x: &Self::Array<T>) -> usize {
+        x.ndim()
+    }
+
+    /// Number of elements: `x.len()`.
     #[inline]
     fn size<T: Element>(&self, x: &Self::Array<T>) -> usize {
-        self.shape(x).iter().product()
+        x.len()
     }
 
     /// The array as ndarray's: without a copy where the memory is the host's, else by one.
@@ -38,6 +42,37 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// An array of this backend with the elements of `x`: without a copy where the memory is the host's.
     #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>>;
+
+    /// The number of an array with one element, as Python's `x.item()`. Waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there are more elements, or none.
+    fn item<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<T> {
+        const OP: &str = "item";
+        let x = x.into_array();
+        if x.len() != 1 {
+            return Err(Error::shape(OP, x.shape(), "has not one element"));
+        }
+        let host = self.to_ndarray(&x).map_err(|why| why.within(OP))?;
+        host.first().copied().ok_or_else(|| Error::shape(OP, x.shape(), "has not one element"))
+    }
+
+    /// The elements as a vector, in C order: the last index changes first. Without a copy of an array that is given by value, is in the
+    /// host's memory and has no other handle.
+    fn to_vec<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Vec<T>> {
+        const OP: &str = "to_vec";
+        let x = x.into_array();
+        let host = self.to_ndarray(&x).map_err(|why| why.within(OP))?;
+        drop(x);
+        host::into_vec(OP, host)
+    }
+
+    /// A 1-dimensional array of what an iterator gives, as `np.fromiter`; `b.reshape` gives it other axes.
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
+    fn from_iter<T: Element>(&self, elements: impl IntoIterator<Item = T>) -> Result<Self::Array<T>> {
+        const OP: &str = "from_iter";
+        self.from_ndarray(host::collected(OP, elements.into_iter())?).map_err(|why| why.within(OP))
+    }
 
     /// `x` on another backend or device, where `other` is: through the host's memory, without a copy where both are in it.
     ///
@@ -92,6 +127,34 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
         formula::run(self, e, leaves)
+    }
+
+    /// Whether this is the only handle of memory that a result may be written over. Results that are no larger than a few
+    /// pages are not: new memory costs as little.
+    #[doc(hidden)]
+    #[inline]
+    fn is_alone<T: Element>(&self, _: &mut Self::Array<T>) -> bool {
+        false
+    }
+
+    /// As [`Arrays::formula`]; the result may be written over `target`, which then has it, and `None` is returned.
+    ///
+    /// # Safety
+    /// [`Arrays::is_alone`] was true of `target`, and since then no other handle of its memory was made: but for leaves
+    /// that are references to `target` itself.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn formula_over<'a, L: Leaves<'a, Self>, E, T: Element>(
+        &self,
+        e: &E,
+        leaves: &L,
+        target: &Self::Array<T>,
+    ) -> Result<Option<Self::Array<T>>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { formula::run_over(self, e, leaves, target) }
     }
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.

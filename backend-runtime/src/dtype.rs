@@ -218,6 +218,27 @@ macro_rules! dtype_type {
     (Complex128) => { $crate::Complex<f64> };
 }
 
+/// The type that stands for all of the size and alignment of a [`DType`] variant's where elements are only moved.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! mover_type {
+    (Bool) => { u8 };
+    (Int8) => { u8 };
+    (Int16) => { u16 };
+    (Int32) => { u32 };
+    (Int64) => { u64 };
+    (UInt8) => { u8 };
+    (UInt16) => { u16 };
+    (UInt32) => { u32 };
+    (UInt64) => { u64 };
+    (Float16) => { u16 };
+    (BFloat16) => { u16 };
+    (Float32) => { u32 };
+    (Float64) => { u64 };
+    (Complex64) => { $crate::Complex<f32> };
+    (Complex128) => { $crate::Complex<f64> };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! The scalar expression of an `each` row, as a type: the loops and kernels around it are the backend's.
 
-use crate::{Complex, DType, Element, Float, Real};
+use crate::{Arrays, Complex, DType, Element, Float, Operand, Real};
 
 /// A scalar op over `N` elements of `T`. The generated types are zero-size, or hold the op's parameters.
 pub trait Each<const N: usize, T: Element> {
@@ -28,6 +28,12 @@ pub trait Elements: Copy {
     /// Their dtypes; those beyond the count mean nothing.
     const DTYPES: [DType; 3];
 
+    /// Their alignments in memory; those beyond the count mean nothing.
+    const ALIGNMENTS: [usize; 3];
+
+    /// Operands of these dtypes.
+    type Operands<'a, Of: Arrays>;
+
     /// Element `i` of each array.
     ///
     /// # Safety
@@ -36,10 +42,14 @@ pub trait Elements: Copy {
 }
 
 macro_rules! elements {
+    (@ Bool) => { bool };
     ($count:literal: $($at:literal $t:ident),*; $($rest:ident)*) => {
         impl<$($t: Element),*> Elements for ($($t,)*) {
             const COUNT: usize = $count;
             const DTYPES: [DType; 3] = [$($t::DTYPE,)* $(DType::$rest),*];
+            const ALIGNMENTS: [usize; 3] = [$(align_of::<$t>(),)* $(align_of::<elements!(@ $rest)>()),*];
+
+            type Operands<'a, Of: Arrays> = ($(Operand<'a, Of, $t>,)*);
 
             #[inline(always)]
             unsafe fn read(x: [*const u8; 3], i: usize) -> Self {
@@ -69,6 +79,13 @@ pub trait EachSource: 'static {
 
     /// Which of them is of the dtype `T`.
     const INPUT_OF_T: usize = 0;
+
+    /// Places of the operands of which elements go to the result as they are, where the op does nothing else with elements
+    /// of its dtype: the same loop serves every dtype of their size.
+    const MOVED: &'static [usize] = &[];
+
+    /// Whether it gives the element of its one operand in another dtype, and in the same one that element.
+    const CONVERTS: bool = false;
 
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];

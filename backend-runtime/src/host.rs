@@ -12,6 +12,39 @@ fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
     copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("is not the shape of {} elements", x.len())))?)
 }
 
+/// What an iterator gives, as an array of one dimension.
+pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterator<Item = T>) -> Result<HostArray<T>> {
+    let mut all = Vec::new();
+    let refused = |n: usize| Error::Memory { op, bytes: n.saturating_mul(size_of::<T>()) };
+    let least = elements.size_hint().0;
+    all.try_reserve_exact(least).map_err(|_| refused(least))?;
+    while let Some(element) = elements.next() {
+        if all.len() == all.capacity() {
+            // ndarray holds as many bytes as a pointer may be moved by; a vector as well
+            let more = elements.size_hint().0.saturating_add(1);
+            all.try_reserve(more).map_err(|_| refused(all.len().saturating_add(more)))?;
+        }
+        all.push(element);
+    }
+    all.into_host()
+}
+
+/// The elements in C order: those of the array itself where it is the only handle and has them so.
+pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<Vec<T>> {
+    let (n, in_order) = (x.len(), x.is_standard_layout());
+    let owned = match x.try_into_owned_nocopy() {
+        Ok(only) if in_order => only,
+        Ok(other) => copied(op, other.view())?.into_owned(),
+        Err(shared) => copied(op, shared.view())?.into_owned(),
+    };
+    // a view may show a part of its memory
+    let (mut elements, start) = owned.into_raw_vec_and_offset();
+    let start = start.unwrap_or(0);
+    elements.truncate(start + n);
+    elements.drain(..start);
+    Ok(elements)
+}
+
 /// A reference-counted ndarray of any rank; also the array type of [`Numpyish`](crate::numpyish::Numpyish).
 pub type HostArray<T> = ArcArray<T, IxDyn>;
 

@@ -208,6 +208,8 @@ pub struct KernelInfo {
     pub params: &'static [&'static str],
     /// Dtypes of input and result.
     pub dtypes: &'static [(DType, DType)],
+    /// Places of the inputs of which elements are only moved, as those of [`EachSource::MOVED`](crate::EachSource::MOVED).
+    pub moved: &'static [usize],
 }
 
 impl OpInfo {
@@ -294,7 +296,13 @@ impl KernelInfo {
         params: &'static [&'static str],
         dtypes: &'static [(DType, DType)],
     ) -> KernelInfo {
-        KernelInfo { source, complex, inputs, elements, params, dtypes }
+        KernelInfo { source, complex, inputs, elements, params, dtypes, moved: &[] }
+    }
+
+    /// The same with the inputs of which elements are only moved.
+    #[doc(hidden)]
+    pub const fn with_moved(self, moved: &'static [usize]) -> KernelInfo {
+        KernelInfo { moved, ..self }
     }
 
     /// Which of the inputs is of the row's dtype.

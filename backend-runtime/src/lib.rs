@@ -4,6 +4,7 @@
 //! which call the library. Nothing here depends on the op table.
 
 pub mod arrays;
+pub mod attributes;
 pub mod available;
 pub mod by_name;
 pub mod choice;
@@ -30,6 +31,7 @@ pub mod numpyish;
 pub mod torch;
 
 pub use arrays::Arrays;
+pub use attributes::ArrayAttributes;
 pub use available::available;
 pub use by_name::{DynArray, Value};
 pub use choice::{Interpolation, MeshIndexing, Norm, PadMode, Side, same_names};

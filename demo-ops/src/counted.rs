@@ -33,10 +33,6 @@ impl<B: Backend> Arrays for Counted<B> {
 
     const NAME: &'static str = "counted";
 
-    fn shape<'a, T: Element>(&self, x: &'a B::Array<T>) -> &'a [usize] {
-        self.within.shape(x)
-    }
-
     fn to_ndarray<T: Element>(&self, x: &B::Array<T>) -> Result<HostArray<T>> {
         self.within.to_ndarray(x)
     }

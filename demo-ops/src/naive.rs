@@ -20,10 +20,6 @@ impl Arrays for Naive {
 
     const NAME: &'static str = "naive";
 
-    fn shape<'a, T: Element>(&self, x: &'a NaiveArray<T>) -> &'a [usize] {
-        x.shape()
-    }
-
     fn to_ndarray<T: Element>(&self, x: &NaiveArray<T>) -> Result<HostArray<T>> {
         Ok(x.clone())
     }
@@ -51,23 +47,33 @@ impl Arrays for Naive {
 /// The loops around scalar expressions.
 pub mod elementwise {
     use super::*;
-    use backends::runtime::{Each, EachSource, rules::broadcast_all};
+    use backends::runtime::{Each, EachOf, EachSource, rules::broadcast_all};
 
     type Input<'a, T> = Operand<'a, Naive, T>;
+
+    fn array<T: Element>(x: Input<'_, T>) -> NaiveArray<T> {
+        match x {
+            Operand::Array(x) => x.into_owned(),
+            Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
+        }
+    }
+
+    /// The shape that operands broadcast to, in which there is room for results of `U`.
+    fn common<U: Element>(op: &'static str, shapes: &[&[usize]]) -> Result<Vec<usize>> {
+        let shape = broadcast_all(op, shapes.iter().copied())?;
+        // the shape of an array that exists is not too large
+        if shapes.iter().any(|x| !x.is_empty() && **x != shape) {
+            room::<U>(op, &shape)?;
+        }
+        Ok(shape)
+    }
 
     fn each<const N: usize, T: Element, F: Each<N, T> + EachSource>(
         f: &F,
         inputs: [Input<'_, T>; N],
     ) -> Result<NaiveArray<F::Out>> {
-        let arrays = inputs.map(|x| match x {
-            Operand::Array(x) => x.into_owned(),
-            Operand::Scalar(s) => ndarray::arr0(s).into_dyn().into_shared(),
-        });
-        let shape = broadcast_all(F::NAME, arrays.iter().map(|x| x.shape()))?;
-        // the shape of an array that exists is not too large
-        if arrays.iter().any(|x| x.ndim() > 0 && x.shape() != shape) {
-            room::<F::Out>(F::NAME, &shape)?;
-        }
+        let arrays = inputs.map(array);
+        let shape = common::<F::Out>(F::NAME, &arrays.each_ref().map(|x| x.shape()))?;
         let views = arrays.each_ref().map(|x| x.broadcast(IxDyn(&shape)).expect("shapes that were broadcast"));
         let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply(views.each_ref().map(|x| x[&at])));
         Ok(result.into_shared())
@@ -101,6 +107,22 @@ pub mod elementwise {
         x3: Input<'_, T>,
     ) -> Result<NaiveArray<F::Out>> {
         each(f, [x1, x2, x3])
+    }
+
+    /// Three operands of any dtypes.
+    pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachSource>(
+        _: &Naive,
+        f: &F,
+        x1: Input<'_, X>,
+        x2: Input<'_, Y>,
+        x3: Input<'_, Z>,
+    ) -> Result<NaiveArray<F::Out>> {
+        let (x, y, z) = (array(x1), array(x2), array(x3));
+        let shape = common::<F::Out>(F::NAME, &[x.shape(), y.shape(), z.shape()])?;
+        const FITS: &str = "shapes that were broadcast";
+        let x = x.broadcast(IxDyn(&shape)).expect(FITS);
+        let (y, z) = (y.broadcast(IxDyn(&shape)).expect(FITS), z.broadcast(IxDyn(&shape)).expect(FITS));
+        Ok(ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply((x[&at], y[&at], z[&at]))).into_shared())
     }
 }
 

@@ -119,7 +119,7 @@ pub fn xor_over<B: Backend, T: Integer>(b: &B, x: &B::Array<T>, axis: Axes, keep
         let joined =
             b.bitwise_xor(&b.getitem(&all, [Slice::from(..half)])?, &b.getitem(&all, [Slice::from(half..2 * half)])?)?;
         let rest = b.getitem(&all, [Slice::from(2 * half..)])?;
-        all = b.concat(&[&joined, &rest])?;
+        all = b.concat([&joined, &rest])?;
         n -= half;
     }
     let one = if n == 0 { b.zeros(lengths(&kept))? } else { b.getitem(&all, [Slice::at(0)])? };

@@ -91,7 +91,7 @@ fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B
         <T::Complex as backends::Element>::from_complex(Complex::new(0.0, -magnitude))
     });
     let kept = b.divide(b.asarray(numerator.collect::<Vec<_>>())?, &kept)?;
-    b.concat(&[&kept, &b.zeros::<T::Complex>([samples / 2 - highest])?])
+    b.concat([&kept, &b.zeros::<T::Complex>([samples / 2 - highest])?])
 }
 
 /// Projections with a gradient.

@@ -92,7 +92,7 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
             b.expand_dims(&image, 0)
         };
         let spectra = self.frequencies.iter().map(image).collect::<Result<Vec<_>>>()?;
-        let spectra = b.concat_with(&spectra.iter().collect::<Vec<_>>(), ConcatOptions::new().axis(0))?;
+        let spectra = b.concat_with(spectra.iter().collect::<Vec<_>>(), ConcatOptions::new().axis(0))?;
         let image = b.irfft_with(&spectra, IrfftOptions::new().n(self.scan.samples()).axis(0))?;
         b.multiply(&image, self.pixel())
     }

@@ -1,7 +1,7 @@
 //! What a table means: ops as data, with places, without TOML.
 
 use crate::{
-    expr::{Expr, compose},
+    expr::{Expr, Node, compose},
     text::{Span, Text},
 };
 pub use crate::{
@@ -310,10 +310,29 @@ impl Op {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
-    /// Whether it is a scalar expression over elements of its one dtype: what a formula can be made of.
+    /// Whether it is a scalar expression: what a formula can be made of.
     pub fn is_elementwise(&self) -> bool {
-        let each = self.maps.values().any(|map| matches!(map, Map::Each { .. }));
-        each && !self.mixes_dtypes() && self.second.is_none()
+        self.maps.values().any(|map| matches!(map, Map::Each { .. }))
+    }
+
+    /// The places of the operands of which elements go to the result of an `each` expression as they are, where it does nothing
+    /// else with elements of the row's dtype; none otherwise.
+    pub fn moved(&self, expr: &Expr) -> Vec<usize> {
+        let inputs: Vec<&Param> = self.inputs().collect();
+        let mut moved = Vec::new();
+        let moves = self.second.is_none()
+            && inputs.iter().all(|p| p.kind.elem() == Some(Elem::T) || p.kind.elem() == Some(Elem::Bool))
+            && expr.is_choice(&mut |name| moved.extend(inputs.iter().position(|p| p.name == name)));
+        moved.sort_unstable();
+        moved.dedup();
+        if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
+    }
+
+    /// Whether an `each` expression is its operand in the second dtype of the row.
+    pub fn converts(&self, expr: &Expr) -> bool {
+        let is_operand =
+            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
+        matches!(&expr.node, Node::Word(word, args) if word == "cast" && args.iter().all(is_operand))
     }
 
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table

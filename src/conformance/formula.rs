@@ -16,7 +16,7 @@ impl<B: Arrays> Suite<B> {
     ///
     /// # Panics
     /// If a formula gives something else, or if there is no case for it.
-    pub fn formulas(&self, row: &Row, dtypes: &[(DType, Call<B>)]) {
+    pub fn formulas(&self, row: &Row, dtypes: &[(DType, Option<DType>, Call<B>)]) {
         let Some(b) = self.backend() else { return };
         let arrays = |text: &&&str| {
             let args = parse::args(text).unwrap_or_default();
@@ -24,8 +24,8 @@ impl<B: Arrays> Suite<B> {
         };
         let texts: Vec<&&str> = row.cases.iter().filter(arrays).collect();
         assert!(!texts.is_empty(), "{}: no case has only arrays", row.name);
-        for &(dtype, formula) in dtypes {
-            let dtypes = DTypes { of: dtype, to: None };
+        for &(dtype, to, formula) in dtypes {
+            let dtypes = DTypes { of: dtype, to };
             for text in &texts {
                 let of = format!("`{text}` of {} on {}, {dtypes}", row.name, B::NAME);
                 let run = |call: Call<B>| {

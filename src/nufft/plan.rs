@@ -193,7 +193,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             }
             parts.push(values);
         }
-        let all = b.concat_with(&parts.iter().collect::<Vec<_>>(), ConcatOptions::new().axis(1))?;
+        let all = b.concat_with(&parts, ConcatOptions::new().axis(1))?;
         b.reshape(&all, signed(&result_shape))
     }
 

@@ -152,16 +152,6 @@ impl Expand<'_> {
 
                 const NAME: &'static str = "any";
 
-                #[inline]
-                fn shape<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> &'a [usize] {
-                    match (self, x) {
-                        #((#any_name::#variant(b), #any_array::#variant(x)) => b.shape(x),)*
-                        // every array has a shape, whichever backend is asked
-                        #[allow(unreachable_patterns)]
-                        (_, x) => x.shape(),
-                    }
-                }
-
                 fn to_ndarray<T: #rt::Element>(&self, x: &#any_array<T>) -> #rt::Result<#rt::HostArray<T>> {
                     match self { #(#any_name::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?)),* }
                 }
@@ -175,6 +165,13 @@ impl Expand<'_> {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
                         // an array of another backend: the ops say so
                         _ => None,
+                    }
+                }
+
+                fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
+                    match (self, x) {
+                        #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*
+                        _ => false,
                     }
                 }
 
@@ -208,9 +205,17 @@ impl Expand<'_> {
                 fn seed(&self, seed: u64) { match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed)),* } }
             }
 
-            impl<T: #rt::Element> #any_array<T> {
-                /// Lengths of the axes.
-                pub fn shape(&self) -> &[usize] { match self { #(#any_array::#variant(x) => x.shape()),* } }
+            impl<T: #rt::Element> #rt::ArrayAttributes for #any_array<T> {
+                type DType = T;
+
+                #[inline]
+                fn shape(&self) -> &[usize] {
+                    match self { #(#any_array::#variant(x) => #rt::ArrayAttributes::shape(x)),* }
+                }
+
+                fn device(&self) -> String {
+                    match self { #(#any_array::#variant(x) => #rt::ArrayAttributes::device(x)),* }
+                }
             }
         }
     }

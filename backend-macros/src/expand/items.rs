@@ -42,6 +42,9 @@ impl Expand<'_> {
             #[allow(non_camel_case_types)]
             pub mod #module {
                 #![doc = #index]
+                // a formula finds the structs of rows with a second dtype there
+                #[doc(hidden)]
+                pub use super::__each;
                 #(#structs)*
             }
             #(#described)*
@@ -126,7 +129,8 @@ impl Expand<'_> {
             let (name, runs) = (&backend.name, crate::docs::runs(op, backend)?);
             Some(quote!((#name, #runs)))
         });
-        let kernel = elements_of(op).map_or(quote!(None), |map| self.kernel(op, map));
+        // a row that the GPU runs otherwise needs no kernel of its expression
+        let kernel = op.maps.get("cuda").or(elements_of(op)).map_or(quote!(None), |map| self.kernel(op, map));
         let fold = match elements_of(op) {
             Some(Map::Fold(fold)) => {
                 let kernel = self.fold_kernel(op, fold, &rt);
@@ -151,7 +155,7 @@ impl Expand<'_> {
         let Map::Each { real, complex } = map else {
             return quote!(None);
         };
-        let rt = self.rt();
+        let (rt, with_complex) = (self.rt(), complex.is_some());
         let source = cuda::text(&real.expr, op);
         let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
         let inputs = op.inputs().map(|p| op.cuda_name(p));
@@ -166,8 +170,10 @@ impl Expand<'_> {
             (_, elem) => vec![pair(d, dtype_of(elem, d))],
         };
         let out = self.model.dtypes_of(&op.set).iter().flat_map(|d| results(d));
+        let moved = if with_complex { Vec::new() } else { op.moved(&real.expr) };
+        let moved = (!moved.is_empty()).then(|| quote!(.with_moved(&[#(#moved),*])));
         quote!(Some(#rt::KernelInfo::new(
             #source, #complex, &[#(#inputs),*], &[#(#elements),*], &[#(#params),*], &[#(#out),*],
-        )))
+        ) #moved))
     }
 }

@@ -49,9 +49,16 @@ impl Expand<'_> {
                 quote!(!#x)
             }
             Node::If(parts) => {
+                let is_ready = |e: &Expr| matches!(e.node, Node::Name(_) | Node::Number(_));
+                let ready = is_ready(&parts[1]) && is_ready(&parts[2]);
                 let parts = all(&parts[..]);
                 let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
-                quote!(if #c { #x } else { #y })
+                // between what is there already no branch, which a random condition would mispredict
+                if ready {
+                    quote!(::core::hint::select_unpredictable(#c, #x, #y))
+                } else {
+                    quote!(if #c { #x } else { #y })
+                }
             }
             Node::List(_) | Node::Call(..) | Node::Block(..) => quote!(),
         }

@@ -82,8 +82,14 @@ impl Expand<'_> {
             Some(bound) => (quote!(#path<U>), quote!(U: #bound,)),
         };
         let header = second.as_ref().map(|_| quote!(<#generic>));
-        let is_tabled = second.is_none() && !op.mixes_dtypes();
-        let kernels = is_tabled.then(|| self.kernel_table(op, &path, n));
+        let moved = if complex.is_none() { op.moved(&real.expr) } else { Vec::new() };
+        let kernels = second.is_none().then(|| self.kernel_table(op, &path, n, !moved.is_empty()));
+        let moved = (!moved.is_empty()).then(|| quote!(const MOVED: &'static [usize] = &[#(#moved),*];));
+        let converts = op.converts(&real.expr).then(|| {
+            quote!(
+                const CONVERTS: bool = true;
+            )
+        });
         let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
         let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
         let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
@@ -110,8 +116,7 @@ impl Expand<'_> {
         });
         let apply = match complex {
             None if op.mixes_dtypes() => {
-                let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
-                let types = quote!((#(#types,)*));
+                let types = self.tuple_of(op);
                 quote! {
                     #[doc(hidden)]
                     impl<#generic T: #bound> rt::EachOf<#types> for #path {
@@ -153,8 +158,8 @@ impl Expand<'_> {
                 }
             }
         };
-        let default = op.is_elementwise().then(|| self.scalar_default(op, &path));
-        let call = (op.own && op.is_elementwise()).then(|| self.scalar_call(op, &path, n));
+        let default = op.is_elementwise().then(|| self.scalar_default(op, &path, &generic));
+        let call = (op.own && op.is_elementwise()).then(|| self.scalar_call(op, &path, &generic));
         quote! {
             #declared
             #default
@@ -170,6 +175,8 @@ impl Expand<'_> {
                 #gains_from_avx512
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 #of_t
+                #moved
+                #converts
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels
@@ -178,7 +185,7 @@ impl Expand<'_> {
     }
 
     /// `Default`, where all parameters have one: in a formula those that are not given are these.
-    fn scalar_default(&self, op: &Op, path: &TokenStream) -> TokenStream {
+    fn scalar_default(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
             return quote!();
@@ -189,21 +196,27 @@ impl Expand<'_> {
             let as_f64 = (p.kind != Kind::Plain(Plain::Bool)).then(|| quote!(as f64));
             quote!(#n: options.#n #as_f64)
         });
+        let to = op.second.as_ref().map(|_| quote!(to: ::core::marker::PhantomData));
         quote! {
             #[doc(hidden)]
-            impl Default for #path {
+            impl<#generic> Default for #path {
                 fn default() -> Self {
                     let options = super::#options::new();
-                    Self { #(#fields),* }
+                    Self { #(#fields,)* #to }
                 }
             }
         }
     }
 
     /// The call of the method, for backends that run formulas op by op.
-    fn scalar_call(&self, op: &Op, path: &TokenStream, n: usize) -> TokenStream {
+    fn scalar_call(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
+        let n = op.inputs().count();
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
+        let second = op.second.as_ref().map(|_| {
+            let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).map(|_| quote!(, _));
+            quote!(::<U, T #(#markers)*>)
+        });
         let operands: Vec<Ident> = (0..n).map(|i| format_ident!("x{i}")).collect();
         // the item holds numbers as f64
         let number = |p: &Param| {
@@ -238,15 +251,31 @@ impl Expand<'_> {
             });
             quote!(super::#path::new()#(#set)*)
         });
+        let call = quote!(b.#method #second(#(#arguments,)* #options));
+        if op.mixes_dtypes() {
+            let types = self.tuple_of(op);
+            return quote! {
+                #[doc(hidden)]
+                impl<#generic B: #backend, T: #bound> rt::formula::CallOf<B, #types> for #path {
+                    fn call_of(
+                        &self,
+                        b: &B,
+                        (#(#operands,)*): <#types as rt::Elements>::Operands<'_, B>,
+                    ) -> rt::Result<B::Array<<Self as rt::EachOf<#types>>::Out>> {
+                        #call
+                    }
+                }
+            };
+        }
         quote! {
             #[doc(hidden)]
-            impl<B: #backend, T: #bound> rt::formula::Call<#n, B, T> for #path {
+            impl<#generic B: #backend, T: #bound> rt::formula::Call<#n, B, T> for #path {
                 fn call(
                     &self,
                     b: &B,
                     [#(#operands),*]: [rt::Operand<'_, B, T>; #n],
                 ) -> rt::Result<B::Array<<Self as rt::Each<#n, T>>::Out>> {
-                    b.#method(#(#arguments,)* #options)
+                    #call
                 }
             }
         }
@@ -264,18 +293,52 @@ impl Expand<'_> {
         }
     }
 
-    /// The kernels of the CPU for the usual dtypes, compiled in this crate and not again in those that call the op.
-    fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize) -> TokenStream {
+    /// The types of the elements that a row over several dtypes takes.
+    fn tuple_of(&self, op: &Op) -> TokenStream {
+        let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
+        quote!((#(#types,)*))
+    }
+
+    /// The kernels of the CPU for the usual dtypes, or, where one loop serves all of a size, for every dtype: compiled in this
+    /// crate and not again in those that call the op.
+    fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
         let dtypes = self.model.dtypes_of(&op.set);
-        let usual: Vec<Ident> =
-            dtypes.iter().filter(|d| USUAL.contains(&d.as_str())).map(|d| id(&camel_dtype(d))).collect();
+        let serves_all = moves && dtypes.len() == self.model.dtypes.len();
+        let tabled: Vec<&String> = dtypes.iter().filter(|d| serves_all || USUAL.contains(&d.as_str())).collect();
+        let kernels = tabled.iter().map(|d| {
+            let name = |d: &str| id(&camel_dtype(d));
+            let tuple = |t: TokenStream| {
+                let types = op.inputs().map(|p| match p.kind.elem().unwrap_or(Elem::T) {
+                    Elem::T => t.clone(),
+                    elem => {
+                        let d = name(dtype_of(elem, d));
+                        quote!(rt::dtype_type!(#d))
+                    }
+                });
+                quote!((#(#types,)*))
+            };
+            let d = name(d);
+            let (dtype, mover) = (quote!(rt::dtype_type!(#d)), quote!(rt::mover_type!(#d)));
+            match op.mixes_dtypes() {
+                false => quote!(Of::<#operands, #dtype, #path>),
+                true if serves_all => {
+                    let (of_dtype, of_mover) = (tuple(dtype), tuple(mover));
+                    quote!(Moved::<#of_dtype, #of_mover, #path>)
+                }
+                true => {
+                    let of_dtype = tuple(dtype);
+                    quote!(OfTuple::<#of_dtype, #path>)
+                }
+            }
+        });
+        let tabled = tabled.iter().map(|d| id(&camel_dtype(d)));
         quote! {
-            const TABLED: &'static [rt::DType] = &[#(rt::DType::#usual),*];
+            const TABLED: &'static [rt::DType] = &[#(rt::DType::#tabled),*];
             fn table() -> Option<&'static rt::numpyish::kernel::Table<#path>> {
                 // a static in a function that is not generic: a constant would be compiled again in every crate that uses it
                 static TABLE: rt::numpyish::kernel::Table<#path> = rt::numpyish::kernel::Table::new(
-                    &[#(rt::numpyish::kernel::Of::<#operands, rt::dtype_type!(#usual), #path>::KERNEL),*],
+                    &[#(rt::numpyish::kernel::#kernels::KERNEL),*],
                 );
                 Some(&TABLE)
             }

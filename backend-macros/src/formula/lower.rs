@@ -2,7 +2,7 @@
 
 use super::{
     Result, mistake,
-    parse::{Argument, Formula, Number, Whole},
+    parse::{Argument, Formula, Number, Target, Whole},
     rows::{Parameter, Row, Rows},
 };
 use crate::expand::id;
@@ -16,13 +16,15 @@ const MOST_DEPTH: usize = 40;
 
 /// The Rust of a formula: an expression that is a `Result`.
 pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenStream> {
-    let (Whole::Value(formula) | Whole::Assign(_, formula)) = whole;
     let root = match rows.get("add") {
         Some(row) => row.path.clone(),
         None => return mistake(Span::call_site(), "the base table is missing"),
     };
-    let mut steps = Steps { root: root.clone(), rows, code: TokenStream::new(), count: 0 };
-    let value = steps.value(formula)?;
+    let mut steps = Steps { root: root.clone(), rows, code: TokenStream::new(), count: 0, overwritten: None };
+    let value = match whole {
+        Whole::Value(formula) => steps.value(formula)?,
+        Whole::Assign(target, formula) => steps.assigned(target, formula)?,
+    };
     let (code, rt) = (steps.code, quote!(#root::runtime));
     // `match` keeps a backend that is a temporary; the closure keeps `?` inside
     let result = quote! {{
@@ -37,7 +39,16 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
     }};
     Ok(match whole {
         Whole::Value(_) => result,
-        Whole::Assign(target, _) => quote!(#result.map(|value| #target = value)),
+        Whole::Assign(target, _) => {
+            let target = target.place();
+            quote! {
+                #result.map(|value| {
+                    if let ::core::option::Option::Some(value) = value {
+                        #target = value;
+                    }
+                })
+            }
+        }
     })
 }
 
@@ -48,6 +59,25 @@ struct Steps<'a> {
     code: TokenStream,
     /// How many variables there are.
     count: usize,
+    /// The variable that the pass at hand may write its result over.
+    overwritten: Option<Overwritten>,
+}
+
+/// A variable that a pass may write its result over.
+struct Overwritten {
+    /// The ways in which a formula names it.
+    names: [String; 2],
+    place: TokenStream,
+    /// Its leaf, if the formula has it: that borrows it, and so it comes after all other code.
+    leaf: TokenStream,
+}
+
+impl Target {
+    /// What is assigned to, as it was written.
+    fn place(&self) -> TokenStream {
+        let place = &self.place;
+        if self.deref { quote!(*#place) } else { quote!(#place) }
+    }
 }
 
 /// One pass: its leaves, each once.
@@ -55,6 +85,13 @@ struct Steps<'a> {
 struct Pass {
     /// The text of each leaf, and the variable of it.
     leaves: Vec<(String, Ident)>,
+}
+
+impl Pass {
+    /// The leaves as a list of pairs.
+    fn list(&self) -> TokenStream {
+        self.leaves.iter().rev().fold(quote!(()), |rest, (_, leaf)| quote!((#leaf, #rest)))
+    }
 }
 
 impl Steps<'_> {
@@ -66,7 +103,7 @@ impl Steps<'_> {
     /// An expression for the array that a formula gives.
     fn value(&mut self, formula: &Formula) -> Result<TokenStream> {
         match formula {
-            Formula::Call(name, arguments, options) if !self.row(name)?.each => self.eager(name, arguments, options),
+            Formula::Call(name, arguments, options) if !self.is_pass(formula)? => self.eager(name, arguments, options),
             Formula::Index(x, index) => self.part(x, index),
             _ => {
                 let fitted = self.fit(formula)?;
@@ -75,12 +112,51 @@ impl Steps<'_> {
         }
     }
 
+    /// The value of an assignment; `None` where it was written over the old one.
+    fn assigned(&mut self, target: &Target, formula: &Formula) -> Result<TokenStream> {
+        let (path, place) = (self.formula_path(), target.place());
+        let new = |value: TokenStream| match target.keeps_shape {
+            true => quote!(#path::same_shape(__b, &#place, #value)?),
+            false => value,
+        };
+        if !self.is_pass(formula)? {
+            let value = new(self.value(formula)?);
+            return Ok(quote!(::core::option::Option::Some(#value)));
+        }
+        let fitted = self.fit(formula)?;
+        let names = [place.to_string(), target.place.to_string()];
+        self.overwritten = Some(Overwritten { names, place: place.clone(), leaf: TokenStream::new() });
+        let mut pass = Pass::default();
+        let tree = self.tree(&fitted.formula, &mut pass)?;
+        let leaf = self.overwritten.take().map(|it| it.leaf);
+        let (leaves, at) = (pass.list(), formula.span());
+        self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
+        let value = new(quote!(value));
+        Ok(quote_spanned! { here(at) =>
+            // SAFETY: the handle was alone after all that could have made another.
+            match if __alone { unsafe { __b.formula_over(&#tree, &#leaves, &#place)? } } else {
+                ::core::option::Option::Some(__b.formula(&#tree, &#leaves)?)
+            } {
+                ::core::option::Option::Some(value) => ::core::option::Option::Some(#value),
+                ::core::option::Option::None => ::core::option::Option::None,
+            }
+        })
+    }
+
+    /// Whether a formula is computed in a pass, and not by a call.
+    fn is_pass(&self, formula: &Formula) -> Result<bool> {
+        Ok(match formula {
+            Formula::Call(name, ..) => self.row(name)?.each,
+            Formula::Index(..) => false,
+            _ => true,
+        })
+    }
+
     /// One pass over memory.
     fn pass(&mut self, formula: &Formula) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
-        let leaves = pass.leaves.iter().rev().fold(quote!(()), |rest, (_, leaf)| quote!((#leaf, #rest)));
-        let at = formula.span();
+        let (leaves, at) = (pass.list(), formula.span());
         Ok(quote_spanned!(here(at) => __b.formula(&#tree, &#leaves)?))
     }
 
@@ -168,7 +244,11 @@ impl Steps<'_> {
         let index = pass.leaves.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
             let name = self.variable();
             let value = self.variable();
-            self.code.extend(quote_spanned!(here(at) => let #value = &#rust; let #name = #path::leaf(__b, #value);));
+            let bind = |rust: &TokenStream| quote_spanned!(here(at) => let #value = &#rust; let #name = #path::leaf(__b, #value););
+            match &mut self.overwritten {
+                Some(it) if it.names.contains(&text) => it.leaf.extend(bind(&it.place)),
+                _ => self.code.extend(bind(rust)),
+            }
             pass.leaves.push((text, name));
             pass.leaves.len() - 1
         });
@@ -190,8 +270,10 @@ impl Steps<'_> {
         let formula_path = quote_spanned!(here(at) => #root::runtime::formula);
         let mut operands = Vec::new();
         let mut fields = Vec::new();
+        let mut dtype = None;
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             match (parameter, argument) {
+                (Parameter::DType, Argument::DType(named)) => dtype = Some(named),
                 (Parameter::Rust(field), Argument::Rust(rust)) => {
                     let field = method(field, at);
                     fields.push(quote!(#field: #rust));
@@ -210,8 +292,22 @@ impl Steps<'_> {
         }
         let item = method(&name.to_string(), at);
         let ops = &row.ops;
+        let item = match dtype {
+            None => quote_spanned!(here(at) => #path::#ops::#item { #(#fields),* }),
+            // the struct of a row with a second dtype is one for each
+            Some(dtype) => {
+                fields.insert(0, quote!(to: ::core::marker::PhantomData));
+                quote_spanned!(here(at) => #path::#ops::__each::#item::<#dtype> { #(#fields),* })
+            }
+        };
+        if row.mixes_dtypes() {
+            let marks = marks(name, &row, arguments)?;
+            let marks = marks.iter().map(|mark| Ident::new(mark, here(at)));
+            let marks = quote!((#(#formula_path::#marks,)*));
+            return Ok(quote_spanned!(here(at) => #formula_path::op_of(#item, #marks, (#(#nodes,)*))));
+        }
         let node = Ident::new(&format!("op{}", nodes.len()), here(at));
-        Ok(quote_spanned!(here(at) => #formula_path::#node(#path::#ops::#item { #(#fields),* }, #(#nodes),*)))
+        Ok(quote_spanned!(here(at) => #formula_path::#node(#item, #(#nodes),*)))
     }
 
     /// An op that is no scalar expression: a call.
@@ -220,6 +316,7 @@ impl Steps<'_> {
         let mut values = Vec::new();
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             values.push(match argument {
+                Argument::DType(_) => continue,
                 Argument::Rust(rust) => rust.clone(),
                 Argument::Formula(formula) => self.argument(parameter, formula)?,
                 Argument::List(items) => {
@@ -230,14 +327,19 @@ impl Steps<'_> {
             });
         }
         let (path, at) = (&row.path, name.span());
+        let markers = row.positional.iter().filter(|parameter| **parameter == Parameter::Operand).map(|_| quote!(, _));
+        let types = match arguments.first() {
+            Some(Argument::DType(dtype)) => Some(quote!(::<#dtype, _ #(#markers)*>)),
+            _ => None,
+        };
         if options.is_empty() {
             let method = method(&name.to_string(), at);
-            return Ok(quote_spanned!(here(at) => __b.#method(#(#values),*)?));
+            return Ok(quote_spanned!(here(at) => __b.#method #types(#(#values),*)?));
         }
         let method = method(&format!("{name}_with"), at);
         let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(at));
         let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
-        Ok(quote_spanned!(here(at) => __b.#method(#(#values,)* #path::#struct_name::new() #(#set)*)?))
+        Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
     /// An argument of a call: a reference to an array, or an operand.
@@ -273,6 +375,19 @@ impl Steps<'_> {
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
         Ok(quote_spanned!(here(at) => __b.getitem(#x, #root::slices![#index])?))
     }
+}
+
+/// Which operands of a row over several dtypes share the row's, where two do: at least one says it.
+fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
+    let operands =
+        || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
+    let is_number = |argument: &Argument| matches!(argument, Argument::Formula(Formula::Number(..)));
+    let shared: Vec<_> = operands().filter(|(p, _)| **p == Parameter::Operand).collect();
+    if shared.iter().all(|(_, argument)| is_number(argument)) {
+        return mistake(name.span(), format!("`{name}` of numbers alone: give one its dtype, such as `1.0_f64`"));
+    }
+    let mark = |p: &Parameter| if *p == Parameter::Operand && shared.len() > 1 { "Shared" } else { "Own" };
+    Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
 /// A place in what the user wrote, for code in which names are the macro's.

@@ -22,6 +22,8 @@ pub enum Argument {
     List(Vec<Formula>),
     /// Rust.
     Rust(TokenStream),
+    /// A dtype.
+    DType(TokenStream),
 }
 
 /// A formula.
@@ -54,7 +56,18 @@ pub enum Whole {
     /// A value.
     Value(Formula),
     /// `target = formula`; for `target += formula` the formula is the sum.
-    Assign(TokenStream, Formula),
+    Assign(Target, Formula),
+}
+
+/// What is assigned to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The variable or field; for `*x` without the star.
+    pub place: TokenStream,
+    /// Whether it is what a `&mut` refers to.
+    pub deref: bool,
+    /// Whether the value has to have its shape.
+    pub keeps_shape: bool,
 }
 
 /// Reads `BACKEND, FORMULA`.
@@ -241,16 +254,19 @@ impl<'a> Parser<'a> {
             }
             _ => None,
         };
-        let target: TokenStream = left.iter().cloned().collect();
-        let place = Parser::new(left, self.rows, self.names).whole()?;
-        if !matches!(place, Formula::Leaf(..)) {
-            return mistake(place.span(), "what is assigned to is a variable or a field");
+        let deref = left.first().is_some_and(|t| is_punct(t, '*'));
+        let left = left.split_off(usize::from(deref));
+        let place: TokenStream = left.iter().cloned().collect();
+        let leaf = Parser::new(left, self.rows, self.names).whole()?;
+        if !matches!(leaf, Formula::Leaf(..)) {
+            return mistake(leaf.span(), "what is assigned to is a variable or a field");
         }
         let value = self.whole()?;
+        let target = Target { place, deref, keeps_shape: operator.is_some() };
         let Some(operator) = operator else { return Ok(Whole::Assign(target, value)) };
         match OPERATORS.iter().find(|(text, _, power)| *text == operator && *power > COMPARISON) {
             Some((_, name, _)) => {
-                let arguments = vec![Argument::Formula(place), Argument::Formula(value)];
+                let arguments = vec![Argument::Formula(leaf), Argument::Formula(value)];
                 Ok(Whole::Assign(target, Formula::Call(Ident::new(name, equals), arguments, Vec::new())))
             }
             None => mistake(equals, format!("`{operator}=` assigns nothing that a formula knows")),
@@ -338,7 +354,15 @@ impl<'a> Parser<'a> {
         {
             let group = group.clone();
             self.next();
-            return self.call(name, &group);
+            return self.call(name, None, &group);
+        }
+        if let Some(dtype) = self.dtype(&name)? {
+            return match self.next() {
+                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+                    self.call(name, Some(dtype), &group)
+                }
+                _ => mistake(at, format!("after the dtype of `{name}` stand its arguments in brackets")),
+            };
         }
         if let Some((_, value)) = self.names.iter().rev().find(|(known, _)| name == known)
             && !self.sees(".")
@@ -363,13 +387,49 @@ impl<'a> Parser<'a> {
         Ok(Formula::Leaf(path.into_iter().collect(), at))
     }
 
-    fn call(&mut self, name: Ident, group: &Group) -> Result<Formula> {
+    /// `::<f64>` after the name of an op; `::<f64, _>`, as calls have it, is the same.
+    fn dtype(&mut self, name: &Ident) -> Result<Option<TokenStream>> {
+        if !(self.sees("::") && self.tokens.get(2).is_some_and(|t| is_punct(t, '<'))) {
+            return Ok(None);
+        }
+        self.tokens.drain(..3);
+        let (mut dtype, mut depth, mut is_first) = (TokenStream::new(), 0_usize, true);
+        loop {
+            let Some(token) = self.next() else {
+                return mistake(self.end, format!("`>` is missing after the dtype of `{name}`"));
+            };
+            match &token {
+                t if is_punct(t, '>') && depth == 0 => break,
+                t if is_punct(t, '>') => depth -= 1,
+                t if is_punct(t, '<') => depth += 1,
+                t if is_punct(t, ',') && depth == 0 => is_first = false,
+                _ => {}
+            }
+            if is_first {
+                dtype.extend([token]);
+            }
+        }
+        if dtype.is_empty() {
+            return mistake(name.span(), format!("the dtype of `{name}` is missing"));
+        }
+        Ok(Some(dtype))
+    }
+
+    fn call(&mut self, name: Ident, dtype: Option<TokenStream>, group: &Group) -> Result<Formula> {
         let text = name.to_string();
         let Some(row) = self.rows.get(&text) else {
             let hint = self.rows.hint(&text).unwrap_or("a function of Rust stands in braces".into());
             return mistake(name.span(), format!("there is no op `{text}`; {hint}"));
         };
         let (mut arguments, mut options) = (Vec::new(), Vec::new());
+        match (row.takes_dtype(), dtype) {
+            (true, Some(dtype)) => arguments.push(Argument::DType(dtype)),
+            (true, None) => {
+                return mistake(name.span(), format!("`{text}` is told the dtype of its result: `{text}::<f64>(..)`"));
+            }
+            (false, Some(_)) => return mistake(name.span(), format!("`{text}` is told no dtype")),
+            (false, None) => {}
+        }
         for part in split(group.stream()) {
             if let [TokenTree::Ident(key), TokenTree::Punct(equals), rest @ ..] = &part[..]
                 && equals.as_char() == '='
@@ -392,7 +452,7 @@ impl<'a> Parser<'a> {
             }
             let argument = match row.positional.get(arguments.len()) {
                 None => {
-                    let (takes, names) = (row.positional.len(), row.options.join(" = .., "));
+                    let (takes, names) = (row.in_brackets().count(), row.options.join(" = .., "));
                     let options =
                         if names.is_empty() { String::new() } else { format!(", and the options {names} = ..") };
                     return mistake(at, format!("`{text}` takes {takes} arguments{options}"));
@@ -412,7 +472,8 @@ impl<'a> Parser<'a> {
             arguments.push(argument);
         }
         if arguments.len() < row.positional.len() {
-            let (takes, given) = (row.positional.len(), arguments.len());
+            let (takes, named) = (row.in_brackets().count(), row.positional.len() - row.in_brackets().count());
+            let given = arguments.len() - named;
             return mistake(name.span(), format!("`{text}` takes {takes} arguments, {given} are given"));
         }
         Ok(Formula::Call(name, arguments, options))

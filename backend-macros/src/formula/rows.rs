@@ -1,6 +1,6 @@
 //! What a formula has to know of the ops: the digest of a table.
 
-use op_table::model::{Kind, Op, Param};
+use op_table::model::{Elem, Kind, Op, Param};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
@@ -12,6 +12,10 @@ pub enum Parameter {
     Array,
     /// An array or a number: a formula, or a number.
     Operand,
+    /// The same of a scalar expression, where it is not of the row's dtype.
+    Own,
+    /// A dtype that the caller names: `astype::<f64>(x)`.
+    DType,
     /// A list of arrays: formulas in brackets.
     Arrays,
     /// Anything else: Rust.
@@ -33,10 +37,10 @@ pub struct Row {
     pub options: Vec<String>,
 }
 
-/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? sum:&,axis,keepdims?`.
+/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum:&,axis,keepdims?`.
 ///
-/// A name; `*` for a scalar expression, `:` for all others; the parameters: `@` an operand, `&` an array, `[` a list of
-/// arrays, else its name, with `?` where it has a default.
+/// A name; `*` for a scalar expression, `:` for all others; `<` where the caller names a dtype; the parameters: `@` an operand,
+/// `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, else its name, with `?` where it has a default.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| match (&p.kind, p.default.is_some()) {
         (_, true) => format!("{}?", p.name),
@@ -47,18 +51,34 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     };
     let row = |op: &Op| {
         let each = op.is_elementwise();
-        let params: Vec<String> = op
-            .params
-            .iter()
-            .map(|p| if each && p.is_array() && p.default.is_none() { "@".into() } else { param(p) })
-            .collect();
-        format!("{}{}{}", op.name, if each { '*' } else { ':' }, params.join(","))
+        let of_each = |p: &Param| if p.kind.elem() == Some(Elem::T) { "@" } else { "^" }.to_string();
+        let params =
+            op.params.iter().map(|p| if each && p.is_array() && p.default.is_none() { of_each(p) } else { param(p) });
+        let all: Vec<String> = op.second.iter().map(|_| "<".into()).chain(params).collect();
+        format!("{}{}{}", op.name, if each { '*' } else { ':' }, all.join(","))
     };
     ops.map(row).collect::<Vec<_>>().join(" ")
 }
 
 /// The ops that a formula may call.
 pub struct Rows(HashMap<String, Row>);
+
+impl Row {
+    /// The parameters for which an argument stands in round brackets.
+    pub fn in_brackets(&self) -> impl Iterator<Item = &Parameter> {
+        self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
+    }
+
+    /// Whether the caller names a dtype.
+    pub fn takes_dtype(&self) -> bool {
+        self.positional.contains(&Parameter::DType)
+    }
+
+    /// Whether its operands are of several dtypes.
+    pub fn mixes_dtypes(&self) -> bool {
+        self.positional.contains(&Parameter::Own)
+    }
+}
 
 impl Rows {
     /// Of `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`: where a table's items are, the module of its ops, and its rows.
@@ -100,6 +120,8 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
         match (param, param.strip_suffix('?')) {
             (_, Some(option)) => options.push(option.to_string()),
             ("@", _) => positional.push(Parameter::Operand),
+            ("^", _) => positional.push(Parameter::Own),
+            ("<", _) => positional.push(Parameter::DType),
             ("&", _) => positional.push(Parameter::Array),
             ("[", _) => positional.push(Parameter::Arrays),
             (name, _) => positional.push(Parameter::Rust(name.to_string())),

@@ -6,7 +6,7 @@ use quote::quote;
 /// The ops of the tests: `exp`, `add` and the like, `leaky` with an option, and ops that are no scalar expressions.
 const ROWS: &str = "add*@,@ subtract*@,@ multiply*@,@ divide*@,@ remainder*@,@ pow*@,@ square*@ sqrt*@ reciprocal*@ negative*@ \
     exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum:&,axis,keepdims? matmul:@,@ \
-    concat:[,axis? where:&,@,@ zeros:shape";
+    concat:[,axis? where*^,@,@ astype*<,@ zeros:shape";
 
 fn expanded(formula: &str) -> Result<String> {
     let formula: TokenStream = formula.parse().expect("tokens");
@@ -47,6 +47,14 @@ fn every_mistake_is_said_in_the_users_words() {
         ("b, sum(1, 0)", "an array is wanted here, not a number"),
         ("b, x.+", "is no name of a field"),
         ("b, x::", "a name is missing"),
+        ("b, where(x > 0, 1, 2)", "`where` of numbers alone: give one its dtype, such as `1.0_f64`"),
+        ("b, astype(x)", "`astype` is told the dtype of its result: `astype::<f64>(..)`"),
+        ("b, astype::<>(x)", "the dtype of `astype` is missing"),
+        ("b, astype::<f64(x)", "`>` is missing after the dtype of `astype`"),
+        ("b, astype::<f64>", "after the dtype of `astype` stand its arguments in brackets"),
+        ("b, astype::<f64>(x, y)", "`astype` takes 1 arguments"),
+        ("b, astype::<f64>()", "`astype` takes 1 arguments, 0 are given"),
+        ("b, exp::<f64>(x)", "`exp` is told no dtype"),
     ] {
         match expanded(formula) {
             Err(Mistake(_, text)) => assert!(text.contains(said), "`{formula}` says `{text}`, not `{said}`"),
@@ -82,6 +90,7 @@ fn what_is_meant_is_what_is_written() {
         ("x ** 2", "square(x)"),
         ("x**2.0", "square(x)"),
         ("1 / x**-1", "divide(1, reciprocal(x))"),
+        ("astype::<f64, _>(x)", "astype::<f64>(x)"),
     ] {
         let [one_tokens, other_tokens] = [one, other].map(|f| expanded(&format!("b, {f}")).unwrap());
         assert_eq!(one_tokens, other_tokens, "`{one}` is `{other}`");
@@ -102,6 +111,8 @@ fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
         3,
         "what may have effects is run as often as it is written"
     );
-    assert_eq!(passes("b, y += x * 2"), 1);
+    assert_eq!(passes("b, y += x * 2"), 2, "over the memory of y, or into new memory");
+    assert_eq!(leaves("b, y += x * 2"), 2);
+    assert_eq!(passes("b, where(x > 0.0, x, 0.1 * x) + astype::<Complex<f64>>(y)"), 1);
     assert_eq!(passes("b, sum(x, 0)"), 0);
 }

@@ -2,7 +2,7 @@
 
 use super::{
     cache::Entry,
-    check::PROGRAMS,
+    check::{PROGRAMS, kernel_dtypes},
     map,
     nvrtc::{self, Target},
     program::{Expression, Instance, Program, ProgramSource},
@@ -25,8 +25,7 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
             let input_of_t = kernel.input_of_t();
             let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
             let source = ProgramSource::Each(expression);
-            let dtypes: Vec<DType> =
-                std::iter::once(result).chain(kernel.elements.iter().map(|element| element.dtype(input))).collect();
+            let dtypes = kernel_dtypes(&kernel, input, result);
             let instances: Vec<Instance> = map::instances(&dtypes).collect();
             instances.into_iter().map(move |instance| Ahead { program: Program { name, source }, instance })
         })

@@ -2,20 +2,28 @@
 
 use super::{array::CudaArray, backend::Cuda, copy::contiguous, formula};
 use crate::{
-    Arrays, Element, Error, HostArray, Result,
+    ArrayAttributes, Arrays, Element, Error, HostArray, Result,
     formula::{Layout, Node, Typed},
 };
 use std::any::Any;
+
+impl<T: Element> ArrayAttributes for CudaArray<T> {
+    type DType = T;
+
+    #[inline]
+    fn shape(&self) -> &[usize] {
+        &self.raw.shape
+    }
+
+    fn device(&self) -> String {
+        self.raw.memory.device().name()
+    }
+}
 
 impl Arrays for Cuda {
     type Array<T: Element> = CudaArray<T>;
 
     const NAME: &'static str = "cuda";
-
-    #[inline]
-    fn shape<'a, T: Element>(&self, x: &'a CudaArray<T>) -> &'a [usize] {
-        &x.raw.shape
-    }
 
     fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {
         const OP: &str = "to_ndarray";

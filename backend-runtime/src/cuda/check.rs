@@ -2,9 +2,9 @@
 
 use super::{
     nvrtc::{Compiled, Target, compile},
-    program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct},
+    program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct, mover},
 };
-use crate::{DType, DTypeKind, OpInfo, Result};
+use crate::{DType, DTypeKind, KernelInfo, OpInfo, Result};
 use std::fmt::Write;
 
 /// Kernels that are compiled together.
@@ -39,8 +39,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
                 // names of rows are also names of functions; in a namespace they do not meet
                 let place = format!("row_{}", op.name);
                 let _ = writeln!(unit.text, "namespace {place} {{ {} }}", expression.functor("k_row").trim_end());
-                let mut dtypes = vec![result];
-                dtypes.extend(kernel.elements.iter().map(|element| element.dtype(dtype)));
+                let dtypes = kernel_dtypes(&kernel, dtype, result);
                 let kernels = [("flat", "k_row"), ("strided", "2, k_row")];
                 let kernels = kernels.map(|(template, tag)| Instance::new(template, tag, &dtypes).expression());
                 unit.kernels.extend(kernels.map(|name| name.replace("k_row", &format!("{place}::k_row"))));
@@ -50,6 +49,16 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     };
     let each = DType::ALL.into_iter().map(unit).filter(|unit| !unit.kernels.is_empty());
     each.chain(folds(ops)).collect()
+}
+
+/// The dtypes of the result and of the inputs of a row's kernel, for a dtype of the row and one of its result.
+pub(super) fn kernel_dtypes(kernel: &KernelInfo, dtype: DType, result: DType) -> Vec<DType> {
+    let inputs = kernel.elements.iter().enumerate().map(|(at, element)| match element.dtype(dtype) {
+        dtype if kernel.moved.contains(&at) => mover(dtype),
+        dtype => dtype,
+    });
+    let result = if kernel.moved.is_empty() { result } else { mover(result) };
+    std::iter::once(result).chain(inputs).collect()
 }
 
 /// The kernels of rows with reductions, all in one unit.
@@ -74,7 +83,6 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::CASTS,
     super::copy::TRANSPOSITIONS,
     super::creation::KERNELS,
-    super::indexing::SELECT_KERNELS,
     super::gather::KERNELS,
     super::indexing::KERNELS,
     super::compact::KERNELS,

@@ -2,10 +2,12 @@
 
 use super::{
     Cuda, CudaArray, Operand,
-    map::{Input, map},
-    program::{Expression, Program, ProgramSource},
+    array::RawArray,
+    copy as copying,
+    map::{Input, Members, map},
+    program::{Expression, Program, ProgramSource, mover},
 };
-use crate::{Each, EachOf, EachSource, Element, Result};
+use crate::{DType, Each, EachOf, EachSource, Element, Result};
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -66,5 +68,29 @@ pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachS
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
     let program = Program { name: F::NAME, source: ProgramSource::Each(Expression::of::<F>(T::DTYPE)) };
     let params = f.params();
-    Ok(CudaArray::of(map(b, F::NAME, &program, params.as_slice().into(), inputs, U::DTYPE)?))
+    Ok(CudaArray::of(moving(b, &program, params.as_slice().into(), inputs, F::MOVED, U::DTYPE)?))
+}
+
+/// The result of an expression; where elements are only moved, by the kernel that serves all dtypes of their size.
+fn moving(
+    b: &Cuda,
+    program: &Program,
+    params: Members<'_>,
+    inputs: &[Input],
+    moved: &[usize],
+    dtype: DType,
+) -> Result<RawArray> {
+    if moved.is_empty() {
+        return map(b, program.name, program, params, inputs, dtype);
+    }
+    let arrays: Vec<Option<RawArray>> = inputs.iter().map(|x| x.array().map(copying::moved)).collect();
+    let mut inputs = inputs.to_vec();
+    for &at in moved {
+        inputs[at] = match (&arrays[at], inputs[at]) {
+            (Some(array), _) => Input::Array(array),
+            (None, value) => value.as_mover(),
+        };
+    }
+    let out = map(b, program.name, program, params, &inputs, mover(dtype))?;
+    Ok(RawArray { dtype, ..out })
 }

@@ -2,13 +2,12 @@
 
 pub use super::gather::{add_at, get, set};
 use super::{
-    Cuda, CudaArray, Operand,
+    Cuda, CudaArray,
     array::RawArray,
     compact::MaskIndices,
-    copy::{contiguous, copied, moved},
+    copy::{contiguous, copied},
     kernel::{Argument, Grid},
     manipulation::reshaped,
-    map::{Input, Members, instances, map},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
@@ -17,14 +16,6 @@ use crate::{
     DType, Element, Error, Numeric, Result, Slice,
     rules::{self, Along, Masked},
 };
-
-static SELECT: Program = Program::each("where", "condition ? x1 : x2", &["condition", "x1", "x2"]);
-
-/// The kernels of `where`, listed for the check.
-pub(super) const SELECT_KERNELS: KernelList = (&SELECT, || {
-    let of = |&dtype: &DType| instances(&[dtype, DType::Bool, dtype, dtype]).collect::<Vec<_>>();
-    MOVERS.iter().flat_map(of).collect()
-});
 
 static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(include_str!("kernels/index.cuh")) };
 
@@ -41,24 +32,6 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
         .collect()
 });
-
-/// x1 where the condition is true, x2 elsewhere.
-pub fn r#where<T: Element>(
-    b: &Cuda,
-    condition: &CudaArray<bool>,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "where";
-    let views = [x1, x2].map(|x| match x {
-        Operand::Array(x) => Ok(moved(&x.raw)),
-        Operand::Scalar(x) => Err(Input::moved(x)),
-    });
-    let [x1, x2] = views.each_ref().map(|view| view.as_ref().map_or_else(|&value| value, Input::Array));
-    let inputs = [Input::Array(&condition.raw), x1, x2];
-    let out = map(b, OP, &SELECT, Members::NONE, &inputs, mover(T::DTYPE))?;
-    Ok(CudaArray::of(RawArray { dtype: T::DTYPE, ..out }))
-}
 
 /// A part of the array, sharing its memory.
 pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Result<CudaArray<T>> {

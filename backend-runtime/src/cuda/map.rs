@@ -60,7 +60,23 @@ pub(crate) enum Input<'a> {
     Value(DType, Bytes),
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// The array, if it is one.
+    pub(super) fn array(&self) -> Option<&'a RawArray> {
+        match *self {
+            Input::Array(array) => Some(array),
+            Input::Value(..) => None,
+        }
+    }
+
+    /// A value as one that is only moved.
+    pub(super) fn as_mover(self) -> Input<'a> {
+        match self {
+            Input::Array(_) => self,
+            Input::Value(dtype, bytes) => Input::Value(mover(dtype), bytes),
+        }
+    }
+
     /// One value for all elements.
     pub(crate) fn value<T: Element>(x: T) -> Input<'static> {
         Input::Value(T::DTYPE, Bytes::of(x))

@@ -226,22 +226,6 @@ fn parts<T: Element>(b: &Cuda) {
                 &indexing::boolean_mask(b, &d, &dm).unwrap(),
                 &numpyish::indexing::boolean_mask(&HOST, &h, &hm).unwrap(),
             );
-            let row = (
-                indexing::getitem(b, &d, &[Slice::at(1)]).unwrap(),
-                numpyish::indexing::getitem(&HOST, &h, &[Slice::at(1)]).unwrap(),
-            );
-            let (got, want) = (
-                indexing::r#where(b, &dm, Operand::array(&d), Operand::array(&row.0)).unwrap(),
-                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::array(&h), numpyish::Operand::array(&row.1))
-                    .unwrap(),
-            );
-            same(b, "where", &got, &want);
-            let one = T::from_i64(1);
-            let got = indexing::r#where(b, &dm, Operand::Scalar(one), Operand::array(&d)).unwrap();
-            let want =
-                numpyish::indexing::r#where(&HOST, &hm, numpyish::Operand::Scalar(one), numpyish::Operand::array(&h))
-                    .unwrap();
-            same(b, "where", &got, &want);
         }
         same(b, "argwhere", &indexing::argwhere(b, &d).unwrap(), &numpyish::indexing::argwhere(&HOST, &h).unwrap());
         for (got, want) in indexing::nonzero(b, &d).unwrap().iter().zip(numpyish::indexing::nonzero(&HOST, &h).unwrap())

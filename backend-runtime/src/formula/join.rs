@@ -17,6 +17,10 @@ pub struct Literal(pub f64);
 pub struct Whole(pub i64);
 
 /// What a part of a formula is that has a dtype: an element of an array, or a scalar.
+#[diagnostic::on_unimplemented(
+    message = "a number alone has no dtype here: give it one, such as `2_i64`",
+    label = "a number without a dtype"
+)]
 pub trait Single: Copy + Send + Sync + Valued {
     /// Its dtype.
     type DType: Element;
@@ -28,6 +32,9 @@ pub trait Single: Copy + Send + Sync + Valued {
 
     /// A result.
     fn with<U: Element>(result: U) -> Self::With<U>;
+
+    /// As an operand of the backend.
+    fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, Self::DType>;
 
     /// The op of the backend on an array, or the op itself on a scalar.
     fn call<'a, B: Arrays, F: Call<1, B, Self::DType>>(
@@ -51,6 +58,10 @@ impl<T: Element> Single for T {
         result
     }
 
+    fn operand<'v, B: Arrays>(x: <T as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+        Operand::Array(x)
+    }
+
     fn call<'a, B: Arrays, F: Call<1, B, T>>(
         b: &B,
         op: &F,
@@ -72,6 +83,10 @@ impl<T: Element> Single for Scalar<T> {
     #[inline(always)]
     fn with<U: Element>(result: U) -> Scalar<U> {
         Scalar(result)
+    }
+
+    fn operand<'v, B: Arrays>(x: <Scalar<T> as Valued>::Val<'v, B>) -> Operand<'v, B, T> {
+        Operand::Scalar(x.0)
     }
 
     fn call<'a, B: Arrays, F: Call<1, B, T>>(
@@ -102,6 +117,9 @@ pub trait Join<O: Valued>: Copy + Valued {
 
     /// A result.
     fn with<U: Element>(result: U) -> Self::With<U>;
+
+    /// Both as operands of the backend.
+    fn operands<'v, B: Arrays>(x: Self::Val<'v, B>, y: O::Val<'v, B>) -> [Operand<'v, B, Self::DType>; 2];
 
     /// The op of the backend where one of the two is an array, else the op itself.
     fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
@@ -179,14 +197,20 @@ macro_rules! join {
                 result
             }
 
+            fn operands<'v, B: Arrays>(
+                x: <$x as Valued>::Val<'v, B>,
+                y: <$y as Valued>::Val<'v, B>,
+            ) -> [Operand<'v, B, T>; 2] {
+                [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)]
+            }
+
             fn call<'a, B: Arrays, F: Call<2, B, T>>(
                 b: &B,
                 op: &F,
                 x: <$x as Valued>::Val<'a, B>,
                 y: <$y as Valued>::Val<'a, B>,
             ) -> Result<Cow<'a, B::Array<F::Out>>> {
-                let operands = [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)];
-                op.call(b, operands).map(Cow::Owned)
+                op.call(b, <$x as Join<$y>>::operands(x, y)).map(Cow::Owned)
             }
         }
     )*};
@@ -222,6 +246,13 @@ macro_rules! join_scalars {
             #[inline(always)]
             fn with<U: Element>(result: U) -> Scalar<U> {
                 Scalar(result)
+            }
+
+            fn operands<'v, B: Arrays>(
+                x: <$x as Valued>::Val<'v, B>,
+                y: <$y as Valued>::Val<'v, B>,
+            ) -> [Operand<'v, B, T>; 2] {
+                [<$x as Fits<T>>::operand(x), <$y as Fits<T>>::operand(y)]
             }
 
             fn call<'a, B: Arrays, F: Call<2, B, T>>(_: &B, op: &F, x: <$x as Valued>::Val<'a, B>, y: <$y as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {

@@ -234,6 +234,8 @@ pub mod leaf_kind {
     pub struct Array<T>(PhantomData<T>);
     /// A reference.
     pub struct Borrowed<K>(PhantomData<K>);
+    /// A reference that allows changes.
+    pub struct BorrowedMut<K>(PhantomData<K>);
     /// A scalar.
     pub struct Scalar;
 }
@@ -249,6 +251,16 @@ impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Array<T>> for B::Arra
 
 #[diagnostic::do_not_recommend]
 impl<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>> IntoLeaf<'a, B, leaf_kind::Borrowed<K>> for &'a X {
+    type Leaf = X::Leaf;
+
+    #[inline(always)]
+    fn leaf(&'a self) -> X::Leaf {
+        (**self).leaf()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>> IntoLeaf<'a, B, leaf_kind::BorrowedMut<K>> for &'a mut X {
     type Leaf = X::Leaf;
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Formulas: several ops over arrays as one value, which a backend may run in one pass.
 //!
 //! The macro `expr!` of a table makes of `expr!(b, (x + y) * 2.0)?` a tree of the rows' scalar expressions ([`op1`],
-//! [`op2`], [`op3`]) over a list of [leaves](Leaves), the arrays and scalars that are named in it, each once. Both are types without
+//! [`op2`], [`op3`], [`op_of`]) over a list of [leaves](Leaves), the arrays and scalars that are named in it, each once. Both are types without
 //! any work at run time; [`formula`](crate::Arrays::formula) runs them. A backend that fuses evaluates the tree at every place of the
 //! result ([`Node::at`]); the body that `formula` has for all others calls the backend's own op for each node ([`Run`]).
 //!
@@ -10,14 +10,16 @@
 
 mod join;
 mod leaf;
+mod mixed;
 mod node;
 mod run;
 mod writer;
 
 pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
 pub use leaf::{Array, AsOperand, IntoLeaf, Layout, Leaves, MOST, Value, Visitor, array, leaf, leaf_kind, operand};
+pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
-pub use run::{Call, Run, Valued, run, whole};
+pub use run::{Call, Run, Valued, run, run_over, same_shape, whole};
 pub use writer::{Numbers, Writer};
 
 /// Name of a formula in errors.

@@ -32,7 +32,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
 
 /// Whether a dtype holds a whole number beside an operand of an op. Floats round it.
 #[inline(always)]
-fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
+pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     let Some(number) = number else { return Ok(()) };
     let bits = 8 * T::DTYPE.size() as u32;
     let fits = match T::DTYPE.kind() {
@@ -73,12 +73,17 @@ pub trait Node<L>: Typed {
 }
 
 /// The text of an operand: an element, or a number as the dtype `T` of the op.
-fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
+pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
 /// The numbers of [`operand`]: those in it, or itself, as `of` converts it.
-fn numbers_of<L, X: Node<L>, T: Element>(x: &X, leaves: &L, numbers: &mut impl Numbers, of: impl FnOnce(X::Out) -> T) {
+pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
+    x: &X,
+    leaves: &L,
+    numbers: &mut impl Numbers,
+    of: impl FnOnce(X::Out) -> T,
+) {
     if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
 }
 

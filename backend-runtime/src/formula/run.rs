@@ -6,8 +6,8 @@ use super::{
     node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
 };
 use crate::{
-    Arrays, Each, Element, Operand, Result,
-    numpyish::formula::{Views, over},
+    Arrays, Each, Element, Error, Operand, Result,
+    numpyish::formula::{Views, into, over},
 };
 use std::{any::Any, borrow::Cow};
 
@@ -182,6 +182,32 @@ where
     b.from_ndarray(result)
 }
 
+/// As [`run`], over the memory of an array, where it has the shape of the result and is the host's.
+///
+/// # Safety
+/// As [`Arrays::formula_over`] says.
+#[inline]
+pub unsafe fn run_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
+    b: &B,
+    e: &E,
+    leaves: &L,
+    target: &B::Array<T>,
+) -> Result<Option<B::Array<T>>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
+    if let Some(memory) = b.host_view(target) {
+        e.check()?;
+        let mut arrays = OnHost { b, views: Views::default(), all: true };
+        leaves.visit(&mut arrays);
+        // SAFETY: as in `run`; for the memory, the caller's promise.
+        if arrays.all && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views, memory) } {
+            return Ok(None);
+        }
+    }
+    b.formula(e, leaves).map(Some)
+}
+
 /// Runs a formula in one kernel, if the backend has one for it.
 fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
 where
@@ -230,4 +256,16 @@ pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<C
         Operand::Array(x) => Ok(x),
         Operand::Scalar(x) => b.from_ndarray(ndarray::arr0(x).into_dyn().into_shared()).map(Cow::Owned),
     }
+}
+
+/// The result of `target += formula` has the shape of the target.
+///
+/// # Errors
+/// [`Error::Shape`] with both shapes.
+pub fn same_shape<B: Arrays, T: Element>(b: &B, target: &B::Array<T>, result: B::Array<T>) -> Result<B::Array<T>> {
+    let (before, after) = (b.shape(target), b.shape(&result));
+    if before == after {
+        return Ok(result);
+    }
+    Err(Error::shape(super::NAME, after, format!("does not fit the variable, whose shape is {before:?}")))
 }

@@ -3,32 +3,86 @@
 
 use super::{
     NdArray, Numpyish, Operand,
-    kernel::{kernel, kernel_of},
+    kernel::{self, kernel, kernel_of},
     raw::view_operand,
     typed::Typed,
 };
 use crate::{Each, EachOf, EachSource, Element, Result};
-use std::ptr;
+use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
-/// One op over an operand.
+/// Whether the result, of dtype `U`, may be written over an operand: it was given by value, and nothing else uses its memory.
+#[inline(always)]
+fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
+    match x {
+        Operand::Array(Cow::Owned(x)) if const { T::DTYPE as u8 == U::DTYPE as u8 } => T::numpyish_is_alone(x),
+        _ => false,
+    }
+}
+
+/// An operand over which the result was written, as the result.
+#[inline(always)]
+fn overwritten<T: Element, U: Element>(x: Operand<'_, T>) -> NdArray<U> {
+    assert_eq!(T::DTYPE, U::DTYPE, "an operand of the result's dtype");
+    match x {
+        // SAFETY: a dtype has one type, so this is a move.
+        Operand::Array(x) => unsafe { std::mem::transmute_copy(&ManuallyDrop::new(x.into_owned())) },
+        Operand::Scalar(_) => unreachable!("results are written over arrays"),
+    }
+}
+
+/// Runs a kernel over operands: the result takes the memory of one that was given by value, where that is possible.
+macro_rules! run {
+    ($result:ty, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
+        let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
+        let free = [$(is_free::<$t, $result>(&mut $x)),*];
+        let views = [$(view_operand(&$x)),*];
+        // SAFETY: the kernel is that of the op over operands of these dtypes. An operand that is free is in use nowhere else.
+        unsafe {
+            if let Some(place) = free.iter().position(|is| *is)
+                && kernel::run_over(kernel, op, &views, views[place])
+            {
+                let mut at = 0;
+                $(
+                    if at == place {
+                        return Ok(overwritten::<$t, $result>($x));
+                    }
+                    at += 1;
+                )*
+                let _ = at;
+            }
+            <$result>::numpyish_run(kernel, op, &views)
+        }
+    }};
+}
+
+/// One op over an operand. An array that has the dtype to which it is converted is shared, which copies nothing until either
+/// is written to.
 #[inline]
-pub fn each1<T: Element, F>(_: &Numpyish, f: &F, x: Operand<'_, T>) -> Result<NdArray<F::Out>>
+pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
 {
-    // SAFETY: the kernel is that of the op over one operand of this dtype.
-    unsafe { F::Out::numpyish_run(kernel::<1, T, F>(), ptr::from_ref(f).cast(), &[view_operand(&x)]) }
+    if const { F::CONVERTS }
+        && let Operand::Array(x) = &x
+        && let Some(same) = (&**x as &dyn Any).downcast_ref::<NdArray<F::Out>>()
+    {
+        return Ok(same.clone());
+    }
+    run!(F::Out, kernel::<1, T, F>(), f, x: T)
 }
 
 /// One op over two operands, broadcast to one shape.
 #[inline]
-pub fn each2<T: Element, F>(_: &Numpyish, f: &F, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<NdArray<F::Out>>
+pub fn each2<T: Element, F>(
+    _: &Numpyish,
+    f: &F,
+    mut x1: Operand<'_, T>,
+    mut x2: Operand<'_, T>,
+) -> Result<NdArray<F::Out>>
 where
     F: Each<2, T> + EachSource + Sync,
 {
-    let operands = [view_operand(&x1), view_operand(&x2)];
-    // SAFETY: the kernel is that of the op over two operands of this dtype.
-    unsafe { F::Out::numpyish_run(kernel::<2, T, F>(), ptr::from_ref(f).cast(), &operands) }
+    run!(F::Out, kernel::<2, T, F>(), f, x1: T, x2: T)
 }
 
 /// One op over three operands, broadcast to one shape.
@@ -36,26 +90,23 @@ where
 pub fn each3<T: Element, F>(
     _: &Numpyish,
     f: &F,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-    x3: Operand<'_, T>,
+    mut x1: Operand<'_, T>,
+    mut x2: Operand<'_, T>,
+    mut x3: Operand<'_, T>,
 ) -> Result<NdArray<F::Out>>
 where
     F: Each<3, T> + EachSource + Sync,
 {
-    let operands = [view_operand(&x1), view_operand(&x2), view_operand(&x3)];
-    // SAFETY: the kernel is that of the op over three operands of this dtype.
-    unsafe { F::Out::numpyish_run(kernel::<3, T, F>(), ptr::from_ref(f).cast(), &operands) }
+    run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
 /// One op over an operand, as a tuple.
 #[inline]
-pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, x: Operand<'_, A>) -> Result<NdArray<F::Out>>
+pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A,)> + EachSource + Sync,
 {
-    // SAFETY: the kernel is that of the op over an operand of this dtype.
-    unsafe { F::Out::numpyish_run(kernel_of::<(A,), F>(), ptr::from_ref(f).cast(), &[view_operand(&x)]) }
+    run!(F::Out, kernel_of::<(A,), F>(), f, x: A)
 }
 
 /// One op over two operands of any dtypes, broadcast to one shape.
@@ -63,15 +114,13 @@ where
 pub fn each_of2<A: Element, B: Element, F>(
     _: &Numpyish,
     f: &F,
-    x1: Operand<'_, A>,
-    x2: Operand<'_, B>,
+    mut x1: Operand<'_, A>,
+    mut x2: Operand<'_, B>,
 ) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A, B)> + EachSource + Sync,
 {
-    let operands = [view_operand(&x1), view_operand(&x2)];
-    // SAFETY: the kernel is that of the op over operands of these dtypes.
-    unsafe { F::Out::numpyish_run(kernel_of::<(A, B), F>(), ptr::from_ref(f).cast(), &operands) }
+    run!(F::Out, kernel_of::<(A, B), F>(), f, x1: A, x2: B)
 }
 
 /// One op over three operands of any dtypes, broadcast to one shape.
@@ -79,16 +128,14 @@ where
 pub fn each_of3<A: Element, B: Element, C: Element, F>(
     _: &Numpyish,
     f: &F,
-    x1: Operand<'_, A>,
-    x2: Operand<'_, B>,
-    x3: Operand<'_, C>,
+    mut x1: Operand<'_, A>,
+    mut x2: Operand<'_, B>,
+    mut x3: Operand<'_, C>,
 ) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A, B, C)> + EachSource + Sync,
 {
-    let operands = [view_operand(&x1), view_operand(&x2), view_operand(&x3)];
-    // SAFETY: the kernel is that of the op over operands of these dtypes.
-    unsafe { F::Out::numpyish_run(kernel_of::<(A, B, C), F>(), ptr::from_ref(f).cast(), &operands) }
+    run!(F::Out, kernel_of::<(A, B, C), F>(), f, x1: A, x2: B, x3: C)
 }
 
 #[cfg(test)]
@@ -287,6 +334,57 @@ mod tests {
         assert!(less.indexed_iter().all(|(i, &o)| o == (x[&i] < y[&i])));
         let less = each2(&B, &Less, Operand::array(&y), Operand::array(&x)).unwrap();
         assert!(less.indexed_iter().all(|(i, &o)| o == (y[&i] < x[&i])));
+    }
+
+    #[test]
+    fn memory_of_an_operand_given_by_value_is_used_again() {
+        let n = 100_003;
+        let new = || NdArray::<i32>::from_shape_fn(IxDyn(&[n]), |i| i[0] as i32 % 1000);
+        let by_value = |x: NdArray<i32>| Operand::Array(Cow::Owned(x));
+        let expected = new().mapv(|v| 3 * v + 1).into_shared();
+        let (x, start) = {
+            let x = new();
+            let start = x.as_ptr();
+            (x, start)
+        };
+        let y = each1(&B, &One, by_value(x)).unwrap();
+        assert!(y == expected && y.as_ptr() == start);
+        // another handle, and a view, keep it
+        let (x, start) = {
+            let x = new();
+            let start = x.as_ptr();
+            (x, start)
+        };
+        let handle = x.clone();
+        let y = each1(&B, &One, by_value(x)).unwrap();
+        assert!(y == expected && y.as_ptr() != start && handle == new());
+        let part = handle.clone().slice_move(ndarray::s![..1]).into_dyn();
+        let y = each1(&B, &One, by_value(handle)).unwrap();
+        assert!(y == expected && y.as_ptr() != start && part == new().slice_move(ndarray::s![..1]).into_dyn());
+        // the second operand, twice the same layout that is not C order, and scalars
+        let turned = || new().into_shape_with_order((1, n)).unwrap().reversed_axes().into_dyn();
+        let (x, y) = (turned(), turned().mapv(|v| v + 1).into_shared());
+        let start = y.as_ptr();
+        let got = each3(&B, &Three, Operand::array(&x), by_value(y.clone()), Operand::Scalar(2)).unwrap();
+        assert!(got.as_ptr() != start);
+        let again = each3(&B, &Three, Operand::array(&x), by_value(y), Operand::Scalar(2)).unwrap();
+        assert!(again == got && again.as_ptr() == start && again == x.mapv(|v| v - 2 * (v + 1)));
+        // a result of another dtype or shape
+        let y = each2(&B, &Less, by_value(new()), Operand::Scalar(5)).unwrap();
+        assert!(y.indexed_iter().all(|(i, &v)| v == (i[0] % 1000 < 5)));
+        let column = new().into_shape_with_order((n, 1)).unwrap().into_dyn();
+        let pair = ArcArray::from_vec(vec![1, 2]).into_dyn();
+        let y = each3(&B, &Three, by_value(column), by_value(pair), Operand::Scalar(1)).unwrap();
+        assert_eq!((y.shape(), y[[7, 1]]), (&[n, 2][..], 5));
+        // a part of memory whose handle is the only one
+        let x = new().slice_move(ndarray::s![3..n - 2]).into_dyn();
+        let start = x.as_ptr();
+        let y = each1(&B, &One, by_value(x)).unwrap();
+        assert!(y.as_ptr() == start && y == expected.clone().slice_move(ndarray::s![3..n - 2]).into_dyn());
+        // far arguments
+        let x = ArcArray::from_shape_fn(n, |i| if i % 777 == 0 { 1e300 } else { i as f64 * 0.1 }).into_dyn();
+        let expected = each1(&B, &Sine, Operand::array(&x)).unwrap();
+        assert_eq!(each1(&B, &Sine, Operand::Array(Cow::Owned(x))).unwrap(), expected);
     }
 
     #[test]

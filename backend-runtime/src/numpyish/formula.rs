@@ -2,8 +2,8 @@
 
 use super::{
     NdArray,
-    kernel::{Kernel, Loop, MOST},
-    raw::View,
+    kernel::{self, Kernel, Loop, MOST},
+    raw::{HostView, View},
     simd::SETS,
 };
 use crate::{
@@ -25,6 +25,23 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel is that of this formula; for the views, the caller's promise.
     unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice()) }
+}
+
+/// The same, written over memory that may be that of arrays of the formula. False, and nothing is changed, where the result has
+/// another shape, or one of the arrays lies in memory in another way.
+///
+/// # Safety
+/// As for [`over`]; nothing else than those arrays of the formula that start where `out` does uses its memory.
+#[inline]
+pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    e: &E,
+    scalars: L::Scalars,
+    views: &Views<'_>,
+    out: HostView<'_, T>,
+) -> bool {
+    let op = Op::<L, E> { tree: *e, scalars };
+    // SAFETY: the kernel is that of this formula; for the rest, the caller's promise.
+    unsafe { kernel::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
 }
 
 /// The arrays of a formula.

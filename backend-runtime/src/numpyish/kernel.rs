@@ -80,7 +80,7 @@ impl<F> Table<F> {
         let mut table = [None; DType::ALL.len()];
         let mut i = 0;
         while i < kernels.len() {
-            table[kernels[i].kernel.inputs[0] as usize] = Some(kernels[i].kernel);
+            table[kernels[i].dtype as usize] = Some(kernels[i].kernel);
             i += 1;
         }
         Table { kernels: table, of: PhantomData }
@@ -105,6 +105,8 @@ fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: u
 #[derive(Clone, Copy)]
 pub struct KernelOf<F> {
     kernel: &'static Kernel,
+    /// The dtype that the kernel is for.
+    dtype: DType,
     of: PhantomData<fn(F)>,
 }
 
@@ -153,7 +155,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
 
     /// The kernel, with its op.
-    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, of: PhantomData };
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
 
     /// As a constant of a type it exists once in a crate.
     const LOOPS: &'static Kernel = &Kernel {
@@ -179,25 +181,60 @@ const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     all
 }
 
-/// The kernel of an op over operands of any dtypes, one of the crate that calls.
+/// The kernel of an op over operands of any dtypes: that of the op's table, or one of the crate that calls.
 #[inline(always)]
 pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
-    OfTuple::<X, F>::LOOPS
+    if const { is_one_of(X::DTYPES[F::INPUT_OF_T], F::TABLED) } {
+        match F::table() {
+            Some(table) => get(&table.kernels, X::DTYPES[F::INPUT_OF_T], X::COUNT),
+            None => no_table(),
+        }
+    } else {
+        OfTuple::<X, F>::LOOPS
+    }
 }
 
 /// The kernel of the op `F` over operands of the dtypes of `X`.
-struct OfTuple<X, F>(PhantomData<(X, F)>);
+pub struct OfTuple<X, F>(PhantomData<(X, F)>);
 
 impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
-    const LOOPS: &'static Kernel = &Kernel {
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
+
+    const LOOPS: &'static Kernel = &tuple_kernel::<X, F>([tuples::<X, F>; SETS], F::Out::DTYPE);
+}
+
+/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`, with the loops of
+/// those of `M`, which have the same sizes.
+pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
+
+impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
+
+    const LOOPS: &'static Kernel = {
+        assert!(!F::MOVED.is_empty() && X::COUNT == M::COUNT, "the op moves elements");
+        assert!(size_of::<<F as EachOf<X>>::Out>() == size_of::<<F as EachOf<M>>::Out>(), "one layout");
+        let mut i = 0;
+        while i < X::COUNT {
+            assert!(X::DTYPES[i].size() == M::DTYPES[i].size() && X::ALIGNMENTS[i] == M::ALIGNMENTS[i], "one layout");
+            i += 1;
+        }
+        &tuple_kernel::<X, F>([tuples::<M, F>; SETS], <F as EachOf<X>>::Out::DTYPE)
+    };
+}
+
+/// A kernel over operands of the dtypes of `X`.
+const fn tuple_kernel<X: Elements, F: EachSource>(loops: [Loop; SETS], output: DType) -> Kernel {
+    Kernel {
         name: F::NAME,
         operands: X::COUNT as u8,
         inputs: padded(X::DTYPES),
-        output: F::Out::DTYPE,
+        output,
         scalar_forms: false,
-        loops: [tuples::<X, F>; SETS],
+        loops,
         near: None,
-    };
+    }
 }
 
 versions! {
@@ -507,16 +544,65 @@ fn is_dense(x: &View<'_>) -> bool {
 #[inline(never)]
 unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
-    let all = Pointers { op, x, out: buffer.start() };
+    // SAFETY: the caller's promise; the buffer is new, so no operand is in it.
+    unsafe { alike_into(kernel, op, x, scalars, 0, n, buffer.start()) };
+    Ok(buffer)
+}
+
+/// The same, into memory that is there. Bit k of `over`: that operand is in this memory, and is read before it is written.
+unsafe fn alike_into(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    n: usize,
+    out: *mut u8,
+) {
+    let all = Pointers { op, x, out };
     parallel::parallel_timed(n, 1, |range| {
         let all = &all;
         // SAFETY: the caller's promise; different tasks write different parts of the result.
         unsafe {
             let x = advanced(kernel, all.x, scalars, range.start);
-            stretch(kernel, all.op, x, scalars, all.out.add(range.start * kernel.output.size()), range.len());
+            let out = all.out.add(range.start * kernel.output.size());
+            match over {
+                0 => stretch(kernel, all.op, x, scalars, out, range.len()),
+                _ => blocks(kernel, all.op, x, scalars, over, out, range.len()),
+            }
         }
     });
-    Ok(buffer)
+}
+
+/// Bytes from which on a result is written over an operand that nothing else uses: a smaller block of memory is there at
+/// once, and in the cache.
+pub const REUSED: usize = 1 << 17;
+
+/// Writes the result over `out`, an array that may be among the operands, if it has the result's shape and all operands lie
+/// in memory as it does; otherwise it changes nothing, and says so.
+///
+/// # Safety
+/// As for [`run`]; `out` has the dtype of the result, and nothing but those operands that start where it does is in its memory.
+pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
+    let mut x = [std::ptr::null(); MOST];
+    let (mut scalars, mut over) = (0, 0);
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        if operand.shape.is_empty() {
+            scalars |= 1 << i;
+        } else if operand.shape != out.shape || operand.strides != out.strides {
+            return false;
+        } else if operand.start == out.start {
+            over |= 1 << i;
+        }
+    }
+    let all_scalars = u32::from(scalars).count_ones() as usize == operands.len();
+    if all_scalars || !is_dense(&out) {
+        return false;
+    }
+    // SAFETY: the caller's promise; all operands have the elements of `out` in the same order.
+    unsafe { alike_into(kernel, op, x, scalars, over, out.len(), out.start.cast_mut()) };
+    true
 }
 
 /// The addresses that all tasks of a run share.
@@ -554,14 +640,23 @@ unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars:
         if kernel.near.is_none() && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars)) {
             kernel.loops[set()](op, &x, scalars, out, n);
         } else {
-            blocks(kernel, op, x, scalars, out, n);
+            blocks(kernel, op, x, scalars, 0, out, n);
         }
     }
 }
 
-/// [`stretch`] a block at a time, with scalars written out.
+/// [`stretch`] a block at a time, with scalars written out, and operands that are overwritten copied first: a loop takes it
+/// that it writes to none of its operands.
 #[inline(never)]
-unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+unsafe fn blocks(
+    kernel: &Kernel,
+    op: *const u8,
+    mut x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    out: *mut u8,
+    n: usize,
+) {
     let mut written = [const { MaybeUninit::<[u128; BLOCK]>::uninit() }; MOST];
     for (i, written) in written.iter_mut().enumerate() {
         if scalars >> i & 1 == 1 {
@@ -574,8 +669,16 @@ unsafe fn blocks(kernel: &Kernel, op: *const u8, mut x: [*const u8; MOST], scala
     let set = set();
     let mut done = 0;
     while done < n {
-        let here = advanced(kernel, x, scalars, done);
+        let mut here = advanced(kernel, x, scalars, done);
         let len = BLOCK.min(n - done);
+        if over != 0 {
+            for (i, written) in written.iter_mut().enumerate().filter(|(i, _)| over >> i & 1 == 1) {
+                let to = written.as_mut_ptr().cast::<u8>();
+                // SAFETY: the operand has `len` elements here, and there is room for `BLOCK` of 16 bytes.
+                unsafe { std::ptr::copy_nonoverlapping(here[i], to, len * kernel.inputs[i].size()) };
+                here[i] = to;
+            }
+        }
         // SAFETY: a part of the stretch; what is asked for far arguments is the first operand.
         unsafe {
             let loops = match &kernel.near {

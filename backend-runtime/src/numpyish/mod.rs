@@ -75,11 +75,6 @@ impl Arrays for Numpyish {
     const NAME: &'static str = "numpyish";
 
     #[inline]
-    fn shape<'a, T: Element>(&self, x: &'a NdArray<T>) -> &'a [usize] {
-        x.shape()
-    }
-
-    #[inline]
     fn to_ndarray<T: Element>(&self, x: &NdArray<T>) -> Result<NdArray<T>> {
         Ok(x.clone())
     }
@@ -93,6 +88,11 @@ impl Arrays for Numpyish {
     #[inline]
     fn host_view<'a, T: Element>(&self, x: &'a NdArray<T>) -> Option<raw::HostView<'a, T>> {
         Some(raw::HostView::of(x))
+    }
+
+    #[inline]
+    fn is_alone<T: Element>(&self, x: &mut NdArray<T>) -> bool {
+        T::numpyish_is_alone(x)
     }
 
     fn device(&self) -> String {

@@ -102,13 +102,16 @@ pub trait Typed: Sized {
 
     /// Makes this handle the only one of its elements, each of which has a place of its own in memory: by a copy, where it is
     /// not. Gives the first element, to be changed.
-    fn numpyish_alone(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
+    fn numpyish_changeable(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
 
     /// The slices along an axis, which share the array's memory.
     fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
 
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
+
+    /// Whether this is the only handle of the array's memory, and there is so much of it that it is worth using again.
+    fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
 
     /// The array that a kernel computes.
     ///
@@ -136,7 +139,7 @@ macro_rules! typed {
                 }
             }
 
-            fn numpyish_alone(op: &'static str, x: &mut HostArray<$t>) -> Result<*mut u8> {
+            fn numpyish_changeable(op: &'static str, x: &mut HostArray<$t>) -> Result<*mut u8> {
                 if !x.is_unique() || rules::overlaps(x.shape(), x.strides()) {
                     *x = into_ndarray(copy::duplicate(op, view(x))?);
                 }
@@ -152,6 +155,10 @@ macro_rules! typed {
 
             fn numpyish_views<'a>(xs: &[&'a HostArray<$t>]) -> Vec<View<'a>> {
                 xs.iter().map(|x| view(x)).collect()
+            }
+
+            fn numpyish_is_alone(x: &mut HostArray<$t>) -> bool {
+                is_alone(x)
             }
 
             unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
@@ -172,6 +179,24 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
         match strides {
             Some(strides) => with_strides(&shape, &strides, v),
             None => in_c_order(&shape, v),
+        }
+    }
+}
+
+fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
+    if x.len().saturating_mul(size_of::<T>()) < kernel::REUSED {
+        return false;
+    }
+    // ndarray tells it only of an array that is given away
+    let none = Array::from_shape_vec(IxDyn(&[0]), Vec::new()).expect("no elements").into_shared();
+    match std::mem::replace(x, none).try_into_owned_nocopy() {
+        Ok(owned) => {
+            *x = owned.into_shared();
+            true
+        }
+        Err(shared) => {
+            *x = shared;
+            false
         }
     }
 }
@@ -275,9 +300,9 @@ mod tests {
     fn an_array_that_is_not_alone_is_copied() {
         let mut x = array("test", &[2, 2], vec![1_i32, 2, 3, 4]).unwrap();
         let start = x.as_ptr();
-        assert_eq!(i32::numpyish_alone("test", &mut x).unwrap().cast_const(), start.cast(), "nothing is copied");
+        assert_eq!(i32::numpyish_changeable("test", &mut x).unwrap().cast_const(), start.cast(), "nothing is copied");
         let other = x.clone();
-        assert_ne!(i32::numpyish_alone("test", &mut x).unwrap().cast_const(), start.cast());
+        assert_ne!(i32::numpyish_changeable("test", &mut x).unwrap().cast_const(), start.cast());
         assert_eq!(x, other);
     }
 

@@ -5,7 +5,7 @@ use super::{
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
 use crate::{
-    Arrays, DType, Element, Error, HostArray, Operand, Result,
+    ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result,
     numpyish::{raw::HostView, typed::copied},
     rules,
 };
@@ -84,6 +84,19 @@ impl<T: Element> TorchArray<T> {
         // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither change nor go
         // while `self` is borrowed; the shim leaves no lazy conjugation or negation.
         Some(unsafe { HostView::new(start, self.shape(), strides) })
+    }
+}
+
+impl<T: Element> ArrayAttributes for TorchArray<T> {
+    type DType = T;
+
+    #[inline]
+    fn shape(&self) -> &[usize] {
+        self.tensor.shape()
+    }
+
+    fn device(&self) -> String {
+        device_name(self.tensor.device())
     }
 }
 

@@ -86,11 +86,6 @@ impl Arrays for Torch {
 
     const NAME: &'static str = "torch";
 
-    #[inline]
-    fn shape<'a, T: Element>(&self, x: &'a TorchArray<T>) -> &'a [usize] {
-        x.shape()
-    }
-
     fn to_ndarray<T: Element>(&self, x: &TorchArray<T>) -> Result<HostArray<T>> {
         to_host(x.tensor())
     }

@@ -187,7 +187,7 @@ fn open(place: &Place) -> Result<Shim> {
         // a cached shim may belong to another build of this version, or lack functions
         Err(_) if built.unkept().is_none() => {
             std::fs::remove_file(&built.path)
-                .map_err(|e| locate::unavailable(format!("{}: {e}", built.path.display())))?;
+                .map_err(|e| locate::unavailable(format!("{}: {e}", built.path.display())).caused_by(e))?;
             load(&build::shim(&place.torch)?.path)?
         }
         loaded => loaded?,

@@ -7,23 +7,27 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// Methods that every backend has beside its ops, and those of traits that every program sees.
-const METHODS: [&str; 17] = [
+const METHODS: [&str; 21] = [
     "borrow",
     "borrow_mut",
     "clone",
     "clone_from",
     "device",
+    "from_iter",
     "from_ndarray",
     "into",
+    "item",
     "name",
     "ndim",
     "seed",
     "shape",
+    "show",
     "size",
     "synchronize",
     "to_backend",
     "to_ndarray",
     "to_owned",
+    "to_vec",
     "try_into",
 ];
 

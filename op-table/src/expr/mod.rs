@@ -207,6 +207,29 @@ impl Expr {
         found
     }
 
+    /// Whether it is one of its parameters, or a choice among some by truth values that are parameters too: `visit` is called
+    /// with the names of those that are chosen from.
+    pub fn is_choice(&self, visit: &mut impl FnMut(&str)) -> bool {
+        match &self.node {
+            Node::Name(name) => {
+                visit(name);
+                true
+            }
+            Node::If(parts) => {
+                parts[0].is_truth_of_parameters() && parts[1].is_choice(visit) && parts[2].is_choice(visit)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_truth_of_parameters(&self) -> bool {
+        match &self.node {
+            Node::Name(_) | Node::Bool(_) => self.ty == Ty::Truth,
+            Node::Logic(..) | Node::Not(_) => self.children().into_iter().all(Expr::is_truth_of_parameters),
+            _ => false,
+        }
+    }
+
     /// Calls `visit` with it and with everything below it.
     pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         visit(self);

@@ -1,13 +1,11 @@
-//! Parts of arrays: slices, gathers, scatters, masks and choices.
+//! Parts of arrays: slices, gathers, scatters, masks.
 
 mod along;
-mod choice;
 mod index;
 mod mask;
 mod part;
 
 pub use along::{scatter, scatter_add, take, take_along_axis};
-pub use choice::r#where;
 pub use index::{add_at, get, places, set};
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::{getitem, setitem};

@@ -1,0 +1,261 @@
+//! Ops of a formula whose operands are of several dtypes, such as a condition and what it chooses from.
+
+use super::{
+    join::{Join, Single},
+    leaf::{Layout, Leaves},
+    node::{Node, Row, Typed, holds, numbers_of, operand},
+    run::{Run, Valued},
+    writer::{Numbers, Writer},
+};
+use crate::{Arrays, EachOf, Element, Elements, Result};
+use std::{borrow::Cow, marker::PhantomData};
+
+/// Marks an operand that says its dtype itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+/// Marks one of two operands that have one dtype, which at least one of them says.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared;
+
+/// Parts of a formula as the operands of one op. `P` is a tuple of [`Own`] and [`Shared`].
+pub trait Operands<P>: Copy + Send + Sync + 'static {
+    /// Their dtypes.
+    type DTypes: Elements;
+
+    /// As [`Typed::check`], for the op `F`.
+    fn check<F: Row>(&self) -> Result<()>;
+}
+
+/// Operands that are computed from one element `L` of each leaf.
+pub trait OperandsAt<L, P>: Operands<P> {
+    /// As in [`Node`].
+    const NEEDS_RANGE_REDUCTION: bool;
+
+    /// Their values.
+    fn at(&self, leaves: &L) -> Self::DTypes;
+
+    /// As in [`Node`].
+    fn is_far(&self, leaves: &L) -> bool;
+
+    /// Their texts, as those of [`Node::write`].
+    fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
+
+    /// As in [`Node`].
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers);
+}
+
+/// A row over operands of the dtypes of `D` as a call of the backend's method.
+pub trait CallOf<B: Arrays, D: Elements>: EachOf<D> {
+    /// The call.
+    fn call_of(&self, b: &B, x: D::Operands<'_, B>) -> Result<B::Array<Self::Out>>;
+}
+
+/// Operands that can be computed op by op.
+pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout as Layout>::Elements, P> {
+    /// The op over them.
+    fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>>;
+}
+
+/// An op over operands `X` of the dtypes of `D`, with a result `V`. It counts as an array, whatever its operands are.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::type_complexity)] // the type is all there is
+pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);
+
+/// The node of an op over a tuple of operands.
+#[inline(always)]
+#[allow(clippy::type_complexity)]
+pub fn op_of<F, P, X>(op: F, _: P, x: X) -> OpOf<F, X, P, X::DTypes, F::Out>
+where
+    X: Operands<P>,
+    F: EachOf<X::DTypes> + Row,
+{
+    OpOf(op, x, PhantomData)
+}
+
+impl<F: Row, X, P, D, V> Typed for OpOf<F, X, P, D, V>
+where
+    X: Operands<P, DTypes = D>,
+    P: Copy + 'static,
+    D: Elements + 'static,
+    V: Element,
+{
+    type Out = V;
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        self.1.check::<F>()
+    }
+}
+
+impl<L, F, X, P, D, V> Node<L> for OpOf<F, X, P, D, V>
+where
+    X: OperandsAt<L, P, DTypes = D>,
+    F: EachOf<D, Out = V> + Row,
+    P: Copy + 'static,
+    D: Elements + 'static,
+    V: Element,
+{
+    const NEEDS_RANGE_REDUCTION: bool = X::NEEDS_RANGE_REDUCTION;
+
+    #[inline(always)]
+    fn at(&self, leaves: &L) -> V {
+        self.0.apply(self.1.at(leaves))
+    }
+
+    #[inline(always)]
+    fn is_far(&self, leaves: &L) -> bool {
+        self.1.is_far(leaves)
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        let operands = X::write(writer);
+        Some(writer.call::<F>(D::DTYPES[F::INPUT_OF_T], V::DTYPE, &operands))
+    }
+
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.1.numbers(leaves, numbers);
+        numbers.params(&self.0);
+    }
+}
+
+impl<'a, B, L, F, X, P, D, V> Run<'a, B, L> for OpOf<F, X, P, D, V>
+where
+    B: Arrays,
+    L: Leaves<'a, B>,
+    X: RunOperands<'a, B, L, P> + Operands<P, DTypes = D>,
+    F: CallOf<B, D> + EachOf<D, Out = V> + Row,
+    P: Copy + 'static,
+    D: Elements + 'static,
+    V: Element,
+{
+    fn run(&self, b: &B, leaves: &L) -> Result<<V as Valued>::Val<'a, B>> {
+        self.1.run(&self.0, b, leaves).map(Cow::Owned)
+    }
+}
+
+/// Operands of which each says its dtype.
+macro_rules! own {
+    ($($at:tt $x:ident $own:ident),*) => {
+        impl<$($x: Typed<Out: Single>),*> Operands<($($own,)*)> for ($($x,)*) {
+            type DTypes = ($(<$x::Out as Single>::DType,)*);
+
+            #[inline(always)]
+            fn check<F: Row>(&self) -> Result<()> {
+                $(self.$at.check()?;)*
+                Ok(())
+            }
+        }
+
+        impl<Of, $($x: Node<Of, Out: Single>),*> OperandsAt<Of, ($($own,)*)> for ($($x,)*) {
+            const NEEDS_RANGE_REDUCTION: bool = $($x::NEEDS_RANGE_REDUCTION)||*;
+
+            #[inline(always)]
+            fn at(&self, leaves: &Of) -> Self::DTypes {
+                ($(self.$at.at(leaves).value(),)*)
+            }
+
+            #[inline(always)]
+            fn is_far(&self, leaves: &Of) -> bool {
+                $(self.$at.is_far(leaves))|*
+            }
+
+            fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
+                vec![$(operand::<Of, $x, <$x::Out as Single>::DType, W>(writer)),*]
+            }
+
+            fn numbers(&self, leaves: &Of, numbers: &mut impl Numbers) {
+                $(numbers_of(&self.$at, leaves, numbers, Single::value);)*
+            }
+        }
+
+        impl<'a, Of: Arrays, L: Leaves<'a, Of>, $($x: Run<'a, Of, L> + Typed<Out: Single>),*>
+            RunOperands<'a, Of, L, ($($own,)*)> for ($($x,)*)
+        {
+            fn run<F: CallOf<Of, Self::DTypes>>(&self, op: &F, b: &Of, leaves: &L) -> Result<Of::Array<F::Out>> {
+                let values = ($(self.$at.run(b, leaves)?,)*);
+                op.call_of(b, ($(<$x::Out as Single>::operand::<Of>(values.$at),)*))
+            }
+        }
+    };
+}
+own!(0 X Own);
+own!(0 X Own, 1 Y Own);
+own!(0 X Own, 1 Y Own, 2 Z Own);
+
+/// Three operands, of which two share a dtype: places and names of these two and of the other one, then what each is, in order.
+macro_rules! shared {
+    ($i:tt $x:ident, $j:tt $y:ident; $k:tt $z:ident; $($mark:ident $at:tt $name:ident $as:ident),*) => {
+        impl<X: Typed, Y: Typed, Z: Typed> Operands<($($mark,)*)> for (X, Y, Z)
+        where
+            $x::Out: Join<$y::Out>,
+            $z::Out: Single,
+        {
+            type DTypes = ($(shared!(@ $mark $x $y $z),)*);
+
+            #[inline(always)]
+            fn check<F: Row>(&self) -> Result<()> {
+                holds::<F, <$x::Out as Join<$y::Out>>::DType>(self.$i.whole())?;
+                holds::<F, <$x::Out as Join<$y::Out>>::DType>(self.$j.whole())?;
+                self.0.check()?;
+                self.1.check()?;
+                self.2.check()
+            }
+        }
+
+        impl<L, X: Node<L>, Y: Node<L>, Z: Node<L>> OperandsAt<L, ($($mark,)*)> for (X, Y, Z)
+        where
+            $x::Out: Join<$y::Out>,
+            $z::Out: Single,
+        {
+            const NEEDS_RANGE_REDUCTION: bool =
+                X::NEEDS_RANGE_REDUCTION || Y::NEEDS_RANGE_REDUCTION || Z::NEEDS_RANGE_REDUCTION;
+
+            #[inline(always)]
+            fn at(&self, leaves: &L) -> Self::DTypes {
+                let first = self.$i.at(leaves).left();
+                let second = <$x::Out as Join<$y::Out>>::right(self.$j.at(leaves));
+                let other = self.$k.at(leaves).value();
+                shared!(@in first second other; $($mark),*)
+            }
+
+            #[inline(always)]
+            fn is_far(&self, leaves: &L) -> bool {
+                self.0.is_far(leaves) | self.1.is_far(leaves) | self.2.is_far(leaves)
+            }
+
+            fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
+                vec![$(operand::<L, $name, shared!(@ $mark $x $y $z), W>(writer)),*]
+            }
+
+            fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+                $(numbers_of(&self.$at, leaves, numbers, shared!(@as $as $x $y $z));)*
+            }
+        }
+
+        impl<'a, B: Arrays, L: Leaves<'a, B>, X: Run<'a, B, L>, Y: Run<'a, B, L>, Z: Run<'a, B, L>>
+            RunOperands<'a, B, L, ($($mark,)*)> for (X, Y, Z)
+        where
+            $x::Out: Join<$y::Out>,
+            $z::Out: Single,
+        {
+            fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>> {
+                let values = (self.0.run(b, leaves)?, self.1.run(b, leaves)?, self.2.run(b, leaves)?);
+                let [first, second] = <$x::Out as Join<$y::Out>>::operands::<B>(values.$i, values.$j);
+                let other = <$z::Out as Single>::operand::<B>(values.$k);
+                op.call_of(b, shared!(@in first second other; $($mark),*))
+            }
+        }
+    };
+    (@ Shared $x:ident $y:ident $z:ident) => { <$x::Out as Join<$y::Out>>::DType };
+    (@ Own $x:ident $y:ident $z:ident) => { <$z::Out as Single>::DType };
+    (@as left $x:ident $y:ident $z:ident) => { <$x::Out as Join<$y::Out>>::left };
+    (@as right $x:ident $y:ident $z:ident) => { <$x::Out as Join<$y::Out>>::right };
+    (@as value $x:ident $y:ident $z:ident) => { <$z::Out as Single>::value };
+    (@in $x:ident $y:ident $z:ident; Own, Shared, Shared) => { ($z, $x, $y) };
+    (@in $x:ident $y:ident $z:ident; Shared, Own, Shared) => { ($x, $z, $y) };
+    (@in $x:ident $y:ident $z:ident; Shared, Shared, Own) => { ($x, $y, $z) };
+}
+shared!(1 Y, 2 Z; 0 X; Own 0 X value, Shared 1 Y left, Shared 2 Z right);
+shared!(0 X, 2 Z; 1 Y; Shared 0 X left, Own 1 Y value, Shared 2 Z right);
+shared!(0 X, 1 Y; 2 Z; Shared 0 X left, Shared 1 Y right, Own 2 Z value);
