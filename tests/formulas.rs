@@ -208,6 +208,16 @@ fn long_and_deep_formulas_are_split() {
     assert_eq!(sum, B.asarray([66.0, 12.0]).unwrap());
     let both = expr!(B, (a + b * c + d * e) * (f - g - h) + (i * j) * (k + l)).unwrap();
     assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, -3.0 + 2.0]).unwrap());
+    let broad = expr!(
+        B,
+        let p = (b + 1) * (b - 2) + (b * 3) * (b / 4);
+        let q = p * p - (p + p);
+        let r = q * q - (q + q);
+        r + r
+    );
+    let p = |b: f64| (b + 1.0) * (b - 2.0) + (b * 3.0) * (b / 4.0);
+    let twice = |p: f64| p * p - (p + p);
+    assert_eq!(broad.unwrap(), b.mapv(|b| 2.0 * twice(twice(p(b)))).into_shared());
     let y = expr!(B, -(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-b)))))))))))))))))))))))))))))))))))))))))))))).unwrap();
     assert_eq!(y, *b);
 }

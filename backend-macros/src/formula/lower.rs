@@ -10,9 +10,11 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Names in one pass, and ops in one another: what goes beyond is computed before. (The runtime takes 8 arrays.)
+/// Names in one pass, ops in one another, and ops in all: what goes beyond is computed before. (The runtime takes 8 arrays, and a
+/// kernel on a GPU 128 numbers.)
 const MOST_LEAVES: usize = 8;
 const MOST_DEPTH: usize = 40;
+const MOST_OPS: usize = 64;
 
 /// The Rust of a formula: an expression that is a `Result`.
 pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenStream> {
@@ -163,14 +165,16 @@ impl Steps<'_> {
     /// A formula whose parts were computed before where they are no scalar expressions, and where one pass would be too long.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
-            Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0 }),
+            Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0, ops: 0 }),
             // what may have effects is run as often as it is written
             Formula::Leaf(rust, at) if rust.clone().into_iter().any(|t| matches!(t, TokenTree::Group(_))) => {
                 let variable = self.variable();
                 self.code.extend(quote_spanned!(here(*at) => let #variable = &#rust;));
                 Ok(Fitted::variable(&variable, *at))
             }
-            Formula::Leaf(rust, _) => Ok(Fitted { formula: formula.clone(), names: vec![rust.to_string()], depth: 0 }),
+            Formula::Leaf(rust, _) => {
+                Ok(Fitted { formula: formula.clone(), names: vec![rust.to_string()], depth: 0, ops: 0 })
+            }
             Formula::Call(name, arguments, options) if self.row(name)?.each => {
                 let mut operands = Vec::new();
                 for argument in arguments {
@@ -186,13 +190,18 @@ impl Steps<'_> {
                         *operand = Fitted::variable(&variable, operand.formula.span());
                     }
                 }
-                let (names, depth) =
-                    (names_of(&operands), 1 + operands.iter().flatten().map(|o| o.depth).max().unwrap_or(0));
+                let (names, ops) = (names_of(&operands), 1 + ops_of(&operands));
+                let depth = 1 + operands.iter().flatten().map(|o| o.depth).max().unwrap_or(0);
                 let fitted = operands.into_iter().zip(arguments).map(|(operand, argument)| match operand {
                     Some(operand) => Argument::Formula(operand.formula),
                     None => argument.clone(),
                 });
-                Ok(Fitted { formula: Formula::Call(name.clone(), fitted.collect(), options.clone()), names, depth })
+                Ok(Fitted {
+                    formula: Formula::Call(name.clone(), fitted.collect(), options.clone()),
+                    names,
+                    depth,
+                    ops,
+                })
             }
             other => {
                 let (variable, at) = (self.computed(other)?, other.span());
@@ -409,11 +418,13 @@ struct Fitted {
     names: Vec<String>,
     /// How many ops stand in one another.
     depth: usize,
+    /// How many ops there are.
+    ops: usize,
 }
 
 impl Fitted {
     fn variable(name: &Ident, at: Span) -> Fitted {
-        Fitted { formula: Formula::Leaf(quote!(#name), at), names: vec![name.to_string()], depth: 0 }
+        Fitted { formula: Formula::Leaf(quote!(#name), at), names: vec![name.to_string()], depth: 0, ops: 0 }
     }
 }
 
@@ -428,13 +439,18 @@ fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     names
 }
 
+/// How many ops several parts have.
+fn ops_of(parts: &[Option<Fitted>]) -> usize {
+    parts.iter().flatten().map(|part| part.ops).sum()
+}
+
 /// The operand that has to be computed before, so that one pass takes all.
 fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
-    let many = names_of(operands).len() > MOST_LEAVES;
+    let many = names_of(operands).len() > MOST_LEAVES || ops_of(operands) >= MOST_OPS;
     let parts = operands.iter().enumerate().filter_map(|(i, part)| Some((i, part.as_ref()?)));
     let parts = parts.filter(|(_, part)| part.depth > 0 && (many || deep(part)));
-    parts.max_by_key(|(_, part)| (part.names.len(), part.depth)).map(|(i, _)| i)
+    parts.max_by_key(|(_, part)| (part.names.len(), part.ops, part.depth)).map(|(i, _)| i)
 }
 
 /// Whether the operands are numbers, and nothing else.

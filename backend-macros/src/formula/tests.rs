@@ -106,6 +106,8 @@ fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
     assert_eq!(passes("b, a + b + c + d + e + f + g + h"), 1);
     assert_eq!(passes("b, a + b + c + d + e + f + g + h + i"), 2);
     assert_eq!(passes(&format!("b, {}x", "-".repeat(90))), 3);
+    let broad = (0..6).fold("(x + 1)".to_string(), |part, _| format!("({part} * {part})"));
+    assert_eq!(passes(&format!("b, {broad}")), 2);
     assert_eq!(
         leaves("b, { next() } * { next() } + x.f(y)"),
         3,

@@ -111,7 +111,7 @@ fn put_raw(
     let picked = Picked::new(b, op, selection, index, x.dtype.size())?;
     let extra = values.shape.len() - rules::assigned(op, &values.shape, &picked.shape)?.len();
     let values = (0..extra).fold(values, |values, _| values.without(0)).broadcast(op, &picked.shape)?;
-    if !x.memory.is_alone() || rules::overlaps(&x.shape, &x.strides) {
+    if !x.memory.is_only_handle() || rules::overlaps(&x.shape, &x.strides) {
         *x = copied(b, op, x)?;
     }
     if selection.is_view() && !adds {

@@ -168,7 +168,7 @@ where
 {
     e.check()?;
     if const { B::FUSES }
-        && let Some(result) = fused::<B, L, E, T>(b, e, leaves)
+        && let Some(result) = fused::<B, L, E, T>(b, e, leaves, None)
     {
         return result;
     }
@@ -182,7 +182,8 @@ where
     b.from_ndarray(result)
 }
 
-/// As [`run`], over the memory of an array, where it has the shape of the result and is the host's.
+/// As [`run`], over the memory of an array, where it has the shape of the result and is the host's, or the backend has a kernel
+/// for it.
 ///
 /// # Safety
 /// As [`Arrays::formula_over`] says.
@@ -205,17 +206,30 @@ where
             return Ok(None);
         }
     }
+    if const { B::FUSES }
+        && let Some(memory) = b.fused_input(target)
+    {
+        e.check()?;
+        if let Some(result) = fused::<B, L, E, T>(b, e, leaves, Some(memory)) {
+            return result.map(|_| None);
+        }
+    }
     b.formula(e, leaves).map(Some)
 }
 
 /// Runs a formula in one kernel, if the backend has one for it.
-fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
+fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
+    b: &B,
+    e: &E,
+    leaves: &L,
+    over: Option<&dyn Any>,
+) -> Option<Result<B::Array<T>>>
 where
     E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
 {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);
-    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?)
+    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?, over)
 }
 
 /// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.
