@@ -322,6 +322,9 @@ impl Steps<'_> {
     /// An op that is no scalar expression: a call.
     fn eager(&mut self, name: &Ident, arguments: &[Argument], options: &[(Ident, TokenStream)]) -> Result<TokenStream> {
         let row = self.row(name)?.clone();
+        if let Some(reduction) = self.reduction(&row, name, arguments, options)? {
+            return Ok(reduction);
+        }
         let mut values = Vec::new();
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             values.push(match argument {
@@ -349,6 +352,48 @@ impl Steps<'_> {
         let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(at));
         let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
+    }
+
+    /// A reduction of what is a formula itself: its values are reduced as they are computed.
+    fn reduction(
+        &mut self,
+        row: &Row,
+        name: &Ident,
+        arguments: &[Argument],
+        options: &[(Ident, TokenStream)],
+    ) -> Result<Option<TokenStream>> {
+        let Some(Argument::Formula(formula @ Formula::Call(..))) = arguments.first() else { return Ok(None) };
+        if !row.reduces || !self.is_pass(formula)? {
+            return Ok(None);
+        }
+        let (mut axis, mut fields) = (TokenStream::new(), Vec::new());
+        for (parameter, argument) in row.positional.iter().zip(arguments).skip(1) {
+            match (parameter, argument) {
+                (Parameter::Rust(name), Argument::Rust(rust)) if name == "axis" => axis = rust.clone(),
+                (Parameter::Rust(field), Argument::Rust(rust)) => {
+                    let field = method(field, name.span());
+                    fields.push(quote!(#field: #rust));
+                }
+                _ => return Ok(None),
+            }
+        }
+        let keepdims =
+            options.iter().find(|(key, _)| key == "keepdims").map_or(quote!(false), |(_, rust)| rust.clone());
+        let fitted = self.fit(formula)?;
+        let mut pass = Pass::default();
+        let tree = self.tree(&fitted.formula, &mut pass)?;
+        let (leaves, path, ops, at) = (pass.list(), &row.path, &row.ops, name.span());
+        let (formula_path, item) = (self.formula_path(), method(&name.to_string(), at));
+        Ok(Some(quote_spanned! { here(at) =>
+            #formula_path::reduce(
+                __b,
+                &#path::#ops::#item { #(#fields),* },
+                &#tree,
+                &#leaves,
+                ::core::convert::Into::into(#axis),
+                #keepdims,
+            )?
+        }))
     }
 
     /// An argument of a call: a reference to an array, or an operand.

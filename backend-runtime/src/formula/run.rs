@@ -199,10 +199,12 @@ where
 {
     if let Some(memory) = b.host_view(target) {
         e.check()?;
-        let mut arrays = OnHost { b, views: Views::default(), all: true };
+        let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
-        // SAFETY: as in `run`; for the memory, the caller's promise.
-        if arrays.all && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views, memory) } {
+        if let Some(views) = arrays.views()
+            // SAFETY: as in `run`; for the memory, the caller's promise.
+            && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &views, memory) }
+        {
             return Ok(None);
         }
     }
@@ -248,10 +250,24 @@ impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
 }
 
 /// The memory of arrays on the host.
-struct OnHost<'b, 'a, B> {
+pub struct OnHost<'b, 'a, B> {
     b: &'b B,
     views: Views<'a>,
     all: bool,
+}
+
+impl<'b, 'a, B> OnHost<'b, 'a, B> {
+    /// None has been shown yet.
+    #[inline(always)]
+    pub fn new(b: &'b B) -> Self {
+        OnHost { b, views: Views::default(), all: true }
+    }
+
+    /// Those that were shown, if all are on the host.
+    #[inline(always)]
+    pub fn views(self) -> Option<Views<'a>> {
+        self.all.then_some(self.views)
+    }
 }
 
 impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {
