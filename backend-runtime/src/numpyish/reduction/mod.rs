@@ -11,6 +11,7 @@ mod scan;
 
 pub use arg::{argmax, argmin};
 pub use quantile::quantile;
+pub(crate) use rows::fold_view;
 pub use rows::{FoldLoops, fold};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 

@@ -11,7 +11,7 @@ use crate::{
         NdArray, Numpyish,
         buffer::Buffer,
         convert::{Value, computed_in, conversion},
-        raw::view,
+        raw::{View, view},
         typed::typed,
     },
 };
@@ -90,7 +90,16 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<NdArray<U>> {
-    let x = view(x);
+    fold_view(f, view(x), axis, keepdims)
+}
+
+/// The same of memory of the host, whosever it is: of elements of a dtype of the row.
+pub(crate) fn fold_view<U: Element, F: FoldSource>(
+    f: &F,
+    x: View<'_>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<NdArray<U>> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
     // the dtype that elements are read as: their own, or that of the values where they are only joined
     let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
