@@ -1,4 +1,4 @@
-//! Formulas on the GPU: one kernel each, compiled once, with the bits of op by op.
+//! Formulas on the GPU: one kernel each, compiled once, with the bits of op by op; and results written over arrays that are given.
 
 mod common;
 
@@ -23,19 +23,24 @@ fn samples(b: &Cuda, n: usize) -> [CudaArray<f64>; 3] {
     })
 }
 
-/// What `run` gives, after a look that it launches one kernel and makes one allocation, where they are counted and memory is not
-/// used again.
+/// What `run` gives, after a look that it launches so many kernels and makes at most so many allocations, where they are counted and
+/// memory is not used again.
 #[track_caller]
-fn in_one_kernel<A>(run: impl FnOnce() -> Result<A>) -> A {
+fn within<A>(kernels: u64, allocations: u64, run: impl FnOnce() -> Result<A>) -> A {
     let device = common::SoftCuda::open();
     let counts = || device.as_ref().map(common::SoftCuda::launched_and_allocated);
     let before = counts();
     let result = run().unwrap();
     if let (Some(before), Some(after)) = (before, counts()) {
-        assert_eq!(after[0] - before[0], 1, "kernels");
-        assert!(after[1] - before[1] <= 1, "allocations");
+        assert_eq!(after[0] - before[0], kernels, "kernels");
+        assert!(after[1] - before[1] <= allocations, "{} allocations", after[1] - before[1]);
     }
     result
+}
+
+#[track_caller]
+fn in_one_kernel<A>(run: impl FnOnce() -> Result<A>) -> A {
+    within(1, 1, run)
 }
 
 #[test]
@@ -71,6 +76,9 @@ fn a_formula_is_one_kernel() {
     );
     let n = b.asarray([7_u8, 200]).unwrap();
     assert_eq!(b.to_ndarray(&in_one_kernel(|| expr!(b, (n << 1) + 255))).unwrap(), HOST.asarray([13_u8, 143]).unwrap());
+    let narrow = in_one_kernel(|| expr!(b, where(x > 0, astype::<f32>(x) * 2, -1)));
+    let expected = b.to_ndarray(&x).unwrap().mapv(|x| if x > 0.0 { x as f32 * 2.0 } else { -1.0 });
+    assert_eq!(b.to_ndarray(&narrow).unwrap(), expected.into_shared());
     // as many arrays as one pass takes, with and without one order in memory
     let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
     let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };
@@ -95,6 +103,84 @@ fn a_backend_chosen_at_run_time_does_so_too() {
     let host = AnyBackend::from(HOST).zeros::<f64>([100]).unwrap();
     let why = expr!(b, x + host * 2).unwrap_err();
     assert!(matches!(why, Error::Backend { .. }), "arrays of two backends are not mixed: {why}");
+}
+
+#[test]
+fn results_are_written_over_arrays_that_are_given() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let [x, y, _] = samples(&b, 600);
+    let host = |x: &CudaArray<f64>| b.to_ndarray(x).unwrap();
+    let (m, before) = (b.reshape(&x, [20, 30]).unwrap(), host(&x));
+    let new = |b: &Cuda| b.add(&x, 0.0).unwrap();
+    let expected = host(&b.exp(&b.square(&x).unwrap()).unwrap());
+    assert_eq!(host(&within(2, 1, || b.exp(b.square(&x)?))), expected);
+    let one = new(&b);
+    let sum = host(&b.add(&y, &x).unwrap());
+    assert_eq!(host(&within(1, 0, || b.add(&y, one))), sum, "the second operand");
+    let (one, other) = (new(&b), new(&b));
+    assert_eq!(host(&within(1, 0, || b.add(one, other))), host(&b.add(&x, &x).unwrap()), "both");
+    // beside operands that repeat or lie in another order, with axes in another order, and from the second element on
+    let column = b.asarray([[2.0]; 20]).unwrap();
+    let one = b.reshape(new(&b), [20, 30]).unwrap();
+    let scaled = host(&b.multiply(&m, &column).unwrap());
+    assert_eq!(host(&within(1, 0, || b.multiply(one, &column))), scaled);
+    let turned = b.permute_dims(b.reshape(new(&b), [20, 30]).unwrap(), ..).unwrap();
+    let flipped = b.flip(b.permute_dims(&m, ..).unwrap(), 0).unwrap();
+    let sum = host(&b.add(b.permute_dims(&m, ..).unwrap(), &flipped).unwrap());
+    assert_eq!(host(&within(1, 0, || b.add(turned, &flipped))), sum);
+    let part = b.getitem(new(&b), backends::slices![1..]).unwrap();
+    let root = host(&b.abs(b.getitem(&x, backends::slices![1..]).unwrap()).unwrap());
+    assert_eq!(host(&within(1, 0, || b.abs(part))), root);
+    // where another handle is left, by whichever name, or the result is of another size
+    let (one, handle) = (new(&b), new(&b));
+    let view = b.flip(&one, 0).unwrap();
+    within(1, 1, || b.exp(one));
+    within(1, 1, || b.exp(handle.clone()));
+    assert_eq!((host(&b.flip(&view, 0).unwrap()), host(&handle)), (before.clone(), before.clone()));
+    let (column, one) = (b.zeros::<f64>([2, 1]).unwrap(), new(&b));
+    let wide = within(1, 1, || b.add(handle, &column));
+    assert_eq!(b.shape(&wide), [2, 600]);
+    let flags = within(1, 1, || b.greater(one, 0.0));
+    assert_eq!(host(&b.astype(&flags).unwrap()), before.mapv(|x| f64::from(x > 0.0)).into_shared());
+    // little of much memory gives the rest back
+    let part = b.getitem(new(&b), backends::slices![..10]).unwrap();
+    within(1, 1, || b.exp(part));
+    assert_eq!(host(&x), before);
+}
+
+fn assigned<B: Backend>(b: &B) {
+    let new = || b.add(b.arange(0.0, 600.0, 1.0).unwrap(), 0.0).unwrap();
+    let item = |x: &B::Array<f64>, i: usize| b.to_ndarray(x).unwrap().iter().copied().nth(i).unwrap();
+    let (x, mut y) = (new(), new());
+    for a in [2.0, 3.0] {
+        within(1, 0, || expr!(b, y += a * x));
+    }
+    assert_eq!(item(&y, 7), 42.0);
+    within(1, 0, || expr!(b, y = x - 1));
+    assert_eq!(item(&y, 7), 6.0);
+    // where a handle or a view is left, and where the shape is another
+    let handle = y.clone();
+    within(1, 1, || expr!(b, y *= y));
+    let view = b.flip(&y, 0).unwrap();
+    within(1, 1, || expr!(b, y = -y));
+    assert_eq!([item(&handle, 7), item(&view, 592), item(&y, 7)], [6.0, 36.0, -36.0]);
+    let mut column = b.asarray([[1.0], [2.0]]).unwrap();
+    within(1, 1, || expr!(b, y = y * column));
+    assert_eq!((b.shape(&y), item(&y, 607)), (&[2, 600][..], -72.0));
+    let why = expr!(b, column -= y).unwrap_err().to_string();
+    assert!(why.contains("[2, 600]") && why.contains("[2, 1]"), "{why}");
+    // of another layout, beside one of its own
+    let mut turned = b.permute_dims(b.reshape(new(), [20, 30]).unwrap(), ..).unwrap();
+    let m = b.reshape(&x, [30, 20]).unwrap();
+    within(1, 0, || expr!(b, turned += m + turned));
+    assert_eq!(item(&turned, 41), (2 * (30 + 2) + 41) as f64);
+}
+
+#[test]
+fn assignments_write_over_memory_that_nothing_else_uses() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    assigned(&b);
+    assigned(&AnyBackend::from(b));
 }
 
 /// Set in the processes that [`kernels_are_compiled_once`] starts.

@@ -208,6 +208,16 @@ fn long_and_deep_formulas_are_split() {
     assert_eq!(sum, B.asarray([66.0, 12.0]).unwrap());
     let both = expr!(B, (a + b * c + d * e) * (f - g - h) + (i * j) * (k + l)).unwrap();
     assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, -3.0 + 2.0]).unwrap());
+    let broad = expr!(
+        B,
+        let p = (b + 1) * (b - 2) + (b * 3) * (b / 4);
+        let q = p * p - (p + p);
+        let r = q * q - (q + q);
+        r + r
+    );
+    let p = |b: f64| (b + 1.0) * (b - 2.0) + (b * 3.0) * (b / 4.0);
+    let twice = |p: f64| p * p - (p + p);
+    assert_eq!(broad.unwrap(), b.mapv(|b| 2.0 * twice(twice(p(b)))).into_shared());
     let y = expr!(B, -(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-(-b)))))))))))))))))))))))))))))))))))))))))))))).unwrap();
     assert_eq!(y, *b);
 }
@@ -287,6 +297,87 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     let one = keep(&y);
     expr!(B, y += one).unwrap();
     assert!(kept.unwrap() == new() && y[[1]] == 2.0);
+}
+
+/// Bits of the elements, for floats and all else.
+fn exactly<T: Element>(x: &HostArray<T>) -> (Vec<usize>, Vec<String>) {
+    (x.shape().to_vec(), x.iter().map(|v| format!("{v:?}")).collect())
+}
+
+/// A reduction of a formula has the bits of the reduction of the array that the formula gives.
+#[test]
+fn reductions_of_formulas_need_no_array() {
+    fn agrees<T: Real>(layouts: &[(HostArray<T>, HostArray<T>)]) {
+        let b = Numpyish::new();
+        for (x, y) in layouts {
+            let whole = expr!(b, (x - y) * x).unwrap();
+            let flags = expr!(b, x < y).unwrap();
+            for axis in [Axes::All, 0.into(), (-1).into(), [0, 1].into(), 1.into(), [0, 2].into(), [0; 0].into()] {
+                let a = || axis.clone();
+                let what = format!("{} {:?} {:?} {:?} {axis:?}", T::DTYPE, x.shape(), x.strides(), y.strides());
+                macro_rules! same {
+                    ($($op:ident $with:ident $options:ident)*) => {$(
+                        let (fused, plain) = (expr!(b, $op((x - y) * x, a())), b.$op(&whole, a()));
+                        assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{} {what}", stringify!($op));
+                        let (fused, plain) = (
+                            expr!(b, $op(x < y, a(), keepdims = true)),
+                            b.$with(&flags, a(), $options::new().keepdims(true)),
+                        );
+                        assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{} {what}", stringify!($op));
+                    )*};
+                }
+                same! { sum sum_with SumOptions   any any_with AnyOptions   all all_with AllOptions
+                count_nonzero count_nonzero_with CountNonzeroOptions   prod prod_with ProdOptions }
+                for (fused, plain) in [
+                    (expr!(b, max((x - y) * x, a())), b.max(&whole, a())),
+                    (expr!(b, min((x - y) * x, a())), b.min(&whole, a())),
+                    (expr!(b, mean((x - y) * x, a())), b.mean(&whole, a())),
+                ] {
+                    assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
+                }
+            }
+        }
+    }
+    fn layouts<T: Real>() -> Vec<(HostArray<T>, HostArray<T>)> {
+        let b = Numpyish::new();
+        let new = |shape: &[usize], seed: u64| -> HostArray<T> {
+            b.seed(seed);
+            b.random_normal(shape).unwrap()
+        };
+        let part = |x: &HostArray<T>, slices: &[Slice]| b.getitem(x, slices).unwrap();
+        let [x, y] = [1, 2].map(|seed| new(&[7, 40, 33], seed));
+        let turned = b.permute_dims(new(&[33, 40, 7], 3), ..).unwrap();
+        let steps = part(&new(&[14, 80, 66], 4), &[Slice::ALL.step(2), Slice::ALL.step(-2), Slice::ALL.step(2)]);
+        let [points, other] = [5, 6].map(|seed| new(&[700, 3], seed));
+        let [long, longer] = [7, 8].map(|seed| new(&[2, 70_001], seed));
+        vec![
+            (x.clone(), y.clone()),
+            (x.clone(), turned.clone()),
+            (turned.clone(), turned.clone()),
+            (steps.clone(), x.clone()),
+            (steps.clone(), steps),
+            (x.clone(), part(&y, &backends::slices![0..1, .., 3..4])),
+            (part(&x, &backends::slices![.., 5..6, ..]), turned),
+            (points.clone(), other.clone()),
+            (points.clone(), part(&other, &backends::slices![3])),
+            (b.permute_dims(&points, ..).unwrap(), b.permute_dims(&other, ..).unwrap()),
+            (long.clone(), longer),
+            (long.clone(), part(&long, &backends::slices![.., 4..5])),
+            (new(&[], 9), new(&[], 10)),
+            (part(&x, &backends::slices![0..0]), part(&y, &backends::slices![0..1])),
+            (part(&x, &backends::slices![.., .., 2..2]), part(&y, &backends::slices![.., .., 7..8])),
+        ]
+    }
+    agrees::<f64>(&layouts());
+    agrees::<f32>(&layouts());
+    agrees::<backends::f16>(&layouts()[..5]);
+    let (x, y) = (B.zeros::<f64>([2, 3]).unwrap(), B.zeros::<f64>([4]).unwrap());
+    assert_eq!(expr!(B, sum(x + y, ..)).unwrap_err(), expr!(B, x + y).unwrap_err());
+    assert_eq!(expr!(B, sum(x + x, 2)).unwrap_err(), B.sum(&x, 2).unwrap_err());
+    let z = B.asarray([Complex::new(3.0, 4.0), Complex::new(0.0, 1.0)]).unwrap();
+    assert_eq!(expr!(B, sum(abs(z) * 2.0, ..)).unwrap(), B.asarray(12.0).unwrap());
+    let i = B.asarray([1_i32, 2, 3]).unwrap();
+    assert_eq!(expr!(B, sum(i * i, ..)).unwrap(), B.asarray(14_i64).unwrap());
 }
 
 /// Generic over the backend and the dtype: a name that is a scalar of `T` too.

@@ -871,13 +871,16 @@ impl crate::runtime::Arrays for AnyBackend {
         e: &E,
         scalars: L::Scalars,
         inputs: &[&dyn ::core::any::Any],
+        over: Option<&dyn ::core::any::Any>,
     ) -> Option<crate::runtime::Result<AnyArray<T>>> {
         match self {
             AnyBackend::Numpyish(b) => {
-                Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(AnyArray::Numpyish))
+                Some(
+                    b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Numpyish),
+                )
             }
             AnyBackend::Torch(b) => {
-                Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(AnyArray::Torch))
+                Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Torch))
             }
         }
     }

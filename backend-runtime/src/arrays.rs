@@ -107,7 +107,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs a formula over all its arrays in one kernel of the backend; none where it has to run op by op.
+    /// Runs a formula over all its arrays in one kernel of the backend; none where it has to run op by op. With an array to write
+    /// `over`, which may be among the others, the result is another handle of it; none where that cannot be, or is not [alone].
+    ///
+    /// [alone]: Arrays::is_alone
     #[doc(hidden)]
     #[inline]
     fn fused<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
@@ -115,6 +118,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         _e: &E,
         _scalars: L::Scalars,
         _inputs: &[&dyn Any],
+        _over: Option<&dyn Any>,
     ) -> Option<Result<Self::Array<T>>> {
         None
     }

@@ -187,6 +187,8 @@ pub struct Facts {
     pub raises: Option<Vec<Text>>,
     /// The seed that random numbers of its cases start from.
     pub seed: Option<u64>,
+    /// The function on the host that reduces a formula as the op reduces an array.
+    pub fused: Option<String>,
 }
 
 /// What an op waits for.
@@ -333,6 +335,18 @@ impl Op {
         let is_operand =
             |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
         matches!(&expr.node, Node::Word(word, args) if word == "cast" && args.iter().all(is_operand))
+    }
+
+    /// Whether a formula can be reduced as an array is: an op over an array, numbers of a `fold`, axes and `keepdims`.
+    pub fn reduces_formulas(&self) -> bool {
+        let has = |name, kind: &dyn Fn(&Kind) -> bool| self.param(name).is_some_and(|p| kind(&p.kind));
+        let fold = self.maps.values().any(|map| matches!(map, Map::Fold(_)));
+        let mut numbers = self.params.iter().filter(|p| !p.is_array() && p.name != "axis" && p.name != "keepdims");
+        (fold && numbers.all(|p| p.default.is_none()) || self.facts.fused.is_some() && numbers.next().is_none())
+            && self.inputs().count() == 1
+            && self.params.first().is_some_and(|p| matches!(p.kind, Kind::Array(Elem::T)))
+            && has("axis", &|kind| *kind == Kind::Axes)
+            && has("keepdims", &|kind| *kind == Kind::Plain(Plain::Bool))
     }
 
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table

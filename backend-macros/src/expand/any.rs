@@ -190,9 +190,10 @@ impl Expand<'_> {
                     e: &E,
                     scalars: L::Scalars,
                     inputs: &[&dyn ::core::any::Any],
+                    over: Option<&dyn ::core::any::Any>,
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
-                        #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs)?.map(#any_array::#variant)),)*
+                        #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(#any_array::#variant)),)*
                     }
                 }
 

@@ -7,6 +7,8 @@ impl Expand<'_> {
     /// Everything for the rows of this call.
     pub(super) fn support(&self) -> TokenStream {
         let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, elements_of(o)?)));
+        let reductions = self.own().filter(|o| o.reduces_formulas()).map(|o| self.reduction(o));
+        let scalar_ops = scalar_ops.chain(reductions);
         let composed = self.own().filter_map(|o| Some(self.composed(o, composition_of(o)?)));
         let bounds = self.own_bounds();
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), bounds)
@@ -218,22 +220,10 @@ impl Expand<'_> {
             quote!(::<U, T #(#markers)*>)
         });
         let operands: Vec<Ident> = (0..n).map(|i| format_ident!("x{i}")).collect();
-        // the item holds numbers as f64
-        let number = |p: &Param| {
-            let n = id(&p.name);
-            match &p.kind {
-                Kind::Scalar => quote!(rt::Element::from_f64(self.#n)),
-                Kind::Plain(t) if !matches!(t, Plain::F64 | Plain::Bool) => {
-                    let ty = plain(*t);
-                    quote!(self.#n as #ty)
-                }
-                _ => quote!(self.#n),
-            }
-        };
         let mut place = 0;
         let arguments = op.positional().map(|p| {
             if !p.is_array() {
-                return number(p);
+                return field(p);
             }
             let x = &operands[place];
             place += 1;
@@ -246,7 +236,7 @@ impl Expand<'_> {
         let options = op.has_options().then(|| {
             let path = self.options_path(op);
             let set = op.optional().map(|p| {
-                let (n, value) = (id(&p.name), number(p));
+                let (n, value) = (id(&p.name), field(p));
                 quote!(.#n(#value))
             });
             quote!(super::#path::new()#(#set)*)
@@ -276,6 +266,51 @@ impl Expand<'_> {
                     [#(#operands),*]: [rt::Operand<'_, B, T>; #n],
                 ) -> rt::Result<B::Array<<Self as rt::Each<#n, T>>::Out>> {
                     #call
+                }
+            }
+        }
+    }
+
+    /// What reduces a formula as the row reduces an array.
+    fn reduction(&self, op: &Op) -> TokenStream {
+        let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
+        let (path, result) = (self.scalar_struct(op).0, elem(op.result.elem(), op));
+        let fused = match &op.facts.fused {
+            Some(path) => {
+                let function = function(path);
+                quote!(rt::numpyish::#function(source, axis, keepdims))
+            }
+            None => quote! {
+                rt::numpyish::reduction::fold_of(self, source, <#result as rt::Element>::DTYPE, axis, keepdims)
+            },
+        };
+        let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_path(op));
+        let arguments = op.positional().map(|p| match p.name.as_str() {
+            "axis" => quote!(axis),
+            name if Some(name) == x.as_deref() => quote!(x),
+            _ => field(p),
+        });
+        let method = format_ident!("{}_with", op.name);
+        quote! {
+            #[doc(hidden)]
+            impl<B: #backend, T: #bound> rt::formula::Reduce<B, T> for #path {
+                type Out = #result;
+                fn fused(
+                    &self,
+                    source: rt::numpyish::source::Source<'_>,
+                    axis: rt::Axes,
+                    keepdims: bool,
+                ) -> rt::Result<rt::numpyish::raw::RawArray> {
+                    #fused
+                }
+                fn call(
+                    &self,
+                    b: &B,
+                    x: B::Array<T>,
+                    axis: rt::Axes,
+                    keepdims: bool,
+                ) -> rt::Result<B::Array<#result>> {
+                    b.#method(#(#arguments,)* super::#options::new().keepdims(keepdims))
                 }
             }
         }
@@ -363,6 +398,19 @@ impl Expand<'_> {
         quote! {
             pub fn #name<B: #bounds, #dtypes>(#b: &B, #(#args),*) -> #rt::Result<#output> { Ok(#body) }
         }
+    }
+}
+
+/// A number of a row's item, which holds numbers as f64, as the op takes it.
+fn field(p: &Param) -> TokenStream {
+    let n = id(&p.name);
+    match &p.kind {
+        Kind::Scalar => quote!(rt::Element::from_f64(self.#n)),
+        Kind::Plain(t) if !matches!(t, Plain::F64 | Plain::Bool) => {
+            let ty = plain(*t);
+            quote!(self.#n as #ty)
+        }
+        _ => quote!(self.#n),
     }
 }
 

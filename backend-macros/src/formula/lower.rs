@@ -10,9 +10,11 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Names in one pass, and ops in one another: what goes beyond is computed before. (The runtime takes 8 arrays.)
+/// Names in one pass, ops in one another, and ops in all: what goes beyond is computed before. (The runtime takes 8 arrays, and a
+/// kernel on a GPU 128 numbers.)
 const MOST_LEAVES: usize = 8;
 const MOST_DEPTH: usize = 40;
+const MOST_OPS: usize = 64;
 
 /// The Rust of a formula: an expression that is a `Result`.
 pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenStream> {
@@ -163,14 +165,16 @@ impl Steps<'_> {
     /// A formula whose parts were computed before where they are no scalar expressions, and where one pass would be too long.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
-            Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0 }),
+            Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0, ops: 0 }),
             // what may have effects is run as often as it is written
             Formula::Leaf(rust, at) if rust.clone().into_iter().any(|t| matches!(t, TokenTree::Group(_))) => {
                 let variable = self.variable();
                 self.code.extend(quote_spanned!(here(*at) => let #variable = &#rust;));
                 Ok(Fitted::variable(&variable, *at))
             }
-            Formula::Leaf(rust, _) => Ok(Fitted { formula: formula.clone(), names: vec![rust.to_string()], depth: 0 }),
+            Formula::Leaf(rust, _) => {
+                Ok(Fitted { formula: formula.clone(), names: vec![rust.to_string()], depth: 0, ops: 0 })
+            }
             Formula::Call(name, arguments, options) if self.row(name)?.each => {
                 let mut operands = Vec::new();
                 for argument in arguments {
@@ -186,13 +190,18 @@ impl Steps<'_> {
                         *operand = Fitted::variable(&variable, operand.formula.span());
                     }
                 }
-                let (names, depth) =
-                    (names_of(&operands), 1 + operands.iter().flatten().map(|o| o.depth).max().unwrap_or(0));
+                let (names, ops) = (names_of(&operands), 1 + ops_of(&operands));
+                let depth = 1 + operands.iter().flatten().map(|o| o.depth).max().unwrap_or(0);
                 let fitted = operands.into_iter().zip(arguments).map(|(operand, argument)| match operand {
                     Some(operand) => Argument::Formula(operand.formula),
                     None => argument.clone(),
                 });
-                Ok(Fitted { formula: Formula::Call(name.clone(), fitted.collect(), options.clone()), names, depth })
+                Ok(Fitted {
+                    formula: Formula::Call(name.clone(), fitted.collect(), options.clone()),
+                    names,
+                    depth,
+                    ops,
+                })
             }
             other => {
                 let (variable, at) = (self.computed(other)?, other.span());
@@ -313,6 +322,9 @@ impl Steps<'_> {
     /// An op that is no scalar expression: a call.
     fn eager(&mut self, name: &Ident, arguments: &[Argument], options: &[(Ident, TokenStream)]) -> Result<TokenStream> {
         let row = self.row(name)?.clone();
+        if let Some(reduction) = self.reduction(&row, name, arguments, options)? {
+            return Ok(reduction);
+        }
         let mut values = Vec::new();
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             values.push(match argument {
@@ -340,6 +352,48 @@ impl Steps<'_> {
         let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(at));
         let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
+    }
+
+    /// A reduction of what is a formula itself: its values are reduced as they are computed.
+    fn reduction(
+        &mut self,
+        row: &Row,
+        name: &Ident,
+        arguments: &[Argument],
+        options: &[(Ident, TokenStream)],
+    ) -> Result<Option<TokenStream>> {
+        let Some(Argument::Formula(formula @ Formula::Call(..))) = arguments.first() else { return Ok(None) };
+        if !row.reduces || !self.is_pass(formula)? {
+            return Ok(None);
+        }
+        let (mut axis, mut fields) = (TokenStream::new(), Vec::new());
+        for (parameter, argument) in row.positional.iter().zip(arguments).skip(1) {
+            match (parameter, argument) {
+                (Parameter::Rust(name), Argument::Rust(rust)) if name == "axis" => axis = rust.clone(),
+                (Parameter::Rust(field), Argument::Rust(rust)) => {
+                    let field = method(field, name.span());
+                    fields.push(quote!(#field: #rust));
+                }
+                _ => return Ok(None),
+            }
+        }
+        let keepdims =
+            options.iter().find(|(key, _)| key == "keepdims").map_or(quote!(false), |(_, rust)| rust.clone());
+        let fitted = self.fit(formula)?;
+        let mut pass = Pass::default();
+        let tree = self.tree(&fitted.formula, &mut pass)?;
+        let (leaves, path, ops, at) = (pass.list(), &row.path, &row.ops, name.span());
+        let (formula_path, item) = (self.formula_path(), method(&name.to_string(), at));
+        Ok(Some(quote_spanned! { here(at) =>
+            #formula_path::reduce(
+                __b,
+                &#path::#ops::#item { #(#fields),* },
+                &#tree,
+                &#leaves,
+                ::core::convert::Into::into(#axis),
+                #keepdims,
+            )?
+        }))
     }
 
     /// An argument of a call: a reference to an array, or an operand.
@@ -409,11 +463,13 @@ struct Fitted {
     names: Vec<String>,
     /// How many ops stand in one another.
     depth: usize,
+    /// How many ops there are.
+    ops: usize,
 }
 
 impl Fitted {
     fn variable(name: &Ident, at: Span) -> Fitted {
-        Fitted { formula: Formula::Leaf(quote!(#name), at), names: vec![name.to_string()], depth: 0 }
+        Fitted { formula: Formula::Leaf(quote!(#name), at), names: vec![name.to_string()], depth: 0, ops: 0 }
     }
 }
 
@@ -428,13 +484,18 @@ fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     names
 }
 
+/// How many ops several parts have.
+fn ops_of(parts: &[Option<Fitted>]) -> usize {
+    parts.iter().flatten().map(|part| part.ops).sum()
+}
+
 /// The operand that has to be computed before, so that one pass takes all.
 fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
-    let many = names_of(operands).len() > MOST_LEAVES;
+    let many = names_of(operands).len() > MOST_LEAVES || ops_of(operands) >= MOST_OPS;
     let parts = operands.iter().enumerate().filter_map(|(i, part)| Some((i, part.as_ref()?)));
     let parts = parts.filter(|(_, part)| part.depth > 0 && (many || deep(part)));
-    parts.max_by_key(|(_, part)| (part.names.len(), part.depth)).map(|(i, _)| i)
+    parts.max_by_key(|(_, part)| (part.names.len(), part.ops, part.depth)).map(|(i, _)| i)
 }
 
 /// Whether the operands are numbers, and nothing else.

@@ -31,16 +31,19 @@ pub struct Row {
     pub ops: Ident,
     /// Whether it is a scalar expression.
     pub each: bool,
+    /// Whether it reduces formulas.
+    pub reduces: bool,
     /// Its parameters without a default.
     pub positional: Vec<Parameter>,
     /// Its options.
     pub options: Vec<String>,
 }
 
-/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum:&,axis,keepdims?`.
+/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum~&,axis,keepdims?`.
 ///
-/// A name; `*` for a scalar expression, `:` for all others; `<` where the caller names a dtype; the parameters: `@` an operand,
-/// `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, else its name, with `?` where it has a default.
+/// A name; `*` for a scalar expression, `~` for a reduction that takes one, `:` for all others; `<` where the caller names a
+/// dtype; the parameters: `@` an operand, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, else its
+/// name, with `?` where it has a default.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| match (&p.kind, p.default.is_some()) {
         (_, true) => format!("{}?", p.name),
@@ -55,7 +58,12 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
         let params =
             op.params.iter().map(|p| if each && p.is_array() && p.default.is_none() { of_each(p) } else { param(p) });
         let all: Vec<String> = op.second.iter().map(|_| "<".into()).chain(params).collect();
-        format!("{}{}{}", op.name, if each { '*' } else { ':' }, all.join(","))
+        let sort = match op.reduces_formulas() {
+            _ if each => '*',
+            true => '~',
+            false => ':',
+        };
+        format!("{}{sort}{}", op.name, all.join(","))
     };
     ops.map(row).collect::<Vec<_>>().join(" ")
 }
@@ -114,7 +122,7 @@ impl Rows {
 }
 
 fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
-    let end = entry.find(['*', ':'])?;
+    let end = entry.find(['*', '~', ':'])?;
     let (mut positional, mut options) = (Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
         match (param, param.strip_suffix('?')) {
@@ -127,6 +135,7 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
             (name, _) => positional.push(Parameter::Rust(name.to_string())),
         }
     }
-    let each = entry[end..].starts_with('*');
-    Some((entry[..end].to_string(), Row { path: quote!(#path), ops: ops.clone(), each, positional, options }))
+    let sort = |c| entry[end..].starts_with(c);
+    let (each, reduces, ops) = (sort('*'), sort('~'), ops.clone());
+    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, options }))
 }

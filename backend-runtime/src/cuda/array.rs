@@ -73,6 +73,25 @@ impl RawArray {
             })
     }
 
+    /// Whether the elements fill memory without gaps, in some order of the axes.
+    pub(crate) fn is_dense(&self) -> bool {
+        let mut axes: Vec<usize> = (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1).collect();
+        axes.sort_by_key(|&axis| self.strides[axis]);
+        let mut expected = 1;
+        axes.iter().all(|&axis| {
+            let fits = self.strides[axis] == expected;
+            expected *= self.shape[axis] as isize;
+            fits
+        })
+    }
+
+    /// Whether a result of its shape and dtype may be written over it, if nobody uses the handle again: no other array is in its
+    /// memory, of which the result does not need far less, and each thread of a kernel reads but the elements that it writes.
+    pub(crate) fn is_overwritable(&self) -> bool {
+        let all = self.memory.size() <= 2 * self.size() * self.dtype.size();
+        all && !self.is_one() && self.is_dense() && self.memory.is_only_handle()
+    }
+
     /// A view of the same memory with other shape and strides.
     pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> RawArray {
         RawArray { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }

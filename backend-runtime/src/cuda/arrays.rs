@@ -59,8 +59,13 @@ impl Arrays for Cuda {
         e: &E,
         scalars: L::Scalars,
         inputs: &[&dyn Any],
+        over: Option<&dyn Any>,
     ) -> Option<Result<CudaArray<T>>> {
-        formula::run::<L, E, T>(self, e, &scalars, inputs)
+        formula::run::<L, E, T>(self, e, &scalars, inputs, over)
+    }
+
+    fn is_alone<T: Element>(&self, x: &mut CudaArray<T>) -> bool {
+        x.raw.is_overwritable()
     }
 
     fn device(&self) -> String {

@@ -2,14 +2,16 @@
 
 use super::{
     Cuda, CudaArray,
-    map::{Input, Members, map},
+    array::RawArray,
+    map::{Input, Members, map, map_into},
     program::{Formula, Program, ProgramSource},
     text::{Arguments, Text},
 };
 use crate::{
-    Element, Result,
+    DType, Element, Result,
     formula::{self, Layout, Node, Typed},
     load::cache::hash,
+    rules,
 };
 use std::{
     any::{Any, TypeId},
@@ -23,8 +25,13 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,
     scalars: &L::Scalars,
     arrays: &[&dyn Any],
+    over: Option<&dyn Any>,
 ) -> Option<Result<CudaArray<T>>> {
-    let inputs: Option<Vec<Input<'_>>> = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect();
+    let inputs = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect::<Option<Vec<_>>>()?;
+    let over = match over {
+        Some(over) => Some(over.downcast_ref::<RawArray>().filter(|x| takes(x, T::DTYPE, &inputs))?),
+        None => None,
+    };
     let (formula, numbers) = text_of::<L, E>();
     let mut arguments = Arguments::default();
     e.numbers(&L::numbers(scalars), &mut arguments);
@@ -35,7 +42,17 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         return None;
     }
     let program = Program { name: formula::NAME, source: ProgramSource::Formula(formula) };
-    Some(map(b, formula::NAME, &program, members.into(), &inputs?, T::DTYPE).map(CudaArray::of))
+    let result = match over {
+        Some(out) => map_into(b, formula::NAME, &program, members.into(), &inputs, out).map(|()| out.clone()),
+        None => map(b, formula::NAME, &program, members.into(), &inputs, T::DTYPE),
+    };
+    Some(result.map(CudaArray::of))
+}
+
+/// Whether an array takes the result of a formula over the inputs.
+fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
+    let shape = rules::broadcast_all(formula::NAME, inputs.iter().map(Input::shape));
+    x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
 }
 
 /// The texts of formulas by their types, and how many numbers each takes. They stay to the end of the process, as the kernels do.
@@ -62,7 +79,7 @@ fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
+    use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
     /// A row of a table with a parameter, and another form for complex dtypes.
     #[derive(Clone, Copy)]
@@ -142,5 +159,42 @@ mod tests {
         expected.number(Complex::new(1.0_f64, 0.0));
         expected.number(2.0_f64);
         assert_eq!(numbers, expected);
+    }
+
+    /// A row with more parameters than a kernel takes.
+    #[derive(Clone, Copy)]
+    struct Wide;
+
+    impl<T: Numeric> Each<1, T> for Wide {
+        type Out = T;
+        fn apply(&self, [x]: [T; 1]) -> T {
+            x
+        }
+    }
+
+    impl EachSource for Wide {
+        const NAME: &'static str = "wide";
+        const CUDA: &'static str = "x";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &["by"; 129];
+        fn params(&self) -> Vec<f64> {
+            vec![0.0; 129]
+        }
+    }
+
+    #[test]
+    fn more_numbers_than_a_kernel_takes_are_not_fused() {
+        let Some(b) = crate::cuda::testing::device() else { return };
+        let x = b.from_ndarray(ndarray::arr0(1.0_f64).into_dyn().into_shared()).unwrap();
+        let leaves = (leaf(&b, &x), ());
+        let e = op1(Wide, place(&b, Head, &leaves.0));
+        fn fused<'a, L: Leaves<'a, Cuda>, E>(b: &Cuda, e: &E, leaves: &L, x: &RawArray) -> bool
+        where
+            E: Node<<L::Layout as Layout>::Elements> + Typed<Out = f64>,
+        {
+            super::run::<L::Layout, E, f64>(b, e, &leaves.scalars(), &[x], None).is_some()
+        }
+        assert!(!fused(&b, &e, &leaves, &x.raw));
+        assert!(fused(&b, &place(&b, Head, &leaves.0), &leaves, &x.raw));
     }
 }

@@ -8,7 +8,7 @@ use super::{
     walk::Merged,
 };
 use crate::{DType, Element, Error, Result, rules};
-use std::{cmp::Reverse, ffi::c_void, slice};
+use std::{borrow::Cow, cmp::Reverse, ffi::c_void, slice};
 
 /// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
 /// struct of the expression.
@@ -56,6 +56,8 @@ members!(f64 Bytes);
 pub(crate) enum Input<'a> {
     /// An array.
     Array(&'a RawArray),
+    /// An array whose owner does not use it again: the result may be written over it, if this is the only handle.
+    Given(&'a RawArray),
     /// One value for all elements.
     Value(DType, Bytes),
 }
@@ -64,7 +66,7 @@ impl<'a> Input<'a> {
     /// The array, if it is one.
     pub(super) fn array(&self) -> Option<&'a RawArray> {
         match *self {
-            Input::Array(array) => Some(array),
+            Input::Array(array) | Input::Given(array) => Some(array),
             Input::Value(..) => None,
         }
     }
@@ -72,7 +74,7 @@ impl<'a> Input<'a> {
     /// A value as one that is only moved.
     pub(super) fn as_mover(self) -> Input<'a> {
         match self {
-            Input::Array(_) => self,
+            Input::Array(_) | Input::Given(_) => self,
             Input::Value(dtype, bytes) => Input::Value(mover(dtype), bytes),
         }
     }
@@ -89,23 +91,28 @@ impl<'a> Input<'a> {
 
     fn dtype(&self) -> DType {
         match self {
-            Input::Array(array) => array.dtype,
+            Input::Array(array) | Input::Given(array) => array.dtype,
             Input::Value(dtype, _) => *dtype,
         }
     }
 
-    fn shape(&self) -> &[usize] {
-        match self {
-            Input::Array(array) => &array.shape,
-            Input::Value(..) => &[],
-        }
+    pub(super) fn shape(&self) -> &[usize] {
+        self.array().map_or(&[], |array| &array.shape)
+    }
+
+    /// The array, if a result of this dtype and shape may be written over it.
+    fn overwritable(&self, dtype: DType, shape: &[usize]) -> Option<&RawArray> {
+        let Input::Given(x) = self else { return None };
+        (x.dtype == dtype && x.shape == shape && x.is_overwritable()).then_some(x)
     }
 }
 
 impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
+    /// The operand is not used again where it owns its array.
     fn from(operand: &'a Operand<'_, T>) -> Input<'a> {
         match operand {
-            Operand::Array(array) => Input::Array(&array.raw),
+            Operand::Array(Cow::Owned(array)) => Input::Given(&array.raw),
+            Operand::Array(Cow::Borrowed(array)) => Input::Array(&array.raw),
             Operand::Scalar(x) => Input::value(*x),
         }
     }
@@ -127,7 +134,7 @@ const ARRAY: u32 = 0;
 const VALUE: u32 = 1;
 const ELEMENT: u32 = 2;
 
-/// A new array: `program`'s expression of the inputs, broadcast.
+/// `program`'s expression of the inputs, broadcast: a new array, or one that was given.
 pub(crate) fn map(
     b: &Cuda,
     op: &'static str,
@@ -138,14 +145,16 @@ pub(crate) fn map(
 ) -> Result<RawArray> {
     let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
     // most calls: arrays of one shape, in C order
-    let plain = |input: &Input| match input {
-        Input::Array(x) => x.is_one() || (x.shape == shape && x.is_contiguous()),
-        Input::Value(..) => true,
-    };
-    if inputs.iter().all(plain) {
-        let out = b.uninit_raw(op, dtype, &shape)?;
+    let plain = |x: &RawArray| x.is_one() || (x.shape == shape && x.is_contiguous());
+    let given = inputs.iter().find_map(|input| input.overwritable(dtype, &shape)).cloned();
+    if inputs.iter().filter_map(Input::array).all(plain) {
+        let out = given.map_or_else(|| b.uninit_raw(op, dtype, &shape), Ok)?;
         let operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
         flat(b, op, program, members, &operands, &out, out.size())?;
+        return Ok(out);
+    }
+    if let Some(out) = given {
+        map_into(b, op, program, members, inputs, &out)?;
         return Ok(out);
     }
     let order = memory_order(&shape, inputs);
@@ -160,11 +169,8 @@ pub(crate) fn map(
 /// The axes from the one with the largest stride on, after the first input that has an element for each of the result:
 /// the result is laid out as that input is, so that both are gone over as they lie in memory.
 fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
-    let full = inputs.iter().find_map(|input| match input {
-        Input::Array(x) if x.shape == shape && is_without_repetition(x) => Some(*x),
-        _ => None,
-    });
-    order_of(shape.len(), full)
+    let mut arrays = inputs.iter().filter_map(Input::array);
+    order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
 }
 
 fn is_without_repetition(x: &RawArray) -> bool {
@@ -197,10 +203,10 @@ pub(crate) fn map_into(
     let order = order_of(out.shape.len(), Some(out));
     let mut views = vec![out.permuted(&order)];
     for input in inputs {
-        views.push(match input {
-            Input::Array(x) => x.broadcast(op, &out.shape)?.permuted(&order),
+        views.push(match input.array() {
+            Some(x) => x.broadcast(op, &out.shape)?.permuted(&order),
             // its strides are all 0, and its place is never read
-            Input::Value(..) => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
+            None => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
         });
     }
     let mut operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
@@ -218,7 +224,7 @@ pub(crate) fn map_into(
 fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DType)> {
     let operand = match input {
         Input::Value(_, value) => KernelInput { array: 0, kind: VALUE, value: *value },
-        Input::Array(x) => {
+        Input::Array(x) | Input::Given(x) => {
             b.check(op, x)?;
             KernelInput { array: x.pointer(), kind: if x.is_one() { ELEMENT } else { ARRAY }, value: Bytes::NONE }
         }
@@ -316,4 +322,26 @@ pub(super) fn is_usual(instance: &Instance) -> bool {
 pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
     let strided = |name| STRIDED.iter().map(move |(_, tag)| Instance::new(name, tag, dtypes));
     std::iter::once(Instance::new("flat", FLAT, dtypes)).chain(strided("strided")).chain(strided("strided_wide"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::nvrtc, *};
+    use crate::cuda::testing::compiler;
+
+    #[test]
+    fn elements_that_a_result_may_be_written_over_are_loaded_by_plain_loads() {
+        if compiler().is_none() {
+            return;
+        }
+        let program = Program::each("scaled", "op_plus(op_times(x, x), y)", &["x", "y"]);
+        for dtype in [DType::Bool, DType::UInt8, DType::Float16, DType::Int32, DType::Float64, DType::Complex128] {
+            let text = if dtype == DType::Bool { Program::each("or", "x || y", &["x", "y"]) } else { program }.text();
+            let kernels: Vec<String> = instances(&[dtype; 3]).map(|instance| instance.expression()).collect();
+            let ptx = nvrtc::compile(&text, &kernels, &nvrtc::Target::named("compute_90")).unwrap();
+            let ptx = String::from_utf8(ptx.image).unwrap();
+            // the other kind of load may give what was there when another thread loaded its neighbour
+            assert!(ptx.contains("ld.global") && !ptx.contains("ld.global.nc"), "{dtype}");
+        }
+    }
 }

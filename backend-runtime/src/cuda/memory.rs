@@ -3,7 +3,13 @@
 use super::{device::Device, error::Checked, pool::size_class};
 use crate::{Error, Result};
 use cudarc::driver::{result, sys};
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{Ordering, fence},
+    },
+};
 
 /// Bytes of the smallest atomic operation.
 const WORD: usize = 4;
@@ -37,6 +43,18 @@ impl Memory {
     /// Address of the first byte; 0 for an allocation of no bytes.
     pub(crate) fn pointer(&self) -> sys::CUdeviceptr {
         self.0.pointer
+    }
+
+    /// Bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.0.size
+    }
+
+    /// Whether no other array is in it. What other threads did with theirs before they dropped them is on the stream.
+    pub(crate) fn is_only_handle(&self) -> bool {
+        let only = Arc::strong_count(&self.0) == 1;
+        fence(Ordering::Acquire);
+        only
     }
 
     /// The device it is on.

@@ -12,6 +12,7 @@ mod join;
 mod leaf;
 mod mixed;
 mod node;
+mod reduce;
 mod run;
 mod writer;
 
@@ -19,6 +20,7 @@ pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
 pub use leaf::{Array, AsOperand, IntoLeaf, Layout, Leaves, MOST, Value, Visitor, array, leaf, leaf_kind, operand};
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
+pub use reduce::{Reduce, reduce};
 pub use run::{Call, Run, Valued, run, run_over, same_shape, whole};
 pub use writer::{Numbers, Writer};
 

@@ -168,7 +168,7 @@ where
 {
     e.check()?;
     if const { B::FUSES }
-        && let Some(result) = fused::<B, L, E, T>(b, e, leaves)
+        && let Some(result) = fused::<B, L, E, T>(b, e, leaves, None)
     {
         return result;
     }
@@ -182,7 +182,8 @@ where
     b.from_ndarray(result)
 }
 
-/// As [`run`], over the memory of an array, where it has the shape of the result and is the host's.
+/// As [`run`], over the memory of an array, where it has the shape of the result and is the host's, or the backend has a kernel
+/// for it.
 ///
 /// # Safety
 /// As [`Arrays::formula_over`] says.
@@ -198,24 +199,39 @@ where
 {
     if let Some(memory) = b.host_view(target) {
         e.check()?;
-        let mut arrays = OnHost { b, views: Views::default(), all: true };
+        let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
-        // SAFETY: as in `run`; for the memory, the caller's promise.
-        if arrays.all && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views, memory) } {
+        if let Some(views) = arrays.views()
+            // SAFETY: as in `run`; for the memory, the caller's promise.
+            && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &views, memory) }
+        {
             return Ok(None);
+        }
+    }
+    if const { B::FUSES }
+        && let Some(memory) = b.fused_input(target)
+    {
+        e.check()?;
+        if let Some(result) = fused::<B, L, E, T>(b, e, leaves, Some(memory)) {
+            return result.map(|_| None);
         }
     }
     b.formula(e, leaves).map(Some)
 }
 
 /// Runs a formula in one kernel, if the backend has one for it.
-fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Option<Result<B::Array<T>>>
+fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
+    b: &B,
+    e: &E,
+    leaves: &L,
+    over: Option<&dyn Any>,
+) -> Option<Result<B::Array<T>>>
 where
     E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
 {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);
-    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?)
+    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?, over)
 }
 
 /// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.
@@ -234,10 +250,24 @@ impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
 }
 
 /// The memory of arrays on the host.
-struct OnHost<'b, 'a, B> {
+pub struct OnHost<'b, 'a, B> {
     b: &'b B,
     views: Views<'a>,
     all: bool,
+}
+
+impl<'b, 'a, B> OnHost<'b, 'a, B> {
+    /// None has been shown yet.
+    #[inline(always)]
+    pub fn new(b: &'b B) -> Self {
+        OnHost { b, views: Views::default(), all: true }
+    }
+
+    /// Those that were shown, if all are on the host.
+    #[inline(always)]
+    pub fn views(self) -> Option<Views<'a>> {
+        self.all.then_some(self.views)
+    }
 }
 
 impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {

@@ -3,8 +3,9 @@
 use super::{
     NdArray,
     kernel::{self, Kernel, Loop, MOST},
-    raw::{HostView, View},
+    raw::{HostView, RawArray, View},
     simd::SETS,
+    source::{Fused, Source},
 };
 use crate::{
     Element, Result,
@@ -42,6 +43,21 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel is that of this formula; for the rest, the caller's promise.
     unsafe { kernel::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
+}
+
+/// What `of` makes of the elements of the formula, which are computed when they are read.
+///
+/// # Safety
+/// As for [`over`].
+pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    e: &E,
+    scalars: L::Scalars,
+    views: &Views<'_>,
+    of: impl FnOnce(Source<'_>) -> Result<RawArray>,
+) -> Result<RawArray> {
+    let op = Op::<L, E> { tree: *e, scalars };
+    // SAFETY: the kernel is that of this formula, whose op outlives the call; for the views, the caller's promise.
+    of(unsafe { Fused::new(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice())? }.source())
 }
 
 /// The arrays of a formula.

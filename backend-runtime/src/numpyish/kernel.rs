@@ -634,7 +634,7 @@ const BLOCK: usize = 256;
 /// # Safety
 /// As for [`Loop`], with this kernel.
 #[inline]
-unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if kernel.near.is_none() && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars)) {

@@ -22,6 +22,7 @@ pub mod reduction;
 mod region;
 pub(crate) mod simd;
 pub mod sorting;
+pub mod source;
 pub mod special;
 pub mod typed;
 pub mod walk;

@@ -11,7 +11,10 @@ use super::{
     raw::{RawArray, View},
 };
 use crate::{DType, Result, formula, rules};
-use std::{mem::MaybeUninit, ops::Range};
+use std::{
+    mem::MaybeUninit,
+    ops::{Deref, Range},
+};
 
 /// The distance of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
 fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
@@ -99,18 +102,47 @@ enum Mode {
     Pack,
 }
 
+/// The order of a walk.
+pub struct Geometry {
+    /// Shape of the result.
+    pub shape: Vec<usize>,
+    /// The result's axes in the order of the walk, the innermost last.
+    pub order: Vec<usize>,
+    /// Lengths of the walk's axes: the result's, in order, neighbours joined where all operands allow it.
+    pub dims: Vec<usize>,
+    /// Distances of each operand along the walk's axes.
+    pub strides: Vec<Vec<isize>>,
+}
+
+impl Geometry {
+    /// Of the broadcast operands.
+    pub fn new(op: &'static str, operands: &[View<'_>]) -> Result<Geometry> {
+        let shape = match operands {
+            [a, b] => rules::broadcast(op, a.shape, b.shape)?,
+            _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
+        };
+        // all sums and products below are of indices and lengths inside this size
+        rules::count(op, &shape, 1)?;
+        let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
+        let order = memory_order(&shape, &full);
+        let (dims, strides) = joined(&shape, &order, &full);
+        Ok(Geometry { shape, order, dims, strides })
+    }
+}
+
 /// The order of a walk, and its boxes.
 struct Plan {
-    /// Shape of the result.
-    shape: Vec<usize>,
-    /// The result's axes in the order of the walk, the innermost last.
-    order: Vec<usize>,
-    /// Lengths of the walk's axes: the result's, in order, neighbours joined where all operands allow it.
-    dims: Vec<usize>,
-    /// Distances of each operand along the walk's axes.
-    strides: Vec<Vec<isize>>,
+    geometry: Geometry,
     boxes: Boxes,
     modes: Vec<Mode>,
+}
+
+impl Deref for Plan {
+    type Target = Geometry;
+
+    fn deref(&self) -> &Geometry {
+        &self.geometry
+    }
 }
 
 /// How a walk is cut into boxes. A row of a box is contiguous in the result.
@@ -124,19 +156,12 @@ struct Boxes {
 
 impl Plan {
     fn new(op: &'static str, operands: &[View<'_>]) -> Result<Plan> {
-        let shape = match operands {
-            [a, b] => rules::broadcast(op, a.shape, b.shape)?,
-            _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
-        };
-        // all sums and products below are of indices and lengths inside this size
-        rules::count(op, &shape, 1)?;
-        let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
-        let order = memory_order(&shape, &full);
-        let (dims, strides) = joined(&shape, &order, &full);
+        let geometry = Geometry::new(op, operands)?;
+        let Geometry { dims, strides, .. } = &geometry;
         let widest = operands.iter().map(|o| o.dtype.size()).max().unwrap_or(1);
-        let boxes = Boxes::new(&dims, &strides, scratch_each(operands.len()) / widest);
+        let boxes = Boxes::new(dims, strides, scratch_each(operands.len()) / widest);
         let modes = strides.iter().map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..])).collect();
-        Ok(Plan { shape, order, dims, strides, boxes, modes })
+        Ok(Plan { geometry, boxes, modes })
     }
 
     /// Calls `run` for every row of every box, on several threads where that pays.

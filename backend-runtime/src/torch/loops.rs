@@ -7,7 +7,8 @@ use crate::{
     numpyish::{
         kernel::{Kernel, kernel, kernel_of},
         raw::View,
-        reduction::fold_view,
+        reduction::fold_of,
+        typed::typed,
     },
 };
 use std::ptr;
@@ -102,7 +103,8 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     keepdims: bool,
 ) -> Result<TorchArray<U>> {
     on_host(b, F::NAME)?;
-    from_host(fold_view(f, view_array(F::NAME, x)?, axis, keepdims)?, b.index())
+    let x = view_array(F::NAME, x)?;
+    from_host(typed(fold_of(f, x.into(), U::DTYPE, axis, keepdims))?, b.index())
 }
 
 /// The row's name, on the host.

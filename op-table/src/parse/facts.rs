@@ -1,11 +1,14 @@
 //! Facts of single rows that the tests hold backends to: which signs of zero are right, for how much an op may wait, what
-//! NumPy refuses too, and the seed of random numbers.
+//! NumPy refuses too, the seed of random numbers, and what reduces a formula.
 
 use super::*;
-use crate::model::{Facts, Waits};
+use crate::{
+    model::{Facts, Waits},
+    names::is_function,
+};
 
 /// The keys of these facts.
-pub(super) const FACTS: [&str; 4] = ["zero", "waits", "raises", "seed"];
+pub(super) const FACTS: [&str; 5] = ["zero", "waits", "raises", "seed", "fused"];
 
 impl Parser<'_> {
     /// The facts of a row; `reason` is whether it gives one.
@@ -24,6 +27,7 @@ impl Parser<'_> {
             waits: self.waits(row),
             raises: self.list(row, "raises"),
             seed: self.seed(row),
+            fused: self.fused(row),
         }
     }
 
@@ -45,6 +49,16 @@ impl Parser<'_> {
             self.bad(span.clone(), "`waits` says how many `bytes` come from the device, and `why`", None);
         }
         Some(Waits { bytes, why: why? })
+    }
+
+    /// `"reduction::sum_of"`
+    fn fused(&mut self, row: &Table) -> Option<String> {
+        let word = self.word(row, "fused")?;
+        if is_function(&word.text) {
+            return Some(word.text);
+        }
+        self.bad(word.span, format!("`{}` is no path such as `reduction::sum_of`", word.text.escape_debug()), None);
+        None
     }
 
     fn seed(&mut self, row: &Table) -> Option<u64> {

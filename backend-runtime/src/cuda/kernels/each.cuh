@@ -14,7 +14,8 @@ template <typename X, int W> struct alignas(W * sizeof(X)) Pack {
 
 // An input whose value, if it is one for all elements, is fetched once.
 template <typename X> struct Reader {
-    const X* __restrict__ array;
+    // the result may be written over it: nothing here is declared to be the only way to its memory
+    const X* array;
     bool is_array;
     X value;
     Reader(const Input<X>& input) : array(input.array), is_array(input.kind == ARRAY) {
@@ -65,7 +66,7 @@ template <typename X> struct Largest<X> {
 };
 
 template <typename F, typename U, typename... X>
-void flat_readers(const F& f, U* __restrict__ out, u64 n, u32 vectors, Reader<X>... in) {
+void flat_readers(const F& f, U* out, u64 n, u32 vectors, Reader<X>... in) {
     const int W = 16 / Largest<U, X...>::size;
     u64 first = blockIdx.x * u64(blockDim.x) + threadIdx.x, step = gridDim.x * u64(blockDim.x);
     u64 packs = vectors ? n / W : 0;
@@ -88,7 +89,7 @@ template <int W, typename U, typename... X> struct Gathered {
 };
 
 template <int R, typename I, typename F, typename U, int K, typename... X>
-void strided_readers(const F& f, U* __restrict__ out, const Walk<K>& walk, Reader<X>... in) {
+void strided_readers(const F& f, U* out, const Walk<K>& walk, Reader<X>... in) {
     // all loads of a thread before its stores, for several to be under way at once
     const int each = 4;
     I n = walk.n, step = I(gridDim.x) * blockDim.x * each;

@@ -89,7 +89,7 @@ impl Search {
     /// # Safety
     /// The elements of the lane may be read, and become those of the search.
     unsafe fn best(&self, lane: View<'_>, len: usize, scratch: &mut Block) -> usize {
-        let reading = Reading::new(lane, conversion(lane.dtype, self.dtype), self.dtype.size());
+        let reading = Reading::new(lane.into(), conversion(lane.dtype, self.dtype), self.dtype.size());
         if len < 2 * CHEAP {
             // SAFETY: the caller's promise.
             return unsafe { self.best_of_part(&reading, 0, len, scratch).0 };

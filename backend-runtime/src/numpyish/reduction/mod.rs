@@ -11,49 +11,47 @@ mod scan;
 
 pub use arg::{argmax, argmin};
 pub use quantile::quantile;
-pub(crate) use rows::fold_view;
-pub use rows::{FoldLoops, fold};
+pub use rows::{FoldLoops, fold, fold_of};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{RawArray, View, view},
+    raw::{RawArray, view},
+    source::Source,
     typed::typed,
 };
 use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
 use fold::Folding;
 use plan::{Plan, Reading};
 
-/// Sum over axes.
-pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
-    typed(total("sum", view(x), axis, keepdims))
-}
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident, $of:ident: $bound:ident => $result:ty, |$x:ident, $axis:ident, $keep:ident| $body:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<T: $bound>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<$result>> {
+            typed($of(view(x).into(), axis, keepdims))
+        }
 
-/// Whether any element over axes is nonzero.
-pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(nonzero("any", view(x), axis, keepdims, fold::maxima, 0.0))
+        /// The same of what may be a formula.
+        pub fn $of($x: Source<'_>, $axis: Axes, $keep: bool) -> Result<RawArray> {
+            $body
+        }
+    )*};
 }
-
-/// Whether all elements over axes are nonzero.
-pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(nonzero("all", view(x), axis, keepdims, fold::minima, 1.0))
-}
-
-/// The largest element, over axes.
-pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(extreme("max", view(x), axis, keepdims, fold::maxima))
-}
-
-/// The smallest element, over axes.
-pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(extreme("min", view(x), axis, keepdims, fold::minima))
-}
-
-/// Arithmetic mean over axes.
-pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(mean_of("mean", view(x), axis, keepdims))
+reductions! {
+    /// Sum over axes.
+    sum, sum_of: Element => T::Sum, |x, axis, keepdims| total("sum", x, axis, keepdims);
+    /// Whether any element over axes is nonzero.
+    any, any_of: Element => bool, |x, axis, keepdims| nonzero("any", x, axis, keepdims, fold::maxima, 0.0);
+    /// Whether all elements over axes are nonzero.
+    all, all_of: Element => bool, |x, axis, keepdims| nonzero("all", x, axis, keepdims, fold::minima, 1.0);
+    /// The largest element, over axes.
+    max, max_of: Ordered => T, |x, axis, keepdims| extreme("max", x, axis, keepdims, fold::maxima);
+    /// The smallest element, over axes.
+    min, min_of: Ordered => T, |x, axis, keepdims| extreme("min", x, axis, keepdims, fold::minima);
+    /// Arithmetic mean over axes.
+    mean, mean_of: Float => T, |x, axis, keepdims| average("mean", x, axis, keepdims);
 }
 
 /// Variance over axes.
@@ -64,7 +62,7 @@ pub fn var<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<NdArray<T::Real>> {
-    typed(variance("var", view(x), axis, correction, keepdims, |variance| variance))
+    typed(variance("var", view(x).into(), axis, correction, keepdims, |variance| variance))
 }
 
 /// Standard deviation over axes.
@@ -75,11 +73,11 @@ pub fn std<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<NdArray<T::Real>> {
-    typed(variance("std", view(x), axis, correction, keepdims, f64::sqrt))
+    typed(variance("std", view(x).into(), axis, correction, keepdims, f64::sqrt))
 }
 
-fn plan(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
-    Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
+fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
+    Ok(Plan::new(op, x.view(), &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
 
 /// One value for every output.
@@ -105,14 +103,14 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
 ///
 /// # Safety
 /// The folding is for the dtype `of`, the plan and the given values are those of `x`, and there are elements to fold.
-unsafe fn folded(plan: &Plan, x: View<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
+unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
     // SAFETY: the caller's promise.
     unsafe { plan.fold(&reading, folding, given) }
 }
 
 /// A sum, in `f32` for 16-bit floats, else in the dtype of the result.
-fn total(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let result = sum_dtype(x.dtype);
     let values = if plan.inputs() == 0 {
@@ -129,7 +127,7 @@ fn total(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<Ra
 /// A fold of bytes that are 1 where an element is not zero. `identity` is the value of no elements.
 fn nonzero(
     op: &'static str,
-    x: View<'_>,
+    x: Source<'_>,
     axis: Axes,
     keepdims: bool,
     folding: fn(DType) -> &'static Folding,
@@ -149,14 +147,14 @@ fn nonzero(
 
 fn extreme(
     op: &'static str,
-    x: View<'_>,
+    x: Source<'_>,
     axis: Axes,
     keepdims: bool,
     folding: fn(DType) -> &'static Folding,
 ) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
-    let plan = Plan::new(op, x, &axes, keepdims);
+    let plan = Plan::new(op, x.view(), &axes, keepdims);
     if plan.outputs() == 0 {
         // SAFETY: there is nothing to write.
         return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };
@@ -168,7 +166,7 @@ fn extreme(
     unsafe { plan.array(values) }
 }
 
-fn mean_of(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+fn average(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let values = converted(op, means(&plan, x)?, x.dtype)?;
     // SAFETY: every value has been written.
@@ -176,7 +174,7 @@ fn mean_of(op: &'static str, x: View<'_>, axis: Axes, keepdims: bool) -> Result<
 }
 
 /// The means of all outputs, in the dtype that they are computed in.
-fn means(plan: &Plan, x: View<'_>) -> Result<Buffer> {
+fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
     let of = computed_in(x.dtype);
     if plan.inputs() == 0 {
         return constant(plan, of, f64::NAN);
@@ -208,7 +206,7 @@ fn means(plan: &Plan, x: View<'_>) -> Result<Buffer> {
 /// Sums of squared deviations from the mean, divided by n - correction, then `last`.
 fn variance(
     op: &'static str,
-    x: View<'_>,
+    x: Source<'_>,
     axis: Axes,
     correction: f64,
     keepdims: bool,

@@ -8,6 +8,7 @@ use super::{
         layout::{self, Dim, Offsets},
         parallel::{self, CHEAP},
         raw::{RawArray, View},
+        source::{Fused, Source, gather},
     },
     fold::{BLOCK, Folding, Pairwise},
 };
@@ -15,7 +16,8 @@ use crate::Result;
 use std::{mem::MaybeUninit, ops::Range};
 
 /// The elements of an array, converted to those of a fold when they are read.
-pub struct Reading {
+pub struct Reading<'a> {
+    formula: Option<&'a Fused<'a>>,
     start: *const u8,
     /// Bytes of an element of the array, and of one of the fold.
     size: usize,
@@ -26,7 +28,10 @@ pub struct Reading {
 }
 
 // SAFETY: it only reads, and what it reads may be shared.
-unsafe impl Sync for Reading {}
+unsafe impl Sync for Reading<'_> {}
+
+/// Elements that are converted together.
+const SOME: usize = 128;
 
 /// Room for a block of any dtype.
 pub type Block = [MaybeUninit<Value>; BLOCK];
@@ -34,16 +39,11 @@ pub type Block = [MaybeUninit<Value>; BLOCK];
 /// Such room, not written yet.
 pub const NO_BLOCK: Block = [const { MaybeUninit::uninit() }; BLOCK];
 
-impl Reading {
-    /// The elements of `x`, which must outlive this, as `convert` makes them, `wide` bytes each.
-    pub fn new(x: View<'_>, convert: Option<Convert>, wide: usize) -> Reading {
-        unsafe fn gather<U: Copy>(from: *const u8, stride: isize, n: usize, to: *mut u8) {
-            for i in 0..n {
-                // SAFETY: the caller's elements, and room for as many.
-                unsafe { *to.cast::<U>().add(i) = *from.cast::<U>().offset(i as isize * stride) };
-            }
-        }
-        Reading { start: x.start, size: x.dtype.size(), wide, gather: by_bits!(x.dtype, U => gather::<U>), convert }
+impl<'a> Reading<'a> {
+    /// The elements of `x`, as `convert` makes them, `wide` bytes each.
+    pub fn new(x: Source<'a>, convert: Option<Convert>, wide: usize) -> Reading<'a> {
+        let gather = by_bits!(x.dtype, U => gather::<U>);
+        Reading { formula: x.formula(), start: x.start, size: x.dtype.size(), wide, gather, convert }
     }
 
     /// `n` elements of this stride, [`BLOCK`] at most, from an offset on: where they lie, or in `scratch`.
@@ -51,12 +51,44 @@ impl Reading {
     /// # Safety
     /// The offsets are those of elements of the array.
     pub unsafe fn load(&self, offset: isize, stride: isize, n: usize, scratch: &mut Block) -> *const u8 {
+        if let Some(formula) = self.formula {
+            // SAFETY: the caller's promise.
+            return unsafe { self.compute(formula, offset, stride, n, scratch) };
+        }
         let from = self.start.wrapping_offset(offset * self.size as isize);
         if self.convert.is_none() && stride == 1 {
             return from;
         }
         // SAFETY: the caller's promise.
         unsafe { self.copy(from, stride, n, scratch) }
+    }
+
+    #[inline(never)]
+    unsafe fn compute(
+        &self,
+        formula: &Fused<'_>,
+        offset: isize,
+        stride: isize,
+        n: usize,
+        scratch: &mut Block,
+    ) -> *const u8 {
+        assert!(n <= BLOCK, "elements fit a block");
+        let to = scratch.as_mut_ptr().cast::<u8>();
+        // SAFETY: the caller's offsets, and room for as many elements.
+        unsafe {
+            let Some(convert) = self.convert else {
+                formula.compute(offset, stride, n, to);
+                return to;
+            };
+            let mut some = [const { MaybeUninit::<Value>::uninit() }; SOME];
+            let here = some.as_mut_ptr().cast::<u8>();
+            for first in (0..n).step_by(SOME) {
+                let many = SOME.min(n - first);
+                formula.compute(offset + first as isize * stride, stride, many, here);
+                convert(here, to.add(first * self.wide), many);
+            }
+        }
+        to
     }
 
     #[inline(never)]
@@ -69,7 +101,6 @@ impl Reading {
                 None => (self.gather)(from, stride, n, to),
                 Some(convert) if stride == 1 => convert(from, to, n),
                 Some(convert) => {
-                    const SOME: usize = 128;
                     let mut some = [const { MaybeUninit::<Value>::uninit() }; SOME];
                     let here = some.as_mut_ptr().cast::<u8>();
                     for first in (0..n).step_by(SOME) {
@@ -85,7 +116,7 @@ impl Reading {
 
     /// Where elements lie that need no copy if their stride is 1.
     fn direct(&self) -> bool {
-        self.convert.is_none()
+        self.convert.is_none() && self.formula.is_none()
     }
 }
 
@@ -172,7 +203,7 @@ impl Plan {
     ///
     /// # Safety
     /// The reading and the given values belong to the array of this plan, and have the dtypes of the folding.
-    pub unsafe fn fold(&self, from: &Reading, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
+    pub unsafe fn fold(&self, from: &Reading<'_>, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
         let given = given.map_or(std::ptr::null(), |g| g.start().cast_const());
         // SAFETY: the caller's promise.
         unsafe { self.fold_given(from, folding, given) }
@@ -182,7 +213,7 @@ impl Plan {
     ///
     /// # Safety
     /// As for [`Plan::fold`].
-    pub unsafe fn fold_given(&self, from: &Reading, folding: &Folding, given: *const u8) -> Result<Buffer> {
+    pub unsafe fn fold_given(&self, from: &Reading<'_>, folding: &Folding, given: *const u8) -> Result<Buffer> {
         let outputs = self.outputs();
         let inputs = self.inputs();
         let work = outputs.saturating_mul(inputs);
@@ -240,7 +271,7 @@ impl Plan {
     #[allow(clippy::too_many_arguments)] // what a task gets, named
     unsafe fn run(
         &self,
-        from: &Reading,
+        from: &Reading<'_>,
         folding: &Folding,
         start: isize,
         reduced: &[Dim],
@@ -303,7 +334,7 @@ impl Given {
 /// The lane is one of the array's; `acc` has room for a value.
 #[allow(clippy::too_many_arguments)] // one loop of `run`, apart so that it can be read
 unsafe fn lane(
-    from: &Reading,
+    from: &Reading<'_>,
     folding: &Folding,
     start: isize,
     inner: Dim,
@@ -351,7 +382,7 @@ impl Tile<'_> {
     ///
     /// # Safety
     /// The rows are those of the array.
-    unsafe fn fold(&self, from: &Reading, folding: &Folding, total: *mut u8, part: *mut u8, scratch: &mut Block) {
+    unsafe fn fold(&self, from: &Reading<'_>, folding: &Folding, total: *mut u8, part: *mut u8, scratch: &mut Block) {
         let Tile { start, stride, inner, outer, width, given } = *self;
         let mut begun = false;
         for offset in Offsets::at(outer, 0).take(layout::size(outer)) {

@@ -11,7 +11,8 @@ use crate::{
         NdArray, Numpyish,
         buffer::Buffer,
         convert::{Value, computed_in, conversion},
-        raw::{View, view},
+        raw::{RawArray, view},
+        source::Source,
         typed::typed,
     },
 };
@@ -90,16 +91,11 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<NdArray<U>> {
-    fold_view(f, view(x), axis, keepdims)
+    typed(fold_of(f, view(x).into(), U::DTYPE, axis, keepdims))
 }
 
-/// The same of memory of the host, whosever it is: of elements of a dtype of the row.
-pub(crate) fn fold_view<U: Element, F: FoldSource>(
-    f: &F,
-    x: View<'_>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<NdArray<U>> {
+/// The same of what may be a formula, with a result of the dtype `result`.
+pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
     // the dtype that elements are read as: their own, or that of the values where they are only joined
     let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
@@ -131,7 +127,7 @@ pub(crate) fn fold_view<U: Element, F: FoldSource>(
         }
     };
     // SAFETY: every result has been written.
-    typed(unsafe { plan.array(converted(F::NAME, values, U::DTYPE)?) })
+    unsafe { plan.array(converted(F::NAME, values, result)?) }
 }
 
 #[cfg(test)]

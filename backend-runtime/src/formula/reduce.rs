@@ -1,0 +1,47 @@
+//! Reductions of formulas: on the host without an array of the formula's values, elsewhere of such an array.
+
+use super::{
+    leaf::Leaves,
+    node::Typed,
+    run::{OnHost, Run},
+};
+use crate::{
+    Arrays, Axes, Element, Result,
+    numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
+};
+
+/// A row that reduces an array over axes, and a formula as well.
+pub trait Reduce<B: Arrays, T: Element> {
+    /// Dtype of the result.
+    type Out: Element;
+
+    /// The reduction of elements of `T` that are read once, on the host.
+    fn fused(&self, source: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray>;
+
+    /// The call of the backend's method.
+    fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
+}
+
+/// Reduces a formula: what the op gives of the array that the formula gives, to the last bit.
+#[inline]
+pub fn reduce<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
+    b: &B,
+    op: &R,
+    e: &E,
+    leaves: &L,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<B::Array<R::Out>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
+    e.check()?;
+    let mut arrays = OnHost::new(b);
+    leaves.visit(&mut arrays);
+    let Some(views) = arrays.views() else {
+        return op.call(b, b.formula(e, leaves)?, axis, keepdims);
+    };
+    let of = |source: Source<'_>| op.fused(source, axis, keepdims);
+    // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
+    b.from_ndarray(typed(unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, of) })?)
+}

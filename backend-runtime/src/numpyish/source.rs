@@ -1,0 +1,156 @@
+//! What a reduction reads: the memory of an array, or a formula, whose elements are computed block by block when they are
+//! read. There is no array of them.
+
+use super::{
+    copy::by_bits,
+    kernel::{self, Kernel, MOST},
+    layout::Dim,
+    raw::View,
+    walk,
+};
+use crate::{DType, Result};
+use std::{mem::MaybeUninit, ops::Deref};
+
+/// The elements that are reduced.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    view: View<'a>,
+    formula: Option<&'a Fused<'a>>,
+}
+
+impl<'a> Source<'a> {
+    /// The formula, if they are computed.
+    pub fn formula(&self) -> Option<&'a Fused<'a>> {
+        self.formula
+    }
+
+    /// Their dtype, shape and order. For a formula, of an array that it would be written to; there is nothing at its start.
+    pub fn view(&self) -> View<'a> {
+        self.view
+    }
+}
+
+impl<'a> From<View<'a>> for Source<'a> {
+    fn from(view: View<'a>) -> Source<'a> {
+        Source { view, formula: None }
+    }
+}
+
+impl<'a> Deref for Source<'a> {
+    type Target = View<'a>;
+
+    fn deref(&self) -> &View<'a> {
+        &self.view
+    }
+}
+
+/// A formula over arrays, any elements of which can be computed.
+pub struct Fused<'a> {
+    kernel: &'static Kernel,
+    op: *const u8,
+    operands: &'a [View<'a>],
+    /// Axes of the array that the formula would be written to, in the order of its memory, neighbours joined where all operands
+    /// allow it.
+    dims: Vec<Dim>,
+    /// Distances of each operand along these.
+    steps: Vec<Vec<isize>>,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+// SAFETY: the op is `Sync`, as those of kernels are, and operands are only read.
+unsafe impl Sync for Fused<'_> {}
+
+/// Elements that are computed together where an operand has to be copied.
+const SEGMENT: usize = 256;
+
+impl<'a> Fused<'a> {
+    /// A formula over arrays that broadcast to one shape. Its elements have the order in memory that [`walk`] gives a result.
+    ///
+    /// # Errors
+    /// Shapes that do not broadcast.
+    ///
+    /// # Safety
+    /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive this.
+    pub unsafe fn new(kernel: &'static Kernel, op: *const u8, operands: &'a [View<'a>]) -> Result<Fused<'a>> {
+        let walk::Geometry { shape, order, dims, strides: steps } = walk::Geometry::new(kernel.name(), operands)?;
+        let dims = dims.iter().zip(crate::rules::c_strides(&dims)).map(|(&len, stride)| Dim { len, stride });
+        let in_order: Vec<usize> = order.iter().map(|&k| shape[k]).collect();
+        let mut strides = vec![0; shape.len()];
+        order.iter().zip(crate::rules::c_strides(&in_order)).for_each(|(&k, stride)| strides[k] = stride);
+        Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides })
+    }
+
+    /// The elements.
+    pub fn source(&'a self) -> Source<'a> {
+        let Fused { shape, strides, .. } = self;
+        Source { view: View { start: std::ptr::null(), dtype: self.dtype(), shape, strides }, formula: Some(self) }
+    }
+
+    fn dtype(&self) -> DType {
+        self.kernel.output()
+    }
+
+    /// Computes `n` elements, each `stride` after the one before, from an offset on.
+    ///
+    /// # Safety
+    /// The offsets are those of elements of the source, and there is room for `n` elements.
+    pub unsafe fn compute(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
+        let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
+        let mut done = 0;
+        while done < n {
+            let mut x = [std::ptr::null(); MOST];
+            self.operands.iter().zip(&mut x).for_each(|(operand, x)| *x = operand.start);
+            // the axis along which the next elements lie, how many indices apart, and how many of them
+            let (mut along, mut apart, mut count) = (0, 1, 1);
+            let mut rest = offset + done as isize * stride;
+            for (axis, dim) in self.dims.iter().enumerate() {
+                let index = rest / dim.stride;
+                rest %= dim.stride;
+                for (k, operand) in self.operands.iter().enumerate() {
+                    let bytes = index * self.steps[k][axis] * operand.dtype.size() as isize;
+                    x[k] = x[k].wrapping_offset(bytes);
+                }
+                if (dim.stride..dim.stride * dim.len as isize).contains(&stride) {
+                    apart = stride / dim.stride;
+                    (along, count) = (axis, (dim.len - index as usize).div_ceil(apart as usize));
+                }
+            }
+            count = count.min(n - done);
+            let step = |k: usize| self.steps[k][along] * apart;
+            if (0..self.operands.len()).any(|k| !matches!(step(k), 0 | 1)) {
+                count = count.min(SEGMENT);
+            }
+            let mut scalars = 0;
+            for (k, operand) in self.operands.iter().enumerate() {
+                match step(k) {
+                    1 => {}
+                    0 => scalars |= 1 << k,
+                    step => {
+                        let to = copies[k].as_mut_ptr().cast::<u8>();
+                        // SAFETY: the operand's elements at these indices, and room for a segment of 16 bytes each.
+                        unsafe { by_bits!(operand.dtype, U => gather::<U>)(x[k], step, count, to) };
+                        x[k] = to;
+                    }
+                }
+            }
+            // SAFETY: `count` elements of each operand, or one for all; room for as many results.
+            unsafe {
+                let out = out.add(done * self.dtype().size());
+                kernel::stretch(self.kernel, self.op, x, scalars, out, count);
+            }
+            done += count;
+        }
+    }
+}
+
+/// Copies elements of any stride together.
+///
+/// # Safety
+/// There are `n` elements at this stride, and there is room for as many.
+pub unsafe fn gather<U: Copy>(from: *const u8, stride: isize, n: usize, to: *mut u8) {
+    for i in 0..n {
+        // SAFETY: the caller's promise.
+        unsafe { *to.cast::<U>().add(i) = *from.cast::<U>().offset(i as isize * stride) };
+    }
+}
