@@ -2257,6 +2257,24 @@ pub fn call<B: crate::Backend>(
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
+/// The rows of the op table that are scalar expressions.
+#[allow(clippy::should_implement_trait, clippy::type_complexity)]
+impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
+    ///x1 + x2. The op [`add`](ops::add).
+    #[inline(always)]
+    pub fn add<Y: crate::lazy::Term>(
+        self,
+        x2: Y,
+    ) -> crate::lazy::Two<ops::add, X, L, Y::Tree, Y::Leaves>
+    where
+        <X as crate::runtime::formula::Typed>::Out: crate::runtime::formula::Join<
+            <Y::Tree as crate::runtime::formula::Typed>::Out,
+        >,
+        ops::add: crate::runtime::Each<2, crate::lazy::DTypeOf<X, Y::Tree>>,
+    {
+        crate::lazy::two(ops::add {}, self, x2.into_term())
+    }
+}
 /**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/

@@ -30,6 +30,8 @@ pub fn task(args: &[String]) -> Outcome {
     compute(&python, table.as_deref(), out.as_deref(), row.as_deref())?;
     if args.is_empty() {
         compute(&python, Some(&root().join("demo-ops").join("my_ops.toml")), None, None)?;
+        let (script, data) = (root().join("xtask/index_cases.py"), root().join("tests/golden/indexing.txt"));
+        run(Command::new(&python).arg(script).arg(data))?;
     }
     Ok(())
 }

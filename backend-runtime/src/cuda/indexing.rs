@@ -1,15 +1,17 @@
 //! Parts of arrays: slices, gathers, scatters and masks.
 
+pub use super::gather::{add_at, get, set};
 use super::{
-    Cuda, CudaArray, Operand,
+    Cuda, CudaArray,
     array::RawArray,
     compact::MaskIndices,
-    copy::{contiguous, copied, copy_into, fill},
+    copy::{contiguous, copied},
     kernel::{Argument, Grid},
     manipulation::reshaped,
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
+
 use crate::{
     DType, Element, Error, Numeric, Result, Slice,
     rules::{self, Along, Masked},
@@ -42,32 +44,6 @@ fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
     let cut = spans.iter().enumerate().fold(x.clone(), cut);
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
-}
-
-/// A copy of the array in which a part is replaced by values, broadcast to it.
-pub fn setitem<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    slices: &[Slice],
-    values: Operand<'_, T>,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "setitem";
-    let place = part(OP, &x.raw, slices)?;
-    let values = match values {
-        Operand::Scalar(value) => Err(value),
-        Operand::Array(values) => {
-            let kept = rules::assigned(OP, &values.raw.shape, &place.shape)?;
-            let more = values.raw.shape.len() - kept.len();
-            Ok((0..more).fold(values.raw.clone(), |values, _| values.without(0)))
-        }
-    };
-    let whole = copied(b, OP, &x.raw)?;
-    let place = part(OP, &whole, slices)?;
-    match values {
-        Err(value) => fill(b, OP, value, &place)?,
-        Ok(values) => copy_into(b, OP, &values, &place)?,
-    }
-    Ok(CudaArray::of(whole))
 }
 
 /// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so
@@ -173,8 +149,9 @@ fn gathered(
     Ok(out)
 }
 
-/// The template argument for the number of axes of `take_along`, for fewer than 2^31 elements and for more.
-const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
+/// The template argument for the number of axes of a walk, for fewer than 2^31 elements and for more.
+pub(super) const RANKS: [(usize, &str); 5] =
+    [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
 pub fn take_along_axis<T: Element>(

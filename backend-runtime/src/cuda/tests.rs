@@ -4,7 +4,8 @@ use super::{
     Cuda, CudaArray, Operand, casting, creation, elementwise, fft, indexing, manipulation as shapes, testing::device,
 };
 use crate::{
-    Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Numeric, PadMode, Slice, dispatch,
+    Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Indices, Numeric, PadMode, Slice,
+    dispatch,
     numpyish::{self, Numpyish},
 };
 use ndarray::IxDyn;
@@ -232,11 +233,11 @@ fn parts<T: Element>(b: &Cuda) {
             same(b, "nonzero", got, &want);
         }
         let slices = [Slice::ALL.step(-2), Slice::from(1..5)];
-        let (got, want) = (
-            indexing::setitem(b, &d, &slices, Operand::Scalar(T::from_i64(1))).unwrap(),
-            numpyish::indexing::setitem(&HOST, &h, &slices, numpyish::Operand::Scalar(T::from_i64(1))).unwrap(),
-        );
-        same(b, "setitem", &got, &want);
+        let (mut got, mut want) = (d.clone(), h.clone());
+        indexing::set(b, &mut got, Indices::Slices(&slices), Operand::Scalar(T::from_i64(1))).unwrap();
+        numpyish::indexing::set(&HOST, &mut want, Indices::Slices(&slices), numpyish::Operand::Scalar(T::from_i64(1)))
+            .unwrap();
+        same(b, "set", &got, &want);
     }
 }
 

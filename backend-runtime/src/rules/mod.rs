@@ -46,5 +46,5 @@ pub use random::{check_integers, check_normal, check_permutation, check_uniform}
 pub use reduction::{differences, quantile_range, reduced, reduction, reduction_axis, require_elements, scan};
 pub use repeats::{Repeats, counted, repeated, tiled};
 pub use roll::{Roll, halves, roll};
-pub use size::{c_strides, count, infer, list};
+pub use size::{c_strides, count, infer, list, overlaps};
 pub use slices::{Span, assigned, span, spans};

@@ -52,6 +52,20 @@ pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize
     if count(op, &shape, 1)? == size { Ok(shape) } else { Err(refuse()) }
 }
 
+/// Whether two indices may lead to one element, as after broadcasting.
+pub fn overlaps(shape: &[usize], strides: &[isize]) -> bool {
+    let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
+    let mut axes: Vec<(usize, usize)> = axes.map(|(&len, &stride)| (stride.unsigned_abs(), len)).collect();
+    axes.sort_unstable();
+    let mut reach = 0;
+    !shape.contains(&0)
+        && axes.into_iter().any(|(stride, len)| {
+            let lies_within = stride <= reach;
+            reach += stride * (len - 1);
+            lies_within
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +95,17 @@ mod tests {
         }
         assert!(infer("reshape", &[0], &[0, -1]).is_err());
         assert!(matches!(infer("reshape", &[0], &[0, isize::MAX]), Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn elements_with_places_of_their_own() {
+        for (shape, strides) in
+            [(&[2, 3][..], &[3, 1][..]), (&[2, 3], &[-1, 2]), (&[4, 1], &[2, 0]), (&[0, 5], &[0, 0])]
+        {
+            assert!(!overlaps(shape, strides), "{shape:?} {strides:?}");
+        }
+        for (shape, strides) in [(&[2, 3][..], &[0, 1][..]), (&[3, 2], &[1, 2]), (&[5], &[0])] {
+            assert!(overlaps(shape, strides), "{shape:?} {strides:?}");
+        }
     }
 }

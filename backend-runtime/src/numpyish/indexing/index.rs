@@ -428,7 +428,7 @@ fn put<T: Element>(
     let selection = select(op, x.shape(), index)?;
     let picked = picked(&selection, index);
     let ready = Ready::new(op, &selection, &picked, view_operand(&values))?;
-    let start = T::numpyish_alone(op, x)?;
+    let start = T::numpyish_changeable(op, x)?;
     ready.put(op, (x.shape(), x.strides()), start, put)
 }
 

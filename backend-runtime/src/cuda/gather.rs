@@ -1,0 +1,318 @@
+//! Parts of arrays by lists of indices: one kernel that gathers, and one that puts values.
+//!
+//! The arrays and masks of a list become one array of offsets into the array; where an index is outside, or a later value goes to
+//! the same place, it has the smallest number, and the kernels pass over it.
+
+use super::{
+    Cuda, CudaArray, Operand,
+    array::RawArray,
+    compact::MaskIndices,
+    copy::{copied, copy_into, fill, moved},
+    indexing::RANKS,
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, MOVERS, Program, ProgramSource},
+    walk::Merged,
+};
+use crate::{
+    DType, Element, Error, Index, Indices, Numeric, Result,
+    rules::{self, Selection},
+};
+
+const TEXT: &str = concat!(include_str!("kernels/index.cuh"), include_str!("kernels/gather.cuh"));
+
+static PROGRAM: Program = Program { name: "gather", source: ProgramSource::File(TEXT) };
+
+/// The kernels of this file, listed for the check.
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
+    let of = |name, dtypes: &[DType]| -> Vec<Instance> {
+        let dtypes = dtypes.iter().map(|&dtype| [dtype]);
+        dtypes.flat_map(|dtype| RANKS.iter().map(move |&(_, tag)| Instance::new(name, tag, &dtype))).collect()
+    };
+    let adding: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool).collect();
+    let lists = RANKS.iter().map(|&(_, tag)| Instance::new("add_offsets", tag, &[]));
+    let moving = ["gather", "put"].into_iter().flat_map(|name| of(name, &MOVERS));
+    lists
+        .chain([Instance::new("last_of", "", &[]), Instance::new("drop_earlier", "", &[])])
+        .chain(moving)
+        .chain(of("put_sum", &adding))
+        .collect()
+});
+
+/// What a list of indices selects: a view where there are only slices, numbers and new axes.
+pub fn get<T: Element>(b: &Cuda, x: &CudaArray<T>, index: Indices<'_, Cuda>) -> Result<CudaArray<T>> {
+    got(b, "get", &x.raw, index).map(CudaArray::of)
+}
+
+fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Result<RawArray> {
+    let selection = Selection::of(op, b, &x.shape, index.iter())?;
+    if selection.is_view() {
+        return Ok(kept(x, &selection));
+    }
+    b.check(op, x)?;
+    let picked = Picked::new(b, op, &selection, index, x.dtype.size())?;
+    let (offsets, bounds) = picked.offsets(b, op, x, false)?;
+    if picked.along.iter().any(|along| x.shape[along.axis] == 0) {
+        // every index is outside, whatever memory the result would need
+        bounds.result(b, op)?;
+    }
+    let out = b.uninit_raw(op, x.dtype, &picked.shape)?;
+    let from = picked.spread(op, &kept(x, &selection), &selection)?;
+    launch(b, op, "gather", [&moved(&out), &moved(&from), &picked.along(op, &offsets, &selection)?])?;
+    bounds.result(b, op)?;
+    Ok(out)
+}
+
+/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+pub fn set<T: Element>(b: &Cuda, x: &mut CudaArray<T>, index: Indices<'_, Cuda>, values: Operand<'_, T>) -> Result<()> {
+    put(b, "set", x, index, values, false)
+}
+
+/// Adds values to what a list of indices selects; all of equal indices count.
+pub fn add_at<T: Numeric>(
+    b: &Cuda,
+    x: &mut CudaArray<T>,
+    index: Indices<'_, Cuda>,
+    values: Operand<'_, T>,
+) -> Result<()> {
+    put(b, "add_at", x, index, values, true)
+}
+
+fn put<T: Element>(
+    b: &Cuda,
+    op: &'static str,
+    x: &mut CudaArray<T>,
+    index: Indices<'_, Cuda>,
+    values: Operand<'_, T>,
+    adds: bool,
+) -> Result<()> {
+    let selection = Selection::of(op, b, x.shape(), index.iter())?;
+    let values = match values {
+        Operand::Array(values) => values.raw.clone(),
+        Operand::Scalar(value) => {
+            let one = b.uninit_raw(op, T::DTYPE, &[])?;
+            fill(b, op, value, &one)?;
+            one
+        }
+    };
+    put_raw(b, op, &mut x.raw, &selection, index, values, adds)
+}
+
+fn put_raw(
+    b: &Cuda,
+    op: &'static str,
+    x: &mut RawArray,
+    selection: &Selection,
+    index: Indices<'_, Cuda>,
+    values: RawArray,
+    adds: bool,
+) -> Result<()> {
+    b.check(op, x)?;
+    b.check(op, &values)?;
+    let picked = Picked::new(b, op, selection, index, x.dtype.size())?;
+    let extra = values.shape.len() - rules::assigned(op, &values.shape, &picked.shape)?.len();
+    let values = (0..extra).fold(values, |values, _| values.without(0)).broadcast(op, &picked.shape)?;
+    if !x.memory.is_only_handle() || rules::overlaps(&x.shape, &x.strides) {
+        *x = copied(b, op, x)?;
+    }
+    if selection.is_view() && !adds {
+        return copy_into(b, op, &values, &kept(x, selection));
+    }
+    let is_empty = picked.shape.contains(&0);
+    let last = if adds || is_empty { None } else { Some(picked.chosen_from(op, x)?) };
+    let (mut offsets, bounds) = picked.offsets(b, op, x, last.is_some())?;
+    // before anything is changed
+    bounds.result(b, op)?;
+    if is_empty {
+        return Ok(());
+    }
+    if let Some(len) = last {
+        offsets = bounds.without_earlier(b, op, offsets, len)?;
+    }
+    let to = picked.spread(op, &kept(x, selection), selection)?;
+    let offsets = picked.along(op, &offsets, selection)?;
+    match adds {
+        true => launch(b, op, "put_sum", [&to, &values, &offsets]),
+        false => launch(b, op, "put", [&moved(&to), &moved(&values), &offsets]),
+    }
+}
+
+/// The axes of the result that are no arrays', with index 0 along those that the arrays choose from.
+fn kept(x: &RawArray, selection: &Selection) -> RawArray {
+    let (start, strides) = selection.begin(&x.strides);
+    x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
+}
+
+/// Runs a kernel over operands of one shape, of which the last are offsets and the first is written.
+fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3]) -> Result<()> {
+    let merged = Merged::new(&operands);
+    if merged.n() == 0 {
+        return Ok(());
+    }
+    let kernel = b.kernel(op, &PROGRAM, Instance::new(name, tag(&merged), &[operands[0].dtype]))?;
+    let (pointers, walk) = (operands.map(RawArray::pointer), merged.walk::<3>(op)?);
+    let arguments: [&dyn Argument; 4] = [&pointers[0], &pointers[1], &pointers[2], &walk];
+    // SAFETY: the arguments are those of `gather`, `put` and `put_sum`; the walk stays within the arrays, and an offset leads
+    // from an element of the one that is indexed to another of its.
+    unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments) }
+}
+
+/// The template argument for the axes of a walk.
+fn tag(merged: &Merged) -> &'static str {
+    let rank = if merged.is_small() { merged.rank() } else { 16 };
+    RANKS.iter().find(|(known, _)| *known == rank).map_or("", |(_, tag)| tag)
+}
+
+/// An axis and the indices that choose from it.
+struct Along {
+    axis: usize,
+    indices: RawArray,
+    /// Whether an index may be outside.
+    may_miss: bool,
+}
+
+/// The arrays of a list of indices.
+struct Picked {
+    along: Vec<Along>,
+    /// Of the result.
+    shape: Vec<usize>,
+    /// Of the arrays together.
+    arrays: Vec<usize>,
+}
+
+impl Picked {
+    fn new(b: &Cuda, op: &'static str, selection: &Selection, index: Indices<'_, Cuda>, size: usize) -> Result<Picked> {
+        let items: Vec<Index<'_, Cuda>> = index.iter().collect();
+        let (mut along, mut shapes) = (Vec::new(), Vec::new());
+        for pick in &selection.picks {
+            match items[pick.item] {
+                Index::Array(indices) => {
+                    b.check(op, &indices.raw)?;
+                    along.push(Along { axis: pick.axis, indices: indices.raw.clone(), may_miss: true });
+                    shapes.push(indices.shape().to_vec());
+                }
+                Index::Mask(mask) => {
+                    b.check(op, &mask.raw)?;
+                    // an index for each axis, one list after the other
+                    let places = MaskIndices::of(b, op, &mask.raw)?.places(b, false)?;
+                    shapes.push(vec![places.shape[1]]);
+                    let one = |k| places.sliced(0, k, 1, 1).without(0);
+                    let each = (0..pick.axes).map(|k| Along { axis: pick.axis + k, indices: one(k), may_miss: false });
+                    along.extend(each);
+                }
+                Index::Slice(_) | Index::New | Index::Rest => {}
+            }
+        }
+        let (shape, arrays) = selection.shape(op, shapes.iter().map(|shape| &shape[..]), size)?;
+        Ok(Picked { along, shape, arrays })
+    }
+
+    /// Where the arrays lead in `x`, contiguous; with `with_places`, also which of the places it is that they choose from.
+    fn offsets(&self, b: &Cuda, op: &'static str, x: &RawArray, with_places: bool) -> Result<(RawArray, Bounds)> {
+        let offsets = b.uninit_raw(op, DType::Int64, &self.arrays)?;
+        let places = if with_places { b.uninit_raw(op, DType::Int64, &self.arrays)? } else { offsets.clone() };
+        let found = b.uninit_raw(op, DType::UInt64, &[self.along.len()])?;
+        b.set_bytes(op, &offsets, 0)?;
+        if with_places {
+            b.set_bytes(op, &places, 0)?;
+        }
+        b.set_bytes(op, &found, u8::MAX)?;
+        let mut bounds = Bounds { found, places: places.clone(), checks: Vec::new() };
+        let n = offsets.size();
+        let mut place_stride = 1_i64;
+        for (k, Along { axis, indices, may_miss }) in self.along.iter().enumerate().rev().filter(|_| n > 0) {
+            let (len, wide) = (x.shape[*axis], indices.broadcast(op, &self.arrays)?);
+            let merged = Merged::new(&[&offsets, &wide]);
+            let kernel = b.kernel(op, &PROGRAM, Instance::new("add_offsets", tag(&merged), &[]))?;
+            let walk = merged.walk::<2>(op)?;
+            let place_pointer = if with_places { places.pointer() } else { 0 };
+            let pointers =
+                [offsets.pointer(), place_pointer, wide.pointer(), bounds.found.sliced(0, k, 1, 1).pointer()];
+            // the kernel's `AlongAxis`
+            let along = [len as i64, x.strides[*axis] as i64, place_stride];
+            let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &walk, &along];
+            // SAFETY: the arguments are those of `add_offsets`; the walk stays within the offsets and the indices, there are as
+            // many places as offsets, and a place for what is found.
+            unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments)? };
+            place_stride = place_stride.wrapping_mul(len as i64);
+            if *may_miss {
+                bounds.checks.push((k, *axis, len, wide));
+            }
+        }
+        bounds.checks.reverse();
+        Ok((offsets, bounds))
+    }
+
+    /// How many places the arrays choose from.
+    fn chosen_from(&self, op: &'static str, x: &RawArray) -> Result<usize> {
+        let lengths: Vec<usize> = self.along.iter().map(|along| x.shape[along.axis]).collect();
+        rules::count(op, &lengths, size_of::<i64>())
+    }
+
+    /// The axes that are kept as axes of the result: index 0 along those of the arrays.
+    fn spread(&self, op: &'static str, kept: &RawArray, selection: &Selection) -> Result<RawArray> {
+        let wide = (0..self.arrays.len()).fold(kept.clone(), |kept, _| kept.expanded(selection.before));
+        wide.broadcast(op, &self.shape)
+    }
+
+    /// An array over those of the arrays, as one of the result.
+    fn along(&self, op: &'static str, offsets: &RawArray, selection: &Selection) -> Result<RawArray> {
+        let behind = selection.kept.len() - selection.before;
+        let axes = self.arrays.len();
+        (0..behind).fold(offsets.clone(), |offsets, _| offsets.expanded(axes)).broadcast(op, &self.shape)
+    }
+}
+
+/// A check of the bounds of arrays of indices that is under way on the device.
+struct Bounds {
+    /// For each axis that is chosen from the first place of an index outside, or all bits set.
+    found: RawArray,
+    /// For each offset the place, of all that are chosen from.
+    places: RawArray,
+    /// Which of the places, the axis, its length and the indices.
+    checks: Vec<(usize, usize, usize, RawArray)>,
+}
+
+impl Bounds {
+    /// An error if there was an index outside; waits for the device.
+    fn result(&self, b: &Cuda, op: &'static str) -> Result<()> {
+        if self.checks.is_empty() {
+            return Ok(());
+        }
+        let found = b.download::<u64>(op, &self.found)?;
+        for (k, axis, len, indices) in &self.checks {
+            if found[*k] == u64::MAX {
+                continue;
+            }
+            let (mut rest, mut one) = (found[*k] as usize, indices.clone());
+            for at in (0..indices.shape.len()).rev() {
+                one = one.sliced(at, rest % indices.shape[at], 1, 1).without(at);
+                rest /= indices.shape[at];
+            }
+            let index = b.download::<i64>(op, &one)?[0];
+            return Err(Error::Index { op, index: index.into(), axis: *axis, len: *len });
+        }
+        Ok(())
+    }
+
+    /// The offsets, but for those whose place a later one has too; there are `len` places.
+    fn without_earlier(&self, b: &Cuda, op: &'static str, offsets: RawArray, len: usize) -> Result<RawArray> {
+        let n = offsets.size();
+        if n < 2 {
+            return Ok(offsets);
+        }
+        // for each place the last offset that leads there
+        let last = b.uninit_raw(op, DType::Int64, &[len])?;
+        b.set_bytes(op, &last, u8::MAX)?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("last_of", "", &[]))?;
+        let lengths = [n as u64, len as u64];
+        let arguments: [&dyn Argument; 3] = [&last.pointer(), &self.places.pointer(), &lengths];
+        // SAFETY: the arguments are those of `last_of`: `len` places, and `n` indices of them.
+        unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("drop_earlier", "", &[]))?;
+        let pointers = [offsets.pointer(), self.places.pointer(), last.pointer()];
+        let arguments: [&dyn Argument; 4] = [&pointers[0], &pointers[1], &pointers[2], &(n as u64)];
+        // SAFETY: the arguments are those of `drop_earlier`: `n` offsets with their places, and the last of each place.
+        unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
+        Ok(offsets)
+    }
+}
