@@ -195,7 +195,7 @@ fn reduces_alike<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) {
     let flags = expr!(b, x < y).unwrap();
     let lists: [&[isize]; 6] = [&[0], &[-1], &[1], &[0, 1], &[0, 2], &[]];
     for axis in lists.map(|list| Axes::from(list.to_vec())).into_iter().chain([Axes::All]) {
-        let a = || axis.clone();
+        let a = || axis;
         macro_rules! same {
             ($($op:ident $with:ident $options:ident)*) => {$(
                 let what = format!("{} {} {axis:?} of {:?}", stringify!($op), T::DTYPE, b.shape(&whole));
