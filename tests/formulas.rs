@@ -313,7 +313,7 @@ fn reductions_of_formulas_need_no_array() {
             let whole = expr!(b, (x - y) * x).unwrap();
             let flags = expr!(b, x < y).unwrap();
             for axis in [Axes::All, 0.into(), (-1).into(), [0, 1].into(), 1.into(), [0, 2].into(), [0; 0].into()] {
-                let a = || axis.clone();
+                let a = || axis;
                 let what = format!("{} {:?} {:?} {:?} {axis:?}", T::DTYPE, x.shape(), x.strides(), y.strides());
                 macro_rules! same {
                     ($($op:ident $with:ident $options:ident)*) => {$(

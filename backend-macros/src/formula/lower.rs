@@ -33,6 +33,8 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
         #[allow(unused_imports)]
         use #rt::Arrays as _;
         match (#backend).as_backend() {
+            // the last step may be a call that ends in `?`
+            #[allow(clippy::needless_question_mark)]
             __b => (|| -> #rt::Result<_> {
                 #code
                 #rt::Result::Ok(#value)
