@@ -884,6 +884,36 @@ impl crate::runtime::Arrays for AnyBackend {
             }
         }
     }
+    fn fused_reduction<
+        L: crate::runtime::formula::Layout,
+        E: crate::runtime::formula::Node<L::Elements>
+            + crate::runtime::formula::Typed<Out = T>,
+        T: crate::runtime::Element,
+        U: crate::runtime::Element,
+    >(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn ::core::any::Any],
+        reduction: &crate::runtime::formula::Reduction,
+    ) -> Option<crate::runtime::Result<AnyArray<U>>> {
+        match self {
+            AnyBackend::Numpyish(b) => {
+                Some(
+                    b
+                        .fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?
+                        .map(AnyArray::Numpyish),
+                )
+            }
+            AnyBackend::Torch(b) => {
+                Some(
+                    b
+                        .fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?
+                        .map(AnyArray::Torch),
+                )
+            }
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),

@@ -254,9 +254,14 @@ fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
 where
     E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
 {
+    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs(b, leaves)?, over)
+}
+
+/// The arrays of a formula as inputs of a kernel of the backend, if all of them can be that.
+pub(super) fn inputs<'a, B: Arrays, L: Leaves<'a, B>>(b: &B, leaves: &L) -> Option<Vec<&'a dyn Any>> {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);
-    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?, over)
+    inputs.arrays
 }
 
 /// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.
