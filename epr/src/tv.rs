@@ -207,7 +207,7 @@ fn scalar<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<f64> {
 }
 
 fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<f64> {
-    scalar(b, &b.sum(&b.multiply(x, y)?, ..)?)
+    scalar(b, &b.sum(b.multiply(x, y)?, ..)?)
 }
 
 /// The weight of `lambda` = 1: the size of the misfit for this reference spectrum and sampling.
