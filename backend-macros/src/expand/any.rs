@@ -121,7 +121,7 @@ impl Expand<'_> {
                     }
 
                     #[doc(hidden)]
-                    #[inline]
+                    #[inline(always)]
                     #[allow(unreachable_patterns)]
                     pub fn #get_given<'a>(
                         x: ::std::borrow::Cow<'a, #any_array<T>>,
@@ -137,7 +137,7 @@ impl Expand<'_> {
                     }
 
                     #[doc(hidden)]
-                    #[inline]
+                    #[inline(always)]
                     pub fn #get_operand<'a>(x: #rt::Operand<'a, #any_name, T>, op: &'static str) -> #rt::Result<#rt::Operand<'a, #ty, T>> {
                         Ok(match x {
                             #rt::Operand::Scalar(s) => #rt::Operand::Scalar(s),

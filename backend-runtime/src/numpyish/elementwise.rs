@@ -57,7 +57,7 @@ macro_rules! run {
 
 /// One op over an operand. An array that has the dtype to which it is converted is shared, which copies nothing until either
 /// is written to.
-#[inline]
+#[inline(always)] // what an operand is, is known where it is called
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
@@ -72,7 +72,7 @@ where
 }
 
 /// One op over two operands, broadcast to one shape.
-#[inline]
+#[inline(always)] // what an operand is, is known where it is called
 pub fn each2<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -86,7 +86,7 @@ where
 }
 
 /// One op over three operands, broadcast to one shape.
-#[inline]
+#[inline(always)] // what an operand is, is known where it is called
 pub fn each3<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -101,7 +101,7 @@ where
 }
 
 /// One op over an operand, as a tuple.
-#[inline]
+#[inline(always)] // what an operand is, is known where it is called
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A,)> + EachSource + Sync,
@@ -110,7 +110,7 @@ where
 }
 
 /// One op over two operands of any dtypes, broadcast to one shape.
-#[inline]
+#[inline(always)] // what an operand is, is known where it is called
 pub fn each_of2<A: Element, B: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -124,7 +124,7 @@ where
 }
 
 /// One op over three operands of any dtypes, broadcast to one shape.
-#[inline]
+#[inline(always)] // what an operand is, is known where it is called
 pub fn each_of3<A: Element, B: Element, C: Element, F>(
     _: &Numpyish,
     f: &F,

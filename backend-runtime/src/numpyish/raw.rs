@@ -59,7 +59,7 @@ impl<'a, T: Element> HostView<'a, T> {
 }
 
 /// A view of an operand: a scalar has no axes.
-#[inline]
+#[inline(always)]
 pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
     match x {
         Operand::Array(x) => view(x),
