@@ -50,6 +50,7 @@ pub mod conformance;
 
 #[doc(hidden)]
 pub mod indexing;
+pub mod lazy;
 #[doc(hidden)]
 pub mod linalg;
 #[doc(hidden)]
@@ -59,6 +60,7 @@ pub mod nufft;
 pub mod reduction;
 mod show;
 
+pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
 pub use show::Show;
 
