@@ -26,32 +26,64 @@ use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
 use fold::Folding;
 use plan::{Plan, Reading};
 
-macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident, $of:ident: $bound:ident => $result:ty, |$x:ident, $axis:ident, $keep:ident| $body:expr;)*) => {$(
-        $(#[$doc])*
-        pub fn $name<T: $bound>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<$result>> {
-            typed($of(view(x).into(), axis, keepdims))
-        }
-
-        /// The same of what may be a formula.
-        pub fn $of($x: Source<'_>, $axis: Axes, $keep: bool) -> Result<RawArray> {
-            $body
-        }
-    )*};
+/// Sum over axes.
+pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
+    typed(sum_of(view(x).into(), axis, keepdims))
 }
-reductions! {
-    /// Sum over axes.
-    sum, sum_of: Element => T::Sum, |x, axis, keepdims| total("sum", x, axis, keepdims);
-    /// Whether any element over axes is nonzero.
-    any, any_of: Element => bool, |x, axis, keepdims| nonzero("any", x, axis, keepdims, fold::maxima, 0.0);
-    /// Whether all elements over axes are nonzero.
-    all, all_of: Element => bool, |x, axis, keepdims| nonzero("all", x, axis, keepdims, fold::minima, 1.0);
-    /// The largest element, over axes.
-    max, max_of: Ordered => T, |x, axis, keepdims| extreme("max", x, axis, keepdims, fold::maxima);
-    /// The smallest element, over axes.
-    min, min_of: Ordered => T, |x, axis, keepdims| extreme("min", x, axis, keepdims, fold::minima);
-    /// Arithmetic mean over axes.
-    mean, mean_of: Float => T, |x, axis, keepdims| average("mean", x, axis, keepdims);
+
+/// The same of what may be a formula.
+pub fn sum_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    total("sum", x, axis, keepdims)
+}
+
+/// Whether any element over axes is nonzero.
+pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
+    typed(any_of(view(x).into(), axis, keepdims))
+}
+
+/// The same of what may be a formula.
+pub fn any_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    nonzero("any", x, axis, keepdims, fold::maxima, 0.0)
+}
+
+/// Whether all elements over axes are nonzero.
+pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
+    typed(all_of(view(x).into(), axis, keepdims))
+}
+
+/// The same of what may be a formula.
+pub fn all_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    nonzero("all", x, axis, keepdims, fold::minima, 1.0)
+}
+
+/// The largest element, over axes.
+pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(max_of(view(x).into(), axis, keepdims))
+}
+
+/// The same of what may be a formula.
+pub fn max_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    extreme("max", x, axis, keepdims, fold::maxima)
+}
+
+/// The smallest element, over axes.
+pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(min_of(view(x).into(), axis, keepdims))
+}
+
+/// The same of what may be a formula.
+pub fn min_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    extreme("min", x, axis, keepdims, fold::minima)
+}
+
+/// Arithmetic mean over axes.
+pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(mean_of(view(x).into(), axis, keepdims))
+}
+
+/// The same of what may be a formula.
+pub fn mean_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    average("mean", x, axis, keepdims)
 }
 
 /// Variance over axes.
