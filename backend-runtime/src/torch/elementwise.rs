@@ -1,4 +1,7 @@
-//! Elementwise ops that libtorch lacks for some dtypes, or defines otherwise than NumPy.
+//! Elementwise ops that libtorch lacks for some dtypes, or defines otherwise than NumPy; those of rows with expressions only are loops
+//! over the host's memory.
+
+pub use super::loops::{each_of1, each_of2, each_of3, each1, each2, each3};
 
 use super::{
     Operand, Torch, TorchArray,

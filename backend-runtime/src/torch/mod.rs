@@ -19,6 +19,7 @@ mod build;
 mod call;
 mod ffi;
 mod locate;
+mod loops;
 mod ops;
 mod schema;
 mod strategy;

@@ -1,5 +1,7 @@
 //! Reductions over axes, scans along one axis.
 
+pub use super::loops::fold;
+
 use super::{
     Torch, TorchArray,
     call::{OpContext, Schema, args},
