@@ -49,6 +49,7 @@ pub mod conformance;
 
 #[doc(hidden)]
 pub mod indexing;
+pub mod lazy;
 #[doc(hidden)]
 pub mod linalg;
 #[doc(hidden)]
@@ -58,6 +59,7 @@ pub mod nufft;
 pub mod reduction;
 mod show;
 
+pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
 pub use show::Show;
 

@@ -183,6 +183,99 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     assigned(&AnyBackend::from(b));
 }
 
+/// Shape and bits of the elements, for floats and all else.
+fn exactly<B: Backend, T: Element>(b: &B, x: Result<B::Array<T>>) -> Result<(Vec<usize>, Vec<String>)> {
+    let x = b.to_ndarray(&x?)?;
+    Ok((x.shape().to_vec(), x.iter().map(|v| format!("{v:?}")).collect()))
+}
+
+/// A reduction of a formula has the bits of the reduction of the array that the formula gives.
+fn reduces_alike<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) {
+    let whole = expr!(b, (x - y) * x).unwrap();
+    let flags = expr!(b, x < y).unwrap();
+    let lists: [&[isize]; 6] = [&[0], &[-1], &[1], &[0, 1], &[0, 2], &[]];
+    for axis in lists.map(|list| Axes::from(list.to_vec())).into_iter().chain([Axes::All]) {
+        let a = || axis;
+        macro_rules! same {
+            ($($op:ident $with:ident $options:ident)*) => {$(
+                let what = format!("{} {} {axis:?} of {:?}", stringify!($op), T::DTYPE, b.shape(&whole));
+                let (fused, plain) = (expr!(b, $op((x - y) * x, a())), b.$op(&whole, a()));
+                assert_eq!(exactly(b, fused), exactly(b, plain), "{what}");
+                let (fused, plain) = (
+                    expr!(b, $op(x < y, a(), keepdims = true)),
+                    b.$with(&flags, a(), $options::new().keepdims(true)),
+                );
+                assert_eq!(exactly(b, fused), exactly(b, plain), "{what}");
+            )*};
+        }
+        same! { sum sum_with SumOptions   any any_with AnyOptions   all all_with AllOptions
+        count_nonzero count_nonzero_with CountNonzeroOptions   prod prod_with ProdOptions }
+        for (fused, plain) in [
+            (expr!(b, max((x - y) * x, a())), b.max(&whole, a())),
+            (expr!(b, min((x - y) * x, a())), b.min(&whole, a())),
+            (expr!(b, mean((x - y) * x, a())), b.mean(&whole, a())),
+        ] {
+            assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis:?}", T::DTYPE);
+        }
+    }
+}
+
+#[test]
+fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    fn of<T: Real>(b: &Cuda, layouts: usize) {
+        let new = |shape: &[usize], seed: u64| -> CudaArray<T> {
+            b.from_ndarray(Numpyish::seeded(seed).random_normal(shape).unwrap()).unwrap()
+        };
+        let part = |x: &CudaArray<T>, slices: &[Slice]| b.getitem(x, slices).unwrap();
+        let [x, y] = [1, 2].map(|seed| new(&[3, 10, 17], seed));
+        let turned = b.permute_dims(new(&[17, 10, 3], 3), ..).unwrap();
+        let steps = part(&new(&[6, 20, 34], 4), &[Slice::ALL.step(2), Slice::ALL.step(-2), Slice::ALL.step(2)]);
+        let [rows, other] = [5, 6].map(|seed| new(&[4, 640], seed));
+        for (x, y) in [
+            (&x, &y),
+            (&x, &turned),
+            (&turned, &turned),
+            (&steps, &x),
+            (&x, &part(&y, &backends::slices![0..1, .., 3..4])),
+            (&part(&x, &backends::slices![.., 5..6, ..]), &turned),
+            (&rows, &other),
+            (&b.permute_dims(&rows, ..).unwrap(), &b.permute_dims(&other, ..).unwrap()),
+            (&rows, &part(&other, &backends::slices![3])),
+            (&part(&rows, &backends::slices![.., 1..]), &part(&other, &backends::slices![0..1, 0..1])),
+            (&new(&[], 9), &new(&[], 10)),
+            (&part(&x, &backends::slices![0..0]), &part(&y, &backends::slices![0..1])),
+        ]
+        .into_iter()
+        .take(layouts)
+        {
+            reduces_alike(b, x, y);
+        }
+    }
+    of::<f64>(&b, usize::MAX);
+    of::<f32>(&b, 4);
+    of::<backends::f16>(&b, 2);
+    let any = AnyBackend::from(b.clone());
+    let x = any.asarray([[1.0, 2.0], [3.0, 4.0]]).unwrap();
+    reduces_alike(&any, &x, &x);
+    // no array of the values, and errors as without fusing
+    let [x, y, z] = samples(&b, 9000);
+    let n = b.asarray([1_i32, 2, 3]).unwrap();
+    let sum = within(2, 2, || expr!(b, sum((x - y) * *2 + z * 0.5, ..)));
+    let whole = expr!(b, (x - y) * *2 + z * 0.5).unwrap();
+    assert_eq!(exactly(&b, Ok(sum)), exactly(&b, b.sum(&whole, ..)));
+    let small = within(1, 1, || expr!(b, sum(n * n, ..)));
+    assert_eq!(b.to_ndarray(&small).unwrap(), HOST.asarray(14_i64).unwrap());
+    let (x, y) = (b.zeros::<f64>([2, 3]).unwrap(), b.zeros::<f64>([4]).unwrap());
+    assert_eq!(expr!(b, sum(x + y, ..)).unwrap_err(), expr!(b, x + y).unwrap_err());
+    assert_eq!(expr!(b, sum(x + x, 2)).unwrap_err(), b.sum(&x, 2).unwrap_err());
+    let none = b.zeros::<f64>([0, 3]).unwrap();
+    assert_eq!(expr!(b, max(none + none, 0)).unwrap_err(), b.max(&none, 0).unwrap_err());
+    let many = b.zeros::<f64>([600]).unwrap();
+    let why = expr!(b, sum(whole + many, ..)).unwrap_err().to_string();
+    assert!(why.starts_with("expr"), "{why}");
+}
+
 /// Set in the processes that [`kernels_are_compiled_once`] starts.
 const CHILD: &str = "CUDA_FORMULAS_CHILD";
 

@@ -884,6 +884,36 @@ impl crate::runtime::Arrays for AnyBackend {
             }
         }
     }
+    fn fused_reduction<
+        L: crate::runtime::formula::Layout,
+        E: crate::runtime::formula::Node<L::Elements>
+            + crate::runtime::formula::Typed<Out = T>,
+        T: crate::runtime::Element,
+        U: crate::runtime::Element,
+    >(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn ::core::any::Any],
+        reduction: &crate::runtime::formula::Reduction,
+    ) -> Option<crate::runtime::Result<AnyArray<U>>> {
+        match self {
+            AnyBackend::Numpyish(b) => {
+                Some(
+                    b
+                        .fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?
+                        .map(AnyArray::Numpyish),
+                )
+            }
+            AnyBackend::Torch(b) => {
+                Some(
+                    b
+                        .fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?
+                        .map(AnyArray::Torch),
+                )
+            }
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),
@@ -2225,6 +2255,24 @@ pub fn call<B: crate::Backend>(
         "ends" => ops::ends::call(b, args, options),
         "is_flat" => ops::is_flat::call(b, args, options),
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
+    }
+}
+/// The rows of the op table that are scalar expressions.
+#[allow(clippy::should_implement_trait, clippy::type_complexity)]
+impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
+    ///x1 + x2. The op [`add`](ops::add).
+    #[inline(always)]
+    pub fn add<Y: crate::lazy::Term>(
+        self,
+        x2: Y,
+    ) -> crate::lazy::Two<ops::add, X, L, Y::Tree, Y::Leaves>
+    where
+        <X as crate::runtime::formula::Typed>::Out: crate::runtime::formula::Join<
+            <Y::Tree as crate::runtime::formula::Typed>::Out,
+        >,
+        ops::add: crate::runtime::Each<2, crate::lazy::DTypeOf<X, Y::Tree>>,
+    {
+        crate::lazy::two(ops::add {}, self, x2.into_term())
     }
 }
 /**The sum of all op groups: the bound that generic code asks for.

@@ -2,7 +2,7 @@
 
 use crate::{
     ArrayAttributes, Element, Error, HostArray, IntoArray, Result,
-    formula::{self, Layout, Leaves, Node, Run, Typed},
+    formula::{self, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
     numpyish::raw::HostView,
 };
@@ -96,7 +96,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Whether the backend has [`Arrays::fused`].
+    /// Whether the backend has [`Arrays::fused`] and [`Arrays::fused_reduction`].
     #[doc(hidden)]
     const FUSES: bool = false;
 
@@ -120,6 +120,19 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         _inputs: &[&dyn Any],
         _over: Option<&dyn Any>,
     ) -> Option<Result<Self::Array<T>>> {
+        None
+    }
+
+    /// Reduces a formula over all its arrays in kernels of the backend, without an array of its values; none where that cannot be.
+    #[doc(hidden)]
+    #[inline]
+    fn fused_reduction<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(
+        &self,
+        _e: &E,
+        _scalars: L::Scalars,
+        _inputs: &[&dyn Any],
+        _reduction: &Reduction,
+    ) -> Option<Result<Self::Array<U>>> {
         None
     }
 

@@ -197,6 +197,25 @@ impl Expand<'_> {
                     }
                 }
 
+                fn fused_reduction<
+                    L: #rt::formula::Layout,
+                    E: #rt::formula::Node<L::Elements> + #rt::formula::Typed<Out = T>,
+                    T: #rt::Element,
+                    U: #rt::Element,
+                >(
+                    &self,
+                    e: &E,
+                    scalars: L::Scalars,
+                    inputs: &[&dyn ::core::any::Any],
+                    reduction: &#rt::formula::Reduction,
+                ) -> Option<#rt::Result<#any_array<U>>> {
+                    match self {
+                        #(#any_name::#variant(b) => {
+                            Some(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?.map(#any_array::#variant))
+                        })*
+                    }
+                }
+
                 fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
 
                 fn synchronize(&self) -> #rt::Result<()> {

@@ -275,15 +275,22 @@ impl Expand<'_> {
     fn reduction(&self, op: &Op) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let (path, result) = (self.scalar_struct(op).0, elem(op.result.elem(), op));
-        let fused = match &op.facts.fused {
+        let (fused, kind) = match &op.facts.fused {
             Some(path) => {
                 let function = function(path);
-                quote!(rt::numpyish::#function(source, axis, keepdims))
+                (
+                    quote!(rt::numpyish::#function(source, axis, keepdims)),
+                    quote!(rt::formula::ReductionKind::Function(#path)),
+                )
             }
-            None => quote! {
-                rt::numpyish::reduction::fold_of(self, source, <#result as rt::Element>::DTYPE, axis, keepdims)
-            },
+            None => (
+                quote! {
+                    rt::numpyish::reduction::fold_of(self, source, <#result as rt::Element>::DTYPE, axis, keepdims)
+                },
+                quote!(rt::formula::ReductionKind::Fold(<Self as rt::FoldSource>::CUDA, rt::FoldSource::params(self))),
+            ),
         };
+        let name = &op.name;
         let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_path(op));
         let arguments = op.positional().map(|p| match p.name.as_str() {
             "axis" => quote!(axis),
@@ -295,6 +302,8 @@ impl Expand<'_> {
             #[doc(hidden)]
             impl<B: #backend, T: #bound> rt::formula::Reduce<B, T> for #path {
                 type Out = #result;
+                const NAME: &'static str = #name;
+                fn kind(&self) -> rt::formula::ReductionKind { #kind }
                 fn fused(
                     &self,
                     source: rt::numpyish::source::Source<'_>,

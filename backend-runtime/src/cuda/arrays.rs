@@ -3,7 +3,7 @@
 use super::{array::CudaArray, backend::Cuda, copy::contiguous, formula};
 use crate::{
     ArrayAttributes, Arrays, Element, Error, HostArray, Result,
-    formula::{Layout, Node, Typed},
+    formula::{Layout, Node, Reduction, Typed},
 };
 use std::any::Any;
 
@@ -62,6 +62,16 @@ impl Arrays for Cuda {
         over: Option<&dyn Any>,
     ) -> Option<Result<CudaArray<T>>> {
         formula::run::<L, E, T>(self, e, &scalars, inputs, over)
+    }
+
+    fn fused_reduction<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn Any],
+        reduction: &Reduction,
+    ) -> Option<Result<CudaArray<U>>> {
+        formula::reduce::<L, E, T, U>(self, e, &scalars, inputs, reduction)
     }
 
     fn is_alone<T: Element>(&self, x: &mut CudaArray<T>) -> bool {

@@ -3,13 +3,14 @@
 use super::{
     Cuda, CudaArray,
     array::RawArray,
-    map::{Input, Members, map, map_into},
+    map::{Input, Members, map, map_into, result_strides},
     program::{Formula, Program, ProgramSource},
+    reduction::{self, Values},
     text::{Arguments, Text},
 };
 use crate::{
     DType, Element, Result,
-    formula::{self, Layout, Node, Typed},
+    formula::{self, Layout, Node, Reduction, Typed},
     load::cache::hash,
     rules,
 };
@@ -32,12 +33,8 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         Some(over) => Some(over.downcast_ref::<RawArray>().filter(|x| takes(x, T::DTYPE, &inputs))?),
         None => None,
     };
-    let (formula, numbers) = text_of::<L, E>();
-    let mut arguments = Arguments::default();
-    e.numbers(&L::numbers(scalars), &mut arguments);
+    let (formula, arguments) = written::<L, E>(e, scalars);
     let members = arguments.members();
-    // the kernel reads as many as its text names
-    assert_eq!(members.len(), numbers, "the numbers of a formula are not those of its text");
     if size_of_val(members) > Members::MOST {
         return None;
     }
@@ -49,10 +46,53 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     Some(result.map(CudaArray::of))
 }
 
+/// Reduces a formula over its arrays, without an array of its values; none where that cannot be, as in [`run`].
+pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(
+    b: &Cuda,
+    e: &E,
+    scalars: &L::Scalars,
+    arrays: &[&dyn Any],
+    reduction: &Reduction,
+) -> Option<Result<CudaArray<U>>> {
+    let arrays = arrays.iter().map(|x| x.downcast_ref()).collect::<Option<Vec<&RawArray>>>()?;
+    let (formula, arguments) = written::<L, E>(e, scalars);
+    let members = arguments.members();
+    if size_of_val(members) > Values::MOST {
+        return None;
+    }
+    let laid_out = || -> Result<(RawArray, Vec<RawArray>)> {
+        arrays.iter().try_for_each(|x| b.check(formula::NAME, x))?;
+        let shape = rules::broadcast_all(formula::NAME, arrays.iter().map(|x| &x.shape[..]))?;
+        let inputs = arrays.iter().map(|x| x.broadcast(formula::NAME, &shape)).collect::<Result<_>>()?;
+        let strides = result_strides(&shape, &arrays.iter().map(|x| Input::Array(x)).collect::<Vec<_>>());
+        // of the values there is the layout, and no memory
+        Ok((
+            RawArray { dtype: T::DTYPE, shape, strides, offset: 0, memory: b.device.allocate(formula::NAME, 0)? },
+            inputs,
+        ))
+    };
+    let (x, inputs) = match laid_out() {
+        Ok(laid_out) => laid_out,
+        Err(why) => return Some(Err(why)),
+    };
+    let values = Values { formula, members: members.into(), inputs: &inputs };
+    Some(reduction::of_formula(b, reduction, &x, &values, U::DTYPE)?.map(CudaArray::of))
+}
+
 /// Whether an array takes the result of a formula over the inputs.
 fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
     let shape = rules::broadcast_all(formula::NAME, inputs.iter().map(Input::shape));
     x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
+}
+
+/// A formula's text and its numbers.
+fn written<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> (Formula, Arguments) {
+    let (formula, numbers) = text_of::<L, E>();
+    let mut arguments = Arguments::default();
+    e.numbers(&L::numbers(scalars), &mut arguments);
+    // the kernel reads as many as its text names
+    assert_eq!(arguments.members().len(), numbers, "the numbers of a formula are not those of its text");
+    (formula, arguments)
 }
 
 /// The texts of formulas by their types, and how many numbers each takes. They stay to the end of the process, as the kernels do.
@@ -108,11 +148,7 @@ mod tests {
         e: E,
         leaves: &L,
     ) -> (Formula, Arguments) {
-        let mut arguments = Arguments::default();
-        e.numbers(&L::Layout::numbers(&leaves.scalars()), &mut arguments);
-        let (formula, numbers) = text_of::<L::Layout, E>();
-        assert_eq!(arguments.members().len(), numbers);
-        (formula, arguments)
+        super::written::<L::Layout, E>(&e, &leaves.scalars())
     }
 
     #[test]

@@ -157,11 +157,8 @@ pub(crate) fn map(
         map_into(b, op, program, members, inputs, &out)?;
         return Ok(out);
     }
-    let order = memory_order(&shape, inputs);
-    let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-    let mut back = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
-    let out = b.uninit_raw(op, dtype, &in_order)?.permuted(&back);
+    let mut out = b.uninit_raw(op, dtype, &shape)?;
+    out.strides = result_strides(&shape, inputs);
     map_into(b, op, program, members, inputs, &out)?;
     Ok(out)
 }
@@ -171,6 +168,15 @@ pub(crate) fn map(
 fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     let mut arrays = inputs.iter().filter_map(Input::array);
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
+}
+
+/// The strides that a result of the inputs is given.
+pub(super) fn result_strides(shape: &[usize], inputs: &[Input]) -> Vec<isize> {
+    let order = memory_order(shape, inputs);
+    let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let mut strides = vec![0; shape.len()];
+    order.iter().zip(rules::c_strides(&in_order)).for_each(|(&axis, stride)| strides[axis] = stride);
+    strides
 }
 
 fn is_without_repetition(x: &RawArray) -> bool {

@@ -52,6 +52,8 @@ pub enum ProgramSource {
     Fold(FoldKernel),
     /// A formula.
     Formula(Formula),
+    /// Reductions of what a formula gives: those that the kernels know, or that of a row.
+    FormulaFold(Formula, Option<FoldKernel>),
 }
 
 /// A formula: the structs of its rows and its own.
@@ -113,7 +115,7 @@ impl Program {
             ProgramSource::File(_) => "",
             ProgramSource::Each(expression) => expression.text,
             ProgramSource::Fold(fold) => fold.map,
-            ProgramSource::Formula(formula) => formula.key,
+            ProgramSource::Formula(formula) | ProgramSource::FormulaFold(formula, _) => formula.key,
         }
     }
 
@@ -127,6 +129,11 @@ impl Program {
                 let struct_ = fold_struct(&fold, "k_fold");
                 format!("{PRELUDE}{}{}{struct_}{}", FOLD_PARTS[0], FOLD_PARTS[1], FOLD_PARTS[2])
             }
+            ProgramSource::FormulaFold(formula, fold) => {
+                let struct_ = fold.map(|fold| fold_struct(&fold, "k_fold")).unwrap_or_default();
+                let [locate, folds, kernels] = FOLD_PARTS;
+                format!("{PRELUDE}{locate}{folds}{struct_}{kernels}{REDUCE_FORMULA}{}", formula.structs)
+            }
         }
     }
 }
@@ -134,6 +141,9 @@ impl Program {
 /// What is before a row's reduction, and the kernels after it.
 const FOLD_PARTS: [&str; 3] =
     [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
+
+/// The kernel around a formula and a reduction.
+const REDUCE_FORMULA: &str = include_str!("kernels/reduce_formula.cuh");
 
 /// What the kernels of a `fold` row need before and after its struct.
 pub(super) fn around_folds() -> [String; 2] {

@@ -28,7 +28,7 @@ pub trait Visitor<'a, B: Arrays> {
 /// The dtypes of leaves, and how one element of each is loaded in a loop on the host.
 pub trait Layout: 'static {
     /// One element of each leaf.
-    type Elements: Copy;
+    type Elements: Copy + Loaded;
     /// The values of the scalars.
     type Scalars: Copy + Send + Sync + 'static;
     /// What elements are loaded from.
@@ -52,12 +52,34 @@ pub trait Layout: 'static {
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements;
 }
 
+/// One element of each leaf.
+pub trait Loaded {
+    /// How many of them are elements of arrays.
+    const ARRAYS: usize;
+}
+
+impl Loaded for () {
+    const ARRAYS: usize = 0;
+}
+
+impl<T: Element> Loaded for T {
+    const ARRAYS: usize = 1;
+}
+
+impl<T> Loaded for Scalar<T> {
+    const ARRAYS: usize = 0;
+}
+
+impl<X: Loaded, R: Loaded> Loaded for (X, R) {
+    const ARRAYS: usize = X::ARRAYS + R::ARRAYS;
+}
+
 /// An array as a leaf.
 pub struct Array<'a, B: Arrays, T: Element>(pub(super) &'a B::Array<T>);
 
 /// A scalar as a leaf.
 #[derive(Clone, Copy, Debug)]
-pub struct Value<T>(pub(super) T);
+pub struct Value<T>(pub T);
 
 /// The layout of an array.
 pub struct OfArray<T>(PhantomData<fn() -> T>);

@@ -13,15 +13,21 @@ mod leaf;
 mod mixed;
 mod node;
 mod reduce;
+mod reduction;
 mod run;
+mod sides;
 mod writer;
 
 pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
-pub use leaf::{Array, AsOperand, IntoLeaf, Layout, Leaves, MOST, Value, Visitor, array, leaf, leaf_kind, operand};
+pub use leaf::{
+    Array, AsOperand, IntoLeaf, Layout, Leaves, Loaded, MOST, Value, Visitor, array, leaf, leaf_kind, operand,
+};
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
 pub use reduce::{Reduce, reduce};
+pub use reduction::{Reduction, ReductionKind};
 pub use run::{Call, Run, Valued, run, run_over, same_shape, whole};
+pub use sides::{Alone, It, Left, Lent, Right};
 pub use writer::{Numbers, Writer};
 
 /// Name of a formula in errors.

@@ -14,6 +14,9 @@ pub trait Typed: Copy + Send + Sync + 'static {
     /// An element, a scalar, or a number that was written.
     type Out: Copy + Valued;
 
+    /// Whether it is a leaf, and no op.
+    const IS_LEAF: bool = false;
+
     /// The whole number that was written, if it is one.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {

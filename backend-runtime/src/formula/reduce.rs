@@ -1,9 +1,11 @@
-//! Reductions of formulas: on the host without an array of the formula's values, elsewhere of such an array.
+//! Reductions of formulas: without an array of the formula's values on the host, and in kernels of backends that fuse; elsewhere of such an
+//! array.
 
 use super::{
     leaf::Leaves,
     node::Typed,
-    run::{OnHost, Run},
+    reduction::{Reduction, ReductionKind},
+    run::{OnHost, Run, inputs},
 };
 use crate::{
     Arrays, Axes, Element, Result,
@@ -14,6 +16,12 @@ use crate::{
 pub trait Reduce<B: Arrays, T: Element> {
     /// Dtype of the result.
     type Out: Element;
+
+    /// Name of the row.
+    const NAME: &'static str;
+
+    /// What the row makes of many elements, as data.
+    fn kind(&self) -> ReductionKind;
 
     /// The reduction of elements of `T` that are read once, on the host.
     fn fused(&self, source: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray>;
@@ -36,6 +44,14 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
+    if const { B::FUSES }
+        && let Some(inputs) = inputs(b, leaves)
+    {
+        let reduction = Reduction { op: R::NAME, kind: op.kind(), axis, keepdims };
+        if let Some(result) = b.fused_reduction::<L::Layout, E, T, R::Out>(e, leaves.scalars(), &inputs, &reduction) {
+            return result;
+        }
+    }
     let mut arrays = OnHost::new(b);
     leaves.visit(&mut arrays);
     let Some(views) = arrays.views() else {

@@ -2,7 +2,7 @@
 
 use super::{
     join::{Fits, Join, Literal, Scalar, Single, Whole},
-    leaf::{Array, Layout, Leaves, Value, Visitor},
+    leaf::{Array, Layout, Leaves, MOST, Value, Visitor},
     node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
 };
 use crate::{
@@ -24,11 +24,31 @@ pub trait Valued {
 
     /// Whether it is an array, which has another element at every place, and not a number.
     const IS_ARRAY: bool;
+
+    /// A part with leaves of its own, of a formula that runs op by op: in one pass, where it is an op with an array as result.
+    fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
+        e: &E,
+        b: &B,
+        leaves: &L,
+    ) -> Result<Self::Val<'a, B>>
+    where
+        Self: Copy,
+    {
+        e.run(b, leaves)
+    }
 }
 
 impl<T: Element> Valued for T {
     type Val<'a, B: Arrays> = Cow<'a, B::Array<T>>;
     const IS_ARRAY: bool = true;
+
+    fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = T>>(
+        e: &E,
+        b: &B,
+        leaves: &L,
+    ) -> Result<Cow<'a, B::Array<T>>> {
+        if const { E::IS_LEAF } { e.run(b, leaves) } else { b.formula(e, leaves).map(Cow::Owned) }
+    }
 }
 
 impl<T: Element> Valued for Scalar<T> {
@@ -167,6 +187,9 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
+    if const { L::Layout::ARRAYS > MOST } {
+        return Ok(e.run(b, leaves)?.into_owned());
+    }
     if const { B::FUSES }
         && let Some(result) = fused::<B, L, E, T>(b, e, leaves, None)
     {
@@ -197,7 +220,9 @@ pub unsafe fn run_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    if let Some(memory) = b.host_view(target) {
+    if const { L::Layout::ARRAYS <= MOST }
+        && let Some(memory) = b.host_view(target)
+    {
         e.check()?;
         let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
@@ -229,9 +254,14 @@ fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
 where
     E: Node<<L::Layout as Layout>::Elements> + Typed<Out = T>,
 {
+    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs(b, leaves)?, over)
+}
+
+/// The arrays of a formula as inputs of a kernel of the backend, if all of them can be that.
+pub(super) fn inputs<'a, B: Arrays, L: Leaves<'a, B>>(b: &B, leaves: &L) -> Option<Vec<&'a dyn Any>> {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);
-    b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs.arrays?, over)
+    inputs.arrays
 }
 
 /// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.

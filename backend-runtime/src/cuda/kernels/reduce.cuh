@@ -19,6 +19,11 @@ template <typename T> struct Line {
     i64 stride;
     T operator()(u64 i) const { return x[i64(i) * stride]; }
 };
+template <typename T> struct Dense {
+    const T* x;
+    T operator()(u64 i) const { return x[i]; }
+    Packed<T> pack(u64 p) const { return ((const Packed<T>*)x)[p]; }
+};
 template <typename T> struct Winding {
     const T* x;
     const Walk<1>& walk;
@@ -40,18 +45,19 @@ template <typename F, typename A> typename F::Acc fold_steps(A x, u64 i, u64 end
     return F::join(F::join(acc[0], acc[1]), F::join(acc[2], acc[3]));
 }
 
-template <typename F, typename T>
-typename F::Acc fold_packs(const T* x, u64 begin, u64 end, u32 part, u32 step, typename F::Given given) {
+// The same of elements in packs.
+template <typename F, typename T, typename A>
+typename F::Acc fold_packs(A x, u64 begin, u64 end, u32 part, u32 step, typename F::Given given) {
     const int W = 16 / sizeof(T), lanes = W < 4 ? W : 4;
     typename F::Acc acc[lanes];
     for (int k = 0; k < lanes; k++) acc[k] = F::none();
 #pragma unroll 4
     for (u64 p = begin / W + part; p < end / W; p += step) {
-        Packed<T> pack = ((const Packed<T>*)x)[p];
+        Packed<T> pack = x.pack(p);
 #pragma unroll
         for (int k = 0; k < W; k++) acc[k % lanes] = F::join(acc[k % lanes], F::load(pack.at[k], p * W + k, given));
     }
-    for (u64 i = end / W * W + part; i < end; i += step) acc[0] = F::join(acc[0], F::load(x[i], i, given));
+    for (u64 i = end / W * W + part; i < end; i += step) acc[0] = F::join(acc[0], F::load(x(i), i, given));
     for (int k = 1; k < lanes; k++) acc[0] = F::join(acc[0], acc[k]);
     return acc[0];
 }
@@ -75,41 +81,54 @@ template <typename F> typename F::Acc join_threads(typename F::Acc acc, u32 part
     return shared[threadIdx.x];
 }
 
-// Results go to `out`, or, where several blocks share the elements of one, accumulators to `parts`.
+// The elements of an array.
+template <typename T> struct OfArray {
+    const T* x;
+    const Walk<1>&outer, &inner;
+    // A thread's part of those of result `o`.
+    template <typename F>
+    typename F::Acc fold(u64 o, u64 begin, u64 end, u32 part, u32 step, u32 vectors, typename F::Given given) const {
+        i64 at[1];
+        locate(outer, o, at);
+        const T* from = x + at[0];
+        if (vectors) return fold_packs<F, T>(Dense<T>{from}, begin, end, part, step, given);
+        if (inner.ndim == 1) return fold_steps<F>(Line<T>{from, inner.strides[0][0]}, begin + part, end, step, given);
+        return fold_steps<F>(Winding<T>{from, inner}, begin + part, end, step, given);
+    }
+};
+
+// Folds the elements `of`, `n` for each result. Results go to `out`, or, where several blocks share the elements of one,
+// accumulators to `parts`.
+template <typename Fold, typename S>
+void reduce_all(const S& of, typename Fold::Out* out, typename Fold::Acc* parts, const typename Fold::Given* givens,
+                u64 results, u64 n, const Split& split) {
+    const u32 width = 1 << split.width, group = 256 >> split.width, thread = threadIdx.x;
+    const u32 column = split.columns ? thread & (width - 1) : thread / group;
+    const u32 part = split.columns ? thread >> split.width : thread & (group - 1);
+    const u64 begin = blockIdx.y * split.chunk;
+    const u64 end = begin + split.chunk < n ? begin + split.chunk : n;
+    for (u64 first = u64(blockIdx.x) * width; first < results; first += u64(gridDim.x) * width) {
+        const u64 o = first + column;
+        typename Fold::Acc acc = Fold::none();
+        if (o < results) {
+            typename Fold::Given given = typename Fold::Given();
+            if (givens) given = given_of(givens, o);
+            acc = of.template fold<Fold>(o, begin, end, part, group, split.vectors, given);
+        }
+        acc = join_threads<Fold>(acc, part, group, split.columns ? width : 1);
+        if (part == 0 && o < results) {
+            if (parts) parts[o * gridDim.y + blockIdx.y] = acc;
+            else out[o] = Fold::finish(acc, split.over);
+        }
+    }
+}
+
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     reduce(const T* __restrict__ x, typename F<T>::Out* __restrict__ out, typename F<T>::Acc* __restrict__ parts,
            const typename F<T>::Given* __restrict__ givens, const __grid_constant__ Walk<1> outer,
            const __grid_constant__ Walk<1> inner, const Split split) {
-    typedef F<T> Fold;
-    const u32 width = 1 << split.width, group = 256 >> split.width, thread = threadIdx.x;
-    const u32 column = split.columns ? thread & (width - 1) : thread / group;
-    const u32 part = split.columns ? thread >> split.width : thread & (group - 1);
-    const u64 begin = blockIdx.y * split.chunk;
-    const u64 end = begin + split.chunk < inner.n ? begin + split.chunk : inner.n;
-    for (u64 first = u64(blockIdx.x) * width; first < outer.n; first += u64(gridDim.x) * width) {
-        const u64 o = first + column;
-        typename Fold::Acc acc = Fold::none();
-        if (o < outer.n) {
-            typename Fold::Given given = typename Fold::Given();
-            if (givens) given = given_of(givens, o);
-            i64 at[1];
-            locate(outer, o, at);
-            const T* from = x + at[0];
-            if (split.vectors) {
-                acc = fold_packs<Fold, T>(from, begin, end, part, group, given);
-            } else if (inner.ndim == 1) {
-                acc = fold_steps<Fold>(Line<T>{from, inner.strides[0][0]}, begin + part, end, group, given);
-            } else {
-                acc = fold_steps<Fold>(Winding<T>{from, inner}, begin + part, end, group, given);
-            }
-        }
-        acc = join_threads<Fold>(acc, part, group, split.columns ? width : 1);
-        if (part == 0 && o < outer.n) {
-            if (parts) parts[o * gridDim.y + blockIdx.y] = acc;
-            else out[o] = Fold::finish(acc, split.over);
-        }
-    }
+    reduce_all<F<T>>(OfArray<T>{x, outer, inner}, out, parts, givens, outer.n, inner.n, split);
 }
 
 // Joins the `n` parts of each result, a warp for each.

@@ -46,20 +46,32 @@ impl Fold {
 
     /// Its name in the kernels.
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Fold::Sum => "Sum",
-            Fold::Product => "Product",
-            Fold::Mean => "Mean",
-            Fold::WideMean => "WideMean",
-            Fold::Variance => "Variance",
-            Fold::Deviation => "Deviation",
-            Fold::Maximum => "Maximum",
-            Fold::Minimum => "Minimum",
-            Fold::Any => "Any",
-            Fold::All => "All",
-            Fold::Largest => "Largest",
-            Fold::Smallest => "Smallest",
+        self.names().fold
+    }
+
+    /// Its names in the kernels.
+    pub(crate) const fn names(self) -> Names {
+        macro_rules! names {
+            ($($fold:ident)*) => {
+                match self {
+                    $(Fold::$fold => Names { fold: stringify!($fold), of_formula: concat!(stringify!($fold), ", k_row") }),*
+                }
+            };
         }
+        names!(Sum Product Mean WideMean Variance Deviation Maximum Minimum Any All Largest Smallest)
+    }
+
+    /// The fold that a function of the CPU's reductions has too, by the function's name.
+    pub(crate) fn of_function(name: &str) -> Option<Fold> {
+        Some(match name {
+            "reduction::sum_of" => Fold::Sum,
+            "reduction::mean_of" => Fold::Mean,
+            "reduction::max_of" => Fold::Maximum,
+            "reduction::min_of" => Fold::Minimum,
+            "reduction::any_of" => Fold::Any,
+            "reduction::all_of" => Fold::All,
+            _ => return None,
+        })
     }
 
     /// Dtype of the result for elements of `of`.
@@ -92,6 +104,18 @@ impl Fold {
         }
     }
 }
+
+/// A fold's names in the kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names {
+    /// As a template argument.
+    pub(crate) fold: &'static str,
+    /// The same, and the formula whose values are folded.
+    pub(crate) of_formula: &'static str,
+}
+
+/// The names of a row's fold.
+pub(crate) const OF_ROW: Names = Names { fold: "k_fold", of_formula: "k_fold, k_row" };
 
 /// The dtype that sums of floats are accumulated in.
 pub(crate) fn wide(dtype: DType) -> DType {

@@ -16,9 +16,14 @@ use super::{
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
-use crate::{Axes, DType, Element, Float, FoldKernel, FoldSource, Ordered, Result, rules};
+use crate::{
+    Axes, DType, Element, Float, FoldKernel, FoldSource, Ordered, Result,
+    formula::{Reduction, ReductionKind},
+    rules,
+};
 use fold::Fold;
 use plan::Plan;
+pub(super) use plan::Values;
 
 /// Sum over axes.
 pub fn sum<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
@@ -91,7 +96,7 @@ fn over_axes<T: Element, U: Element>(
     fold: Fold,
 ) -> Result<CudaArray<U>> {
     let axes = rules::reduction(op, axis, x.raw.shape.len())?;
-    reduced(b, op, &x.raw, &axes, keepdims, fold).map(CudaArray::of)
+    reduced(b, op, &x.raw, None, &axes, keepdims, fold).map(CudaArray::of)
 }
 
 fn along_axis<T: Element, U: Element>(
@@ -104,18 +109,51 @@ fn along_axis<T: Element, U: Element>(
 ) -> Result<CudaArray<U>> {
     let axis = rules::reduction_axis(op, axis, x.raw.shape.len())?;
     let axes = axis.as_slice();
-    reduced(b, op, &x.raw, axes, keepdims, fold).map(CudaArray::of)
+    reduced(b, op, &x.raw, None, axes, keepdims, fold).map(CudaArray::of)
 }
 
-/// `fold` of `x` over axes.
-fn reduced(b: &Cuda, op: &'static str, x: &RawArray, axes: &[usize], keepdims: bool, fold: Fold) -> Result<RawArray> {
+/// `fold` of `x` over axes, or of a formula's values, which would be laid out as `x` is.
+fn reduced(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    values: Option<&Values<'_>>,
+    axes: &[usize],
+    keepdims: bool,
+    fold: Fold,
+) -> Result<RawArray> {
     b.check(op, x)?;
     if fold.needs_elements() {
         rules::require_elements(op, &x.shape, axes)?;
     }
     let plan = Plan::new(op, x, axes);
-    let values = plan.run(b, fold, None, plan.inputs() as f64)?;
-    Ok(plan.shaped(values, keepdims))
+    let results = match values {
+        None => plan.run(b, fold, None, plan.inputs() as f64)?,
+        Some(values) => plan.run_formula(b, fold, values)?,
+    };
+    Ok(plan.shaped(results, keepdims))
+}
+
+/// A reduction of a formula's values, which would be laid out as `x` is; none if it is not one of these kernels' with results of
+/// this dtype.
+pub(super) fn of_formula(
+    b: &Cuda,
+    reduction: &Reduction,
+    x: &RawArray,
+    values: &Values<'_>,
+    result: DType,
+) -> Option<Result<RawArray>> {
+    let Reduction { op, ref kind, axis, keepdims } = *reduction;
+    match kind {
+        ReductionKind::Function(name) => {
+            let fold = Fold::of_function(name).filter(|fold| fold.result(x.dtype) == result)?;
+            let axes = rules::reduction(op, axis, x.shape.len());
+            Some(axes.and_then(|axes| reduced(b, op, x, Some(values), &axes, keepdims, fold)))
+        }
+        ReductionKind::Fold(kernel, params) => {
+            Some(fold_of(b, op, kernel, params, x, Some(values), axis, keepdims, result))
+        }
+    }
 }
 
 /// The reduction of a `fold` row over axes; its result is of the dtype `U`.
@@ -126,7 +164,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<CudaArray<U>> {
-    fold_of(b, F::NAME, &F::CUDA, &f.params(), &x.raw, axis, keepdims, U::DTYPE).map(CudaArray::of)
+    fold_of(b, F::NAME, &F::CUDA, &f.params(), &x.raw, None, axis, keepdims, U::DTYPE).map(CudaArray::of)
 }
 
 #[allow(clippy::too_many_arguments)] // what a row is, and what it is called with
@@ -136,6 +174,7 @@ fn fold_of(
     kernel: &FoldKernel,
     params: &[f64],
     x: &RawArray,
+    values: Option<&Values<'_>>,
     axis: Axes,
     keepdims: bool,
     result: DType,
@@ -143,7 +182,11 @@ fn fold_of(
     let axes = rules::reduction(op, axis, x.shape.len())?;
     b.check(op, x)?;
     let plan = Plan::new(op, x, &axes);
-    let program = Program { name: op, source: ProgramSource::Fold(*kernel) };
+    let source = match values {
+        None => ProgramSource::Fold(*kernel),
+        Some(values) => ProgramSource::FormulaFold(values.formula, Some(*kernel)),
+    };
+    let program = Program { name: op, source };
     let given = match (kernel.params, params) {
         ([], _) => None,
         (_, params) => {
@@ -152,25 +195,25 @@ fn fold_of(
             Some(given)
         }
     };
-    let computed = fold::wide(x.dtype);
-    let values = plan.run_kernels(b, &program, "k_fold", kernel.acc_element.dtype(computed), given.as_ref(), 0.0)?;
-    let values = plan.shaped(values, keepdims);
+    let acc = kernel.acc_element.dtype(fold::wide(x.dtype));
+    let results = plan.run_kernels(b, &program, fold::OF_ROW, acc, given.as_ref(), 0.0, values)?;
+    let results = plan.shaped(results, keepdims);
     let mut last = vec![plan.inputs() as f64];
     last.extend(params);
     let (text, last) = match kernel.finish {
         Some(finish) => (finish, last),
-        None if values.dtype == result => return Ok(values),
+        None if results.dtype == result => return Ok(results),
         None => ("cast<U>(x0)", Vec::new()),
     };
     let names = if last.is_empty() { &[][..] } else { kernel.finish_params };
     let expression = Expression { text, inputs: &["x0"], params: names, input_of_t: 0 };
     let program = Program { name: op, source: ProgramSource::Each(expression) };
-    map(b, op, &program, last.as_slice().into(), &[Input::Array(&values)], result)
+    map(b, op, &program, last.as_slice().into(), &[Input::Given(&results)], result)
 }
 
 /// The sum over axis 0, integers in 64 bits.
 pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
-    reduced(b, op, x, &[0], false, Fold::Sum)
+    reduced(b, op, x, None, &[0], false, Fold::Sum)
 }
 
 /// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits.

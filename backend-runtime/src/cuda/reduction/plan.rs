@@ -1,18 +1,44 @@
 //! The plan of a fold: the reduced axes, the order of the others, and how the work is split into blocks.
 
-use super::fold::{ACCUMULATOR, Fold, REDUCE};
+use super::fold::{ACCUMULATOR, Fold, Names, REDUCE};
 use crate::{
-    DType, Result,
+    DType, Error, Result,
     cuda::{
         Cuda,
         array::RawArray,
         kernel::{Argument, Grid},
-        program::{Instance, Program},
+        map::Members,
+        program::{Formula, Instance, Program, ProgramSource},
         walk::Merged,
     },
     rules,
 };
 use std::cmp::Reverse;
+
+/// The values of a formula, which are computed as they are reduced.
+#[derive(Clone, Copy)]
+pub(crate) struct Values<'a> {
+    /// Its text.
+    pub(crate) formula: Formula,
+    /// The members of its struct.
+    pub(crate) members: Members<'a>,
+    /// Its arrays, each of the shape of the values.
+    pub(crate) inputs: &'a [RawArray],
+}
+
+impl Values<'_> {
+    /// Most bytes of its members: what a kernel may be given, less its other arguments.
+    pub(crate) const MOST: usize = 1024;
+
+    /// The order of the elements along these axes.
+    fn along(&self, axes: &[usize]) -> Merged {
+        let part = |x: &RawArray| {
+            let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
+            x.view(shape, axes.iter().map(|&axis| x.strides[axis]).collect(), x.offset)
+        };
+        Merged::new(&self.inputs.iter().map(part).collect::<Vec<_>>().iter().collect::<Vec<_>>())
+    }
+}
 
 /// A fold of one array over some axes.
 pub(crate) struct Plan {
@@ -26,18 +52,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// `axes` are different axes of `x`.
+    /// `axes` are different axes of `x`; of which nothing but the layout matters if [`Values`] are reduced.
     pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
-        let in_memory = |mut axes: Vec<usize>| {
-            axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
-            axes
-        };
         let part = |axes: &[usize]| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
             Merged::new(&[&x.view(shape, axes.iter().map(|&axis| x.strides[axis]).collect(), x.offset)])
         };
-        let kept = in_memory((0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect());
-        let (outer, inner) = (part(&kept), part(&in_memory(axes.to_vec())));
+        let kept = in_memory(x, (0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect());
+        let (outer, inner) = (part(&kept), part(&in_memory(x, axes.to_vec())));
         Plan { op, x: x.clone(), axes: axes.to_vec(), kept, outer, inner }
     }
 
@@ -53,18 +75,27 @@ impl Plan {
 
     /// The results in the order of the plan; `given` has one value for each. `over` is what the fold divides by.
     pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
-        self.run_kernels(b, &REDUCE, fold.name(), fold.result(self.x.dtype), given, over)
+        self.run_kernels(b, &REDUCE, fold.names(), fold.result(self.x.dtype), given, over, None)
     }
 
-    /// As [`Plan::run`], with the fold that a program calls `name`.
+    /// As [`Plan::run`], of a formula's values.
+    pub(crate) fn run_formula(&self, b: &Cuda, fold: Fold, values: &Values<'_>) -> Result<RawArray> {
+        let program = Program { name: self.op, source: ProgramSource::FormulaFold(values.formula, None) };
+        let (result, n) = (fold.result(self.x.dtype), self.inputs() as f64);
+        self.run_kernels(b, &program, fold.names(), result, None, n, Some(values))
+    }
+
+    /// As [`Plan::run`], with the fold of a program, and of a formula's values if there are any.
+    #[allow(clippy::too_many_arguments)] // what is run, and on what
     pub(crate) fn run_kernels(
         &self,
         b: &Cuda,
         program: &Program,
-        name: &'static str,
+        names: Names,
         result: DType,
         given: Option<&RawArray>,
         over: f64,
+        values: Option<&Values<'_>>,
     ) -> Result<RawArray> {
         let op = self.op;
         let (x, results) = (&self.x, self.outputs());
@@ -77,18 +108,48 @@ impl Plan {
             1 => None,
             n => Some(b.scratch(op, results, n as usize * ACCUMULATOR)?),
         };
-        let instance = |template| Instance::new(template, name, &[x.dtype]);
-        let kernel = b.kernel(op, program, instance("reduce"))?;
         let grid = Grid { blocks: [split.blocks, split.parts, 1], threads: Grid::THREADS, shared: 0 };
-        let (from, to) = (x.pointer(), out.pointer());
+        let to = out.pointer();
         let (parts, given) = (parts.as_ref().map_or(0, RawArray::pointer), given.map_or(0, RawArray::pointer));
-        let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
-        let kernel_split = split.argument(over);
-        // SAFETY: the arguments are `reduce`'s. Both walks stay within `x`; there is a result, and a given value where
-        // there are any, for each step of `outer`, and with several parts an accumulator for each part of each.
-        unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &kernel_split])? };
+        let split_argument = split.argument(over);
+        match values {
+            None => {
+                let kernel = b.kernel(op, program, Instance::new("reduce", names.fold, &[x.dtype]))?;
+                let from = x.pointer();
+                let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
+                // SAFETY: the arguments are `reduce`'s. Both walks stay within `x`; there is a result, and a given value
+                // where there are any, for each step of `outer`, and with several parts an accumulator for each part of each.
+                unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &split_argument])? };
+            }
+            Some(values) => {
+                let dtypes: Vec<DType> =
+                    std::iter::once(x.dtype).chain(values.inputs.iter().map(|input| input.dtype)).collect();
+                let kernel = b.kernel(op, program, Instance::new("reduce_formula", names.of_formula, &dtypes))?;
+                let pointers: Vec<u64> = values.inputs.iter().map(RawArray::pointer).collect();
+                let outer = values.along(&self.kept);
+                let inner = values.along(&in_memory(x, self.axes.clone()));
+                macro_rules! launch {
+                    ($($k:literal)*) => {
+                        match pointers.len() {
+                            $($k => {
+                                let (outer, inner) = (outer.walk::<$k>(op)?, inner.walk::<$k>(op)?);
+                                let first: [&dyn Argument; 7] =
+                                    [&values.members, &to, &parts, &given, &outer, &inner, &split_argument];
+                                let inputs = pointers.iter().map(|pointer| pointer as &dyn Argument);
+                                let arguments: Vec<&dyn Argument> = first.into_iter().chain(inputs).collect();
+                                // SAFETY: the arguments are `reduce_formula`'s. Both walks stay within every input; for the
+                                // rest, as above.
+                                unsafe { b.launch(op, kernel, grid, &arguments)? }
+                            })*
+                            more => return Err(Error::argument(op, format!("{more} arrays of one formula"))),
+                        }
+                    };
+                }
+                launch!(1 2 3 4 5 6 7 8);
+            }
+        }
         if parts != 0 {
-            let kernel = b.kernel(op, program, instance("join_parts"))?;
+            let kernel = b.kernel(op, program, Instance::new("join_parts", names.fold, &[x.dtype]))?;
             let grid = Grid::over(results.saturating_mul(32));
             // SAFETY: the arguments are `join_parts`'; `reduce` has written all parts of all results.
             unsafe {
@@ -131,6 +192,12 @@ impl Plan {
         }
         values.view(lengths, strides, values.offset)
     }
+}
+
+/// Axes of an array from the one with the largest stride on.
+fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
+    axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
+    axes
 }
 
 /// How the work is split into blocks and threads. It depends on sizes alone, never on the device: so do the results.

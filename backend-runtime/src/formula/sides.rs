@@ -1,0 +1,191 @@
+//! Formulas that are put together by operators: each part keeps its leaves, and an op has those of its left operand and those of its
+//! right one. Nothing is numbered, so that parts need not know of each other.
+
+use super::{
+    join::Scalar,
+    leaf::{Layout, Leaves, Loaded, OfArray, Value, Visitor},
+    node::{Node, Typed},
+    run::{Run, Valued},
+    writer::{Numbers, Writer},
+};
+use crate::{ArrayAttributes, Arrays, DType, EachSource, Element, Result};
+use std::{borrow::Cow, marker::PhantomData};
+
+/// An array as a leaf, before it is said which backend it is of.
+#[derive(Debug)]
+pub struct Lent<'a, A>(pub &'a A);
+
+impl<A> Clone for Lent<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Lent<'_, A> {}
+
+impl<'a, A: ArrayAttributes + Sync, B: Arrays<Array<A::DType> = A>> Leaves<'a, B> for Lent<'a, A> {
+    type Layout = OfArray<A::DType>;
+
+    #[inline(always)]
+    fn visit(&self, visitor: &mut impl Visitor<'a, B>) {
+        visitor.array::<A::DType>(self.0);
+    }
+
+    #[inline(always)]
+    fn scalars(&self) {}
+}
+
+/// The only leaf, an array or a scalar, whose elements are of type `V`.
+#[derive(Debug)]
+pub struct It<V>(PhantomData<fn() -> V>);
+
+impl<V> It<V> {
+    /// The node.
+    #[inline(always)]
+    pub const fn new() -> It<V> {
+        It(PhantomData)
+    }
+}
+
+impl<V> Clone for It<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for It<V> {}
+
+impl<V> Default for It<V> {
+    fn default() -> Self {
+        It::new()
+    }
+}
+
+impl<V: Copy + Valued + 'static> Typed for It<V> {
+    type Out = V;
+    const IS_LEAF: bool = true;
+}
+
+impl<V: Copy + Valued + 'static> Node<V> for It<V> {
+    #[inline(always)]
+    fn at(&self, leaves: &V) -> V {
+        *leaves
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        V::IS_ARRAY.then(|| writer.element(0))
+    }
+}
+
+/// A leaf that is all leaves, as a whole.
+pub trait Alone<'a, B: Arrays>: Leaves<'a, B, Layout: Layout<Elements = Self::Element>> {
+    /// Its element.
+    type Element: Copy + Valued + 'static;
+
+    /// The array or number.
+    fn whole(&self) -> <Self::Element as Valued>::Val<'a, B>;
+}
+
+impl<'a, A: ArrayAttributes + Clone + Sync, B: Arrays<Array<A::DType> = A>> Alone<'a, B> for Lent<'a, A> {
+    type Element = A::DType;
+
+    fn whole(&self) -> Cow<'a, A> {
+        Cow::Borrowed(self.0)
+    }
+}
+
+impl<'a, B: Arrays, T: Element> Alone<'a, B> for Value<T> {
+    type Element = Scalar<T>;
+
+    fn whole(&self) -> Scalar<T> {
+        Scalar(self.0)
+    }
+}
+
+impl<'a, B: Arrays, L: Alone<'a, B, Element = V>, V: Copy + Valued + 'static> Run<'a, B, L> for It<V> {
+    fn run(&self, _: &B, leaves: &L) -> Result<V::Val<'a, B>> {
+        Ok(leaves.whole())
+    }
+}
+
+/// A part of a formula over the first of two groups of leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Left<X>(pub X);
+
+/// A part of a formula over the second of two groups of leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Right<X>(pub X);
+
+/// A part over one of two groups of leaves: which one, and what tells its arrays from those of the other.
+macro_rules! side {
+    ($side:ident, $leaves:ident, $at:tt, $before:expr) => {
+        impl<X: Typed> Typed for $side<X> {
+            type Out = X::Out;
+            const IS_LEAF: bool = X::IS_LEAF;
+
+            #[inline(always)]
+            fn whole(&self) -> Option<i64> {
+                self.0.whole()
+            }
+
+            #[inline(always)]
+            fn check(&self) -> Result<()> {
+                self.0.check()
+            }
+        }
+
+        impl<P: Loaded, Q, X: Node<$leaves>> Node<(P, Q)> for $side<X> {
+            const NEEDS_RANGE_REDUCTION: bool = X::NEEDS_RANGE_REDUCTION;
+
+            #[inline(always)]
+            fn at(&self, leaves: &(P, Q)) -> X::Out {
+                self.0.at(&leaves.$at)
+            }
+
+            #[inline(always)]
+            fn is_far(&self, leaves: &(P, Q)) -> bool {
+                self.0.is_far(&leaves.$at)
+            }
+
+            fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+                X::write(&mut After { writer, before: $before })
+            }
+
+            fn numbers(&self, leaves: &(P, Q), numbers: &mut impl Numbers) {
+                self.0.numbers(&leaves.$at, numbers);
+            }
+        }
+
+        impl<'a, B: Arrays, P: Leaves<'a, B>, Q: Leaves<'a, B>, X: Run<'a, B, $leaves>> Run<'a, B, (P, Q)>
+            for $side<X>
+        {
+            fn run(&self, b: &B, leaves: &(P, Q)) -> Result<<X::Out as Valued>::Val<'a, B>> {
+                X::Out::part(&self.0, b, &leaves.$at)
+            }
+        }
+    };
+}
+side!(Left, P, 0, 0);
+side!(Right, Q, 1, P::ARRAYS);
+
+/// Writes a part whose arrays come after others.
+struct After<'w, W> {
+    writer: &'w mut W,
+    before: usize,
+}
+
+impl<W: Writer> Writer for After<'_, W> {
+    type Part = W::Part;
+
+    fn element(&mut self, before: usize) -> W::Part {
+        self.writer.element(self.before + before)
+    }
+
+    fn number(&mut self, dtype: DType) -> W::Part {
+        self.writer.number(dtype)
+    }
+
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[W::Part]) -> W::Part {
+        self.writer.call::<F>(of, out, operands)
+    }
+}

@@ -1,0 +1,361 @@
+//! Formulas by operators, without a macro: the tree that `expr!` builds, over leaves that each part brings with it.
+
+use crate::{
+    ArrayAttributes, Arrays, Complex, Element, Result, ops,
+    runtime::{
+        Each, EachOf,
+        formula::{
+            Fits, It, Join, Leaves, Left, Lent, Literal, Op1, Op2, Op3, OpOf, Operands, Own, Right, Row, Run, Scalar,
+            Shared, Single, Typed, Value, Whole, op_of, op1, op2, op3,
+        },
+    },
+};
+use std::{fmt, marker::PhantomData, ops as rust};
+
+/// A formula that has not been computed: operators and the methods below add to it, and [`eval`](Lazy::eval) runs it.
+///
+/// [`lazy`] makes one of an array. It borrows its arrays, and computes nothing before `eval`; one that is used twice is computed
+/// twice.
+#[must_use = "a lazy formula computes nothing before `eval`"]
+#[derive(Clone, Copy)]
+pub struct Lazy<X, L> {
+    tree: X,
+    leaves: L,
+}
+
+/// An array, or a scalar, as a formula: `((lazy(&x) + lazy(&y)) * 2.0).eval(&b)?` is one pass over memory, as
+/// `expr!(b, (x + y) * 2.0)?` is.
+///
+/// The other operand may be a formula, `&array`, an `f64` (with every float dtype) or an `i64` (with every dtype that holds it), so
+/// literals need nothing around them; numbers of other types are `lazy(number)`. Nothing fails before [`Lazy::eval`], which gives the
+/// result or the error.
+///
+/// ```
+/// use backends::{lazy, prelude::*};
+///
+/// /// On any backend, in any real dtype.
+/// fn gauss<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T) -> Result<B::Array<T>> {
+///     (0.5 * (-(lazy(x) - lazy(mu)).square()).exp()).eval(b)
+/// }
+/// # fn main() -> Result<()> {
+/// let b = Numpyish::new();
+/// let (x, y) = (b.asarray([1.0, 2.0])?, b.asarray([10.0, 20.0])?);
+/// assert_eq!(((lazy(&x) + lazy(&y)) * 2.0).eval(&b)?, b.asarray([22.0, 44.0])?);
+/// assert_eq!((lazy(&x) + &y).less(12).eval(&b)?, b.asarray([true, false])?);
+/// assert_eq!(gauss(&b, &x, 1.0)?[[0]], 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[inline(always)]
+pub fn lazy<K, X: IntoLazy<K>>(x: X) -> Lazy<X::Tree, X::Leaves> {
+    let (tree, leaves) = x.into_lazy();
+    Lazy { tree, leaves }
+}
+
+/// What [`lazy`] takes: `&array`, or a scalar. `K` says which; it is inferred.
+#[diagnostic::on_unimplemented(
+    message = "`lazy` takes a reference to an array, or a number, and not `{Self}`",
+    label = "neither a reference to an array nor a number"
+)]
+pub trait IntoLazy<K> {
+    /// The formula.
+    type Tree: Typed;
+    /// What it is over.
+    type Leaves;
+
+    /// Both.
+    fn into_lazy(self) -> (Self::Tree, Self::Leaves);
+}
+
+/// Markers that keep the implementations of [`IntoLazy`] apart.
+pub mod kind {
+    /// A reference to an array.
+    pub struct Array;
+    /// A scalar.
+    pub struct Scalar;
+}
+
+impl<'a, A: ArrayAttributes> IntoLazy<kind::Array> for &'a A {
+    type Tree = It<A::DType>;
+    type Leaves = Lent<'a, A>;
+
+    #[inline(always)]
+    fn into_lazy(self) -> (It<A::DType>, Lent<'a, A>) {
+        (It::new(), Lent(self))
+    }
+}
+
+impl<T: Element> IntoLazy<kind::Scalar> for T {
+    type Tree = It<Scalar<T>>;
+    type Leaves = Value<T>;
+
+    #[inline(always)]
+    fn into_lazy(self) -> (It<Scalar<T>>, Value<T>) {
+        (It::new(), Value(self))
+    }
+}
+
+/// The other operand of a lazy formula: a formula, `&array`, an `f64`, an `i64` or a complex number.
+#[diagnostic::on_unimplemented(
+    message = "the other operand of a lazy formula is a formula, `&array`, an `f64` or an `i64`, and not `{Self}`",
+    label = "not an operand",
+    note = "a number of another type: write `lazy(number)`"
+)]
+pub trait Term {
+    /// The formula.
+    type Tree: Typed;
+    /// What it is over.
+    type Leaves;
+
+    /// Both.
+    fn into_term(self) -> Lazy<Self::Tree, Self::Leaves>;
+}
+
+impl<X: Typed, L> Term for Lazy<X, L> {
+    type Tree = X;
+    type Leaves = L;
+
+    #[inline(always)]
+    fn into_term(self) -> Lazy<X, L> {
+        self
+    }
+}
+
+impl<'a, A: ArrayAttributes> Term for &'a A {
+    type Tree = It<A::DType>;
+    type Leaves = Lent<'a, A>;
+
+    #[inline(always)]
+    fn into_term(self) -> Lazy<It<A::DType>, Lent<'a, A>> {
+        lazy(self)
+    }
+}
+
+/// Operators as ops: of `left`, a type with these parameters, and a formula.
+macro_rules! operators {
+    (lazy: $($op:ident $trait:ident $method:ident),*) => {$(
+        impl<X, L, Y> rust::$trait<Y> for Lazy<X, L>
+        where
+            X: Typed<Out: Join<<Y::Tree as Typed>::Out>>,
+            Y: Term,
+            ops::$op: Each<2, DTypeOf<X, Y::Tree>>,
+        {
+            type Output = Two<ops::$op, X, L, Y::Tree, Y::Leaves>;
+
+            #[inline(always)]
+            fn $method(self, other: Y) -> Self::Output {
+                two(ops::$op {}, self, other.into_term())
+            }
+        }
+    )*};
+    ($left:ty, $tree:ty, $leaves:ty, $out:ty: $($op:ident $trait:ident $method:ident),*) => {$(
+        impl<Y, M> rust::$trait<Lazy<Y, M>> for $left
+        where
+            Y: Typed,
+            $out: Join<Y::Out>,
+            ops::$op: Each<2, <$out as Join<Y::Out>>::DType>,
+        {
+            type Output = Two<ops::$op, $tree, $leaves, Y, M>;
+
+            #[inline(always)]
+            fn $method(self, other: Lazy<Y, M>) -> Self::Output {
+                two(ops::$op {}, self.into_term(), other)
+            }
+        }
+    )*};
+}
+
+/// Numbers as operands, on either side.
+macro_rules! number {
+    ($($number:ty: $tree:ty, $leaves:ty, $out:ty, |$x:ident| $new:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Term for $number {
+            type Tree = $tree;
+            type Leaves = $leaves;
+
+            #[inline(always)]
+            fn into_term(self) -> Lazy<$tree, $leaves> {
+                let $x = self;
+                let (tree, leaves) = $new;
+                Lazy { tree, leaves }
+            }
+        }
+
+        operators! { $number, $tree, $leaves, $out:
+            add Add add, subtract Sub sub, multiply Mul mul, divide Div div, remainder Rem rem
+        }
+    )*};
+}
+
+number! {
+    f64: Literal, (), Literal, |x| (Literal(x), ());
+    i64: Whole, (), Whole, |x| (Whole(x), ());
+    Complex<f32>: It<Scalar<Complex<f32>>>, Value<Complex<f32>>, Scalar<Complex<f32>>, |x| x.into_lazy();
+    Complex<f64>: It<Scalar<Complex<f64>>>, Value<Complex<f64>>, Scalar<Complex<f64>>, |x| x.into_lazy();
+}
+
+operators! { lazy:
+    add Add add, subtract Sub sub, multiply Mul mul, divide Div div, remainder Rem rem,
+    bitwise_and BitAnd bitand, bitwise_or BitOr bitor, bitwise_xor BitXor bitxor,
+    bitwise_left_shift Shl shl, bitwise_right_shift Shr shr
+}
+
+impl<X: Typed<Out: Single>, L> rust::Neg for Lazy<X, L>
+where
+    ops::negative: Each<1, <X::Out as Single>::DType>,
+{
+    type Output = One<ops::negative, X, L>;
+
+    #[inline(always)]
+    fn neg(self) -> Self::Output {
+        one(ops::negative {}, self)
+    }
+}
+
+impl<X: Typed<Out: Single>, L> rust::Not for Lazy<X, L>
+where
+    ops::bitwise_invert: Each<1, <X::Out as Single>::DType>,
+{
+    type Output = One<ops::bitwise_invert, X, L>;
+
+    #[inline(always)]
+    fn not(self) -> Self::Output {
+        one(ops::bitwise_invert {}, self)
+    }
+}
+
+impl<X, L> fmt::Debug for Lazy<X, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lazy(..)")
+    }
+}
+
+impl<X, L> Lazy<X, L> {
+    /// Computes the formula on the backend of its arrays: in one pass over the host's memory, in one kernel on `Cuda`, op by op
+    /// elsewhere. A formula over more than 8 arrays becomes several passes.
+    ///
+    /// # Errors
+    /// As those of `expr!`: shapes that do not broadcast, and what the ops refuse.
+    #[inline]
+    pub fn eval<'a, B: Arrays, T: Element>(self, b: &B) -> Result<B::Array<T>>
+    where
+        L: Leaves<'a, B>,
+        X: Run<'a, B, L> + Typed<Out = T>,
+    {
+        b.formula(&self.tree, &self.leaves)
+    }
+}
+
+/// Rows over several dtypes.
+impl<C: Typed<Out: Single>, L> Lazy<C, L> {
+    /// `x1` where this condition is true, else `x2`. The op [`where`](ops::where).
+    #[inline(always)]
+    pub fn r#where<Y: Term, Z: Term>(self, x1: Y, x2: Z) -> Chosen<C, L, Y, Z>
+    where
+        ChoiceOf<C, Y, Z>: Operands<ChoiceKinds>,
+        ops::r#where: EachOf<<ChoiceOf<C, Y, Z> as Operands<ChoiceKinds>>::DTypes>,
+    {
+        let (x1, x2) = (x1.into_term(), x2.into_term());
+        let operands = (Left(Left(self.tree)), Left(Right(x1.tree)), Right(x2.tree));
+        let tree = op_of(ops::r#where {}, (Own, Shared, Shared), operands);
+        Lazy { tree, leaves: ((self.leaves, x1.leaves), x2.leaves) }
+    }
+
+    /// The elements in another dtype: `lazy(&x).astype::<f64>()`. The op [`astype`](ops::astype).
+    #[inline(always)]
+    pub fn astype<U: Element>(self) -> One<crate::__each::astype<U>, C, L>
+    where
+        crate::__each::astype<U>: Each<1, <C::Out as Single>::DType>,
+    {
+        one(crate::__each::astype { to: PhantomData }, self)
+    }
+}
+
+/// The operands of a choice, and what each says of dtypes.
+type ChoiceOf<C, Y, Z> = (Left<Left<C>>, Left<Right<<Y as Term>::Tree>>, Right<<Z as Term>::Tree>);
+type ChoiceKinds = (Own, Shared, Shared);
+
+/// A choice.
+pub type Chosen<C, L, Y, Z> = Lazy<
+    OpOf<
+        ops::r#where,
+        ChoiceOf<C, Y, Z>,
+        ChoiceKinds,
+        <ChoiceOf<C, Y, Z> as Operands<ChoiceKinds>>::DTypes,
+        <ops::r#where as EachOf<<ChoiceOf<C, Y, Z> as Operands<ChoiceKinds>>::DTypes>>::Out,
+    >,
+    ((L, <Y as Term>::Leaves), <Z as Term>::Leaves),
+>;
+
+/// The dtype of the operands of an op.
+pub type DTypeOf<X, Y> = <<X as Typed>::Out as Join<<Y as Typed>::Out>>::DType;
+
+/// An op with one operand.
+pub type One<F, X, L> = Lazy<
+    Op1<
+        F,
+        X,
+        <<X as Typed>::Out as Single>::DType,
+        <<X as Typed>::Out as Single>::With<<F as Each<1, <<X as Typed>::Out as Single>::DType>>::Out>,
+    >,
+    L,
+>;
+
+/// An op with two operands.
+pub type Two<F, X, L, Y, M> = Lazy<
+    Op2<
+        F,
+        Left<X>,
+        Right<Y>,
+        DTypeOf<X, Y>,
+        <<X as Typed>::Out as Join<<Y as Typed>::Out>>::With<<F as Each<2, DTypeOf<X, Y>>>::Out>,
+    >,
+    (L, M),
+>;
+
+/// An op with three operands.
+pub type Three<F, X, L, Y, M, Z, N> = Lazy<
+    Op3<F, Left<Left<X>>, Left<Right<Y>>, Right<Z>, <X as Typed>::Out, <F as Each<3, <X as Typed>::Out>>::Out>,
+    ((L, M), N),
+>;
+
+/// An op with one operand.
+#[inline(always)]
+pub(crate) fn one<F, X, L>(op: F, x: Lazy<X, L>) -> One<F, X, L>
+where
+    X: Typed<Out: Single>,
+    F: Each<1, <X::Out as Single>::DType> + Row,
+{
+    Lazy { tree: op1(op, x.tree), leaves: x.leaves }
+}
+
+/// An op with two operands.
+#[inline(always)]
+pub(crate) fn two<F, X, L, Y, M>(op: F, x: Lazy<X, L>, y: Lazy<Y, M>) -> Two<F, X, L, Y, M>
+where
+    X: Typed<Out: Join<Y::Out>>,
+    Y: Typed,
+    F: Each<2, DTypeOf<X, Y>> + Row,
+{
+    Lazy { tree: op2(op, Left(x.tree), Right(y.tree)), leaves: (x.leaves, y.leaves) }
+}
+
+/// An op with three operands.
+#[inline(always)]
+pub(crate) fn three<F, X, L, Y, M, Z, N>(
+    op: F,
+    x: Lazy<X, L>,
+    y: Lazy<Y, M>,
+    z: Lazy<Z, N>,
+) -> Three<F, X, L, Y, M, Z, N>
+where
+    X: Typed<Out: Element>,
+    Y: Typed<Out: Fits<X::Out>>,
+    Z: Typed<Out: Fits<X::Out>>,
+    F: Each<3, X::Out> + Row,
+{
+    Lazy {
+        tree: op3(op, Left(Left(x.tree)), Left(Right(y.tree)), Right(z.tree)),
+        leaves: ((x.leaves, y.leaves), z.leaves),
+    }
+}
