@@ -135,4 +135,5 @@ pub mod prelude {
 /// The examples of the guides are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/formulas.md")]
+#[doc = include_str!("../docs/indexing.md")]
 struct Guides;

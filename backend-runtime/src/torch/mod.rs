@@ -18,7 +18,6 @@ mod backend;
 mod build;
 mod call;
 mod ffi;
-mod gather;
 mod locate;
 mod loops;
 mod ops;

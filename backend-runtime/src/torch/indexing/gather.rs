@@ -1,10 +1,10 @@
 //! Parts of arrays by lists of indices. The axes that arrays choose from are brought together first: where libtorch would put
 //! their axes, and what it makes of numbers among them, differs from NumPy.
 
-use super::{
+use super::from_zero;
+use crate::torch::{
     Operand, Torch, TorchArray,
     call::{OpContext, args},
-    indexing::from_zero,
     ops,
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Number, Tensor, Tensors},

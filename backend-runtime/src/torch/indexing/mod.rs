@@ -1,6 +1,8 @@
 //! Parts of arrays: slices, gathers, scatters, masks.
 
-pub use super::gather::{add_at, get, set};
+mod gather;
+
+pub use gather::{add_at, get, set};
 
 use super::{
     Torch, TorchArray,
@@ -48,7 +50,7 @@ fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor
 }
 
 /// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.
-pub(super) fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Tensor> {
+fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Tensor> {
     if indices.size() == 0 {
         return Ok(indices.clone());
     }
