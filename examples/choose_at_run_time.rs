@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example choose_at_run_time -- torch float32`
 
-use backends::prelude::*;
+use backends::{expr, prelude::*};
 
 /// The library's name to a backend.
 fn backend(name: &str) -> Result<AnyBackend> {
@@ -18,8 +18,8 @@ fn backend(name: &str) -> Result<AnyBackend> {
 /// Root of the mean square, in any real dtype, on any backend.
 fn rms<B: Backend, T: Real>(b: &B, n: usize) -> Result<f64> {
     let x = b.linspace(T::ZERO, T::ONE, n)?;
-    let y = b.sqrt(&b.mean(&b.square(&x)?, ..)?)?;
-    Ok(b.to_ndarray(&y)?[[]].to_f64())
+    let y = expr!(b, sqrt(mean(square(x), ..)))?;
+    Ok(b.item(y)?.to_f64())
 }
 
 fn main() -> Result<()> {

@@ -2,14 +2,13 @@
 //!
 //! `cargo run --example quickstart`
 
-use backends::{prelude::*, slices};
+use backends::{expr, ix, lazy, prelude::*};
 
 /// Points within `radius` of the origin, as a fraction of all: an estimate of pi / 4 for the unit square.
 fn inside<B: Backend, T: Precision>(b: &B, n: usize, radius: T) -> Result<f64> {
     let (x, y) = (b.random_uniform::<T>([n])?, b.random_uniform::<T>([n])?);
-    let near = b.less(b.hypot(&x, &y)?, radius)?;
-    let count = b.count_nonzero(&near, ..)?;
-    Ok(b.to_ndarray(&count)?[[]] as f64 / n as f64)
+    let count = expr!(b, count_nonzero(hypot(x, y) < radius, ..))?;
+    Ok(b.item(count)? as f64 / n as f64)
 }
 
 fn main() -> Result<()> {
@@ -23,9 +22,15 @@ fn main() -> Result<()> {
     let y = b.add(2.0, b.multiply(&x, 0.5)?)?;
     println!("2 + x / 2 =\n{y}");
 
+    // a formula is the same in one pass, as a macro or by operators; `b.show` is NumPy's text, on every backend
+    let mut y = expr!(b, 2 + x / 2)?;
+    assert_eq!(y, (2 + lazy(&x) / 2).eval(&b)?);
+    expr!(b, y += exp(-x * *2))?;
+    println!("{:?} of {}:\n{}", y.shape(), y.dtype(), b.show(&y)?);
+
     // parameters with defaults are set by name
     println!("std over columns = {}", b.std_with(&x, 0, StdOptions::new().correction(1.0))?);
-    println!("last column = {}", b.getitem(&x, slices![.., -1])?);
+    println!("last column = {}", b.get(&x, ix![.., -1])?);
     println!("spectrum =\n{:.2}", b.fft(&x)?);
 
     // mistakes are errors that say what was given

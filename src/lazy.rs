@@ -246,6 +246,42 @@ impl<X, L> Lazy<X, L> {
     }
 }
 
+/// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky_relu { slope: 0.5 })`.
+impl<X: Typed, L> Lazy<X, L> {
+    /// A row with one operand.
+    #[inline(always)]
+    pub fn op1<F>(self, row: F) -> One<F, X, L>
+    where
+        X: Typed<Out: Single>,
+        F: Each<1, <X::Out as Single>::DType> + Row,
+    {
+        one(row, self)
+    }
+
+    /// A row with two operands.
+    #[inline(always)]
+    pub fn op2<F, Y: Term>(self, row: F, y: Y) -> Two<F, X, L, Y::Tree, Y::Leaves>
+    where
+        X: Typed<Out: Join<<Y::Tree as Typed>::Out>>,
+        F: Each<2, DTypeOf<X, Y::Tree>> + Row,
+    {
+        two(row, self, y.into_term())
+    }
+
+    /// A row with three operands, of which the first is an array.
+    #[inline(always)]
+    #[allow(clippy::type_complexity)] // the type is that of the node
+    pub fn op3<F, Y: Term, Z: Term>(self, row: F, y: Y, z: Z) -> Three<F, X, L, Y::Tree, Y::Leaves, Z::Tree, Z::Leaves>
+    where
+        X: Typed<Out: Element>,
+        Y::Tree: Typed<Out: Fits<X::Out>>,
+        Z::Tree: Typed<Out: Fits<X::Out>>,
+        F: Each<3, X::Out> + Row,
+    {
+        three(row, self, y.into_term(), z.into_term())
+    }
+}
+
 /// Rows over several dtypes.
 impl<C: Typed<Out: Single>, L> Lazy<C, L> {
     /// `x1` where this condition is true, else `x2`. The op [`where`](ops::where).

@@ -2,19 +2,24 @@
 //! NVIDIA GPUs ([`Cuda`]) and on libtorch ([`Torch`]); or on the one chosen at run time ([`AnyBackend`]).
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{expr, prelude::*};
 //!
 //! /// Gaussian window of `n` points, on any backend, in any real dtype.
-//! fn window<B: Backend, T: Real>(b: &B, n: usize, sigma: T) -> Result<B::Array<T>> {
+//! fn window<B: Backend, T: Real>(b: &B, n: usize, sigma: f64) -> Result<B::Array<T>> {
 //!     let x = b.linspace(-T::ONE, T::ONE, n)?;
-//!     b.exp(&b.multiply(b.square(&x)?, -sigma)?)
+//!     expr!(b, exp(-sigma * square(x))) // one pass; b.exp(b.multiply(b.square(x)?, -sigma)?) is op by op
 //! }
 //! # fn main() -> Result<()> {
-//! let w = window(&Numpyish::new(), 5, 2.0_f32)?;
-//! assert_eq!(w[[2]], 1.0);
+//! let b = Numpyish::new();
+//! let w = window::<_, f32>(&b, 5, 2.0)?;
+//! assert_eq!((w.shape(), w.dtype(), w[[2]]), (&[5][..], DType::Float32, 1.0));
+//! assert!(b.item(b.max(&w, ..)?)? == 1.0);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Formulas ([`expr!`], [`lazy()`]) are several ops in one pass. Arrays say what they are ([`ArrayAttributes`]), and backends give their
+//! numbers ([`Arrays::item`], [`Arrays::to_vec`], [`Show::show`]).
 //!
 //! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each with its parameters,
 //! errors, dtypes, accuracy, what runs on each backend, and an example. Generic code asks for [`Backend`], or for the traits
@@ -134,6 +139,7 @@ pub mod prelude {
 
 /// The examples of the guides are tests.
 #[cfg(doctest)]
+#[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/formulas.md")]
 #[doc = include_str!("../docs/indexing.md")]
 struct Guides;

@@ -208,6 +208,10 @@ fn long_and_deep_formulas_are_split() {
     assert_eq!(sum, B.asarray([66.0, 12.0]).unwrap());
     let both = expr!(B, (a + b * c + d * e) * (f - g - h) + (i * j) * (k + l)).unwrap();
     assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, -3.0 + 2.0]).unwrap());
+    // numbers among the names: what is of them alone is a number
+    let (r, s, t) = (1.0, 2.0, 0.5);
+    let scaled = expr!(B, ((r + s) * (s - t) + { r / s } * { s * 4.0 } - { t } * { r } + { s } + { t } - { r }) * b);
+    assert_eq!(scaled.unwrap(), B.multiply(b, 4.5 + 4.0 - 0.5 + 2.0 + 0.5 - 1.0).unwrap());
     let broad = expr!(
         B,
         let p = (b + 1) * (b - 2) + (b * 3) * (b / 4);
@@ -313,7 +317,7 @@ fn reductions_of_formulas_need_no_array() {
             let whole = expr!(b, (x - y) * x).unwrap();
             let flags = expr!(b, x < y).unwrap();
             for axis in [Axes::All, 0.into(), (-1).into(), [0, 1].into(), 1.into(), [0, 2].into(), [0; 0].into()] {
-                let a = || axis.clone();
+                let a = || axis;
                 let what = format!("{} {:?} {:?} {:?} {axis:?}", T::DTYPE, x.shape(), x.strides(), y.strides());
                 macro_rules! same {
                     ($($op:ident $with:ident $options:ident)*) => {$(

@@ -150,3 +150,29 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     }
     Ok(())
 }
+
+/// Every method gives the bits of its op.
+#[test]
+fn every_row_is_a_method() -> Result<()> {
+    let [x, y, _] = samples(300);
+    let (i, j) = (B.arange(-100_i64, 200, 1)?, B.remainder(B.arange(0_i64, 300, 1)?, 7_i64)?);
+    macro_rules! same {
+        ($x:ident, $y:ident: $($one:ident)*; $($two:ident)*) => {
+            $(assert_eq!(B.show(lazy(&$x).$one().eval(&B)?)?, B.show(B.$one(&$x)?)?, stringify!($one));
+            let same = B.equal(lazy(&$x).$one().eval(&B)?, B.$one(&$x)?)?;
+            let nan = B.not_equal(B.$one(&$x)?, B.$one(&$x)?)?;
+            assert!(B.item(B.all(B.logical_or(same, nan)?, ..)?)?, stringify!($one));)*
+            $(let (one, other) = (lazy(&$x).$two(&$y).eval(&B)?, B.$two(&$x, &$y)?);
+            assert!(B.item(B.all(B.logical_or(B.equal(&one, &other)?, B.not_equal(&other, &other)?)?, ..)?)?, stringify!($two));)*
+        };
+    }
+    same!(x, y:
+        logical_not negative positive abs sign square round real imag conj isfinite isinf isnan ceil floor trunc exp expm1 log log2 log10
+        log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh reciprocal angle signbit erf erfc sigmoid;
+        add subtract multiply pow divide floor_divide remainder maximum minimum less less_equal greater greater_equal atan2 hypot logaddexp
+        copysign nextafter complex equal not_equal logical_and logical_or logical_xor);
+    same!(i, j:
+        bitwise_invert negative abs sign square;
+        add multiply pow floor_divide remainder maximum less bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift);
+    Ok(())
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use backends::prelude::*;
+use backends::{expr, prelude::*};
 use common::*;
 
 /// Weights and biases of the two layers.
@@ -42,26 +42,23 @@ fn loss_and_gradient<B: Backend, T: Precision>(
     y: &B::Array<T>,
     eps: f64,
 ) -> Result<(f64, B::Array<T>, Network<B, T>)> {
-    let samples = b.shape(x)[0] as f64;
-    let before = b.add(b.matmul(x, &network.w1)?, &network.b1)?;
-    let hidden = b.maximum(&before, 0.0)?;
-    let logit = b.add(b.matmul(&hidden, &network.w2)?, &network.b2)?;
-    let p = b.divide(1.0, b.add(1.0, b.exp(&b.negative(&logit)?)?)?)?;
-    let q = b.subtract(1.0, &p)?;
-    let not_y = b.subtract(1.0, y)?;
-    let (p_eps, q_eps) = (b.add(&p, eps)?, b.add(&q, eps)?);
-    let terms = b.add(b.multiply(y, b.log(&p_eps)?)?, b.multiply(&not_y, b.log(&q_eps)?)?)?;
-    let loss = -host(b, &b.sum(&terms, ..)?)?.sum() / samples;
+    let samples = x.shape()[0] as f64;
+    let Network { w1, b1, w2, b2 } = network;
+    let before = expr!(b, x @ w1 + b1)?;
+    let hidden = expr!(b, maximum(before, 0))?;
+    let logit = expr!(b, hidden @ w2 + b2)?;
+    let p = expr!(b, 1 / (1 + exp(-logit)))?;
+    let terms = expr!(b, sum(y * log(p + eps) + (1 - y) * log(1 - p + eps), ..))?;
+    let loss = -b.item(terms)?.to_f64() / samples;
 
-    let by_p = b.subtract(b.divide(&not_y, &q_eps)?, b.divide(y, &p_eps)?)?;
-    let by_logit = b.multiply(b.divide(&by_p, samples)?, b.multiply(&p, &q)?)?;
-    let by_hidden = b.matmul(&by_logit, &b.matrix_transpose(&network.w2)?)?;
-    let by_before = b.r#where(&b.greater(&before, 0.0)?, &by_hidden, 0.0)?;
+    let by_logit = expr!(b, ((1 - y) / (1 - p + eps) - y / (p + eps)) / samples * (p * (1 - p)))?;
+    let by_hidden = b.matmul(&by_logit, b.matrix_transpose(w2)?)?;
+    let by_before = expr!(b, where(before > 0, by_hidden, 0))?;
     let rows = |x: &B::Array<T>| b.sum_with(x, 0, SumOptions::new().keepdims(true));
     let gradient = Network {
-        w1: b.matmul(&b.matrix_transpose(x)?, &by_before)?,
+        w1: b.matmul(b.matrix_transpose(x)?, &by_before)?,
         b1: rows(&by_before)?,
-        w2: b.matmul(&b.matrix_transpose(&hidden)?, &by_logit)?,
+        w2: b.matmul(b.matrix_transpose(hidden)?, &by_logit)?,
         b2: rows(&by_logit)?,
     };
     Ok((loss, p, gradient))
@@ -95,7 +92,7 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
             }
         }
         if step + 1 < losses.len() {
-            network = network.map(&gradient, |w, g| b.subtract(w, b.multiply(g, rate)?))?;
+            network = network.map(&gradient, |w, g| expr!(b, w - rate * g))?;
             continue;
         }
         for (name, found) in network.named() {
@@ -103,9 +100,8 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
             near(&format!("trained {name}"), &host(b, found)?, &expected, tolerance.weights);
         }
         near("answers", &host(b, &p)?, &data.get("prob_final")?, tolerance.weights);
-        let right = b.equal(b.greater(&p, 0.5)?, b.greater(&y, 0.5)?)?;
-        let right = b.to_ndarray(&b.count_nonzero(&right, ..)?)?.sum() as f64;
-        assert_eq!(right / b.size(&y) as f64, data.scalar("accuracy")?);
+        let right = b.item(expr!(b, count_nonzero((p > 0.5) == (y > 0.5), ..))?)?;
+        assert_eq!(right as f64 / y.len() as f64, data.scalar("accuracy")?);
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ backends::backend! { table = "my_ops.toml", trait = MyOps }
 
 /// The function that the row `spectral_energy` names: an op can also be a function over any backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
-    b.square(&b.abs(&b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
+    b.square(b.abs(b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
 }
 
 /// The real dtype of the complex dtype of `T` is `T`; this says it to the compiler.
@@ -22,5 +22,5 @@ fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<<T::Complex as Numeric>
 
 /// A layer of a network over base ops and our own, on any backend with both.
 pub fn layer<B: Backend + MyOps, T: Precision>(b: &B, x: &B::Array<T>, w: &B::Array<T>) -> Result<B::Array<T>> {
-    b.gelu(&b.normalize(&b.matmul(x, w)?, -1)?)
+    b.gelu(b.normalize(b.matmul(x, w)?, -1)?)
 }

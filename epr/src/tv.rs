@@ -1,7 +1,7 @@
 //! Reconstruction with total-variation regularisation.
 
 use crate::{Projector, Toeplitz, scan::holds};
-use backends::{Backend, DiffOptions, Error, Precision, Real, Result};
+use backends::{Backend, DiffOptions, Error, Precision, Real, Result, expr};
 use std::f64::consts::PI;
 
 /// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s` the
@@ -87,7 +87,8 @@ impl<B: Backend, T: Precision> Tv<B, T> {
 
     /// The gradient of the misfit at an image.
     pub fn misfit_gradient(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
-        self.backend.subtract(self.normal.apply(image)?, &self.back_projection)
+        let (b, normal) = (&self.backend, self.normal.apply(image)?);
+        expr!(b, normal - self.back_projection)
     }
 
     /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
@@ -121,11 +122,11 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             if every != 0 && iteration.is_multiple_of(every) {
                 energies.push(self.energy(&image, dot(b, &image, &step)? / tau)?);
             }
-            dual = project(b, &ascend(b, &dual, &ahead)?)?;
-            let pull = b.multiply(divergence(b, &dual)?, tau * self.weight)?;
-            let next = b.add(b.add(&image, b.subtract(&data_step, step)?)?, pull)?;
-            // dual_step (2 next - image)
-            ahead = b.subtract(b.multiply(&next, 2.0 * dual_step)?, b.multiply(&image, dual_step)?)?;
+            ascend(b, &mut dual, &ahead)?;
+            project(b, &mut dual)?;
+            let mut next = expr!(b, image + data_step - step)?;
+            descend(b, &mut next, &dual, tau * self.weight)?;
+            expr!(b, ahead = dual_step * (2 * next - image))?;
             image = next;
             each(Step { iteration: iteration + 1, image: &image })?;
         }
@@ -163,42 +164,57 @@ pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<
 
 /// Minus the adjoint of [`gradient`], of a field whose component along each axis is 0 at its end.
 pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
-    let mut sum: Option<B::Array<T>> = None;
+    let Some(component) = field.first() else {
+        return Err(Error::argument("divergence", "a field of no dimensions"));
+    };
+    let mut sum = b.zeros_like(component)?;
+    descend(b, &mut sum, field, 1.0)?;
+    Ok(sum)
+}
+
+/// Adds the [`divergence`] of a field, times a number, to an image.
+fn descend<B: Backend, T: Precision>(b: &B, image: &mut B::Array<T>, field: &[B::Array<T>], by: f64) -> Result<()> {
     for (axis, component) in field.iter().enumerate() {
         // the element shifted in at the beginning is the zero from the end
-        let along = b.subtract(component, b.roll(component, [1], axis)?)?;
-        sum = Some(match sum {
-            Some(sum) => b.add(sum, along)?,
-            None => along,
-        });
+        let before = b.roll(component, 1, axis)?;
+        expr!(b, *image += by * (component - before))?;
     }
-    sum.ok_or_else(|| Error::argument("divergence", "a field of no dimensions"))
+    Ok(())
 }
 
 /// The isotropic total variation: the sum of the gradient's lengths.
 pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<f64> {
-    scalar(b, &b.sum(&length(b, &gradient(b, image)?)?, ..)?)
+    let squares = squares(b, &gradient(b, image)?)?;
+    scalar(b, &expr!(b, sum(sqrt(squares), ..))?)
 }
 
-/// The dual field after a step up the gradient of an image, which holds the step length.
-fn ascend<B: Backend, T: Precision>(b: &B, dual: &[B::Array<T>], image: &B::Array<T>) -> Result<Vec<B::Array<T>>> {
-    let up = gradient(b, image)?;
-    dual.iter().zip(&up).map(|(p, g)| b.add(p, g)).collect()
-}
-
-/// The nearest field whose vectors are no longer than 1.
-fn project<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<Vec<B::Array<T>>> {
-    let excess = b.maximum(length(b, field)?, 1.0)?;
-    field.iter().map(|component| b.divide(component, &excess)).collect()
-}
-
-/// The lengths of a field's vectors.
-fn length<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
-    let mut squares = b.square(&field[0])?;
-    for component in &field[1..] {
-        squares = b.add(squares, b.square(component)?)?;
+/// A step up the gradient of an image, which holds the step length.
+fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::Array<T>) -> Result<()> {
+    for (component, up) in dual.iter_mut().zip(gradient(b, image)?) {
+        expr!(b, *component += up)?;
     }
-    b.sqrt(&squares)
+    Ok(())
+}
+
+/// Makes the field the nearest one whose vectors are no longer than 1.
+fn project<B: Backend, T: Precision>(b: &B, field: &mut [B::Array<T>]) -> Result<()> {
+    let mut excess = squares(b, field)?;
+    expr!(b, excess = maximum(sqrt(excess), 1))?;
+    for component in field {
+        expr!(b, *component /= excess)?;
+    }
+    Ok(())
+}
+
+/// The squared lengths of a field's vectors.
+fn squares<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
+    let (first, rest) = field.split_first().ok_or_else(|| Error::argument("tv", "a field of no dimensions"))?;
+    let Some((second, rest)) = rest.split_first() else { return expr!(b, square(first)) };
+    let mut squares = expr!(b, square(first) + square(second))?;
+    for component in rest {
+        expr!(b, squares += square(component))?;
+    }
+    Ok(squares)
 }
 
 fn scalar<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<f64> {
@@ -207,7 +223,7 @@ fn scalar<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<f64> {
 }
 
 fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<f64> {
-    scalar(b, &b.sum(&b.multiply(x, y)?, ..)?)
+    scalar(b, &expr!(b, sum(x * y, ..))?)
 }
 
 /// The weight of `lambda` = 1: the size of the misfit for this reference spectrum and sampling.

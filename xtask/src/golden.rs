@@ -1,7 +1,7 @@
 //! NumPy's results for the conformance tests, by `golden.py` in an environment of its own.
 
 use crate::{
-    run::{Outcome, python, root, run},
+    run::{Outcome, environment, root, run},
     table::{json, read},
 };
 use std::{
@@ -15,7 +15,7 @@ const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
 /// `golden [ROW] [--table T --out D]`
 pub fn task(args: &[String]) -> Outcome {
-    let python = environment()?;
+    let python = environment("golden-venv", &PACKAGES)?;
     let (mut table, mut out, mut row) = (None, None, None);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
@@ -52,22 +52,6 @@ fn compute(python: &Path, table: Option<&Path>, out: Option<&Path>, row: Option<
         command.args(["--row", row]);
     }
     run(&mut command)
-}
-
-/// The Python of the environment, which is made first if it is not there.
-fn environment() -> Outcome<PathBuf> {
-    let folder = root().join("target").join("golden-venv");
-    let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
-    let (own, mark) = (inside("python"), folder.join(".packages"));
-    if fs::read_to_string(&mark).is_ok_and(|there| there == PACKAGES.join("\n")) {
-        return Ok(own);
-    }
-    println!("making {} with {}", folder.display(), PACKAGES.join(", "));
-    run(python().args(["-c", "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"]))?;
-    run(python().args(["-m", "venv", "--clear"]).arg(&folder))?;
-    run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES))?;
-    write(&mark, &PACKAGES.join("\n"))?;
-    Ok(own)
 }
 
 fn write(path: &Path, text: &str) -> Outcome {

@@ -10,6 +10,7 @@ mod golden;
 mod gpu_bundle;
 mod kernels;
 mod measure;
+mod peers;
 mod ratios;
 mod run;
 mod setup;
@@ -39,13 +40,14 @@ cargo xtask <task>
                               target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
+  peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT]  what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
   docs                        builds the reference; fails where a link leads nowhere or a page is too large
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
-`setup` and `golden` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
+`setup`, `golden` and `peers` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
 ";
 
 fn main() -> ExitCode {
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
+        "peers" => peers::task(&args),
         "callgrind" => measure::callgrind(&args),
         "build-cost" => build_cost::task(&args),
         "docs" => docs::task(),

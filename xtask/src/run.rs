@@ -1,7 +1,7 @@
 //! Running other programs, and what the tasks share.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -25,6 +25,22 @@ pub fn cargo() -> Command {
 /// Python 3.
 pub fn python() -> Command {
     Command::new(if cfg!(windows) { "python" } else { "python3" })
+}
+
+/// The Python of an environment with these packages, in a folder of `target`, which is made first if it is not there.
+pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
+    let folder = root().join("target").join(name);
+    let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
+    let (own, mark, wanted) = (inside("python"), folder.join(".packages"), packages.join("\n"));
+    if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
+        return Ok(own);
+    }
+    println!("making {} with {}", folder.display(), packages.join(", "));
+    run(python().args(["-c", "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"]))?;
+    run(python().args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
+    fs::write(&mark, wanted).map_err(|why| format!("{}: {why}", mark.display()))?;
+    Ok(own)
 }
 
 /// Runs it to its end; an error if it cannot be run, or fails.

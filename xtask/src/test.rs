@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
 /// In which orders, besides the usual one, the software device runs the threads of a kernel.
 const ORDERS: [&str; 2] = ["reverse", "random"];
 
-/// The dtypes of the rows that are run in those orders: one of each kind.
-const DTYPES: [&str; 3] = ["float32", "int64", "complex64"];
+/// The tests that are run in those orders: rows in a dtype of each kind, formulas, and results written over memory.
+const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
 /// `test [ARGS]`
 pub fn task(args: &[String]) -> Outcome {
@@ -33,13 +33,13 @@ pub fn task(args: &[String]) -> Outcome {
     };
     run(tests(&["--workspace"])?.args(args))?;
     if soft && args.is_empty() {
-        let rows = ["--test", "cuda", "--"];
+        let rows = ["--test", "cuda", "--test", "cuda_formulas", "--"];
         for order in ORDERS {
-            println!("rows on the software device, its threads in {order} order");
-            run(tests(&rows)?.args(DTYPES).env("SOFT_CUDA_ORDER", order))?;
+            println!("rows and formulas on the software device, its threads in {order} order");
+            run(tests(&rows)?.args(WANTED).env("SOFT_CUDA_ORDER", order))?;
         }
-        println!("rows on the software device, with freed memory used again");
-        run(tests(&rows)?.args(DTYPES).env("BACKENDS_CUDA_CACHE", "1"))?;
+        println!("rows and formulas on the software device, with freed memory used again");
+        run(tests(&rows)?.args(WANTED).env("BACKENDS_CUDA_CACHE", "1"))?;
     }
     report(&fs::read_to_string(&skipped).unwrap_or_default());
     Ok(())

@@ -161,7 +161,7 @@ fn every_file_with_unsafe_code_is_listed() {
 #[test]
 fn the_first_command_builds_nothing_in_vain() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README is there");
-    let first = readme.lines().find_map(|line| line.strip_prefix("    cargo run ")).expect("it has a command");
+    let first = readme.lines().find_map(|line| line.strip_prefix("cargo run ")).expect("it has a command");
     let package = first.strip_prefix("--release -p ").expect("it runs a package");
     let mut tree = cargo();
     tree.args(["tree", "--package", package, "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);

@@ -34,6 +34,8 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
         #[allow(unused_imports)]
         use #rt::Arrays as _;
         match (#backend).as_backend() {
+            // the last step may be a call that ends in `?`
+            #[allow(clippy::needless_question_mark)]
             __b => (|| -> #rt::Result<_> {
                 #code
                 #rt::Result::Ok(#value)
@@ -163,6 +165,14 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.formula(&#tree, &#leaves)?))
     }
 
+    /// One pass for a part, which may be a number.
+    fn part_of_pass(&mut self, formula: &Formula) -> Result<TokenStream> {
+        let mut pass = Pass::default();
+        let tree = self.tree(formula, &mut pass)?;
+        let (leaves, path, at) = (pass.list(), self.formula_path(), formula.span());
+        Ok(quote_spanned!(here(at) => #path::part(__b, &#tree, &#leaves)?))
+    }
+
     /// A formula whose parts were computed before where they are no scalar expressions, and where one pass would be too long.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
@@ -186,7 +196,7 @@ impl Steps<'_> {
                 }
                 while let Some(i) = too_long(&operands) {
                     if let Some(operand) = &mut operands[i] {
-                        let (value, variable) = (self.pass(&operand.formula)?, self.variable());
+                        let (value, variable) = (self.part_of_pass(&operand.formula)?, self.variable());
                         self.code.extend(quote!(let #variable = #value;));
                         *operand = Fitted::variable(&variable, operand.formula.span());
                     }

@@ -99,7 +99,10 @@ fn what_is_meant_is_what_is_written() {
 
 #[test]
 fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
-    let passes = |formula: &str| expanded(formula).unwrap().matches("__b . formula").count();
+    let passes = |formula: &str| {
+        expanded(formula).unwrap().matches("__b . formula").count()
+            + expanded(formula).unwrap().matches(":: part (").count()
+    };
     let leaves = |formula: &str| expanded(formula).unwrap().matches(":: leaf (").count();
     assert_eq!((passes("b, x * x + x.y - x"), leaves("b, x * x + x.y - x")), (1, 2));
     assert_eq!(passes("b, exp(sum(x * y, 0) + x)"), 1, "what is summed is no array");

@@ -118,7 +118,10 @@ fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{nvrtc, program::Instance, text::STRUCT},
+        *,
+    };
     use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
     /// A row of a table with a parameter, and another form for complex dtypes.
@@ -232,5 +235,29 @@ mod tests {
         }
         assert!(!fused(&b, &e, &leaves, &x.raw));
         assert!(fused(&b, &place(&b, Head, &leaves.0), &leaves, &x.raw));
+    }
+
+    #[test]
+    fn kernels_of_formulas_and_of_their_reductions_compile_to_machine_code() {
+        let Some(target) = crate::cuda::testing::compiler() else { return };
+        fn kernels<T: Numeric>(target: &nvrtc::Target, fold: &'static str) {
+            let b = Numpyish::new();
+            let [x, y] = [1, 2].map(|i| ndarray::arr0(T::from_i64(i)).into_dyn().into_shared());
+            let (x, y) = (leaf(&b, &x), leaf(&b, &y));
+            let at = (place(&b, Head, &x), place(&b, Tail::new(Head), &y));
+            let (formula, _) = written(op2(Scaled(0.5), op2(Scaled(2.0), at.0, Whole(3)), at.1), &(x, (y, ())));
+            let compile = |source, kernels: &[Instance]| {
+                let names: Vec<String> = kernels.iter().map(Instance::expression).collect();
+                let compiled = nvrtc::compile(&Program { name: "expr", source }.text(), &names, target).unwrap();
+                assert!(compiled.image.starts_with(b"\x7fELF"));
+            };
+            let of = [T::DTYPE; 3];
+            let [flat, strided] = [("flat", STRUCT), ("strided", "2, k_row")];
+            compile(ProgramSource::Formula(formula), &[flat, strided].map(|(name, tag)| Instance::new(name, tag, &of)));
+            let folds = [Instance::new("reduce_formula", fold, &of), Instance::new("join_parts", "Sum", &of[..1])];
+            compile(ProgramSource::FormulaFold(formula, None), &folds);
+        }
+        kernels::<crate::f16>(&target, "Mean, k_row");
+        kernels::<Complex<f64>>(&target, "Any, k_row");
     }
 }

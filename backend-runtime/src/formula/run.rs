@@ -205,6 +205,48 @@ where
     b.from_ndarray(result)
 }
 
+/// What a part of a formula is when it is computed before the rest: an array, or a number.
+pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
+    /// That, as it is named in the rest.
+    type Made;
+
+    /// Computes it.
+    fn compute(b: &B, e: &E, leaves: &L) -> Result<Self::Made>;
+}
+
+impl<'a, B: Arrays, L: Leaves<'a, B>, T: Element, E: Run<'a, B, L> + Typed<Out = T>> Part<'a, B, L, E> for T {
+    type Made = B::Array<T>;
+
+    #[inline]
+    fn compute(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>> {
+        b.formula(e, leaves)
+    }
+}
+
+impl<'a, B, L, T, E> Part<'a, B, L, E> for Scalar<T>
+where
+    B: Arrays,
+    L: Leaves<'a, B>,
+    T: Element,
+    E: Run<'a, B, L> + Typed<Out = Scalar<T>>,
+{
+    type Made = T;
+
+    fn compute(b: &B, e: &E, leaves: &L) -> Result<T> {
+        e.check()?;
+        Ok(e.run(b, leaves)?.0)
+    }
+}
+
+/// Computes a part of a formula that is too long for one pass.
+#[inline]
+pub fn part<'a, B: Arrays, L: Leaves<'a, B>, E>(b: &B, e: &E, leaves: &L) -> Result<<E::Out as Part<'a, B, L, E>>::Made>
+where
+    E: Typed<Out: Part<'a, B, L, E>>,
+{
+    E::Out::compute(b, e, leaves)
+}
+
 /// As [`run`], over the memory of an array, where it has the shape of the result and is the host's, or the backend has a kernel
 /// for it.
 ///

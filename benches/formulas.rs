@@ -1,0 +1,113 @@
+//! Formulas beside the same op by op, beside ndarray's loops and libtorch: one line `peer TAB formula TAB elements TAB
+//! nanoseconds` for each, the least of many rounds. `cargo xtask peers` runs it, with NumPy, numexpr and PyTorch beside it.
+//!
+//! The number of threads is that of RAYON_NUM_THREADS and OMP_NUM_THREADS.
+
+use backends::{expr, prelude::*};
+use ndarray::{ArrayD, Zip, azip};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+/// Seconds for which one formula is measured, and how many times at least.
+const TIME: Duration = Duration::from_millis(300);
+const ROUNDS: usize = 8;
+
+/// Says the least time of a call, by the clock. Short calls are timed many at once.
+fn measure<R>(peer: &str, formula: &str, n: usize, mut call: impl FnMut() -> R) {
+    let begin = Instant::now();
+    black_box(call());
+    let many = (50_000 / begin.elapsed().as_nanos().max(1)).clamp(1, 1000) as u32;
+    let (mut least, mut rounds) = (Duration::MAX, 0);
+    let begin = Instant::now();
+    while rounds < ROUNDS || begin.elapsed() < TIME {
+        let start = Instant::now();
+        for _ in 0..many {
+            black_box(call());
+        }
+        least = least.min(start.elapsed() / many);
+        rounds += 1;
+    }
+    println!("{peer}\t{formula}\t{n}\t{}", least.as_nanos());
+}
+
+/// Op by op, and as formulas, on a backend.
+fn on<B: Backend>(b: &B, name: &str, n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) -> Result<()> {
+    let (ops, fused) = (format!("{name}, ops"), format!("{name}, expr!"));
+    let (x, y) = (b.from_ndarray(x.clone().into_shared())?, b.from_ndarray(y.clone().into_shared())?);
+    let (mu, s, a) = (0.3, 1.5, 1e-9);
+    let half = 2.0 * s * s;
+    let name = "(x + y) * x - y";
+    measure(&ops, name, n, || b.subtract(b.multiply(b.add(&x, &y)?, &x)?, &y));
+    measure(&fused, name, n, || expr!(b, (x + y) * x - y));
+    let name = "0.5 * exp(-(x - mu)**2 / (2 s s)) + y";
+    measure(&ops, name, n, || {
+        let d = b.divide(b.negative(b.square(b.subtract(&x, mu)?)?)?, half)?;
+        b.add(b.multiply(0.5, b.exp(d)?)?, &y)
+    });
+    measure(&fused, name, n, || expr!(b, 0.5 * exp(-square(x - mu) / (2.0 * s * s)) + y));
+    let side = (n as f64).sqrt() as isize;
+    if side * side == n as isize {
+        let m = b.reshape(&x, [side, side])?;
+        let row = b.reshape(b.getitem(&y, backends::slices![..side])?, [1, -1])?;
+        let column = b.reshape(b.getitem(&y, backends::slices![..side])?, [-1, 1])?;
+        let name = "m * row + column";
+        measure(&ops, name, n, || b.add(b.multiply(&m, &row)?, &column));
+        measure(&fused, name, n, || expr!(b, m * row + column));
+    }
+    let name = "y += a * x";
+    let mut sum = b.from_ndarray(b.to_ndarray(&y)?.to_owned().into_shared())?;
+    measure(&ops, name, n, || {
+        sum = b.add(&sum, b.multiply(&x, a)?)?;
+        Ok::<(), Error>(())
+    });
+    let mut sum = b.from_ndarray(b.to_ndarray(&y)?.to_owned().into_shared())?;
+    measure(&fused, name, n, || expr!(b, sum += a * x));
+    let name = "sum((x - y)**2)";
+    measure(&ops, name, n, || b.sum(b.square(b.subtract(&x, &y)?)?, ..));
+    measure(&fused, name, n, || expr!(b, sum(square(x - y), ..)));
+    Ok(())
+}
+
+/// ndarray's own loops, on one thread.
+fn with_ndarray(n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) {
+    let (mu, s, a) = (0.3, 1.5, 1e-9);
+    let name = "ndarray, Zip";
+    measure(name, "(x + y) * x - y", n, || Zip::from(x).and(y).map_collect(|x, y| (x + y) * x - y));
+    measure(name, "0.5 * exp(-(x - mu)**2 / (2 s s)) + y", n, || {
+        Zip::from(x).and(y).map_collect(|x, y| 0.5 * (-(x - mu) * (x - mu) / (2.0 * s * s)).exp() + y)
+    });
+    let side = (n as f64).sqrt() as usize;
+    if side * side == n {
+        let m = x.clone().into_shape_with_order((side, side)).expect("as many elements");
+        let line = y.as_slice().map_or(&[][..], |y| &y[..side]);
+        let row = ndarray::ArrayView::from_shape((1, side), line).expect("as many elements");
+        let column = ndarray::ArrayView::from_shape((side, 1), line).expect("as many elements");
+        measure(name, "m * row + column", n, || {
+            let (row, column) =
+                (row.broadcast((side, side)).expect("fits"), column.broadcast((side, side)).expect("fits"));
+            Zip::from(&m).and(row).and(column).map_collect(|m, r, c| m * r + c)
+        });
+    }
+    let mut sum = y.clone();
+    measure(name, "y += a * x", n, || azip!((s in &mut sum, x in x) *s += a * x));
+    measure(name, "sum((x - y)**2)", n, || Zip::from(x).and(y).fold(0.0, |sum, x, y| sum + (x - y) * (x - y)));
+}
+
+fn main() -> Result<()> {
+    // `cargo bench` says --bench
+    let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|n| n.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![10, 1000, 1_000_000, 10_000_000] } else { sizes };
+    let torch = backends::runtime::available("torch", Torch::cpu());
+    for n in sizes {
+        let x = ArrayD::from_shape_fn(ndarray::IxDyn(&[n]), |i| (i[0] % 1000) as f64 * 1e-3);
+        let y = x.mapv(|v| 1.5 - v);
+        on(&Numpyish::new(), "numpyish", n, &x, &y)?;
+        with_ndarray(n, &x, &y);
+        if let Some(torch) = &torch {
+            on(torch, "torch backend", n, &x, &y)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Formulas beside NumPy, numexpr, PyTorch and ndarray, in one run: a table of times for each number of threads.
+
+use crate::{
+    measure::built,
+    run::{Outcome, environment, root},
+    setup,
+};
+use std::{collections::BTreeMap, process::Command};
+
+/// What the peers are, in an environment of their own; PyTorch's package has some GB.
+const PACKAGES: [&str; 4] = ["numpy==2.4.6", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
+
+const SIZES: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
+
+/// Rounds of both programs, one after the other: what disturbs one of them for a while does not decide.
+const ROUNDS: usize = 2;
+
+/// Least nanoseconds, by formula and peer, one for each size.
+type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
+
+/// `peers [THREADS..]`
+pub fn task(args: &[String]) -> Outcome {
+    let threads = match args {
+        [] => vec![1, 2],
+        args => args
+            .iter()
+            .map(|n| n.parse().map_err(|_| format!("`{n}` is no number of threads")))
+            .collect::<Outcome<_>>()?,
+    };
+    setup::task(&[])?;
+    let python = environment("peers-venv", &PACKAGES)?;
+    let program = built("formulas")?;
+    let sizes = SIZES.map(|n| n.to_string());
+    for threads in threads {
+        let mut times = Times::new();
+        let count = threads.to_string();
+        for _ in 0..ROUNDS {
+            let with = |command: &mut Command| -> Outcome<String> {
+                command.args(&sizes).envs([("RAYON_NUM_THREADS", &count), ("OMP_NUM_THREADS", &count)]);
+                let output = command.output().map_err(|why| format!("{command:?}: {why}"))?;
+                if !output.status.success() {
+                    return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+                }
+                Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+            };
+            read(&with(&mut Command::new(&program))?, &mut times);
+            read(&with(Command::new(&python).arg(root().join("xtask/peers.py")).arg(&count))?, &mut times);
+        }
+        println!("\n{threads} thread{}, us\n\n{}", if threads == 1 { "" } else { "s" }, table(&times));
+    }
+    Ok(())
+}
+
+fn read(lines: &str, times: &mut Times) {
+    for line in lines.lines() {
+        let [peer, formula, n, ns] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        let place = SIZES.iter().position(|size| size.to_string() == n);
+        if let (Some(place), Ok(ns)) = (place, ns.parse::<u64>()) {
+            let least = &mut times.entry((formula.into(), peer.into())).or_default()[place];
+            *least = Some(least.map_or(ns, |before| before.min(ns)));
+        }
+    }
+}
+
+fn table(times: &Times) -> String {
+    let mut out = format!(
+        "| formula | | {} |\n|---|---|{}\n",
+        SIZES.map(|n| n.to_string()).join(" | "),
+        "--:|".repeat(SIZES.len())
+    );
+    for ((formula, peer), of) in times {
+        let cells = of.map(|ns| ns.map_or(String::new(), |ns| format!("{:.2}", ns as f64 / 1e3)));
+        out.push_str(&format!("| `{formula}` | {peer} | {} |\n", cells.join(" | ")));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_of_what_was_printed() {
+        let mut times = Times::new();
+        read("NumPy\tx + y\t10\t1500\nours\tx + y\t10\t300\nNumPy\tx + y\t1000\t2000\nnoise", &mut times);
+        read("NumPy\tx + y\t10\t1400\nNumPy\tx + y\t77\t1", &mut times);
+        let text = table(&times);
+        assert!(text.contains("| `x + y` | NumPy | 1.40 | 2.00 |  |  |\n| `x + y` | ours | 0.30 |"), "{text}");
+    }
+}
