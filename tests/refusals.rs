@@ -68,7 +68,24 @@ fn arguments_of_one<B: Backend>(b: &B) -> Checked {
     assert_eq!(b.shape(&b.zeros::<f32>(4)?), [4]);
     assert_eq!(b.shape(&b.flip(&x, 1_i64)?), [2, 3]);
     assert_eq!(b.shape(&b.pad(&x, 1)?), [4, 5]);
-    assert_eq!(b.shape(&b.pad(&x, [[1, 0], [2, 3]].as_flattened())?), [3, 8]);
+    assert_eq!(b.shape(&b.pad(&x, [(1, 0), (2, 3)])?), [3, 8]);
+    assert_eq!(b.shape(&b.pad(&x, vec![[1, 0], [2, 3]])?), [3, 8]);
+    assert_eq!(b.shape(&b.pad(&x, (1, 2))?), [5, 6]);
+    assert_eq!(b.shape(&b.pad(&x, [(1, 2)])?), [5, 6]);
+    assert_eq!(said(b.pad(&x, [(1, 0), (2, 3), (0, 0)])), "pad: shape [2, 3]: 6 widths are not two for each axis");
+    // the value is exact in the array's dtype, or refused
+    let fill = |value: Number| PadOptions::new().value(value);
+    let wide = (1_i64 << 53) + 1;
+    let whole = b.pad_with(&b.asarray([1_i64])?, (0, 1), fill(wide.into()))?;
+    assert_eq!(b.to_vec(&whole)?, [1, wide]);
+    let z = Complex::new(1.0, -2.0);
+    let complex = b.pad_with(&b.asarray([Complex::new(0.0, 0.0)])?, 1, fill(z.into()))?;
+    assert_eq!(b.to_vec(&complex)?, [z, Complex::new(0.0, 0.0), z]);
+    let top = b.pad_with(&b.asarray([0_u64])?, (1, 0), PadOptions::new().value(u64::MAX))?;
+    assert_eq!(b.to_vec(&top)?, [u64::MAX, 0]);
+    let bytes = b.asarray([1_u8])?;
+    assert_eq!(said(b.pad_with(&bytes, 1, PadOptions::new().value(300))), "pad: 300 does not fit uint8");
+    assert_eq!(said(b.pad_with(&bytes, 1, fill(z.into()))), "pad: 1-2i does not fit uint8");
     let axis: usize = 1;
     assert_eq!(b.shape(&b.cumulative_sum(&x, axis)?), [2, 3]);
     assert_eq!(b.shape(&b.sort_with(&x, SortOptions::new().axis(axis))?), [2, 3]);

@@ -70,6 +70,10 @@ pub enum ParamKind {
     Shape,
     /// Signed lengths.
     Signed,
+    /// Widths of borders: a number, or pairs.
+    Widths,
+    /// A number that the dtype of an array holds.
+    Number,
     /// Slices, one per axis.
     Slices,
     /// A list of indices: slices, numbers, new axes, arrays, masks.

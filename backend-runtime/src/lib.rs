@@ -17,6 +17,7 @@ pub mod host;
 pub mod index;
 pub mod info;
 mod load;
+pub mod number;
 pub mod operand;
 pub mod params;
 pub mod promotion;
@@ -48,6 +49,7 @@ pub use index::{Index, Indices, IntoIndex, IntoIndices, NewAxis};
 pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
 #[doc(no_inline)]
 pub use num_complex::{self, Complex};
+pub use number::Number;
 pub use operand::{ArrayList, IntoArray, IntoOperand, Operand, Scalar, kind};
 pub use params::*;
 pub use promotion::{can_cast, finfo, iinfo, result_type};

@@ -156,6 +156,65 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     }
 }
 
+/// Widths of borders, before and after: one number for all, a pair for all axes, or a pair for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Widths(pub(crate) Vec<usize>);
+
+impl std::ops::Deref for Widths {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+/// What widths of borders may be: `1`, a pair `(1, 2)` for all axes, or one for each axis, `[(1, 2), (0, 1)]`; in brackets too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no width of borders",
+    note = "write a number, a pair such as `(1, 2)`, or a pair for each axis: `[(1, 2), (0, 1)]`"
+)]
+pub trait IntoWidths {
+    /// The widths.
+    fn into_widths(self) -> Widths;
+}
+
+impl IntoWidths for Widths {
+    fn into_widths(self) -> Widths {
+        self
+    }
+}
+
+impl<S: Numbers<usize>> IntoWidths for S {
+    fn into_widths(self) -> Widths {
+        Widths(self.numbers().to_vec())
+    }
+}
+
+impl IntoWidths for (usize, usize) {
+    fn into_widths(self) -> Widths {
+        Widths(vec![self.0, self.1])
+    }
+}
+
+macro_rules! pairs {
+    ($([$($k:tt)*] $t:ty, |$pair:ident| $both:expr;)*) => {$(
+        impl<$($k)*> IntoWidths for $t {
+            fn into_widths(self) -> Widths {
+                Widths(self.iter().flat_map(|$pair| $both).collect())
+            }
+        }
+    )*};
+}
+pairs! {
+    [const K: usize] [(usize, usize); K], |pair| [pair.0, pair.1];
+    [] &[(usize, usize)], |pair| [pair.0, pair.1];
+    [] Vec<(usize, usize)>, |pair| [pair.0, pair.1];
+    [] &Vec<(usize, usize)>, |pair| [pair.0, pair.1];
+    [const K: usize] [[usize; 2]; K], |pair| *pair;
+    [] &[[usize; 2]], |pair| *pair;
+    [] Vec<[usize; 2]>, |pair| *pair;
+}
+
 impl From<RangeFull> for Axes {
     #[inline]
     fn from(_: RangeFull) -> Axes {

@@ -29,6 +29,10 @@ pub enum Kind {
     Shape,
     /// `isize` lists: `newshape`, `shifts`.
     Signed,
+    /// `widths`: widths of borders.
+    Widths,
+    /// `number`: a number that the array's dtype holds.
+    Number,
     /// `slices`
     Slices,
     /// `index`: slices, numbers, new axes, arrays of indices and masks.
@@ -50,12 +54,14 @@ pub enum Kind {
 }
 
 /// Types of parameters that are a word alone.
-const WORDS: [(&str, Kind); 11] = [
+const WORDS: [(&str, Kind); 13] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
     ("shape", Kind::Shape),
     ("newshape", Kind::Signed),
     ("shifts", Kind::Signed),
+    ("widths", Kind::Widths),
+    ("number", Kind::Number),
     ("slices", Kind::Slices),
     ("index", Kind::Index),
     ("lengths?", Kind::Lengths),
@@ -209,6 +215,9 @@ impl Kind {
             Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => (text == "none").then_some(DefaultValue::None),
             Kind::Plain(Plain::Bool) => ["true", "false"].contains(&text).then_some(DefaultValue::Bool(text == "true")),
             Kind::Plain(Plain::F64) => decimal(text).map(DefaultValue::Decimal),
+            Kind::Number => {
+                integer(i64::MIN.into(), i64::MAX.into()).or_else(|| decimal(text).map(DefaultValue::Decimal))
+            }
             Kind::Plain(Plain::Usize | Plain::U64) => integer(0, u64::MAX.into()),
             Kind::Plain(_) => integer(i64::MIN.into(), i64::MAX.into()),
             Kind::Axis => axis(text).map(|x| DefaultValue::Integer(x.into())),
@@ -227,7 +236,7 @@ impl Kind {
         let text = match self {
             Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
             Kind::Plain(Plain::Bool) => "true or false",
-            Kind::Plain(Plain::F64) => "a finite number",
+            Kind::Plain(Plain::F64) | Kind::Number => "a finite number",
             Kind::Plain(Plain::Usize | Plain::U64) => "an integer of 0 or more, of 64 bits",
             Kind::Plain(_) => "an integer of 64 bits",
             Kind::Axis => "an axis such as -1",
@@ -241,7 +250,7 @@ impl Kind {
     /// Whether a parameter can be an argument of libtorch's op as it is.
     pub fn fits_aten(&self) -> bool {
         match self {
-            Kind::Slices | Kind::Index | Kind::Target(_) => false,
+            Kind::Slices | Kind::Index | Kind::Target(_) | Kind::Widths | Kind::Number => false,
             Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
             Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
             _ => true,
@@ -262,6 +271,8 @@ impl Kind {
             Kind::Axis => "axis; negative ones count from the end".into(),
             Kind::Shape => "lengths, such as a shape".into(),
             Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
+            Kind::Widths => "widths of borders: `1`, `(1, 2)` or `[(1, 2), (0, 1)]`".into(),
+            Kind::Number => "a number, of any type".into(),
             Kind::Slices => "one range or index per axis: `slices![1..3, .., -1]`".into(),
             Kind::Index => "what is selected: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`".into(),
             Kind::Lengths => "lengths of the axes".into(),
@@ -311,7 +322,8 @@ impl Kind {
             Kind::Axes => {
                 is_word("all") || is_axis(value) || is_list(&is_axis) || matches!(named(value), Some(Kind::Axes))
             }
-            Kind::Shape | Kind::Lengths => {
+            Kind::Number => matches!(value.node, Node::Number(_)) || named(value) == Some(self),
+            Kind::Shape | Kind::Widths | Kind::Lengths => {
                 is_list(&is_length) || named(value) == Some(self) || (*self == Kind::Lengths && is_word("none"))
             }
             Kind::Signed => is_list(&|e| is_integer(e) || matches!(named(e), Some(Kind::Plain(Plain::Isize)))),

@@ -237,6 +237,15 @@ impl Draw {
             ParamKind::Axes if chance.below(2) == 0 => list(self.axes, 3, chance),
             ParamKind::Axes | ParamKind::Axis => chance.pick(self.axes).into(),
             ParamKind::Shape | ParamKind::Lengths => list(self.lengths.0, self.lengths.1, chance),
+            ParamKind::Widths if chance.below(2) == 0 => {
+                let pair =
+                    |chance: &mut Chance| format!("[{}, {}]", chance.pick(self.lengths.0), chance.pick(self.lengths.0));
+                let pairs: Vec<String> = (0..chance.below(4)).map(|_| pair(chance)).collect();
+                format!("[{}]", pairs.join(", "))
+            }
+            ParamKind::Widths => list(self.lengths.0, self.lengths.1, chance),
+            ParamKind::Number if chance.below(2) == 0 => chance.pick(self.scalars).into(),
+            ParamKind::Number => chance.pick(self.numbers).into(),
             ParamKind::Signed => list(self.signed, 3, chance),
             ParamKind::Slices => {
                 let slices: Vec<&str> = (0..chance.below(4)).map(|_| chance.pick(self.slices)).collect();

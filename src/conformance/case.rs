@@ -143,6 +143,10 @@ impl<B: Arrays> Case<'_, B> {
             (ParamKind::Plain(PlainInfo::F64) | ParamKind::Maybe(PlainInfo::F64), _) => {
                 text.parse().map(Value::Float).map_err(|_| wrong())
             }
+            (ParamKind::Number, Arg::Number(text)) => match text.parse() {
+                Ok(whole) => Ok(Value::Integer(whole)),
+                Err(_) => text.parse().map(Value::Float).map_err(|_| wrong()),
+            },
             (ParamKind::Choice(_), Arg::Name(_)) => Ok(Value::Text(text.into())),
             _ => plain(arg).ok_or_else(wrong),
         }

@@ -127,6 +127,18 @@ impl Expand<'_> {
             },
             Kind::Shape => list(quote!(usize), quote!(Shape)),
             Kind::Signed => list(quote!(isize), quote!(Signed)),
+            Kind::Widths => Code {
+                method: quote!(impl #rt::IntoWidths),
+                convert: Some(quote!(into_widths())),
+                pass: |x| quote!(&#x),
+                read: Read::Value(quote!(#rt::Widths)),
+                ..list(quote!(usize), quote!(Widths))
+            },
+            Kind::Number => Code {
+                method: quote!(impl Into<#rt::Number>),
+                convert: Some(quote!(into())),
+                ..value(quote!(#rt::Number), quote!(Number))
+            },
             Kind::Slices => Code {
                 method: quote!(impl AsRef<[#rt::Slice]>),
                 convert: Some(quote!(as_ref())),

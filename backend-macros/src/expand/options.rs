@@ -111,6 +111,11 @@ impl Expand<'_> {
         match value {
             DefaultValue::None => quote!(None),
             DefaultValue::Bool(value) => quote!(#value),
+            DefaultValue::Integer(value) if *kind == Kind::Number => {
+                let value = Literal::i128_unsuffixed(*value);
+                quote!(#rt::Number::Integer(#value))
+            }
+            DefaultValue::Decimal(value) if *kind == Kind::Number => quote!(#rt::Number::Real(#value)),
             DefaultValue::Integer(value) => {
                 let value = Literal::i128_unsuffixed(*value);
                 quote!(#value)

@@ -38,7 +38,9 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
             #[allow(clippy::needless_question_mark)]
             __b => (|| -> #rt::Result<_> {
                 #code
-                #rt::Result::Ok(#value)
+                // a variable, so that lints for users' code see no `Ok(..?)`
+                let __value = #value;
+                #rt::Result::Ok(__value)
             })(),
         }
     }};

@@ -1,7 +1,7 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Slice};
+use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Number, Slice, Widths};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
@@ -187,6 +187,44 @@ impl FromValue for f64 {
             Value::Float(x) => Some(*x),
             _ => None,
         }
+    }
+}
+
+impl FromValue for Number {
+    fn wanted() -> String {
+        "a number".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Number> {
+        match value {
+            Value::Bool(x) => Some(Number::Bool(*x)),
+            Value::Integer(x) => Some(Number::Integer(*x)),
+            Value::Float(x) => Some(Number::Real(*x)),
+            Value::Complex(x) => Some(Number::Complex(*x)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Widths {
+    fn wanted() -> String {
+        "a number, a pair or a list of pairs of integers of 0 or more".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Widths> {
+        let nested = match value {
+            Value::List(items) => items.iter().map(|item| match item {
+                Value::List(pair) if pair.len() == 2 => Vec::from_value(item),
+                _ => None,
+            }),
+            _ => return Vec::from_value(value).map(Widths),
+        };
+        let pairs: Option<Vec<Vec<usize>>> = nested.collect();
+        pairs
+            .filter(|pairs| !pairs.is_empty())
+            .map(|pairs| pairs.concat())
+            .or_else(|| Vec::from_value(value))
+            .map(Widths)
     }
 }
 

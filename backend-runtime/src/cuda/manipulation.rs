@@ -10,7 +10,7 @@ use super::{
     walk::{Divisor, MOST},
 };
 use crate::{
-    Axes, DType, Element, Error, PadMode, Result,
+    Axes, DType, Element, Error, Number, PadMode, Result,
     rules::{self, Repeats, Roll},
 };
 
@@ -250,9 +250,10 @@ pub fn pad<T: Element>(
     x: &CudaArray<T>,
     widths: &[usize],
     mode: PadMode,
-    value: f64,
+    value: Number,
 ) -> Result<CudaArray<T>> {
     const OP: &str = "pad";
+    let value = value.element::<T>(OP)?;
     let x = &x.raw;
     b.check(OP, x)?;
     let (widths, shape) = rules::padded(OP, &x.shape, widths, mode, size_of::<T>())?;
@@ -262,7 +263,7 @@ pub fn pad<T: Element>(
         bordered(b, OP, x, widths, mode, &out)?;
         return Ok(CudaArray::of(out));
     }
-    fill(b, OP, T::from_f64(value), &out)?;
+    fill(b, OP, value, &out)?;
     let inner = (0..shape.len()).fold(out.clone(), |out, axis| out.sliced(axis, widths[2 * axis], x.shape[axis], 1));
     copy_into(b, OP, x, &inner)?;
     Ok(CudaArray::of(out))

@@ -151,8 +151,8 @@ fn copies<T: Element>(b: &Cuda) {
             same(
                 b,
                 mode.name(),
-                &shapes::pad(b, &d, &widths, mode, 1.0).unwrap(),
-                &numpyish::manipulation::pad(&HOST, &h, &widths, mode, 1.0).unwrap(),
+                &shapes::pad(b, &d, &widths, mode, crate::Number::Real(1.0)).unwrap(),
+                &numpyish::manipulation::pad(&HOST, &h, &widths, mode, crate::Number::Real(1.0)).unwrap(),
             );
         }
         same(b, "tril", &creation::tril(b, &d, 1).unwrap(), &numpyish::creation::tril(&HOST, &h, 1).unwrap());
@@ -367,7 +367,7 @@ fn nothing_wrong_panics() {
     assert!(shapes::broadcast_to(&b, &x, &[usize::MAX, 2]).is_err());
     assert!(shapes::tile(&b, &x, &[usize::MAX / 2]).is_err());
     assert!(shapes::repeat(&b, &x, usize::MAX, 0).is_err());
-    assert!(shapes::pad(&b, &x, &[usize::MAX, 1], PadMode::Edge, 0.0).is_err());
+    assert!(shapes::pad(&b, &x, &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).is_err());
     let scalar = creation::full(&b, &[], 2.0_f64).unwrap();
     assert!(matches!(indexing::nonzero(&b, &scalar), Err(Error::Shape { op: "nonzero", .. })));
     assert_eq!(indexing::argwhere(&b, &scalar).unwrap().shape(), [1, 0]);

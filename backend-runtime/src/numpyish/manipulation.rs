@@ -10,7 +10,7 @@ use super::{
     typed::{Change, Step, changed_by, typed},
 };
 use crate::{
-    Axes, Element, Error, PadMode, Result,
+    Axes, Element, Error, Number, PadMode, Result,
     rules::{self, Repeats, Roll},
 };
 
@@ -259,18 +259,18 @@ pub fn pad<T: Element>(
     x: &NdArray<T>,
     widths: &[usize],
     mode: PadMode,
-    value: f64,
+    value: Number,
 ) -> Result<NdArray<T>> {
-    typed(padded(view(x), widths, mode, value))
+    typed(padded(view(x), widths, mode, Value::of(value.element::<T>("pad")?)))
 }
 
-fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: f64) -> Result<RawArray> {
+fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<RawArray> {
     const OP: &str = "pad";
     let (widths, shape) = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
     let widths = &widths[..];
     let n = rules::count(OP, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
-        return bordered(OP, x, shape, widths, Value::from_f64(x.dtype, value));
+        return bordered(OP, x, shape, widths, value);
     }
     if n == 0 {
         return RawArray::empty(OP, shape, x.dtype);
@@ -408,8 +408,8 @@ mod tests {
         assert!(concat(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(stack(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(broadcast_to(&B, &x, &[3]).is_err());
-        assert!(pad(&B, &x, &[1, 1, 1], PadMode::Constant, 0.0).is_err());
-        assert!(pad(&B, &counting(&[0]), &[1, 1], PadMode::Edge, 0.0).is_err());
+        assert!(pad(&B, &x, &[1, 1, 1], PadMode::Constant, Number::Real(0.0)).is_err());
+        assert!(pad(&B, &counting(&[0]), &[1, 1], PadMode::Edge, Number::Real(0.0)).is_err());
         assert!(roll(&B, &x, &[1, 2, 3], [0, 1].into()).is_err());
         assert!(expand_dims(&B, &x, Axes::All).is_err());
     }
@@ -420,16 +420,16 @@ mod tests {
         assert!(tile(&B, &x, &[usize::MAX / 2]).is_err());
         assert!(repeat(&B, &x, usize::MAX, 0).is_err());
         assert!(broadcast_to(&B, &counting(&[1]), &[usize::MAX]).is_err());
-        assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, 0.0).is_err());
-        assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, 0.0).is_err());
+        assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, Number::Real(0.0)).is_err());
+        assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, Number::Real(0.0)).is_err());
     }
 
     #[test]
     fn shapes_of_nothing() {
         let none = counting(&[0, 3]);
-        assert_eq!(pad(&B, &none, &[0, 0, 1, 1], PadMode::Edge, 0.0).unwrap().shape(), [0, 5]);
-        assert_eq!(list(&pad(&B, &none, &[1, 0, 0, 0], PadMode::Constant, 7.0).unwrap()), [7, 7, 7]);
-        assert_eq!(list(&pad(&B, &counting(&[]), &[], PadMode::Wrap, 0.0).unwrap()), [0]);
+        assert_eq!(pad(&B, &none, &[0, 0, 1, 1], PadMode::Edge, Number::Real(0.0)).unwrap().shape(), [0, 5]);
+        assert_eq!(list(&pad(&B, &none, &[1, 0, 0, 0], PadMode::Constant, Number::Real(7.0)).unwrap()), [7, 7, 7]);
+        assert_eq!(list(&pad(&B, &counting(&[]), &[], PadMode::Wrap, Number::Real(0.0)).unwrap()), [0]);
         assert_eq!(flip(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
         assert_eq!(fftshift(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
         assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
@@ -474,7 +474,7 @@ mod tests {
             let widths: Vec<usize> = (0..2 * shape.len()).map(|_| dice.below(7) / 2).collect();
             let mode =
                 [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap][round % 5];
-            let padded = pad(&B, &x, &widths, mode, -3.0).unwrap();
+            let padded = pad(&B, &x, &widths, mode, Number::Real(-3.0)).unwrap();
             for (at, &value) in padded.indexed_iter() {
                 let from: Option<Vec<usize>> = (0..shape.len())
                     .map(|k| {
@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn borders_of_any_width() {
         let x = counting(&[3]);
-        let padded = |mode| list(&pad(&B, &x, &[4, 5], mode, 0.0).unwrap());
+        let padded = |mode| list(&pad(&B, &x, &[4, 5], mode, Number::Real(0.0)).unwrap());
         assert_eq!(padded(PadMode::Wrap), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
         assert_eq!(padded(PadMode::Reflect), [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
         assert_eq!(padded(PadMode::Symmetric), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);

@@ -162,9 +162,10 @@ pub fn pad<T: Element>(
     x: &TorchArray<T>,
     widths: &[usize],
     mode: PadMode,
-    value: f64,
+    value: crate::Number,
 ) -> Result<TorchArray<T>> {
     let on = b.on("pad");
+    let value = value.element::<T>(on.op)?;
     let lengths = x.shape();
     let (widths, padded) = rules::padded(on.op, lengths, widths, mode, size_of::<T>())?;
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|w| (w[0], w[1])).collect();
@@ -175,7 +176,7 @@ pub fn pad<T: Element>(
         // libtorch begins with the last axis
         let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
         let bits = on.enter(DtypeStrategy::Wrap, x)?;
-        let value = DtypeStrategy::Wrap.detour(T::DTYPE).enter_number(Number::of(T::from_f64(value)));
+        let value = DtypeStrategy::Wrap.detour(T::DTYPE).enter_number(Number::of(value));
         return on.leave(DtypeStrategy::Wrap, on.call(&ops::CONSTANT_PAD, args![&bits, &amounts, value])?);
     }
     let mut result = x.tensor().clone();
