@@ -142,4 +142,5 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/formulas.md")]
+#[doc = include_str!("../docs/indexing.md")]
 struct Guides;

@@ -1,6 +1,6 @@
 //! Lists of indices on every backend: kinds in one list, in place, errors, backends around others.
 
-use backends::{ix, prelude::*, runtime::available, slices};
+use backends::{expr, ix, prelude::*, runtime::available, slices};
 
 /// Nothing is annotated, whatever the backend and the dtype.
 fn corners<B: Backend, T: Numeric>(
@@ -60,11 +60,37 @@ fn values<B: Backend>(b: &B) {
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
+/// Parts in formulas, and parts that are assigned to.
+fn formulas<B: Backend, T: Real>(b: &B, x: &B::Array<T>, i: &B::Array<i64>, scale: T) -> Result<B::Array<T>> {
+    let y = expr!(b, 2.0 * x[1.., i] + x[..;-1, NewAxis, 0][1.., 0])?;
+    let mut z = x.clone();
+    expr!(b, z[1.., &i] += scale * y[.., ..])?;
+    expr!(b, z[0] = x[1, ..;-1])?;
+    expr!(b, z[.., -1] *= scale)?;
+    expr!(b, z[b.less(&z, 0.0)?] = 0.0)?;
+    expr!(b, z[1, 1] = scale)?;
+    expr!(b, z[..1] -= z[1..])?;
+    let by_reference = &mut z;
+    expr!(b, *by_reference[1, ..1] **= 2)?;
+    Ok(z)
+}
+
+fn in_formulas<B: Backend>(b: &B) {
+    let x = b.asarray([[1.0, -2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap();
+    let got = formulas(b, &x, &b.asarray([2_i64, 0]).unwrap(), 10.0).unwrap();
+    let (z, row) = ([[6.0, 5.0, 40.0], [94.0, 10.0, 1360.0]], [94.0, 10.0, 1360.0]);
+    let first: Vec<f64> = z[0].iter().zip(row).map(|(a, b)| a - b).collect();
+    let expected = ndarray::arr2(&[[first[0], first[1], first[2]], [94.0 * 94.0, 10.0, 1360.0]]).into_dyn();
+    assert_eq!(b.to_ndarray(&got).unwrap(), expected);
+    assert_eq!(b.to_ndarray(&x).unwrap()[[0, 1]], -2.0);
+}
+
 #[test]
 fn on_numpyish() {
     let b = Numpyish::new();
     everywhere(&b);
     values(&b);
+    in_formulas(&b);
     // the only handle keeps its memory
     let mut x = b.zeros::<f64>([3]).unwrap();
     let start = x.as_ptr();
@@ -78,6 +104,7 @@ fn on_torch() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
     everywhere(&b);
     values(&b);
+    in_formulas(&b);
 }
 
 #[test]
@@ -85,6 +112,7 @@ fn on_cuda() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
     everywhere(&b);
     values(&b);
+    in_formulas(&b);
 }
 
 #[test]
@@ -92,6 +120,7 @@ fn on_a_backend_chosen_at_run_time() {
     let b = AnyBackend::from(Numpyish::new());
     everywhere(&b);
     values(&b);
+    in_formulas(&b);
     if let Some(other) = available("torch", Torch::cpu()) {
         let (other, mut x) = (AnyBackend::from(other), b.zeros::<f64>([2]).unwrap());
         assert!(matches!(other.set(&mut x, ix![0], 1.0), Err(Error::Backend { op: "set", .. })));

@@ -26,6 +26,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
     let value = match whole {
         Whole::Value(formula) => steps.value(formula)?,
         Whole::Assign(target, formula) => steps.assigned(target, formula)?,
+        Whole::Put(target, index, operator, formula) => steps.put(target, index, operator.as_ref(), formula)?,
     };
     let (code, rt) = (steps.code, quote!(#root::runtime));
     // `match` keeps a backend that is a temporary; the closure keeps `?` inside
@@ -44,7 +45,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
         }
     }};
     Ok(match whole {
-        Whole::Value(_) => result,
+        Whole::Value(_) | Whole::Put(..) => result,
         Whole::Assign(target, _) => {
             let target = target.place();
             quote! {
@@ -439,7 +440,45 @@ impl Steps<'_> {
     /// A part of an array.
     fn part(&mut self, x: &Formula, index: &Group) -> Result<TokenStream> {
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
-        Ok(quote_spanned!(here(at) => __b.getitem(#x, #root::slices![#index])?))
+        Ok(quote_spanned!(here(at) => __b.get(#x, #root::ix![#index])?))
+    }
+
+    /// Puts a value into a part of an array. The list of indices is computed first, and once; then the value.
+    fn put(
+        &mut self,
+        target: &Target,
+        index: &Group,
+        operator: Option<&Ident>,
+        formula: &Formula,
+    ) -> Result<TokenStream> {
+        let (root, place, at, list) = (&self.root, target.place(), index.span(), index.stream());
+        let (index, old) = (format_ident!("__index"), format_ident!("__old"));
+        let begin = operator.map(|_| quote_spanned!(here(at) => let #old = __b.get(&#place, #index)?;));
+        let list = quote_spanned!(here(at) => #root::ix![#list]);
+        let formula = match operator {
+            None => formula.clone(),
+            Some(name) => {
+                let arguments = [Formula::Leaf(quote!(#old), at), formula.clone()].map(Argument::Formula);
+                Formula::Call(name.clone(), arguments.into(), Vec::new())
+            }
+        };
+        let value = match &formula {
+            Formula::Number(..) => self.argument(&Parameter::Operand, &formula)?,
+            // the array itself, or the number
+            Formula::Leaf(rust, at) => quote_spanned!(here(*at) => ::core::clone::Clone::clone(&#rust)),
+            formula => self.value(formula)?,
+        };
+        let code = std::mem::take(&mut self.code);
+        Ok(quote_spanned! { here(at) =>
+            match #list {
+                #index => {
+                    #begin
+                    #code
+                    let __value = #value;
+                    __b.set(&mut #place, #index, __value)?
+                }
+            }
+        })
     }
 }
 

@@ -1,6 +1,9 @@
 //! The language of formulas: Python's operators and precedence over names, numbers and calls of ops.
 
-use super::{Result, mistake, rows::Rows};
+use super::{
+    Result, mistake,
+    rows::{Parameter, Rows},
+};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
 use std::{collections::VecDeque, vec};
 
@@ -57,6 +60,8 @@ pub enum Whole {
     Value(Formula),
     /// `target = formula`; for `target += formula` the formula is the sum.
     Assign(Target, Formula),
+    /// `target[index] = formula`; `target[index] += formula` with the name of the op.
+    Put(Target, Group, Option<Ident>, Formula),
 }
 
 /// What is assigned to.
@@ -227,7 +232,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `formula`, `place = formula`, `place += formula`.
+    /// `formula`, `place = formula`, `place += formula`, `place[index] = formula`, `place[index] += formula`.
     fn assignment(mut self) -> Result<Whole> {
         let at = self.tokens.iter().enumerate().position(|(i, t)| {
             let before = i.checked_sub(1).and_then(|i| self.tokens.get(i));
@@ -258,19 +263,35 @@ impl<'a> Parser<'a> {
         let left = left.split_off(usize::from(deref));
         let place: TokenStream = left.iter().cloned().collect();
         let leaf = Parser::new(left, self.rows, self.names).whole()?;
-        if !matches!(leaf, Formula::Leaf(..)) {
-            return mistake(leaf.span(), "what is assigned to is a variable or a field");
-        }
+        let (place, index) = match &leaf {
+            Formula::Leaf(..) => (place, None),
+            Formula::Index(x, index) => match &**x {
+                Formula::Leaf(place, _) => (place.clone(), Some(index.clone())),
+                _ => {
+                    return mistake(leaf.span(), "a part of a variable or a field is assigned to: one list of indices");
+                }
+            },
+            _ => return mistake(leaf.span(), "what is assigned to is a variable or a field, or a part of one"),
+        };
         let value = self.whole()?;
         let target = Target { place, deref, keeps_shape: operator.is_some() };
-        let Some(operator) = operator else { return Ok(Whole::Assign(target, value)) };
-        match OPERATORS.iter().find(|(text, _, power)| *text == operator && *power > COMPARISON) {
-            Some((_, name, _)) => {
-                let arguments = vec![Argument::Formula(leaf), Argument::Formula(value)];
-                Ok(Whole::Assign(target, Formula::Call(Ident::new(name, equals), arguments, Vec::new())))
+        let operator = match operator {
+            None => None,
+            Some(operator) => {
+                match OPERATORS.iter().find(|(text, _, power)| *text == operator && *power > COMPARISON) {
+                    Some((_, name, _)) => Some(Ident::new(name, equals)),
+                    None => return mistake(equals, format!("`{operator}=` assigns nothing that a formula knows")),
+                }
             }
-            None => mistake(equals, format!("`{operator}=` assigns nothing that a formula knows")),
-        }
+        };
+        Ok(match (index, operator) {
+            (Some(index), operator) => Whole::Put(target, index, operator, value),
+            (None, None) => Whole::Assign(target, value),
+            (None, Some(name)) => {
+                let arguments = vec![Argument::Formula(leaf), Argument::Formula(value)];
+                Whole::Assign(target, Formula::Call(name, arguments, Vec::new()))
+            }
+        })
     }
 
     fn formula(&mut self, least: u8) -> Result<Formula> {
@@ -421,6 +442,12 @@ impl<'a> Parser<'a> {
             let hint = self.rows.hint(&text).unwrap_or("a function of Rust stands in braces".into());
             return mistake(name.span(), format!("there is no op `{text}`; {hint}"));
         };
+        if row.positional.contains(&Parameter::Target) {
+            return mistake(
+                name.span(),
+                format!("`{text}` changes an array, and a formula gives one: write `x[..] = ..`"),
+            );
+        }
         let (mut arguments, mut options) = (Vec::new(), Vec::new());
         match (row.takes_dtype(), dtype) {
             (true, Some(dtype)) => arguments.push(Argument::DType(dtype)),

@@ -18,6 +18,8 @@ pub enum Parameter {
     DType,
     /// A list of arrays: formulas in brackets.
     Arrays,
+    /// An array that the op changes: no formula calls such an op.
+    Target,
     /// Anything else: Rust.
     Rust(String),
 }
@@ -42,14 +44,15 @@ pub struct Row {
 /// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum~&,axis,keepdims?`.
 ///
 /// A name; `*` for a scalar expression, `~` for a reduction that takes one, `:` for all others; `<` where the caller names a
-/// dtype; the parameters: `@` an operand, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, else its
-/// name, with `?` where it has a default.
+/// dtype; the parameters: `@` an operand, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, `!` one
+/// that is changed, else its name, with `?` where it has a default.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| match (&p.kind, p.default.is_some()) {
         (_, true) => format!("{}?", p.name),
         (Kind::Operand(_), _) => "@".into(),
         (Kind::Array(_), _) => "&".into(),
         (Kind::Arrays(_), _) => "[".into(),
+        (Kind::Target(_), _) => "!".into(),
         _ => p.name.clone(),
     };
     let row = |op: &Op| {
@@ -132,6 +135,7 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
             ("<", _) => positional.push(Parameter::DType),
             ("&", _) => positional.push(Parameter::Array),
             ("[", _) => positional.push(Parameter::Arrays),
+            ("!", _) => positional.push(Parameter::Target),
             (name, _) => positional.push(Parameter::Rust(name.to_string())),
         }
     }

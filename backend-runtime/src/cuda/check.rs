@@ -83,7 +83,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::CASTS,
     super::copy::TRANSPOSITIONS,
     super::creation::KERNELS,
-    super::gather::KERNELS,
+    super::indexing::GATHER_KERNELS,
     super::indexing::KERNELS,
     super::compact::KERNELS,
     super::manipulation::KERNELS,

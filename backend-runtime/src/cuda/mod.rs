@@ -26,7 +26,6 @@ pub mod elementwise;
 mod error;
 pub mod fft;
 mod formula;
-mod gather;
 pub mod indexing;
 pub mod kernel;
 mod library;

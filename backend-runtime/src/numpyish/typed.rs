@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
 use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
+use std::sync::atomic::{Ordering, fence};
 
 /// An array of this shape, in C order, of a vector's elements: for tests.
 #[cfg(test)]
@@ -184,21 +185,10 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 }
 
 fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
-    if x.len().saturating_mul(size_of::<T>()) < kernel::REUSED {
-        return false;
-    }
-    // ndarray tells it only of an array that is given away
-    let none = Array::from_shape_vec(IxDyn(&[0]), Vec::new()).expect("no elements").into_shared();
-    match std::mem::replace(x, none).try_into_owned_nocopy() {
-        Ok(owned) => {
-            *x = owned.into_shared();
-            true
-        }
-        Err(shared) => {
-            *x = shared;
-            false
-        }
-    }
+    let alone = x.len().saturating_mul(size_of::<T>()) >= kernel::REUSED && x.is_unique();
+    // what another thread read before it gave its handle up was read before anything is written now
+    fence(Ordering::Acquire);
+    alone
 }
 
 /// # Safety

@@ -99,6 +99,7 @@ shim! {
     dtype: fn(*mut Impl) -> c_int,
     offset: fn(*mut Impl) -> i64,
     data: fn(*mut Impl) -> *mut c_void,
+    alone: fn(*mut Impl, usize) -> c_int,
     device: fn(*mut Impl) -> c_int,
     device_count: fn() -> c_int,
     synchronize: fn(c_int) -> c_int,

@@ -11,7 +11,7 @@ macro_rules! ops {
 
         /// All ops of this list.
         #[cfg(test)]
-        pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE];
+        pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE, &INDEX_PUT_IN_PLACE];
     };
 }
 
@@ -67,6 +67,7 @@ ops! {
     IFFTN = "fft_ifftn";
     IHFFT = "fft_ihfft";
     IMAG = "imag";
+    INDEX = "index"."Tensor";
     INDEX_ADD = "index_add";
     INDEX_SELECT = "index_select";
     IRFFT = "fft_irfft";
@@ -137,3 +138,6 @@ ops! {
 
 /// `copy_`, which writes into its argument: only for tensors to which there is no other handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");
+
+/// `index_put_`, as above.
+pub static INDEX_PUT_IN_PLACE: Schema = Schema::in_place("aten::index_put_", "");

@@ -302,6 +302,13 @@ API const int64_t* backends_lengths(void* impl, size_t* ndim) {
 API const int64_t* backends_strides(void* impl) { return static_cast<Impl*>(impl)->strides().data(); }
 API int backends_dtype(void* impl) { return static_cast<int>(c10::typeMetaToScalarType(static_cast<Impl*>(impl)->dtype())); }
 API int64_t backends_offset(void* impl) { return static_cast<Impl*>(impl)->storage_offset(); }
+// Whether nobody but `handles` handles of one tensor sees its memory, which libtorch allocated: memory over which a tensor was
+// made belongs to somebody else.
+API int backends_alone(void* impl, size_t handles) {
+  const auto& storage = static_cast<Impl*>(impl)->storage();
+  return c10::raw::intrusive_ptr::use_count(static_cast<Impl*>(impl)) == handles && storage.use_count() == 1 &&
+         storage.allocator() != nullptr;
+}
 API void* backends_data(void* impl) { return const_cast<void*>(static_cast<Impl*>(impl)->data()); }
 
 // -1 for the host, else the number of the GPU.

@@ -85,6 +85,12 @@ impl Tensor {
         unsafe { (shim().offset)(self.as_ptr()) as usize }
     }
 
+    /// Whether this many handles of the tensor are all that sees its memory, and libtorch allocated it.
+    pub(super) fn is_alone(&self, handles: usize) -> bool {
+        // SAFETY: the tensor is alive.
+        unsafe { (shim().alone)(self.as_ptr(), handles) != 0 }
+    }
+
     /// The first element; may be null where there is none.
     pub(super) fn data(&self) -> *mut c_void {
         // SAFETY: the tensor is alive.

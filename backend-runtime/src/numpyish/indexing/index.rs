@@ -465,3 +465,81 @@ impl<'a> Ready<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{counting, list};
+    use super::*;
+    use crate::{IntoHost, Slice, numpyish::copy::tests::Dice};
+    use ndarray::{Axis, Slice as Part};
+
+    const B: Numpyish = Numpyish::new();
+
+    fn slices(list: &[Slice]) -> Indices<'_, Numpyish> {
+        Indices::Slices(list)
+    }
+
+    #[test]
+    fn a_part_is_replaced_in_place_where_nobody_else_looks() {
+        let mut x = counting(&[2, 3]);
+        let (start, other) = (x.as_ptr(), x.clone());
+        set(&B, &mut x, slices(&[Slice::ALL, Slice::ALL.step(-2)]), Operand::Scalar(9)).unwrap();
+        assert_eq!((list(&x), list(&other)), (vec![9, 1, 9, 9, 4, 9], vec![0, 1, 2, 3, 4, 5]));
+        let copy = x.as_ptr();
+        assert_ne!(copy, start);
+        set(&B, &mut x, slices(&[]), Operand::array(&counting(&[2, 1]))).unwrap();
+        assert_eq!((list(&x), x.as_ptr()), (vec![0, 0, 0, 1, 1, 1], copy));
+        // leading axes of one more than the part has, and steps beyond the axis
+        set(&B, &mut x, slices(&[Slice::at(1)]), Operand::array(&counting(&[1, 1, 3]))).unwrap();
+        let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
+        set(&B, &mut x, slices(&[far, far]), Operand::Scalar(9)).unwrap();
+        assert_eq!(list(&x), [0, 0, 0, 0, 9, 2]);
+        let refused = set(&B, &mut x, slices(&[Slice::at(0)]), Operand::array(&counting(&[2])));
+        assert!(refused.is_err() && list(&x) == [0, 0, 0, 0, 9, 2]);
+    }
+
+    /// Over arrays of any layout: what a list selects is what one index after the other selects.
+    #[test]
+    fn layouts() {
+        let mut dice = Dice(11);
+        for round in 0..80 {
+            let longest = [4, 60][round % 2];
+            let shape: Vec<usize> = (0..3).map(|_| 1 + dice.below(longest)).collect();
+            let (x, along): (NdArray<i64>, _) = (dice.layout_of(&shape), dice.below(3));
+            let many: Vec<i64> = (0..dice.below(2 * longest)).map(|_| dice.below(shape[along]) as i64).collect();
+            let from_end: Vec<i64> = many.iter().map(|i| i - shape[along] as i64).collect();
+            let indices = [many.clone(), from_end].concat().into_host().unwrap();
+            let mut items = vec![Index::Slice(Slice::ALL); 3];
+            items[along] = Index::Array(&indices);
+            let all = Indices::Any(&items);
+            let one = |k: usize| x.index_axis(Axis(along), many[k % many.len()] as usize);
+            let got = get(&B, &x, all).unwrap();
+            assert!((0..2 * many.len()).all(|k| got.index_axis(Axis(along), k) == one(k)));
+            // the last counts, and all add up
+            let values: NdArray<i64> = dice.layout_of(got.shape());
+            let (mut replaced, mut added) = (x.clone(), x.clone());
+            set(&B, &mut replaced, all, Operand::array(&values)).unwrap();
+            add_at(&B, &mut added, all, Operand::array(&values)).unwrap();
+            let (mut expected, mut sums) = (x.to_owned(), x.to_owned());
+            for k in 0..2 * many.len() {
+                let value = values.index_axis(Axis(along), k);
+                let at = many[k % many.len()] as isize;
+                let place = Part::new(at, Some(at + 1), 1);
+                expected.slice_axis_mut(Axis(along), place).index_axis_mut(Axis(along), 0).assign(&value);
+                let mut sum = sums.slice_axis_mut(Axis(along), place);
+                sum += &value.insert_axis(Axis(along));
+            }
+            assert_eq!((replaced, added), (expected.into_shared(), sums.into_shared()));
+        }
+    }
+
+    #[test]
+    fn huge_shapes_of_nothing() {
+        let x = super::super::super::typed::array("test", &[1 << 40, 0], Vec::<i64>::new()).unwrap();
+        let i = [5_i64].into_host().unwrap();
+        assert_eq!(get(&B, &x, Indices::Any(&[Index::Array(&i)])).unwrap().shape(), [1, 0]);
+        let many = counting(&[0, 1 << 20]);
+        let result = get(&B, &x, Indices::Any(&[Index::Array(&many), Index::New]));
+        assert_eq!(result.unwrap().shape(), [0, 1 << 20, 1, 0]);
+    }
+}

@@ -8,7 +8,7 @@ mod part;
 pub use along::{scatter, scatter_add, take, take_along_axis};
 pub use index::{add_at, get, places, set};
 pub use mask::{argwhere, boolean_mask, nonzero};
-pub use part::{getitem, setitem};
+pub use part::getitem;
 
 #[cfg(test)]
 mod tests {

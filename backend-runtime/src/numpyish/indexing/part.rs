@@ -3,12 +3,8 @@
 use crate::{
     Element, Result, Slice,
     numpyish::{
-        NdArray, Numpyish, Operand,
-        buffer::Buffer,
-        copy,
-        raw::{RawArray, View, view, view_operand},
-        region::Region,
-        typed::{Change, Step, changed_by, typed},
+        NdArray, Numpyish,
+        typed::{Change, Step, changed_by},
     },
     rules,
 };
@@ -41,34 +37,6 @@ pub(super) fn ndarray_slice(span: &rules::Span) -> Part {
     }
 }
 
-/// A copy of the array in which a part is replaced by values, broadcast to it.
-pub fn setitem<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    slices: &[Slice],
-    values: Operand<'_, T>,
-) -> Result<NdArray<T>> {
-    typed(replaced(view(x), slices, view_operand(&values)))
-}
-
-fn replaced(x: View<'_>, slices: &[Slice], values: View<'_>) -> Result<RawArray> {
-    const OP: &str = "setitem";
-    let spans = rules::spans(OP, slices, x.shape)?;
-    let whole = rules::c_strides(x.shape);
-    let start: usize = spans.iter().zip(&whole).map(|(span, &stride)| span.start * stride as usize).sum();
-    let kept = || spans.iter().zip(&whole).filter(|(span, _)| !span.drop);
-    let lengths: Vec<usize> = kept().map(|(span, _)| span.len).collect();
-    let strides: Vec<isize> = kept().map(|(span, &s)| if span.len > 1 { span.step * s } else { s }).collect();
-    let kept = rules::assigned(OP, values.shape, &lengths)?.len();
-    let extra = values.shape.len() - kept;
-    let values = (0..extra).fold(Region::of(values), |values, _| values.at(0, 0)).broadcast(OP, &lengths)?;
-    let mut out = Buffer::new(OP, rules::count(OP, x.shape, x.dtype.size())?, x.dtype)?;
-    copy::place(&mut out, 0, &whole, x);
-    copy::place(&mut out, start, &strides, values.view());
-    // SAFETY: the copy of the array has written every element.
-    unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{counting, list};
@@ -88,27 +56,5 @@ mod tests {
         assert_eq!(getitem(&B, &x, &[none]).unwrap().shape(), [0, 4]);
         assert!(getitem(&B, &x, &[Slice::at(3)]).is_err());
         assert!(getitem(&B, &x, &[Slice::ALL; 3]).is_err());
-    }
-
-    #[test]
-    fn replacing_a_part_leaves_the_original() {
-        let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::ALL, Slice::ALL.step(-2)], Operand::Scalar(9)).unwrap();
-        assert_eq!(list(&y), [9, 1, 9, 9, 4, 9]);
-        assert_eq!(list(&x), [0, 1, 2, 3, 4, 5]);
-        let column = counting(&[2, 1]);
-        let y = setitem(&B, &x, &[], Operand::array(&column)).unwrap();
-        assert_eq!(list(&y), [0, 0, 0, 1, 1, 1]);
-        assert!(setitem(&B, &x, &[Slice::at(0)], Operand::array(&counting(&[2]))).is_err());
-    }
-
-    #[test]
-    fn values_may_have_more_leading_axes_than_the_part() {
-        let x = counting(&[2, 3]);
-        let y = setitem(&B, &x, &[Slice::at(1)], Operand::array(&counting(&[1, 1, 3]))).unwrap();
-        assert_eq!(list(&y), [0, 1, 2, 0, 1, 2]);
-        let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
-        assert_eq!(list(&setitem(&B, &x, &[far, far], Operand::Scalar(9)).unwrap()), [0, 1, 2, 3, 9, 5]);
-        assert_eq!(list(&getitem(&B, &x, &[far, Slice::ALL.step(isize::MIN)]).unwrap()), [5]);
     }
 }

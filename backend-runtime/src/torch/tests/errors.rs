@@ -2,7 +2,7 @@
 
 use super::{array, torch};
 use crate::{
-    Axes, Error, HostArray, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
+    Axes, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
     numpyish::Numpyish,
     torch::{
         Arg, Aten, DtypeStrategy, Torch, TorchArray, aten, creation, elementwise, fft, indexing, linalg, manipulation,
@@ -118,7 +118,7 @@ fn axes_indices_and_arguments_out_of_range() {
         indexing::getitem(&b, &v, &[Slice::at(2)]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
-        indexing::setitem(&b, &m, &[Slice::at(0)], Operand::array(&v)).err(),
+        indexing::set(&b, &mut m.clone(), Indices::Slices(&[Slice::at(0)]), Operand::array(&v)).err(),
         indexing::take(&b, &v, &i(&[2]), 0).err(),
         indexing::take(&b, &v, &i(&[-3]), 0).err(),
         indexing::take(&b, &e, &i(&[0]), 0).err(),

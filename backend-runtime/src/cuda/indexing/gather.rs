@@ -3,12 +3,12 @@
 //! The arrays and masks of a list become one array of offsets into the array; where an index is outside, or a later value goes to
 //! the same place, it has the smallest number, and the kernels pass over it.
 
-use super::{
+use super::RANKS;
+use crate::cuda::{
     Cuda, CudaArray, Operand,
     array::RawArray,
     compact::MaskIndices,
     copy::{copied, copy_into, fill, moved},
-    indexing::RANKS,
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource},
     walk::Merged,
@@ -18,12 +18,12 @@ use crate::{
     rules::{self, Selection},
 };
 
-const TEXT: &str = concat!(include_str!("kernels/index.cuh"), include_str!("kernels/gather.cuh"));
+const TEXT: &str = concat!(include_str!("../kernels/index.cuh"), include_str!("../kernels/gather.cuh"));
 
 static PROGRAM: Program = Program { name: "gather", source: ProgramSource::File(TEXT) };
 
 /// The kernels of this file, listed for the check.
-pub(super) const KERNELS: KernelList = (&PROGRAM, || {
+pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |name, dtypes: &[DType]| -> Vec<Instance> {
         let dtypes = dtypes.iter().map(|&dtype| [dtype]);
         dtypes.flat_map(|dtype| RANKS.iter().map(move |&(_, tag)| Instance::new(name, tag, &dtype))).collect()

@@ -1,7 +1,11 @@
 //! Parts of arrays: slices, gathers, scatters, masks.
 
+mod gather;
+
+pub use gather::{add_at, get, set};
+
 use super::{
-    Operand, Torch, TorchArray,
+    Torch, TorchArray,
     call::{OpContext, args},
     ops,
     strategy::DtypeStrategy,
@@ -43,25 +47,6 @@ fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor
         strides.push(stride * step);
     }
     Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
-}
-
-/// A copy of the array in which a part is replaced.
-pub fn setitem<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    slices: &[Slice],
-    values: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
-    let on = b.on("setitem");
-    let spans = rules::spans(on.op, slices, x.shape())?;
-    let copy = on.call(&ops::CLONE, args![&on.enter(DtypeStrategy::Wrap, x)?])?;
-    let (part, backwards) = forward_part(on, &copy, &spans)?;
-    let [values] = on.operands(DtypeStrategy::Wrap, [values])?;
-    let values = on.reshape(&values, rules::assigned(on.op, values.shape(), part.shape())?)?;
-    let values = on.call(&ops::EXPAND, args![&values, part.shape()])?;
-    let values = on.reverse(&values, &backwards)?;
-    on.call(&ops::COPY_IN_PLACE, args![&part, &values])?;
-    on.leave(DtypeStrategy::Wrap, copy)
 }
 
 /// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.

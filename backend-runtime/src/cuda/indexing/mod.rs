@@ -1,6 +1,7 @@
 //! Parts of arrays: slices, gathers, scatters and masks.
 
-pub use super::gather::{add_at, get, set};
+mod gather;
+
 use super::{
     Cuda, CudaArray,
     array::RawArray,
@@ -11,13 +12,17 @@ use super::{
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
+pub use gather::{add_at, get, set};
 
 use crate::{
     DType, Element, Error, Numeric, Result, Slice,
     rules::{self, Along, Masked},
 };
 
-static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(include_str!("kernels/index.cuh")) };
+static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(include_str!("../kernels/index.cuh")) };
+
+/// The kernels of lists of indices, listed for the check.
+pub(super) use gather::KERNELS as GATHER_KERNELS;
 
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
@@ -150,8 +155,7 @@ fn gathered(
 }
 
 /// The template argument for the number of axes of a walk, for fewer than 2^31 elements and for more.
-pub(super) const RANKS: [(usize, &str); 5] =
-    [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
+const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
 pub fn take_along_axis<T: Element>(

@@ -1,0 +1,271 @@
+//! Parts of arrays by lists of indices. The axes that arrays choose from are brought together first: where libtorch would put
+//! their axes, and what it makes of numbers among them, differs from NumPy.
+
+use super::from_zero;
+use crate::torch::{
+    Operand, Torch, TorchArray,
+    call::{OpContext, args},
+    ops,
+    strategy::{Detour, DtypeStrategy},
+    tensor::{Arg, Number, Tensor, Tensors},
+};
+use crate::{
+    DTypeKind, Element, Index, Indices, Numeric, Result,
+    rules::{self, Kept, Selection},
+};
+
+/// What a list of indices selects: a view where there are only slices, numbers and new axes, and none runs backwards.
+pub fn get<T: Element>(b: &Torch, x: &TorchArray<T>, index: Indices<'_, Torch>) -> Result<TorchArray<T>> {
+    let on = b.on("get");
+    let selection = Selection::of(on.op, b, x.shape(), index.iter())?;
+    let picked = Picked::new(on, &selection, index, size_of::<T>())?;
+    let chosen = picked.checked(on, x.shape())?;
+    let part = Part::of(on, &on.enter(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
+    let view = on.reverse(&part.view, &part.backwards)?;
+    if selection.is_view() {
+        return on.leave(DtypeStrategy::Wrap, view);
+    }
+    let chosen = Tensors::of(part.all(&chosen));
+    let got = on.call(&ops::INDEX, &[Arg::Tensor(&view), Arg::Tensors(chosen)])?;
+    on.leave(DtypeStrategy::Wrap, got)
+}
+
+/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+pub fn set<T: Element>(
+    b: &Torch,
+    x: &mut TorchArray<T>,
+    index: Indices<'_, Torch>,
+    values: Operand<'_, T>,
+) -> Result<()> {
+    put(b.on("set"), x, index, values, DtypeStrategy::Wrap, false)
+}
+
+/// Adds values to what a list of indices selects; all of equal indices count.
+pub fn add_at<T: Numeric>(
+    b: &Torch,
+    x: &mut TorchArray<T>,
+    index: Indices<'_, Torch>,
+    values: Operand<'_, T>,
+) -> Result<()> {
+    // 16-bit floats add up in float32, complex numbers by parts
+    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
+    put(b.on("add_at"), x, index, values, via, true)
+}
+
+fn put<T: Element>(
+    on: OpContext<'_>,
+    x: &mut TorchArray<T>,
+    index: Indices<'_, Torch>,
+    values: Operand<'_, T>,
+    via: DtypeStrategy,
+    adds: bool,
+) -> Result<()> {
+    let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
+    let picked = Picked::new(on, &selection, index, size_of::<T>())?;
+    let [values] = on.operands(DtypeStrategy::Direct, [values])?;
+    let kept = rules::assigned(on.op, values.shape(), &picked.shape)?.to_vec();
+    let single = values.size() == 1;
+    let chosen = picked.checked(on, x.shape())?;
+    if picked.shape.contains(&0) {
+        return Ok(());
+    }
+    let detour = via.detour(T::DTYPE);
+    let mut target = x.tensor().clone();
+    // the handle that was just made is the second one
+    if !target.is_alone(2) || rules::overlaps(target.shape(), &signed(target.strides())) {
+        let copy = on.call(&ops::CLONE, args![&DtypeStrategy::Wrap.detour(T::DTYPE).enter(on, &target)?])?;
+        target = DtypeStrategy::Wrap.detour(T::DTYPE).leave(on, copy)?;
+    }
+    let entered = detour.enter(on, &target)?;
+    let has_parts = matches!(detour, Detour::Parts(_));
+    let part = Part::of(on, &entered, &selection, &picked, has_parts)?;
+    let more: &[usize] = if has_parts { &[2] } else { &[] };
+    let values = detour.enter(on, &on.reshape(&values, &kept)?)?;
+    // axes in front, so that those of the parts stay the last
+    let full = [&vec![1; picked.shape.len() - kept.len()], values.shape()].concat();
+    let values = on.call(&ops::EXPAND, args![&on.reshape(&values, &full)?, &[&picked.shape, more].concat()])?;
+    let behind = |axis: &usize| if *axis < selection.before { *axis } else { axis - part.chosen + picked.arrays.len() };
+    let backwards: Vec<usize> = part.backwards.iter().map(behind).collect();
+    let values = on.reverse(&values, &backwards)?;
+    if selection.is_view() {
+        let values = if adds { on.call(&ops::ADD, args![&part.view, &values])? } else { values };
+        on.call(&ops::COPY_IN_PLACE, args![&part.view, &values])?;
+    } else {
+        let values = if adds || single { values } else { picked.last(on, &selection, &chosen, x.shape(), &values)? };
+        let chosen = Tensors::of(part.all(&chosen));
+        let arguments = [Arg::Tensor(&part.view), Arg::Tensors(chosen), Arg::Tensor(&values), Arg::Bool(adds)];
+        on.call(&ops::INDEX_PUT_IN_PLACE, &arguments)?;
+    }
+    let changed = if matches!(detour, Detour::Float32(_)) { detour.leave(on, entered)? } else { target };
+    *x = on.array(changed)?;
+    Ok(())
+}
+
+fn signed(strides: &[usize]) -> Vec<isize> {
+    strides.iter().map(|&stride| stride as isize).collect()
+}
+
+/// The arrays of a list of indices.
+struct Picked {
+    /// Each axis that is chosen from, the indices, and whether one may be outside. Without an axis it is a mask of no axes.
+    along: Vec<(Option<usize>, Tensor, bool)>,
+    /// Of the result.
+    shape: Vec<usize>,
+    /// Of the arrays together.
+    arrays: Vec<usize>,
+}
+
+impl Picked {
+    fn new(on: OpContext<'_>, selection: &Selection, index: Indices<'_, Torch>, size: usize) -> Result<Picked> {
+        let items: Vec<Index<'_, Torch>> = index.iter().collect();
+        let (mut along, mut shapes) = (Vec::new(), Vec::new());
+        for pick in &selection.picks {
+            match items[pick.item] {
+                Index::Array(x) => {
+                    along.push((Some(pick.axis), x.tensor().clone(), true));
+                    shapes.push(x.shape().to_vec());
+                }
+                Index::Mask(x) => {
+                    // a row for each true element
+                    let rows = on.call(&ops::NONZERO, args![x])?;
+                    let n = rows.shape()[0];
+                    shapes.push(vec![n]);
+                    if pick.axes == 0 {
+                        along.push((None, on.full(&[n], 0_i64)?, false));
+                    }
+                    let columns = if pick.axes == 0 { Vec::new() } else { on.list(&ops::UNBIND, args![&rows, 1_i64])? };
+                    let each = columns.into_iter().enumerate();
+                    along.extend(each.map(|(k, column)| (Some(pick.axis + k), column, false)));
+                }
+                Index::Slice(_) | Index::New | Index::Rest => {}
+            }
+        }
+        let (shape, arrays) = selection.shape(on.op, shapes.iter().map(|shape| &shape[..]), size)?;
+        Ok(Picked { along, shape, arrays })
+    }
+
+    /// The indices from 0 on, of an array of this shape. Where the arrays together have none, none is looked at.
+    fn checked(&self, on: OpContext<'_>, shape: &[usize]) -> Result<Vec<Tensor>> {
+        let none = self.arrays.contains(&0);
+        let one = |(axis, indices, may_miss): &(Option<usize>, Tensor, bool)| match axis {
+            Some(axis) if *may_miss && !none => from_zero(on, indices, *axis, shape[*axis]),
+            // no place of an empty list is outside
+            _ if none => on.full(&self.arrays, 0_i64),
+            _ => Ok(indices.clone()),
+        };
+        self.along.iter().map(one).collect()
+    }
+
+    /// For each index the value of the last one that leads to the same place: in whatever order libtorch writes.
+    fn last(
+        &self,
+        on: OpContext<'_>,
+        selection: &Selection,
+        chosen: &[Tensor],
+        shape: &[usize],
+        values: &Tensor,
+    ) -> Result<Tensor> {
+        let n: usize = self.arrays.iter().product();
+        if n < 2 {
+            return Ok(values.clone());
+        }
+        let lengths: Vec<usize> = self.along.iter().map(|(axis, ..)| axis.map_or(1, |axis| shape[axis])).collect();
+        let count = rules::count(on.op, &lengths, size_of::<i64>())?;
+        let mut places = on.full(&self.arrays, 0_i64)?;
+        for (indices, stride) in chosen.iter().zip(rules::c_strides(&lengths)) {
+            let along = on.call(&ops::MUL, args![indices, Number::of(stride as i64)])?;
+            places = on.call(&ops::ADD, args![&places, &along])?;
+        }
+        let places = on.reshape(&places, &[n])?;
+        let none = on.full(&[count], -1_i64)?;
+        let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &places, &on.count_up(n)?, "amax"])?;
+        let last = on.pick(&last, 0, &places)?;
+        let (before, rest) = self.shape.split_at(selection.before);
+        let behind = &rest[self.arrays.len()..];
+        let rows = on.reshape(values, &[before, &[n], behind].concat())?;
+        on.reshape(&on.pick(&rows, selection.before, &last)?, &self.shape)
+    }
+}
+
+/// The part of an array that a list of indices is about, as a view: the axes of the result before those of the arrays, the axes
+/// that are chosen from, the axes behind.
+struct Part {
+    view: Tensor,
+    /// Number of axes before, and of those that are chosen from.
+    before: usize,
+    chosen: usize,
+    /// The axes of the view that run backwards in the result.
+    backwards: Vec<usize>,
+}
+
+impl Part {
+    /// `has_parts` says that a last axis of two is there for complex numbers.
+    fn of(on: OpContext<'_>, x: &Tensor, selection: &Selection, picked: &Picked, has_parts: bool) -> Result<Part> {
+        let (spans, strides) = (&selection.spans, x.strides());
+        let mut offset = x.offset();
+        if spans.iter().all(|span| span.len > 0) {
+            for (span, &stride) in spans.iter().zip(strides) {
+                let last = span.start as isize + (span.len as isize - 1) * if span.len > 1 { span.step } else { 0 };
+                offset += span.start.min(last as usize) * stride;
+            }
+        }
+        let mut axes: Vec<(usize, usize)> = Vec::new();
+        let mut backwards = Vec::new();
+        let keep = |kept: &Kept, axes: &mut Vec<(usize, usize)>, backwards: &mut Vec<usize>| match *kept {
+            Kept::Axis(axis) if spans[axis].len > 1 => {
+                if spans[axis].step < 0 {
+                    backwards.push(axes.len());
+                }
+                axes.push((spans[axis].len, strides[axis] * spans[axis].step.unsigned_abs()));
+            }
+            Kept::Axis(axis) => axes.push((spans[axis].len, 1)),
+            Kept::New => axes.push((1, 1)),
+        };
+        let (before, behind) = selection.kept.split_at(selection.before);
+        before.iter().for_each(|kept| keep(kept, &mut axes, &mut backwards));
+        let chosen = picked.along.iter().map(|(axis, ..)| axis.map_or((1, 1), |axis| (spans[axis].len, strides[axis])));
+        axes.extend(chosen);
+        behind.iter().for_each(|kept| keep(kept, &mut axes, &mut backwards));
+        if has_parts {
+            axes.push((2, 1));
+        }
+        let (lengths, strides): (Vec<usize>, Vec<usize>) = axes.into_iter().unzip();
+        let view = on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?;
+        Ok(Part { view, before: before.len(), chosen: picked.along.len(), backwards })
+    }
+
+    /// libtorch's list of indices: none for the axes before.
+    fn all<'a>(&self, chosen: &'a [Tensor]) -> Vec<Option<&'a Tensor>> {
+        std::iter::repeat_n(None, self.before).chain(chosen.iter().map(Some)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arrays, DType, Slice, available};
+
+    /// The only handle of libtorch's own memory keeps it; no other one sees a change.
+    #[test]
+    fn in_place_where_nobody_else_looks() {
+        let Some(b) = available("torch", Torch::cpu()) else { return };
+        let on = b.on("test");
+        let mut x: TorchArray<f64> = on.array(on.full(&[3], 1.0).unwrap()).unwrap();
+        let start = x.tensor().data();
+        let part = [Slice::from(1..)];
+        set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(2.0)).unwrap();
+        assert_eq!(x.tensor().data(), start);
+        let i: TorchArray<i64> = on.array(on.full(&[2], 0_i64).unwrap()).unwrap();
+        add_at(&b, &mut x, Indices::Any(&[Index::Array(&i)]), Operand::Scalar(2.0)).unwrap();
+        assert_eq!((x.tensor().data(), b.to_ndarray(&x).unwrap().as_slice()), (start, Some(&[5.0, 2.0, 2.0][..])));
+        let view = get(&b, &x, Indices::Slices(&part)).unwrap();
+        set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(3.0)).unwrap();
+        assert!(x.tensor().data() != start && b.to_ndarray(&view).unwrap().as_slice() == Some(&[2.0, 2.0]));
+        // memory of the host belongs to whoever made it
+        let host = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
+        let mut x = b.from_ndarray(host.clone()).unwrap();
+        set(&b, &mut x, Indices::Slices(&[]), Operand::Scalar(0.0)).unwrap();
+        assert_eq!(host.as_slice(), Some(&[1.0, 2.0][..]));
+        assert!(x.tensor().is(DType::Float64));
+    }
+}
