@@ -124,7 +124,12 @@ macro_rules! ix {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$array),] $($($rest)*)?)
     };
     (@ [$($done:tt)*] $part:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::ix!(@ [$($done)* $crate::Index::Slice($crate::Slice::from($part).step($crate::IntoAxis::axis($step))),] $($($rest)*)?)
+        $crate::ix!(@ [$($done)* {
+            // backward, `5..2` is not empty
+            #[allow(clippy::reversed_empty_ranges)]
+            let part = $crate::Slice::from($part);
+            $crate::Index::Slice(part.step($crate::IntoAxis::axis($step)))
+        },] $($($rest)*)?)
     };
     (@ [$($done:tt)*] $item:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$item),] $($($rest)*)?)

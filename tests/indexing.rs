@@ -46,7 +46,7 @@ fn values<B: Backend>(b: &B) {
     b.add_at(&mut x, ix![1..], &before).unwrap();
     assert_eq!(host(&x), [1.0, 10.0, 12.0, 7.0]);
     // a handle whose elements have no places of their own
-    let mut wide = b.broadcast_to(&b.asarray([5.0]).unwrap(), [3]).unwrap();
+    let mut wide = b.broadcast_to(b.asarray([5.0]).unwrap(), [3]).unwrap();
     b.set(&mut wide, ix![0], 1.0).unwrap();
     assert_eq!(host(&wide), [1.0, 5.0, 5.0]);
     // memory of the host that somebody else holds
