@@ -664,7 +664,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         }
     }
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     #[allow(unreachable_patterns)]
     pub fn numpyish_given<'a>(
         x: ::std::borrow::Cow<'a, AnyArray<T>>,
@@ -696,7 +696,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         )
     }
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     pub fn numpyish_operand<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
         op: &'static str,
@@ -757,7 +757,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         }
     }
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     #[allow(unreachable_patterns)]
     pub fn torch_given<'a>(
         x: ::std::borrow::Cow<'a, AnyArray<T>>,
@@ -789,7 +789,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         )
     }
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     pub fn torch_operand<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
         op: &'static str,
