@@ -1,4 +1,4 @@
-//! The ops of `each` rows, over arrays and scalars. The loops are in [`kernel`](super::kernel); here a dtype is
+//! The ops of `each` rows, over arrays and scalars. The loops are in [`kernel`](mod@super::kernel); here a dtype is
 //! named.
 
 use super::{

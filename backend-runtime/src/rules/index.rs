@@ -277,16 +277,16 @@ mod tests {
     fn mistakes() {
         let refused = |x: &[usize], items: &[Item<'_>]| shape(x, items, &[3, 3]).unwrap_err().to_string();
         assert_eq!(refused(&[2], &[Item::Rest, Item::Rest]), "get: `...` stands once in a list of indices");
-        assert_eq!(refused(&[2], &[ALL, at(0)]), "get: shape [2] has fewer axes than the 2 that are indexed");
+        assert_eq!(refused(&[2], &[ALL, at(0)]), "get: shape [2]: has fewer axes than the 2 that are indexed");
         assert_eq!(
             refused(&[2, 3], &[ALL, Item::Mask(&[2])]),
-            "get: shape [2, 3] is indexed from axis 1 on by a mask of shape [2]"
+            "get: shape [2, 3]: is indexed from axis 1 on by a mask of shape [2]"
         );
         assert_eq!(refused(&[2, 3], &[ALL, at(3)]), "get: index 3 is out of range for axis 1 of length 3");
         assert_eq!(select(&[2, 3], &[I, Item::Array(&[4])]).map(|s| s.picks.len()), Ok(2));
         assert!(matches!(shape(&[2, 3], &[I, Item::Array(&[4])], &[]), Err(Error::Shapes { op: "get", .. })));
         assert!(matches!(
-            shape(&[1 << 40, 0], &[Item::Array(&[1 << 40, 0]), Item::New], &[]),
+            shape(&[3, 1 << 40, 0], &[Item::Array(&[1 << 40, 0]), Item::New], &[]),
             Err(Error::Memory { .. })
         ));
     }
