@@ -134,6 +134,7 @@ impl<'a, A: ArrayAttributes> Term for &'a A {
 /// Operators as ops: of `left`, a type with these parameters, and a formula.
 macro_rules! operators {
     (lazy: $($op:ident $trait:ident $method:ident),*) => {$(
+        #[doc(hidden)] // the operators are named above; their bounds would fill the page
         impl<X, L, Y> rust::$trait<Y> for Lazy<X, L>
         where
             X: Typed<Out: Join<<Y::Tree as Typed>::Out>>,
@@ -149,6 +150,7 @@ macro_rules! operators {
         }
     )*};
     ($left:ty, $tree:ty, $leaves:ty, $out:ty: $($op:ident $trait:ident $method:ident),*) => {$(
+        #[doc(hidden)]
         impl<Y, M> rust::$trait<Lazy<Y, M>> for $left
         where
             Y: Typed,

@@ -160,10 +160,10 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widths(pub(crate) Vec<usize>);
 
-impl std::ops::Deref for Widths {
-    type Target = [usize];
-
-    fn deref(&self) -> &[usize] {
+impl Widths {
+    /// The numbers, as they were given.
+    #[inline]
+    pub fn as_slice(&self) -> &[usize] {
         &self.0
     }
 }

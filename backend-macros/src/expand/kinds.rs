@@ -130,7 +130,7 @@ impl Expand<'_> {
             Kind::Widths => Code {
                 method: quote!(impl #rt::IntoWidths),
                 convert: Some(quote!(into_widths())),
-                pass: |x| quote!(&#x),
+                pass: |x| quote!(#x.as_slice()),
                 read: Read::Value(quote!(#rt::Widths)),
                 ..list(quote!(usize), quote!(Widths))
             },
