@@ -248,7 +248,7 @@ impl<X, L> Lazy<X, L> {
     }
 }
 
-/// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky_relu { slope: 0.5 })`.
+/// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
 impl<X: Typed, L> Lazy<X, L> {
     /// A row with one operand.
     #[inline(always)]

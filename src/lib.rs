@@ -54,6 +54,8 @@ pub mod __private {
 pub mod conformance;
 
 #[doc(hidden)]
+pub mod elementwise;
+#[doc(hidden)]
 pub mod indexing;
 pub mod lazy;
 #[doc(hidden)]
@@ -64,6 +66,8 @@ pub mod nufft;
 #[doc(hidden)]
 pub mod reduction;
 mod show;
+#[doc(hidden)]
+pub mod special;
 
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};

@@ -165,6 +165,9 @@ pub trait RealNumeric: Numeric<Magnitude = Self> + Ordered {
     /// Remainder of `floor_divide`, with the sign of `other`; an integer modulo 0 gives 0.
     fn remainder(self, other: Self) -> Self;
 
+    /// Remainder of the quotient rounded toward 0, with the sign of `self`; an integer modulo 0 gives 0.
+    fn fmod(self, other: Self) -> Self;
+
     /// Rounds toward plus infinity.
     #[inline(always)]
     fn ceil(self) -> Self {
@@ -198,6 +201,15 @@ pub trait Integer: RealNumeric + Bits + Ord {
 
     /// Shifts right, with the sign; a shift by the width or more, or a negative one, gives 0 (-1 of a negative number).
     fn shift_right(self, other: Self) -> Self;
+
+    /// The greatest common divisor of the magnitudes.
+    fn gcd(self, other: Self) -> Self;
+
+    /// The least common multiple of the magnitudes, wrapping.
+    fn lcm(self, other: Self) -> Self;
+
+    /// How many bits of the magnitude are set.
+    fn popcount(self) -> u8;
 }
 
 /// Real or complex floating point.
@@ -299,6 +311,10 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn signbit(self) -> bool;
     /// `log(exp(x) + exp(y))` without overflow between.
     fn logaddexp(self, other: Self) -> Self;
+    /// 2 to the power of it.
+    fn exp2(self) -> Self;
+    /// Cube root, with its sign.
+    fn cbrt(self) -> Self;
     /// Error function.
     fn erf(self) -> Self;
     /// `1 - erf(x)`, accurate for large x.
@@ -439,6 +455,8 @@ mod impls {
                 fn floor_divide(self, other: $t) -> $t { integer::$t::floor_divide(self, other) }
                 #[inline(always)]
                 fn remainder(self, other: $t) -> $t { integer::$t::remainder(self, other) }
+                #[inline(always)]
+                fn fmod(self, other: $t) -> $t { integer::$t::fmod(self, other) }
             }
             impl Integer for $t {
                 const MIN: $t = $t::MIN;
@@ -447,6 +465,12 @@ mod impls {
                 fn shift_left(self, other: $t) -> $t { integer::$t::shift_left(self, other) }
                 #[inline(always)]
                 fn shift_right(self, other: $t) -> $t { integer::$t::shift_right(self, other) }
+                #[inline(always)]
+                fn gcd(self, other: $t) -> $t { integer::$t::gcd(self, other) }
+                #[inline(always)]
+                fn lcm(self, other: $t) -> $t { integer::$t::lcm(self, other) }
+                #[inline(always)]
+                fn popcount(self) -> u8 { integer::$t::popcount(self) }
             }
         )*};
     }
@@ -508,6 +532,8 @@ mod impls {
                 fn floor_divide(self, other: $t) -> $t { $m::floor_divide(self, other) }
                 #[inline(always)]
                 fn remainder(self, other: $t) -> $t { $m::remainder(self, other) }
+                #[inline(always)]
+                fn fmod(self, other: $t) -> $t { $m::fmod(self, other) }
                 words!($m: ceil floor trunc);
             }
             impl Float for $t {
@@ -538,7 +564,7 @@ mod impls {
                 fn signbit(self) -> bool { <$t>::is_sign_negative(self) }
                 #[inline(always)]
                 fn logaddexp(self, other: $t) -> $t { $m::logaddexp(self, other) }
-                words!($m: erf erfc);
+                words!($m: exp2 cbrt erf erfc);
                 #[inline(always)]
                 fn complex(self, imag: $t) -> $complex { Complex::new(self.into(), imag.into()) }
             }

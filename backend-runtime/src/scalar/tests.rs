@@ -112,8 +112,8 @@ macro_rules! precisions {
     };
 }
 precisions!(
-    exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc;
-    pow hypot atan2 floor_divide remainder logaddexp;
+    exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc exp2 cbrt;
+    pow hypot atan2 floor_divide remainder fmod logaddexp;
     exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign reciprocal
 );
 
@@ -226,13 +226,15 @@ fn standard(word: &str) -> Option<fn(f64) -> f64> {
         "tanh" => f64::tanh,
         "erf" => libm::erf,
         "erfc" => libm::erfc,
+        "exp2" => f64::exp2,
+        "cbrt" => f64::cbrt,
         _ => return None,
     })
 }
 
-const WORDS: [&str; 18] = [
+const WORDS: [&str; 20] = [
     "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh", "erf", "erfc",
+    "cosh", "tanh", "erf", "erfc", "exp2", "cbrt",
 ];
 
 /// Pseudo-random bits.

@@ -49,6 +49,7 @@ ops! {
     DIV = "div"."Tensor";
     EMPTY = "empty"."memory_format";
     EQ = "eq"."Tensor";
+    ERFC = "erfc";
     EXPAND = "expand";
     EXPM1 = "expm1";
     FFT = "fft_fft";
@@ -61,6 +62,7 @@ ops! {
     GATHER = "gather";
     GE = "ge"."Tensor";
     GT = "gt"."Tensor";
+    HEAVISIDE = "heaviside";
     HFFT = "fft_hfft";
     HYPOT = "hypot";
     IFFT = "fft_ifft";
@@ -76,9 +78,11 @@ ops! {
     ISINF = "isinf";
     ISNAN = "isnan";
     LE = "le"."Tensor";
+    LERP = "lerp"."Tensor";
     LOG = "log";
     LOG1P = "log1p";
     LOGICAL_AND = "logical_and";
+    LOGICAL_OR = "logical_or";
     LT = "lt"."Tensor";
     MASKED_FILL = "masked_fill"."Tensor";
     MASKED_SELECT = "masked_select";
@@ -121,6 +125,7 @@ ops! {
     SUB = "sub"."Tensor";
     SUM = "sum"."dim_IntList";
     TAKE = "take";
+    TANH = "tanh";
     TO_DTYPE = "to"."dtype";
     TO_OTHER = "to"."other";
     TRANSPOSE = "transpose"."int";

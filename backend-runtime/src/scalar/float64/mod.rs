@@ -34,12 +34,12 @@ mod simple;
 #[path = "../real/trig.rs"]
 mod trig;
 
-pub use division::{floor_divide, remainder};
+pub use division::{floor_divide, fmod, remainder};
 pub use error_function::{erf, erfc};
-pub use exp::{exp, expm1};
+pub use exp::{exp, exp2, expm1};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
-pub use power::{hypot, pow};
+pub use power::{cbrt, hypot, pow};
 pub use simple::{abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc};
 pub use trig::{cos, cos_near, needs_range_reduction, sin, sin_near, tan, tan_near};
