@@ -8,7 +8,7 @@ use super::{
     run::{OnHost, Run, inputs},
 };
 use crate::{
-    Arrays, Axes, Element, Result,
+    Arrays, Axes, Element, Error, Result,
     numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
 };
 
@@ -28,6 +28,17 @@ pub trait Reduce<B: Arrays, T: Element> {
 
     /// The call of the backend's method.
     fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
+}
+
+/// The axis of an op along one axis, which a formula is given as axes.
+///
+/// # Errors
+/// More axes than one, or none.
+pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
+    match axes {
+        Axes::List(list) => list.one(op),
+        Axes::All => Err(Error::argument(op, "goes along one axis")),
+    }
 }
 
 /// Reduces a formula: what the op gives of the array that the formula gives, to the last bit.
