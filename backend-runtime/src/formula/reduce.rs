@@ -2,7 +2,7 @@
 //! array.
 
 use super::{
-    leaf::Leaves,
+    leaf::{Layout, Leaves, MOST},
     node::Typed,
     reduction::{Reduction, ReductionKind},
     run::{OnHost, Run, inputs},
@@ -13,6 +13,7 @@ use crate::{
 };
 
 /// A row that reduces an array over axes, and a formula as well.
+#[diagnostic::on_unimplemented(message = "there is no reduction `{Self}` of a formula of `{T}`")]
 pub trait Reduce<B: Arrays, T: Element> {
     /// Dtype of the result.
     type Out: Element;
@@ -55,6 +56,12 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
+    if const { E::IS_LEAF } {
+        return op.call(b, e.run(b, leaves)?.into_owned(), axis, keepdims);
+    }
+    if const { L::Layout::ARRAYS > MOST } {
+        return op.call(b, b.formula(e, leaves)?, axis, keepdims);
+    }
     if const { B::FUSES }
         && let Some(inputs) = inputs(b, leaves)
     {
