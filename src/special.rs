@@ -23,8 +23,8 @@ pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdi
     let top = b.max_with(x, axes.as_slice(), MaxOptions::new().keepdims(true))?;
     // the logarithm of 0, or of an infinite sum, is right where the largest element is infinite
     let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
-    let e = (lazy(x) - &top).exp().eval(b)?;
-    let sum = b.sum_with(e, axes.as_slice(), SumOptions::new().keepdims(true))?;
+    let kept = SumOptions::new().keepdims(true);
+    let sum = (lazy(x) - &top).exp().sum_with(axes.as_slice(), kept).eval(b)?;
     let value = (lazy(&sum).log() + &top).eval(b)?;
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
 }

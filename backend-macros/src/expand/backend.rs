@@ -54,7 +54,7 @@ impl Expand<'_> {
                 let own = path.starts_with("crate::");
                 let path = function(path);
                 let called = if own { quote!(#path) } else { quote!(#module::#path) };
-                self.named(op, quote!(#called(self, #(#all),*)))
+                of_row(op, self.named(op, quote!(#called(self, #(#all),*))))
             }
             Some(Map::Compose(_)) => {
                 let function = id(name);
@@ -62,7 +62,7 @@ impl Expand<'_> {
             }
             Some(Map::Generic(path)) => {
                 let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
-                self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name))))
+                of_row(op, self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
@@ -112,5 +112,17 @@ impl Expand<'_> {
             AtenArg::Decimal(value) => quote!(#module::Arg::from(#value)),
             AtenArg::Integer(value) => quote!(#module::Arg::from(#value)),
         }
+    }
+}
+
+/// A call of a function that a row names, from a macro with the name of the row.
+///
+/// Whether there is such a function, and what it takes, only the compiler knows. Its errors name the macro that they come from, and so
+/// the row.
+fn of_row(op: &Op, call: TokenStream) -> TokenStream {
+    let name = format_ident!("row_{}", op.name);
+    quote! {
+        macro_rules! #name { () => { #call } }
+        #name!()
     }
 }
