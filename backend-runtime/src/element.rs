@@ -319,6 +319,36 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn erf(self) -> Self;
     /// `1 - erf(x)`, accurate for large x.
     fn erfc(self) -> Self;
+    /// Gamma function.
+    fn gamma(self) -> Self;
+    /// Logarithm of the magnitude of the gamma function.
+    fn lgamma(self) -> Self;
+    /// Derivative of the logarithm of the gamma function.
+    fn digamma(self) -> Self;
+    /// Beta function of both.
+    fn beta(self, other: Self) -> Self;
+    /// Logarithm of the magnitude of the beta function of both.
+    fn betaln(self, other: Self) -> Self;
+    /// Regularised lower incomplete gamma function of the parameter `self` at `other`.
+    fn gammainc(self, other: Self) -> Self;
+    /// Regularised upper incomplete gamma function of the parameter `self` at `other`.
+    fn gammaincc(self, other: Self) -> Self;
+    /// Inverse of the error function.
+    fn erfinv(self) -> Self;
+    /// Inverse of `1 - erf(x)`.
+    fn erfcinv(self) -> Self;
+    /// Bessel function of the first kind of order 0.
+    fn j0(self) -> Self;
+    /// Bessel function of the first kind of order 1.
+    fn j1(self) -> Self;
+    /// Modified Bessel function of the first kind of order 0.
+    fn i0(self) -> Self;
+    /// The same times `exp(-|x|)`.
+    fn i0e(self) -> Self;
+    /// Modified Bessel function of the first kind of order 1.
+    fn i1(self) -> Self;
+    /// The same times `exp(-|x|)`.
+    fn i1e(self) -> Self;
     /// A complex number of this real part.
     fn complex(self, imag: Self) -> Self::Complex;
 }
@@ -493,6 +523,14 @@ mod impls {
         )*};
     }
 
+    /// The same of two operands.
+    macro_rules! words2 {
+        ($m:ident: $($word:ident)*) => {$(
+            #[inline(always)]
+            fn $word(self, other: Self) -> Self { $m::$word(self, other) }
+        )*};
+    }
+
     macro_rules! real {
         ($t:ty, $m:ident, $dtype:ident, $complex:ty, zero = $zero:expr, one = $one:expr, to_f64 = $to:expr, of = $of:expr) => {
             element!($t, $dtype, $t, cast(x) = U::from_f64(($to)(x)), i64 = $m::from_i64, u64 = $m::from_u64,
@@ -564,7 +602,8 @@ mod impls {
                 fn signbit(self) -> bool { <$t>::is_sign_negative(self) }
                 #[inline(always)]
                 fn logaddexp(self, other: $t) -> $t { $m::logaddexp(self, other) }
-                words!($m: exp2 cbrt erf erfc);
+                words2!($m: beta betaln gammainc gammaincc);
+                words!($m: exp2 cbrt erf erfc gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e);
                 #[inline(always)]
                 fn complex(self, imag: $t) -> $complex { Complex::new(self.into(), imag.into()) }
             }
