@@ -2310,6 +2310,8 @@ impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
         crate::lazy::two(ops::add {}, self, x2.into_term())
     }
 }
+/// The rows of the op table that reduce formulas, which are computed as they are read.
+impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {}
 /**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/

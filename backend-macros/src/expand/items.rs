@@ -69,8 +69,8 @@ impl Expand<'_> {
     pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
         let name = id(&op.name);
         let numbers: Vec<&Param> = match elements_of(op) {
-            None => Vec::new(),
-            Some(Map::Fold(_)) => fold::numbers(op).collect(),
+            None if !op.reduces_formulas() => Vec::new(),
+            None | Some(Map::Fold(_)) => fold::numbers(op).collect(),
             Some(_) => op.params.iter().filter(|p| !p.is_array()).collect(),
         };
         let fields = numbers.into_iter().map(|p| {

@@ -1,7 +1,7 @@
 //! Code that the implementations call: the scalar ops of `each` rows and the functions of composed rows.
 
 use super::*;
-use op_table::expr::cuda;
+use op_table::{expr::cuda, fold};
 
 impl Expand<'_> {
     /// Everything for the rows of this call.
@@ -279,9 +279,18 @@ impl Expand<'_> {
         let (fused, kind) = match &op.facts.fused {
             Some(path) => {
                 let function = function(path);
+                let given = op.params.iter().skip(1).map(|p| match p.name.as_str() {
+                    "axis" => quote!(axis),
+                    "keepdims" => quote!(keepdims),
+                    _ => field(p),
+                });
+                let numbers = fold::numbers(op).map(|p| {
+                    let number = field(p);
+                    if p.kind == Kind::Plain(Plain::Bool) { quote!(#number as u8 as f64) } else { number }
+                });
                 (
-                    quote!(rt::numpyish::#function(source, axis, keepdims)),
-                    quote!(rt::formula::ReductionKind::Function(#path)),
+                    quote!(rt::numpyish::#function(source, #(#given),*)),
+                    quote!(rt::formula::ReductionKind::Function(#path, vec![#(#numbers),*])),
                 )
             }
             None => (
@@ -294,9 +303,14 @@ impl Expand<'_> {
         let name = &op.name;
         let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_path(op));
         let arguments = op.positional().map(|p| match p.name.as_str() {
+            "axis" if op.takes_one_axis() => quote!(rt::formula::one_axis(#name, axis)?),
             "axis" => quote!(axis),
             name if Some(name) == x.as_deref() => quote!(x),
             _ => field(p),
+        });
+        let set = op.optional().filter(|p| p.is_fold_number()).map(|p| {
+            let (n, value) = (id(&p.name), field(p));
+            quote!(.#n(#value))
         });
         let method = format_ident!("{}_with", op.name);
         quote! {
@@ -320,7 +334,7 @@ impl Expand<'_> {
                     axis: rt::Axes,
                     keepdims: bool,
                 ) -> rt::Result<B::Array<#result>> {
-                    b.#method(#(#arguments,)* super::#options::new().keepdims(keepdims))
+                    b.#method(#(#arguments,)* super::#options::new()#(#set)*.keepdims(keepdims))
                 }
             }
         }
