@@ -217,6 +217,24 @@ fn reduces_alike<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) {
         ] {
             assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis:?}", T::DTYPE);
         }
+        let corrected = VarOptions::new().correction(1.5).keepdims(true);
+        for (fused, plain) in [
+            (expr!(b, var((x - y) * x, a(), correction = 1.5, keepdims = true)), b.var_with(&whole, a(), corrected)),
+            (expr!(b, std((x - y) * x, a())), b.std(&whole, a())),
+        ] {
+            assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis:?}", T::DTYPE);
+        }
+    }
+    for axis in [0, 1, -1] {
+        for (fused, plain) in [
+            (expr!(b, argmax((x - y) * x, axis)), b.argmax(&whole, axis)),
+            (
+                expr!(b, argmin(x < y, axis, keepdims = true)),
+                b.argmin_with(&flags, axis, ArgminOptions::new().keepdims(true)),
+            ),
+        ] {
+            assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis}", T::DTYPE);
+        }
     }
 }
 
@@ -266,6 +284,11 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert_eq!(exactly(&b, Ok(sum)), exactly(&b, b.sum(&whole, ..)));
     let small = within(1, 1, || expr!(b, sum(n * n, ..)));
     assert_eq!(b.to_ndarray(&small).unwrap(), HOST.asarray(14_i64).unwrap());
+    // the mean, and the distances from it; as many again where several blocks share the elements
+    let deviation = within(4, 4, || expr!(b, std((x - y) * *2 + z * 0.5, ..)));
+    assert_eq!(exactly(&b, Ok(deviation)), exactly(&b, b.std(&whole, ..)));
+    let first = within(2, 2, || expr!(b, argmax((x - y) * *2 + z * 0.5, 0)));
+    assert_eq!(exactly(&b, Ok(first)), exactly(&b, b.argmax(&whole, 0)));
     let (x, y) = (b.zeros::<f64>([2, 3]).unwrap(), b.zeros::<f64>([4]).unwrap());
     assert_eq!(expr!(b, sum(x + y, ..)).unwrap_err(), expr!(b, x + y).unwrap_err());
     assert_eq!(expr!(b, sum(x + x, 2)).unwrap_err(), b.sum(&x, 2).unwrap_err());

@@ -191,7 +191,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        crate::runtime::numpyish::select::threshold(self, &*x, limit, value)
+        macro_rules! row_threshold {
+            () => {
+                crate ::runtime::numpyish::select::threshold(self, & * x, limit, value)
+            };
+        }
+        row_threshold!()
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -203,7 +208,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        crate::runtime::numpyish::reduction::sum(self, &*x, axis, keepdims)
+        macro_rules! row_sum {
+            () => {
+                crate ::runtime::numpyish::reduction::sum(self, & * x, axis, keepdims)
+            };
+        }
+        row_sum!()
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -225,8 +235,13 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        crate::runtime::numpyish::sort::ends(self, &*x, weights, first, side)
-            .map(::core::convert::From::from)
+        macro_rules! row_ends {
+            () => {
+                crate ::runtime::numpyish::sort::ends(self, & * x, weights, first, side)
+                .map(::core::convert::From::from)
+            };
+        }
+        row_ends!()
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -234,7 +249,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        crate::is_flat(self, &*x).map_err(|why| why.within("is_flat"))
+        macro_rules! row_is_flat {
+            () => {
+                crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
+            };
+        }
+        row_is_flat!()
     }
 }
 #[doc(hidden)]
@@ -328,7 +348,12 @@ impl Elementwise for crate::runtime::torch::Torch {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        crate::runtime::torch::reduction::sum(self, &*x, axis, keepdims)
+        macro_rules! row_sum {
+            () => {
+                crate ::runtime::torch::reduction::sum(self, & * x, axis, keepdims)
+            };
+        }
+        row_sum!()
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -350,8 +375,13 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        crate::runtime::torch::sort::ends(self, &*x, weights, first, side)
-            .map(::core::convert::From::from)
+        macro_rules! row_ends {
+            () => {
+                crate ::runtime::torch::sort::ends(self, & * x, weights, first, side)
+                .map(::core::convert::From::from)
+            };
+        }
+        row_ends!()
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -359,7 +389,12 @@ impl Elementwise for crate::runtime::torch::Torch {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        crate::is_flat(self, &*x).map_err(|why| why.within("is_flat"))
+        macro_rules! row_is_flat {
+            () => {
+                crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
+            };
+        }
+        row_is_flat!()
     }
 }
 #[doc(hidden)]
@@ -971,7 +1006,7 @@ Element by element.
 
 */
     #[doc(hidden)]
-    pub use super::__each;
+    pub use super::__each as __each;
     /**x1 + x2.
 
 ```text
@@ -2275,6 +2310,8 @@ impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
         crate::lazy::two(ops::add {}, self, x2.into_term())
     }
 }
+/// The rows of the op table that reduce formulas, which are computed as they are read.
+impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {}
 /**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/
@@ -2286,7 +2323,9 @@ impl<B: Elementwise> Backend for B {}
 /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
 /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
 /// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
-/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours.
+/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours. With
+/// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` these backends get the
+/// ops of `MyOps`.
 #[macro_export]
 macro_rules! backend {
     ($($t:tt)*) => {

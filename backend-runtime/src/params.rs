@@ -94,6 +94,18 @@ impl AxisList {
         }
     }
 
+    /// The one axis of the list, as it was given.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where there is another number of axes.
+    pub(crate) fn one(&self, op: &'static str) -> Result<isize> {
+        match (self.unfit, self.named()) {
+            (Some(Unfit::Axis(axis)), []) => Ok(clamped(axis)),
+            (None, [axis]) => Ok((*axis).into()),
+            _ => Err(Error::argument(op, "goes along one axis")),
+        }
+    }
+
     fn named(&self) -> &[i8] {
         &self.axes[..self.len.into()]
     }
@@ -227,6 +239,11 @@ trait Exact: Copy {
     fn exact(self) -> i128;
 }
 
+/// The same as an index of an axis, which is beyond all axes where the number is.
+fn clamped(axis: i128) -> isize {
+    axis.clamp(isize::MIN as i128, isize::MAX as i128) as isize
+}
+
 macro_rules! integers {
     ($($t:ty)*) => {$(
         impl Exact for $t {
@@ -239,7 +256,7 @@ macro_rules! integers {
         impl IntoAxis for $t {
             #[inline(always)]
             fn axis(self) -> isize {
-                self.exact().clamp(isize::MIN as i128, isize::MAX as i128) as isize
+                clamped(self.exact())
             }
         }
         impl From<$t> for Axes {
