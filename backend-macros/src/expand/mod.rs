@@ -3,7 +3,7 @@
 //! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
 //! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
 //! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
-//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas. What a kind of parameter is in all of these is in `kinds`.
+//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
@@ -16,6 +16,7 @@ mod items;
 mod kinds;
 mod lazy;
 mod options;
+mod out;
 mod results;
 mod scalar;
 mod signature;
@@ -139,7 +140,7 @@ impl Expand<'_> {
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
         let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
-        let (choices, lazy) = (self.choices(), self.lazy());
+        let (choices, lazy, outs) = (self.choices(), self.lazy(), self.outs());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
             "The sum of all op groups: the bound that generic code asks for.\n\n{}",
@@ -155,6 +156,7 @@ impl Expand<'_> {
             #support
             #by_name
             #lazy
+            #outs
             #[doc = #doc]
             pub trait Backend: #(#names +)* {}
             impl<B: #(#names +)*> Backend for B {}
