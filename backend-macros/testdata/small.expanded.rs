@@ -1018,7 +1018,7 @@ Element by element.
 
 */
     #[doc(hidden)]
-    pub use super::__each;
+    pub use super::__each as __each;
     /**x1 + x2.
 
 ```text
@@ -2443,7 +2443,9 @@ impl<B: Elementwise> Backend for B {}
 /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
 /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
 /// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
-/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours.
+/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours. With
+/// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` these backends get the
+/// ops of `MyOps`.
 #[macro_export]
 macro_rules! backend {
     ($($t:tt)*) => {

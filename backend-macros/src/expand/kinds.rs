@@ -192,8 +192,8 @@ impl Expand<'_> {
 
     /// The type of a choice: the runtime's, or that of a user's table.
     pub fn choice_type(&self, choice: &Choice) -> TokenStream {
-        let (rt, name) = (self.rt(), id(&choice.rust));
-        if choice.of_runtime { quote!(#rt::#name) } else { quote!(#name) }
+        let (rt, home, name) = (self.rt(), self.home(), id(&choice.rust));
+        if choice.of_runtime { quote!(#rt::#name) } else { quote!(#home #name) }
     }
 
     /// What an option is; `array` is the parameter of the options struct that stands for its array.

@@ -6,7 +6,7 @@ use super::{
     run::Valued,
     writer::{Numbers, Writer},
 };
-use crate::{Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result, scalar};
+use crate::{Arrays, DTypeKind, Each, EachSource, Element, Number, Result, scalar};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
@@ -36,19 +36,10 @@ pub trait Typed: Copy + Send + Sync + 'static {
 /// Whether a dtype holds a whole number beside an operand of an op. Floats round it.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
-    let Some(number) = number else { return Ok(()) };
-    let bits = 8 * T::DTYPE.size() as u32;
-    let fits = match T::DTYPE.kind() {
-        DTypeKind::Unsigned => number >= 0 && i128::from(number) >> bits == 0,
-        DTypeKind::Signed => i128::from(number) >> (bits - 1) == if number < 0 { -1 } else { 0 },
-        _ => true,
-    };
-    if fits { Ok(()) } else { Err(beyond(F::NAME, number, T::DTYPE)) }
-}
-
-#[cold]
-fn beyond(op: &'static str, number: i64, dtype: DType) -> Error {
-    Error::argument(op, format!("{number} does not fit {dtype}"))
+    match number {
+        Some(number) if !T::DTYPE.holds(number.into()) => Err(Number::from(number).beyond(F::NAME, T::DTYPE)),
+        _ => Ok(()),
+    }
 }
 
 /// A part of a formula, computed from one element `L` of each leaf.
