@@ -179,7 +179,7 @@ fn lengths<B: Backend>(b: &B) -> Result<()> {
     assert_eq!(b.reshape(&y, -1)?.shape(), [60]);
     assert_eq!(b.reshape(&x, vec![4_u8, 15])?.shape(), [4, 15]);
     assert_eq!(b.reshape(&x, [-1_i64, 12])?.shape(), [5, 12]);
-    assert_eq!(b.reshape(b.reshape(&x, [n, 1])?, &[3, 20])?.shape(), [3, 20]);
+    assert_eq!(b.reshape(b.reshape(&x, [n, 1])?, &[3, 20][..])?.shape(), [3, 20]);
     assert_eq!(b.reshape(b.asarray([1.0])?, [0_usize; 0])?.shape(), [0; 0]);
     assert_eq!(b.item(b.getitem(b.roll(&x, 2_u8, 0)?, slices![0])?)?, 58.0);
     assert_eq!(b.item(b.getitem(b.roll(&y, [1, -1], [0, 1])?, slices![0, 0])?)?, 51.0);
