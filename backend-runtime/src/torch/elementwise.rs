@@ -214,7 +214,7 @@ pub fn isclose<T: Float>(
     };
     let distance = on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&x, &y])?])?;
     let size = on.call(&ops::ABS, args![&y])?;
-    let [rtol, atol] = [rtol, atol].map(|x| <T::Real as Element>::from_f64(x)).map(Number::of);
+    let [rtol, atol] = [rtol, atol].map(<T::Real as Element>::from_f64).map(Number::of);
     let allowed = on.call(&ops::ADD, args![&on.call(&ops::MUL, args![&size, rtol])?, atol])?;
     let near = on.call(&ops::LE, args![&distance, &allowed])?;
     let near = on.call(&ops::LOGICAL_AND, args![&near, &both(&ops::ISFINITE, &x, &y)?])?;

@@ -1,5 +1,64 @@
 // Minimax polynomials of special functions. Written by scalar/real/special_constants.py.
 
+#define J1_SQUARE_4 177.52076681380464
+
+#define J1_SQUARE_3 103.49945389513658
+
+#define J1_ROOT_2_LOW -9.414165653410389e-17
+
+#define J1_ROOT_2 7.015586669815619
+
+#define J1_ROOT_1_LOW -1.5269184090088067e-16
+
+#define J1_ROOT_1 3.8317059702075125
+
+#define J0_SQUARE_4 139.04028442645986
+
+#define J0_SQUARE_3 74.88700679069518
+
+#define J0_ROOT_2_LOW 8.088597146146722e-17
+
+#define J0_ROOT_2 5.520078110286311
+
+#define J0_ROOT_1_LOW -1.176691651530894e-16
+
+#define J0_ROOT_1 2.404825557695773
+
+// log(gamma(2 + t)) / t for |t| <= 1/2.
+inline double poly_lgamma(double x) {
+    double p = -1.4329235055856098e-07;
+    p = fma(p, x, 2.784958375353345e-07);
+    p = fma(p, x, -4.2004446580254036e-07);
+    p = fma(p, x, 9.203134094214749e-07);
+    p = fma(p, x, -2.049754564442731e-06);
+    p = fma(p, x, 4.384590225185098e-06);
+    p = fma(p, x, -9.43723640309574e-06);
+    p = fma(p, x, 2.0505617299552303e-05);
+    p = fma(p, x, -4.492653122570817e-05);
+    p = fma(p, x, 9.945767004396997e-05);
+    p = fma(p, x, -0.00022315473515262135);
+    p = fma(p, x, 0.0005096695156754137);
+    p = fma(p, x, -0.001192753912759302);
+    p = fma(p, x, 0.002890510331023767);
+    p = fma(p, x, -0.00738555102864968);
+    p = fma(p, x, 0.020580808427780567);
+    p = fma(p, x, -0.06735230105319831);
+    p = fma(p, x, 0.32246703342411326);
+    p = fma(p, x, 0.42278433509846713);
+    return p;
+}
+
+// What Stirling's formula leaves of log(gamma(x)), times x, by powers of 1 / x^2, from 8 on.
+inline double poly_stirling(double x) {
+    double p = -0.0016333377583357036;
+    p = fma(p, x, 0.0008364547320004782);
+    p = fma(p, x, -0.0005951896276947989);
+    p = fma(p, x, 0.0007936505761563114);
+    p = fma(p, x, -0.0027777777773580494);
+    p = fma(p, x, 0.0833333333333331);
+    return p;
+}
+
 // The digamma function of 1.625 + t over the distance from its root, for |t| <= 1/2.
 inline double poly_digamma(double x) {
     double p = -2.743204471466332e-05;

@@ -1,8 +1,5 @@
 //! The numbers of the special functions in `real`, for `f32`. Written by `real/special_constants.py`.
 
-/// pi.
-pub const PI_WIDE: f32 = 3.1415927;
-
 /// log(2 pi) / 2.
 pub const HALF_LN_2_PI: f32 = 0.9189385;
 

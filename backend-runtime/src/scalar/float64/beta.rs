@@ -1,12 +1,13 @@
 //! The beta function and its logarithm, by Stirling's formula for arguments from 8 on and the recurrence up to there, in twice
 //! the precision: 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical Functions.
 
+use super::constants::PI;
 use super::exact::{Wide, product, quotient, sum, sum_ordered, wide_product, wide_sum};
 use super::exp::exp_of;
 use super::gamma::correction;
 use super::log::log;
 use super::power::wide_log;
-use super::special::{HALF_LN_2_PI, HALF_LN_2_PI_LOW, PI_WIDE};
+use super::special::{HALF_LN_2_PI, HALF_LN_2_PI_LOW};
 use super::trig::sin_pi;
 
 /// From here on Stirling's formula is used.
@@ -106,7 +107,7 @@ fn parts(x: f64, y: f64) -> (f64, Wide) {
     }
     if y > 0.0 && both > 0.0 {
         let (high, low) = log_positive(1.0 - x, both);
-        return (PI_WIDE / (sine(x) * y), (-high, -low));
+        return (PI / (sine(x) * y), (-high, -low));
     }
     if whole(both) {
         return (0.0, (0.0, 0.0));
@@ -115,7 +116,7 @@ fn parts(x: f64, y: f64) -> (f64, Wide) {
         return (sine(both) / sine(x), log_positive(y, 1.0 - both));
     }
     let (high, low) = log_positive(1.0 - x, 1.0 - y);
-    (PI_WIDE * sine(both) / (sine(x) * sine(y) * (1.0 - both)), (-high, -low))
+    (PI * sine(both) / (sine(x) * sine(y) * (1.0 - both)), (-high, -low))
 }
 
 /// The sign of `sin(pi x)`.

@@ -1,13 +1,13 @@
 //! The regularised incomplete gamma functions: the series 8.11.4 and the continued fraction 8.9.2 of the NIST Digital Library of
 //! Mathematical Functions, and Temme's expansion 8.12.3 where both parameters are large and near each other.
 
+use super::constants::PI;
 use super::erfc;
 use super::exact::{polynomial, product, quotient, sum, wide_sum};
 use super::exp::{exp, exp_of, expm1};
 use super::gamma::{correction, gamma, lgamma1p};
 use super::log::log;
 use super::power::wide_log;
-use super::special::PI_WIDE;
 use super::temme::TEMME;
 
 /// From here on Temme's expansion has all digits.
@@ -32,7 +32,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
     let lost = (near_low + ratio_low / ratio).mul_add(a, lost);
     let (high, low) = wide_sum((power, lost), (-apart, -apart_low));
     let (high, lost) = sum(high, -correction(a));
-    exp_of(high, low + lost) / (2.0 * PI_WIDE * a).sqrt()
+    exp_of(high, low + lost) / (2.0 * PI * a).sqrt()
 }
 
 /// The lower function by its series.
@@ -121,7 +121,7 @@ fn temme(a: f64, x: f64, sign: f64) -> f64 {
     for row in TEMME.iter().rev() {
         total = f64::mul_add(total, inverse, polynomial(eta, row));
     }
-    let rest = exp(-a * half) / (2.0 * PI_WIDE * a).sqrt() * total;
+    let rest = exp(-a * half) / (2.0 * PI * a).sqrt() * total;
     0.5 * erfc(sign * eta * (0.5 * a).sqrt()) + sign * rest
 }
 

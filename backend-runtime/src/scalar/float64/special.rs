@@ -1,8 +1,5 @@
 //! The numbers of the special functions in `real`, for `f64`. Written by `real/special_constants.py`.
 
-/// pi.
-pub const PI_WIDE: f64 = 3.141592653589793;
-
 /// log(2 pi) / 2.
 pub const HALF_LN_2_PI: f64 = 0.9189385332046728;
 

@@ -4,13 +4,14 @@
 //! formula; negative ones are reflected: 5.5.1, 5.5.3 and 5.11.1 of the NIST Digital Library of Mathematical Functions.
 
 use super::F;
+use super::constants::PI;
 use super::exact::{Wide, polynomial, product, quotient, sum, sum_ordered, wide_product};
 use super::exp::{Parts, between, parts_of, scale};
 use super::log::{log, log1p};
 use super::power::wide_log;
 use super::special::{
     DIGAMMA, DIGAMMA_ROOT, DIGAMMA_ROOT_LOW, DIGAMMA_TAIL, GAMMA, GAMMA_MAX, GAMMA_MIN, HALF_LN_2_PI, HALF_LN_2_PI_LOW,
-    LGAMMA, LGAMMA_MAX, LN_PI, PI_WIDE, STIRLING,
+    LGAMMA, LGAMMA_MAX, LN_PI, STIRLING,
 };
 use super::trig::{cot_pi, sin_pi};
 
@@ -104,7 +105,7 @@ pub fn gamma(x: F) -> F {
     let (ratio, rest) = quotient(above.0, above.1, below.0, below.1);
     let (value, n) = if size < FAR { (ratio + rest, 0.0) } else { (far, n) };
     // gamma(-x) = -pi / (x sin(pi x) gamma(x))
-    let value = if reflect { value * (-PI_WIDE / (size * sin_pi(size))) } else { value };
+    let value = if reflect { value * (-PI / (size * sin_pi(size))) } else { value };
     let value = scale(value, n);
     let value = if size < TINY { 1.0 / x } else { value };
     let value = if is_pole(x) | (x == F::NEG_INFINITY) { F::NAN } else { value };
@@ -161,7 +162,7 @@ pub fn digamma(x: F) -> F {
     let far = log(size) - (0.5 * inverse + square * polynomial(square, &DIGAMMA_TAIL));
     let value = if size < FAR { near } else { far };
     // digamma(-x) = digamma(x) + 1 / x + pi cot(pi x)
-    let reflected = value + (1.0 / size + PI_WIDE * cot_pi(size));
+    let reflected = value + (1.0 / size + PI * cot_pi(size));
     let value = if x < 0.0 { reflected } else { value };
     let value = if size < TINY { -1.0 / x } else { value };
     let value = if is_pole(x) | (x == F::NEG_INFINITY) { F::NAN } else { value };

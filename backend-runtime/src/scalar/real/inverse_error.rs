@@ -42,5 +42,5 @@ pub fn erfcinv(x: F) -> F {
     let value = (1.0 - x) * if root < INVERSE_3_START { ratio(w) } else { tail };
     let value = if x == 0.0 { F::INFINITY } else { value };
     let value = if x == 2.0 { F::NEG_INFINITY } else { value };
-    if (x >= 0.0) & (x <= 2.0) { value } else { F::NAN }
+    if (x - 1.0).abs() <= 1.0 { value } else { F::NAN }
 }

@@ -175,15 +175,14 @@ def write(t, degrees):
     tiny = mp.mpf("1e-12")
     half = mp.mpf("0.5")
     relative = lambda f: lambda x: 1 / f(x)
-    t.number("PI_WIDE", "pi.", mp.pi)
     t.words("HALF_LN_2_PI HALF_LN_2_PI_LOW", "log(2 pi) / 2.", mp.log(2 * mp.pi) / 2)
     t.number("LN_PI", "log(pi).", mp.log(mp.pi))
     t.number("GAMMA_MAX", "From here up the gamma function is infinite.", 172 if t.digits == 53 else 36)
     t.number("GAMMA_MIN", "Below minus this it is 0.", 186 if t.digits == 53 else 44)
     t.number("LGAMMA_MAX", "From here up its logarithm is infinite.", mp.mpf("2.5563484e305") if t.digits == 53 else mp.mpf("4.0850034e36"))
     t.fit("GAMMA", "`(gamma(2 + t) - 1) / t` for `|t| <= 1/2`.", gamma, lambda x: abs(x) + tiny, -half, half, degrees["GAMMA"])
-    t.fit("LGAMMA", "`log(gamma(2 + t)) / t` for `|t| <= 1/2`.", lgamma, relative(lgamma), -half, half, degrees["LGAMMA"])
-    t.fit("STIRLING", "What Stirling's formula leaves of `log(gamma(x))`, times `x`, by powers of `1 / x^2`, from 8 on.", stirling, mp.sqrt, mp.mpf("1e-12"), mp.mpf(1) / 64, degrees["STIRLING"])
+    t.fit("LGAMMA", "`log(gamma(2 + t)) / t` for `|t| <= 1/2`.", lgamma, relative(lgamma), -half, half, degrees["LGAMMA"], True)
+    t.fit("STIRLING", "What Stirling's formula leaves of `log(gamma(x))`, times `x`, by powers of `1 / x^2`, from 8 on.", stirling, mp.sqrt, mp.mpf("1e-12"), mp.mpf(1) / 64, degrees["STIRLING"], True)
     t.words("DIGAMMA_ROOT DIGAMMA_ROOT_LOW", "The positive root of the digamma function.", ROOT)
     t.fit("DIGAMMA", "The digamma function of `1.625 + t` over the distance from its root, for `|t| <= 1/2`.", digamma, relative(digamma), -half, half, degrees["DIGAMMA"], True)
     t.fit("DIGAMMA_TAIL", "`x^2 (log(x) - 1 / (2 x) - digamma(x))` by powers of `1 / x^2`, from 8 on.", digamma_tail, lambda z: z, mp.mpf("1e-9"), mp.mpf(1) / 64, degrees["DIGAMMA_TAIL"], True)
@@ -219,6 +218,11 @@ def write(t, degrees):
         f = lambda x, of=of, middle=middle: inverse(of(x + middle))
         t.number(f"INVERSE_{k}_MIDDLE", "The middle of the range of the polynomial below.", middle)
         t.fit(f"INVERSE_{k}", f"`erfinv(x) / x` by powers of `{what}` less the middle, where `w = -log(1 - x^2)`, from {mp.nstr(low, 4)} to {mp.nstr(high, 4)}.", f, relative(f), low - middle, high - middle, degrees["INVERSE"][k])
+
+    for line in t.lines:
+        if "pub const J" in line and "[" not in line.split("=")[0]:
+            name, value = line.split("pub const ")[1].split(": f64 = ") if t.digits == 53 else ("", "")
+            t.cuda.insert(0, f"#define {name} {value.rstrip().rstrip(';')}\n")
 
     path = os.path.join(HERE, "..", "float" + t.name[1:], "special.rs")
     with open(path, "w") as file:
