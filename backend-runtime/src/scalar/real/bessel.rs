@@ -84,7 +84,7 @@ impl Modified {
     fn value(&self, power: F) -> F {
         let Parts { n, high, low } = parts(between(0.0, I_MAX, self.size));
         let far = (1.0 + (high + low)) * (self.far / self.size.sqrt());
-        let far = if self.size < I_MAX { scale(far, n) } else { F::INFINITY };
+        let far = if self.size >= I_MAX { F::INFINITY } else { scale(far, n) };
         let far = if self.size == F::INFINITY { F::NAN } else { far };
         if self.is_near { power * self.near } else { far }
     }
