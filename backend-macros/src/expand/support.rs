@@ -345,6 +345,8 @@ impl Expand<'_> {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + super::#extension),
+            // its mistake is said elsewhere
+            None if op.group.is_empty() => quote!(#root::Backend),
             None => {
                 let group = id(&camel(&op.group));
                 quote!(super::#group)
