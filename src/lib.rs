@@ -37,8 +37,8 @@ pub use runtime::{
     Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis,
     IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MeshIndexing, NewAxis, Norm, Number, Numbers,
     Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result,
-    ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type,
-    torch::Torch,
+    ResultInfo, Side, SignedNumbers, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish,
+    result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -61,12 +61,14 @@ pub mod linalg;
 #[doc(hidden)]
 pub mod manipulation;
 pub mod nufft;
+mod out;
 #[doc(hidden)]
 pub mod reduction;
 mod show;
 
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
+pub use out::{Out, WriteTo};
 pub use show::Show;
 
 backend_macros::table! { root = crate, table = "ops.toml" }

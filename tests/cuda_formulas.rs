@@ -148,6 +148,55 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&x), before);
 }
 
+fn written_to<B: Backend>(b: &B) {
+    let new = || b.add(b.arange(0.0, 600.0, 1.0).unwrap(), 0.0).unwrap();
+    let item = |x: &B::Array<f64>, i: usize| b.to_ndarray(x).unwrap().iter().copied().nth(i).unwrap();
+    let (x, flags, mut y) = (new(), b.less(new(), 10.0).unwrap(), new());
+    within(1, 0, || b.out(&mut y).add(&x, 2));
+    assert_eq!(item(&y, 7), 9.0);
+    within(1, 0, || b.out(&mut y).r#where(&flags, -1.5, &x));
+    assert_eq!([item(&y, 7), item(&y, 11)], [-1.5, 11.0]);
+    within(1, 0, || b.out(&mut y).abs(b.permute_dims(&x, ..)?));
+    assert_eq!(item(&y, 7), 7.0);
+    let handle = y.clone();
+    within(1, 1, || b.out(&mut y).negative(&x));
+    assert_eq!([item(&y, 7), item(&handle, 7)], [-7.0, 7.0]);
+    let mut total = b.zeros::<f64>([]).unwrap();
+    b.out(&mut total).sum(b.asarray([1.0, 2.0]).unwrap(), ..).unwrap();
+    assert_eq!(item(&total, 0), 3.0);
+}
+
+#[test]
+fn results_are_written_to_arrays_that_are_there() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    written_to(&b);
+    written_to(&AnyBackend::from(b));
+}
+
+/// A choice takes the memory of an array that is given by value.
+#[test]
+fn choices_are_written_over_arrays_that_are_given() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let [x, y, _] = samples(&b, 600);
+    let (flags, host) = (b.less(&x, 0.0).unwrap(), |x: &CudaArray<f64>| b.to_ndarray(x).unwrap());
+    let expected = host(&b.r#where(&flags, &x, &y).unwrap());
+    let new = |x: &CudaArray<f64>| b.add(x, 0.0).unwrap();
+    let (one, other) = (new(&x), new(&y));
+    assert_eq!(host(&within(1, 0, || b.r#where(&flags, one, &y))), expected);
+    assert_eq!(host(&within(1, 0, || b.r#where(&flags, &x, other))), expected);
+    let (column, one) = (b.asarray([[1.0]]).unwrap(), b.reshape(new(&x), [1, 600]).unwrap());
+    let wide = host(&b.r#where(&flags, &column, &one).unwrap());
+    assert_eq!(host(&within(1, 0, || b.r#where(&flags, &column, one))), wide);
+    let one = new(&x);
+    let handle = one.clone();
+    within(1, 1, || b.r#where(&flags, one, 0.0));
+    assert_eq!(host(&handle), host(&x));
+    // truth values over the condition
+    let (f, g) = (b.greater(&x, 0.0).unwrap(), b.greater(&y, 0.0).unwrap());
+    let expected = b.to_ndarray(&b.r#where(&flags, &f, &g).unwrap()).unwrap();
+    assert_eq!(b.to_ndarray(&within(1, 0, || b.r#where(flags, &f, &g))).unwrap(), expected);
+}
+
 fn assigned<B: Backend>(b: &B) {
     let new = || b.add(b.arange(0.0, 600.0, 1.0).unwrap(), 0.0).unwrap();
     let item = |x: &B::Array<f64>, i: usize| b.to_ndarray(x).unwrap().iter().copied().nth(i).unwrap();

@@ -919,6 +919,18 @@ impl crate::runtime::Arrays for AnyBackend {
             }
         }
     }
+    fn fused_each<F: crate::runtime::EachSource>(
+        &self,
+        op: &F,
+        of: crate::runtime::DType,
+        inputs: &[crate::runtime::formula::Input<'_>],
+        over: &dyn ::core::any::Any,
+    ) -> Option<crate::runtime::Result<()>> {
+        match self {
+            AnyBackend::Numpyish(b) => b.fused_each(op, of, inputs, over),
+            AnyBackend::Torch(b) => b.fused_each(op, of, inputs, over),
+        }
+    }
     fn fused_reduction<
         L: crate::runtime::formula::Layout,
         E: crate::runtime::formula::Node<L::Elements>
@@ -2312,6 +2324,114 @@ impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
 }
 /// The rows of the op table that reduce formulas, which are computed as they are read.
 impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {}
+/// The rows of the op table that give one array.
+impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
+    ///x1 + x2. The op [`add`](ops::add).
+    #[inline]
+    pub fn add<'a, K1, K2>(
+        self,
+        x1: impl crate::runtime::IntoOperand<'a, B, U, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, B, U, K2>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        let x1 = x1.into_operand();
+        let x2 = x2.into_operand();
+        self.within.each(&ops::add {}, [x1, x2])
+    }
+    ///x where positive, slope * x elsewhere. The op [`leaky`](ops::leaky).
+    #[inline]
+    pub fn leaky<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Real,
+    {
+        self.leaky_with(x, options::LeakyOptions::new())
+    }
+    ///As [`Out::leaky`](crate::Out::leaky), with options.
+    #[inline]
+    pub fn leaky_with<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        options: options::LeakyOptions,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Real,
+    {
+        let x = x.into_array();
+        let options::LeakyOptions { slope, .. } = options;
+        self.within.each(&ops::leaky { slope }, [crate::runtime::Operand::Array(x)])
+    }
+    ///x where it is above the limit, the value elsewhere. The op [`threshold`](ops::threshold).
+    #[inline]
+    pub fn threshold<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        limit: U,
+        value: U,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Real,
+    {
+        let value = self.within.backend().threshold::<U>(x, limit, value)?;
+        self.within.set("threshold", value)
+    }
+    ///Sum. The op [`sum`](ops::sum).
+    #[inline]
+    pub fn sum<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        self.sum_with(x, axis, options::SumOptions::new())
+    }
+    ///As [`Out::sum`](crate::Out::sum), with options.
+    #[inline]
+    pub fn sum_with<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: options::SumOptions,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        let value = self.within.backend().sum_with::<U>(x, axis, options)?;
+        self.within.set("sum", value)
+    }
+    ///A composition. The op [`rms`](ops::rms).
+    #[inline]
+    pub fn rms<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        self.rms_with(x, axis, options::RmsOptions::new())
+    }
+    ///As [`Out::rms`](crate::Out::rms), with options.
+    #[inline]
+    pub fn rms_with<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: options::RmsOptions,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        let value = self.within.backend().rms_with::<U>(x, axis, options)?;
+        self.within.set("rms", value)
+    }
+}
 /**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/

@@ -202,6 +202,16 @@ impl Expand<'_> {
                     }
                 }
 
+                fn fused_each<F: #rt::EachSource>(
+                    &self,
+                    op: &F,
+                    of: #rt::DType,
+                    inputs: &[#rt::formula::Input<'_>],
+                    over: &dyn ::core::any::Any,
+                ) -> Option<#rt::Result<()>> {
+                    match self { #(#any_name::#variant(b) => b.fused_each(op, of, inputs, over),)* }
+                }
+
                 fn fused_reduction<
                     L: #rt::formula::Layout,
                     E: #rt::formula::Node<L::Elements> + #rt::formula::Typed<Out = T>,

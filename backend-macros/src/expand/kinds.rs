@@ -126,7 +126,15 @@ impl Expand<'_> {
                 ..value(quote!(isize), quote!(Axis))
             },
             Kind::Shape => list(quote!(usize), quote!(Shape)),
-            Kind::Signed => list(quote!(isize), quote!(Signed)),
+            Kind::Signed => {
+                let name = &op.name;
+                Code {
+                    method: quote!(impl #rt::SignedNumbers),
+                    convert: Some(quote!(signed(#name)?)),
+                    pass: |x| quote!(&*#x),
+                    ..list(quote!(isize), quote!(Signed))
+                }
+            }
             Kind::Widths => Code {
                 method: quote!(impl #rt::IntoWidths),
                 convert: Some(quote!(into_widths())),

@@ -3,8 +3,8 @@
 //! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
 //! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
 //! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
-//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `further` gives the trait of a user's table to
-//! one more backend. What a kind of parameter is in all of these is in `kinds`.
+//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results, `further`
+//! gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
@@ -18,6 +18,7 @@ mod items;
 mod kinds;
 mod lazy;
 mod options;
+mod out;
 mod results;
 mod scalar;
 mod signature;
@@ -175,7 +176,7 @@ impl Expand<'_> {
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
         let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
-        let (choices, lazy) = (self.choices(), self.lazy());
+        let (choices, lazy, outs) = (self.choices(), self.lazy(), self.outs());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
             "The sum of all op groups: the bound that generic code asks for.\n\n{}",
@@ -191,6 +192,7 @@ impl Expand<'_> {
             #support
             #by_name
             #lazy
+            #outs
             #[doc = #doc]
             pub trait Backend: #(#names +)* {}
             impl<B: #(#names +)*> Backend for B {}
