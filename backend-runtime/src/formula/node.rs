@@ -17,6 +17,9 @@ pub trait Typed: Copy + Send + Sync + 'static {
     /// Whether it is a leaf, and no op.
     const IS_LEAF: bool = false;
 
+    /// Whether an op in it gains from the widest vectors (see [`EachSource::GAINS_FROM_AVX512`]).
+    const GAINS_FROM_AVX512: bool = false;
+
     /// The whole number that was written, if it is one.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {
@@ -201,6 +204,11 @@ const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     }
 }
 
+/// Whether the row gains from the widest vectors in this dtype.
+const fn gains_from_avx512<F: Row, T: Element>() -> bool {
+    F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
+}
+
 /// An op with one operand of dtype `T`, with a result `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V)>);
@@ -218,6 +226,7 @@ where
 
 impl<F: Row, X: Typed, T: Element, V: Single + 'static> Typed for Op1<F, X, T, V> {
     type Out = V;
+    const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512 || gains_from_avx512::<F, T>();
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
@@ -277,6 +286,7 @@ where
 
 impl<F: Row, X: Typed, Y: Typed, T: Element, V: Single + 'static> Typed for Op2<F, X, Y, T, V> {
     type Out = V;
+    const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512 || Y::GAINS_FROM_AVX512 || gains_from_avx512::<F, T>();
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
@@ -340,6 +350,8 @@ where
 
 impl<F: Row, X: Typed, Y: Typed, Z: Typed, T: Element, V: Element> Typed for Op3<F, X, Y, Z, T, V> {
     type Out = V;
+    const GAINS_FROM_AVX512: bool =
+        X::GAINS_FROM_AVX512 || Y::GAINS_FROM_AVX512 || Z::GAINS_FROM_AVX512 || gains_from_avx512::<F, T>();
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
