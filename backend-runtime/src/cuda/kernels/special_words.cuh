@@ -84,14 +84,15 @@ inline Wide wide_divide(Wide x, Wide y) {
 }
 
 // The logarithm by one step of Newton's method, y + x exp(-y) - 1, with the exponential in two numbers.
-inline Wide wide_exp_near(Wide x) {
+__noinline__ Wide wide_exp_near(Wide x) {
     // exp(x) for |x| <= ln(2) / 2, by its series
     Wide sum = Wide{1, 0};
+#pragma unroll 1
     for (int n = 24; n > 0; --n) sum = wide_add(Wide{1, 0}, wide_divide(wide_multiply(sum, x), Wide{double(n), 0}));
     return sum;
 }
 
-inline Wide wide_log(Wide x) {
+__noinline__ Wide wide_log(Wide x) {
     int exponent;
     double mantissa = frexp(x.high, &exponent);
     if (mantissa < 0.7071067811865476) {
@@ -119,20 +120,21 @@ inline double stirling_rest(double x) {
 
 // ---- beta ----
 
-inline Wide rising(Wide x, double n) {
+__noinline__ Wide rising(Wide x, double n) {
     Wide product = Wide{1, 0};
+#pragma unroll 1
     for (double i = 0; i < n; i += 1) product = wide_multiply(product, wide_add(x, Wide{i, 0}));
     return product;
 }
 
-inline Wide log1p_ratio(Wide above, Wide below) {
+__noinline__ Wide log1p_ratio(Wide above, Wide below) {
     const Wide ratio = wide_divide(above, below);
     // beside 1 a small number keeps its digits
     return ratio.high < 1e-9 ? wide_add(ratio, Wide{-0.5 * ratio.high * ratio.high, 0}) : wide_log(wide_add(Wide{1, 0}, ratio));
 }
 
 // The logarithm of the beta function of positive finite arguments.
-inline Wide beta_log(double x, double y) {
+__noinline__ Wide beta_log(double x, double y) {
     const double small = x < y ? x : y, large = x < y ? y : x;
     const double up = large < 8 ? ceil(8 - large) : 0, more = small < 8 ? ceil(8 - small) : 0;
     const Wide a = wide_of_sum(large, up), b = wide_of_sum(small, more);
@@ -151,7 +153,7 @@ inline Wide beta_log(double x, double y) {
 inline bool is_pole(double x) { return x <= 0 && is_whole(x); }
 
 // The beta function as a factor times the exponential of a number.
-inline double beta_factor(double x, double y, Wide* log) {
+__noinline__ double beta_factor(double x, double y, Wide* log) {
     *log = Wide{0, 0};
     if (x != x || y != y) return not_a_number();
     if (is_pole(y) || (y < x && !is_pole(x))) {
@@ -191,14 +193,14 @@ inline double beta_factor(double x, double y, Wide* log) {
     return 3.141592653589793 * sinpi(both) / (sinpi(x) * sinpi(y) * (1 - both));
 }
 
-inline double op_beta(double x, double y) {
+__noinline__ double op_beta(double x, double y) {
     if ((x == 1 && y > 0) || (y == 1 && x > 0)) return 1 / (x * y);
     Wide log;
     const double factor = beta_factor(x, y, &log);
     return factor == 0 || factor - factor != 0 ? factor : factor * exp_of(log);
 }
 
-inline double op_betaln(double x, double y) {
+__noinline__ double op_betaln(double x, double y) {
     if ((x == 1 && y > 0) || (y == 1 && x > 0)) return -::log(x * y);
     Wide main;
     const double factor = beta_factor(x, y, &main);
@@ -208,7 +210,7 @@ inline double op_betaln(double x, double y) {
 // ---- incomplete gamma functions ----
 
 // x^a exp(-x) / gamma(a + 1)
-inline double incomplete_factor(double a, double x) {
+__noinline__ double incomplete_factor(double a, double x) {
     if (a < 8) {
         const Wide power = wide_multiply(wide_log(Wide{x, 0}), Wide{a, 0});
         return exp_of(wide_add(power, Wide{-x, 0})) / tgamma(a + 1);
@@ -219,8 +221,9 @@ inline double incomplete_factor(double a, double x) {
     return exp_of(wide_add(power, Wide{-stirling_rest(a), 0})) / sqrt(6.283185307179586 * a);
 }
 
-inline double incomplete_series(double a, double x) {
+__noinline__ double incomplete_series(double a, double x) {
     double term = 1, total = 1, at = a;
+#pragma unroll 1
     for (int i = 0; i < 10000; ++i) {
         at += 1;
         term *= x / at;
@@ -230,9 +233,10 @@ inline double incomplete_series(double a, double x) {
     return incomplete_factor(a, x) * total;
 }
 
-inline double incomplete_fraction(double a, double x) {
+__noinline__ double incomplete_fraction(double a, double x) {
     const double least = 1e-300;
     double b = x + 1 - a, c = 1 / least, d = 1 / b, value = d;
+#pragma unroll 1
     for (double i = 1; i < 10000; i += 1) {
         const double an = i * (a - i);
         b += 2;
@@ -248,8 +252,9 @@ inline double incomplete_fraction(double a, double x) {
     return incomplete_factor(a, x) * a * value;
 }
 
-inline double incomplete_upper_series(double a, double x) {
+__noinline__ double incomplete_upper_series(double a, double x) {
     double power = 1, total = 0;
+#pragma unroll 1
     for (double n = 1; n < 10000; n += 1) {
         power *= -x / n;
         const double term = power * (a / (a + n));
@@ -264,7 +269,7 @@ inline double incomplete_upper_series(double a, double x) {
 }
 
 // Where x is near a large a; the sign is -1 for the lower function.
-inline double incomplete_near(double a, double x, double sign) {
+__noinline__ double incomplete_near(double a, double x, double sign) {
     const double mu = (x - a) / a, r = mu / (2 + mu), square = r * r;
     double tail = 1.0 / 25;
     for (int i = 23; i >= 3; i -= 2) tail = fma(tail, square, 1.0 / i);
@@ -274,7 +279,7 @@ inline double incomplete_near(double a, double x, double sign) {
 }
 
 // The lower function where `upper` is false.
-inline double incomplete_gamma(double a, double x, bool upper) {
+__noinline__ double incomplete_gamma(double a, double x, bool upper) {
     if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == infinity() && x == infinity())) return not_a_number();
     if (a == 0 || x == infinity()) return upper ? 0 : 1;
     if (x == 0 || a == infinity()) return upper ? 1 : 0;
