@@ -37,7 +37,7 @@ cargo xtask <task>
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
   golden ROW [--table T]      the same of one row, shown and not written
   table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
-  pages                       writes docs/ops.md and docs/array-api.md, which are made of the table
+  pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
                               target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
