@@ -38,9 +38,8 @@ macro_rules! run {
         let views = [$(view_operand(&$x)),*];
         // SAFETY: the kernel is that of the op over operands of these dtypes. An operand that is free is in use nowhere else.
         unsafe {
-            if let Some(place) = free.iter().position(|is| *is)
-                && kernel::run_over(kernel, op, &views, views[place])
-            {
+            let is_over = |&place: &usize| free[place] && kernel::run_over(kernel, op, &views, views[place]);
+            if let Some(place) = (0..free.len()).find(is_over) {
                 let mut at = 0;
                 $(
                     if at == place {

@@ -568,7 +568,7 @@ unsafe fn alike_into(
             let out = all.out.add(range.start * kernel.output.size());
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, range.len()),
-                _ => blocks(kernel, all.op, x, scalars, over, out, range.len()),
+                _ => stretch_over(kernel, all.op, x, scalars, over, out, range.len()),
             }
         }
     });
@@ -578,31 +578,57 @@ unsafe fn alike_into(
 /// once, and in the cache.
 pub const REUSED: usize = 1 << 17;
 
-/// Writes the result over `out`, an array that may be among the operands, if it has the result's shape and all operands lie
-/// in memory as it does; otherwise it changes nothing, and says so.
+/// Writes the result over `out`, an array that may be among the operands, if it has the result's shape, and the layout that a new result
+/// would have; otherwise it changes nothing, and says so.
 ///
 /// # Safety
 /// As for [`run`]; `out` has the dtype of the result, and nothing but those operands that start where it does is in its memory.
 pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
     let mut x = [std::ptr::null(); MOST];
-    let (mut scalars, mut over) = (0, 0);
+    let (mut scalars, mut over, mut aligned) = (0, 0, true);
     for (i, operand) in operands.iter().enumerate() {
         x[i] = operand.start;
         if operand.shape.is_empty() {
             scalars |= 1 << i;
-        } else if operand.shape != out.shape || operand.strides != out.strides {
-            return false;
+        } else if operand.shape == out.shape && operand.strides == out.strides {
+            over |= u8::from(operand.start == out.start) << i;
         } else if operand.start == out.start {
-            over |= 1 << i;
+            return false;
+        } else {
+            aligned = false;
         }
     }
     let all_scalars = u32::from(scalars).count_ones() as usize == operands.len();
     if all_scalars || !is_dense(&out) {
         return false;
     }
-    // SAFETY: the caller's promise; all operands have the elements of `out` in the same order.
-    unsafe { alike_into(kernel, op, x, scalars, over, out.len(), out.start.cast_mut()) };
-    true
+    if aligned {
+        // SAFETY: the caller's promise; all operands have the elements of `out` in the same order.
+        unsafe { alike_into(kernel, op, x, scalars, over, out.len(), out.start.cast_mut()) };
+        return true;
+    }
+    let all = Pointers { op, x, out: std::ptr::null_mut() };
+    let compute = |parts: &[Part], out: *mut u8, n: usize| {
+        let all = &all;
+        let mut x = [std::ptr::null(); MOST];
+        let (mut scalars, mut over) = (0, 0);
+        for (i, part) in parts.iter().enumerate() {
+            x[i] = part.start;
+            scalars |= u8::from(part.scalar) << i;
+            over |= u8::from(part.start == out.cast_const()) << i;
+        }
+        // SAFETY: the walk hands out `n` elements, or one, of each operand, and room for as many.
+        unsafe {
+            match over {
+                0 => stretch(kernel, all.op, x, scalars, out, n),
+                // one element, which is written out as scalars are
+                _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
+                _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
+            }
+        }
+    };
+    // SAFETY: a kernel writes the elements it is given the address of; for the memory, the caller's promise.
+    unsafe { walk::walk_over(kernel.name, operands, out, &compute) }
 }
 
 /// The addresses that all tasks of a run share.
@@ -643,6 +669,21 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
             blocks(kernel, op, x, scalars, 0, out, n);
         }
     }
+}
+
+/// [`stretch`] over memory that operands are in.
+#[inline]
+unsafe fn stretch_over(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    out: *mut u8,
+    n: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { blocks(kernel, op, x, scalars, over, out, n) }
 }
 
 /// [`stretch`] a block at a time, with scalars written out, and operands that are overwritten copied first: a loop takes it
