@@ -18,9 +18,10 @@ impl Parser<'_> {
         }
         let before = self.report.len();
         self.row_is_lost = !op.params_are_whole;
+        let is_said = !shared.is_empty();
         let shared = shared.first().and_then(|(key, value)| Some((key, self.mapping(key, value)?)));
         // an expression over parameters that cannot be read says nothing more
-        let is_lost = self.report.len() > before || !op.params_are_whole;
+        let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
             let column = row.iter().find(|(k, _)| k.text == backend.name);
