@@ -602,6 +602,8 @@ def main():
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     SAMPLES.update((dtype, samples(dtype)) for dtype in DTYPES)
+    if set(SAMPLES["int8"]) != set(table["samples"]) or set(INDICES) != set(table["indices"]):
+        sys.exit("the samples are not those that op-table/src/samples.rs names")
     every = [Row(keys) for keys in table["rows"]]
     if options.row:
         return show([row for row in every if row.name == options.row] or sys.exit(f"no row `{options.row}`"))
