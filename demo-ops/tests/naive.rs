@@ -5,7 +5,7 @@ use demo_ops::naive::Naive;
 
 // tensordot asks for products and reshapes that Naive has not, index_put for gathers; what the overlay lacks is known from it
 backends::conformance! {
-    backend = Naive, type = Naive, overlay = "naive.toml", partial = true, without = ["tensordot", "index_put"],
+    backend = Naive, type = Naive, overlay = "naive.toml", partial = true, without = ["allclose", "index_put", "log_softmax", "logsumexp", "softmax", "tensordot"],
     dtypes = ["float64", "int64"]
 }
 
