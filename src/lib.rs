@@ -44,6 +44,9 @@ pub use runtime::{
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 
+// before the modules, so that these have the macro `expr!`
+backend_macros::table! { root = crate, table = "ops.toml" }
+
 /// For the macros of this crate.
 #[doc(hidden)]
 pub mod __private {
@@ -68,8 +71,6 @@ mod show;
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
 pub use show::Show;
-
-backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
 ///

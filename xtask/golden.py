@@ -89,6 +89,8 @@ def rounded(x, dtype):
 SHAPES = {
     "m": (3, 4), "n": (3, 4), "v": (4,), "u": (3,), "row": (1, 4), "col": (3, 1), "t": (2, 3, 4), "mat": (4, 5),
     "tmat": (2, 4, 5), "col3": (3,), "e": (0, 4), "mt": (3, 4), "mstep": (3, 4), "mrev": (3, 4), "fp": (10,),
+    "sq": (3, 3), "tsq": (2, 3, 3), "sqt": (3, 3), "mat5": (5, 2), "pd": (3, 3), "tpd": (2, 4, 4), "tall": (5, 3),
+    "rank1": (3, 4), "e0": (0, 0),
 }  # fmt: skip
 INDICES = {
     "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]],
@@ -158,6 +160,13 @@ def samples(dtype):
         x["n"][1, 2], x["t"][0, 1, 2] = 100, 20
     if kind(dtype) in "if":
         x["n"][2, 0], x["t"][1, 2, 0] = -77, -12
+
+    # Hermitian and positive definite; a product of two vectors
+    if kind(dtype) in "fc":
+        for name in ("pd", "tpd"):
+            wide = x[name].astype(np.complex128 if kind(dtype) == "c" else np.float64)
+            x[name] = rounded(wide @ np.conj(np.matrix_transpose(wide)) + 2 * np.eye(wide.shape[-1]), dtype)
+        x["rank1"] = np.outer(rounded([1, -2, 0.5], dtype), rounded([2, 4, -1, 0.5], dtype)).astype(own(dtype))
 
     # each special value meets itself, its neighbours and others
     special = special_values(dtype)
@@ -290,6 +299,37 @@ def _reciprocal(x):
     return result
 
 
+def _vecdot(x1, x2, axis):
+    """In the dtype of the operands: NumPy's loop has none for long double with integers' wrap."""
+    x1, x2 = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ValueError("the vectors differ in length")
+    return np.sum(np.conj(x1) * x2, axis=-1, dtype=x1.dtype)
+
+
+def _cross(x1, x2, axis):
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError("the axis does not have length 3")
+    return np.cross(x1, x2, axis=axis)
+
+
+def _einsum(subscripts, operands):
+    """NumPy's C loops, which add up one product after the other, in the dtype of the operands."""
+    return np.einsum(subscripts, *operands, optimize=False)
+
+
+def _vector_norm(x, axis, keepdims, ord):
+    magnitude = np.abs(x)
+    if ord == np.inf:
+        return np.max(magnitude, axis=axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return np.min(magnitude, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.count_nonzero(x, axis=axis, keepdims=keepdims).astype(magnitude.dtype)
+    total = np.sum(magnitude ** magnitude.dtype.type(ord), axis=axis, keepdims=keepdims)
+    return total ** (magnitude.dtype.type(1) / magnitude.dtype.type(ord))
+
+
 def _special(name, x):
     """A function of scipy.special, in float64."""
     return getattr(scipy.special, name)(x.astype(np.float64))
@@ -369,7 +409,7 @@ WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
-        _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
+        _vecdot, _cross, _einsum, _vector_norm, _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
     )  # fmt: skip
 }
 
@@ -433,7 +473,9 @@ def literal(node):
     """A number, a text, a tuple; a name is a choice, but for those that Python has values for."""
     match node:
         case ast.Name(id=name):
-            return {"all": None, "none": None, "true": True, "false": False}.get(name, name)
+            return {"all": None, "none": None, "true": True, "false": False, "inf": np.inf}.get(name, name)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id="inf")):
+            return -np.inf
         case ast.List(elts=elements):
             return tuple(literal(element) for element in elements)
         case _:

@@ -136,6 +136,7 @@ impl<B: Arrays> Case<'_, B> {
                 let slices = parse::slices(slices).map_err(|why| Error::argument(self.row.name, why))?;
                 Ok(slices.into())
             }
+            (ParamKind::Text, Arg::Quoted(text)) => Ok(Value::Text(text.clone())),
             (ParamKind::Index, Arg::Quoted(index)) => {
                 let items = parse::index(index).map_err(|why| Error::argument(self.row.name, why))?;
                 items.iter().map(|item| self.item(param, item)).collect::<Result<_>>().map(Value::List)
@@ -260,7 +261,7 @@ impl<B: Arrays> Case<'_, B> {
 /// The layout of the samples that are strided in memory.
 fn layout(name: &str) -> Layout {
     match name {
-        "mt" => Layout::Swapped,
+        "mt" | "sqt" => Layout::Swapped,
         "mrev" => Layout::Reversed,
         "mstep" => Layout::Stepped,
         _ => Layout::Packed,

@@ -162,6 +162,7 @@ impl Expand<'_> {
                 info: quote!(Host),
             },
             Kind::Bytes => Code { read: typed("bytes", None, same), ..value(quote!(&[u8]), quote!(Bytes)) },
+            Kind::Text => Code { read: typed("text", None, same), ..value(quote!(&str), quote!(Text)) },
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))

@@ -7,7 +7,26 @@ use super::{
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, DTypeKind, Error, Numeric, Result, rules::Product};
+use crate::{
+    DType, DTypeKind, Element, Error, Numeric, Result,
+    rules::{self, Product},
+};
+
+/// The diagonals of the matrices that two axes make, along a last axis.
+pub fn diagonal<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    offset: isize,
+    axis1: isize,
+    axis2: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("diagonal");
+    let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], size_of::<T>())?;
+    let [rows, columns] = diagonal.axes;
+    // one that lies beyond the matrix is empty; libtorch's own offsets do not go as far
+    let most = (x.shape()[rows] + x.shape()[columns]).min(isize::MAX as usize) as isize;
+    on.array(on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])?)
+}
 
 /// Matrix product over the last two axes.
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {

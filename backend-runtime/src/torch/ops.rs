@@ -46,6 +46,7 @@ ops! {
     COS = "cos";
     CUMPROD = "cumprod";
     CUMSUM = "cumsum";
+    DIAGONAL = "diagonal";
     DIV = "div"."Tensor";
     EMPTY = "empty"."memory_format";
     EQ = "eq"."Tensor";

@@ -9,7 +9,7 @@ pub(super) use integer::KERNELS;
 
 use super::{Cuda, CudaArray};
 use crate::{
-    DTypeKind, Numeric, Result,
+    DTypeKind, Element, Numeric, Result,
     rules::{self, Product},
 };
 use operands::{OP, Operands};
@@ -39,6 +39,22 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
         _ => integer::product(b, &operands.broadcast(&product.batches)?)?,
     }
     Ok(CudaArray::of(out))
+}
+
+/// The diagonals of the matrices that two axes make, along a last axis: a view.
+pub fn diagonal<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    offset: isize,
+    axis1: isize,
+    axis2: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "diagonal";
+    b.check(OP, &x.raw)?;
+    let diagonal = rules::Diagonal::of(OP, &x.raw.shape, offset, [axis1, axis2], size_of::<T>())?;
+    let (start, strides) = diagonal.strides(&x.raw.strides);
+    let offset = x.raw.offset.wrapping_add_signed(start);
+    Ok(CudaArray::of(x.raw.view(diagonal.shape, strides, offset)))
 }
 
 #[cfg(test)]

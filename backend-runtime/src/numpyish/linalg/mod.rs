@@ -1,6 +1,9 @@
 //! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
 
+mod diagonal;
 mod pack;
+
+pub use diagonal::diagonal;
 
 use super::{
     NdArray, Numpyish,
