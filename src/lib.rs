@@ -35,10 +35,10 @@ pub use backend_runtime as runtime;
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
     Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis,
-    IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MeshIndexing, NewAxis, Norm, Number, Numbers,
-    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result,
-    ResultInfo, Side, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type,
-    torch::Torch,
+    IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing, NewAxis, Norm,
+    Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode,
+    Real, RealNumeric, Result, ResultInfo, Side, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
+    numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]

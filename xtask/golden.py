@@ -23,6 +23,7 @@ os.environ["NPY_DISABLE_CPU_FEATURES"] = (
     " AVX512_ICL AVX512_SPR"
 )
 import numpy as np  # noqa: E402
+import scipy.linalg  # noqa: E402
 import scipy.special  # noqa: E402
 
 # What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
@@ -330,6 +331,48 @@ def _vector_norm(x, axis, keepdims, ord):
     return total ** (magnitude.dtype.type(1) / magnitude.dtype.type(ord))
 
 
+def _linalg(name, *args, **options):
+    """A function of np.linalg, which has nothing wider than double precision."""
+    narrow = {np.dtype("longdouble"): np.float64, np.dtype("clongdouble"): np.complex128}
+    args = [x.astype(narrow.get(x.dtype, x.dtype)) if isinstance(x, np.ndarray) else x for x in args]
+    if any(isinstance(x, np.ndarray) and not np.all(np.isfinite(x)) for x in args):
+        raise ValueError("the samples are finite")
+    return getattr(np.linalg, name)(*args, **options)
+
+
+def _matrix_norm(x, ord, keepdims):
+    by = {"fro": "fro", "nuc": "nuc", "one": 1, "minus_one": -1, "two": 2, "minus_two": -2, "infinity": np.inf, "minus_infinity": -np.inf}
+    return _linalg("matrix_norm", x, ord=by[ord], keepdims=keepdims)
+
+
+def _lstsq(x1, x2, rtol):
+    """For stacks, and with the residuals in every case."""
+    rtol = max(x1.shape[-2:]) * np.finfo(np.float64).eps if rtol is None else rtol
+    columns = x2[..., None] if x2.ndim == 1 else x2
+    u, s, vh = _linalg("svd", x1, full_matrices=False)
+    kept = s > rtol * np.max(s, axis=-1, keepdims=True, initial=0)
+    inverse = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    adjoint = lambda x: np.conj(np.matrix_transpose(x))
+    solution = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ columns))
+    residuals = np.sum(np.abs(x1 @ solution - columns) ** 2, axis=-2)
+    if x2.ndim == 1:
+        solution, residuals = solution[..., 0], residuals[..., 0]
+    return solution, residuals, np.sum(kept, axis=-1, dtype=np.int64), s
+
+
+def _triangular(x1, x2, lower, unit_diagonal):
+    triangle = np.tril(x1) if lower else np.triu(x1)
+    if unit_diagonal:
+        n = x1.shape[-1]
+        triangle = np.where(np.eye(n, dtype=bool), 1, triangle)
+    return _linalg("solve", triangle, x2)
+
+
+def _expm(x):
+    narrow = np.complex128 if x.dtype.kind == "c" else np.float64
+    return scipy.linalg.expm(x.astype(narrow))
+
+
 def _special(name, x):
     """A function of scipy.special, in float64."""
     return getattr(scipy.special, name)(x.astype(np.float64))
@@ -409,9 +452,15 @@ WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
-        _vecdot, _cross, _einsum, _vector_norm, _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
+        _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm, _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
     )  # fmt: skip
 }
+
+# Ops of the table that rows compare by.
+COMPARED = {
+    name: getattr(np, name)
+    for name in ("abs", "conj", "expand_dims", "matmul", "matrix_transpose", "multiply", "square", "tril", "triu")
+} | {"inv": np.linalg.inv, "sum": lambda x, axis: np.sum(x, axis=axis), "prod": lambda x, axis: np.prod(x, axis=axis)}
 
 # ---- the table -------------------------------------------------------------------------------------------------------
 
@@ -426,6 +475,7 @@ class Row:
         self.types = keys["types"] or [None]
         self.shape_only, self.exact = keys["shape_only"], keys["exact"]
         self.raises, self.seed = keys["raises"], keys["seed"]
+        self.compared, self.fields = keys["compared"], keys["fields"] or ["result"]
         self.golden, self.reference, self.signature = keys["golden"], keys["reference"], keys["signature"]
 
     def expression(self):
@@ -511,6 +561,11 @@ def compute(row, dtype, to, case):
     if to:
         names["out_dtype"] = np.dtype("float64") if to == "bfloat16" else own(to)
     results = eval(row.expression(), WORDS | names)
+    if row.compared:
+        results = [results] if len(row.fields) == 1 else results
+        known = {name: x for name, x in names.items() if isinstance(x, np.ndarray)} | dict(zip(row.fields, results, strict=True))
+        results = [np.asarray(eval(part, COMPARED | known)) for part in row.compared]
+        return [(of, fit(x, of, exact=False)) for x in results for of in [complex_of(dtype) if x.dtype.kind == "c" else real_of(dtype)]]
     promised, is_list = row.promised(dtype, to)
     if is_list:
         promised = [promised] * len(results)

@@ -70,6 +70,13 @@ pub(crate) fn call<B: Arrays>(
     Called { results, size: case.size.get(), copied }
 }
 
+/// The arguments of a case by the names of the parameters, as far as they are given.
+pub(crate) fn named<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str) -> Result<Vec<(&'static str, Value<B>)>> {
+    let (positional, options) = Case { b, row, dtypes, size: Cell::new(0) }.values(text)?;
+    let required = row.params.iter().filter(|p| p.default.is_none()).map(|p| p.name);
+    Ok(required.zip(positional).chain(options).collect())
+}
+
 /// The arguments of one call, on one backend.
 struct Case<'b, B: Arrays> {
     b: &'b B,
@@ -300,6 +307,7 @@ mod tests {
         any_zero: false,
         waits: 0,
         raises: &[],
+        compared: &[],
         seed: None,
     };
 

@@ -1,6 +1,8 @@
-//! Norms of vectors.
+//! Norms of vectors and of matrices.
 
-use crate::{Axes, Backend, DType, DTypeKind, Float, Real, Result};
+use crate::{
+    Axes, Backend, DType, DTypeKind, Float, MatrixNorm, Real, Result, VectorNormOptions, WideFloat, runtime::rules,
+};
 
 /// Norm of order `ord` of the vectors along axes.
 pub fn vector_norm<B: Backend, T: Float>(
@@ -48,4 +50,28 @@ fn norm<B: Backend, T: Float>(
     }
     let (power, root) = (T::Real::of(ord), T::Real::of(1.0 / ord));
     expr!(b, pow(sum(pow(abs(x), power), axis, keepdims = keepdims), root))
+}
+
+/// Norms of the matrices of the last two axes.
+pub fn matrix_norm<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    ord: MatrixNorm,
+    keepdims: bool,
+) -> Result<B::Array<T::Real>> {
+    const OP: &str = "matrix_norm";
+    rules::matrix(OP, b.shape(x))?;
+    // of the sums along one axis the extreme along the other; of those the second is counted without the first
+    let sums = |axis: isize| expr!(b, sum(abs(x), axis));
+    let norm = match ord {
+        MatrixNorm::Fro => b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]))?,
+        MatrixNorm::Nuc => b.sum(&b.svdvals(x)?, -1)?,
+        MatrixNorm::One => b.max(&sums(-2)?, -1)?,
+        MatrixNorm::MinusOne => b.min(&sums(-2)?, -1)?,
+        MatrixNorm::Two => b.max(&b.svdvals(x)?, -1)?,
+        MatrixNorm::MinusTwo => b.min(&b.svdvals(x)?, -1)?,
+        MatrixNorm::Infinity => b.max(&sums(-1)?, -1)?,
+        MatrixNorm::MinusInfinity => b.min(&sums(-1)?, -1)?,
+    };
+    if keepdims { b.expand_dims(&norm, [-2, -1]) } else { Ok(norm) }
 }

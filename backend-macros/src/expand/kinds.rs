@@ -315,7 +315,7 @@ pub fn elem(elem: Elem, op: &Op) -> TokenStream {
     match elem {
         Elem::T => quote!(T),
         Elem::U => quote!(U),
-        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
+        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision", "WideFloat"].contains(&op.bound.as_str()) => {
             quote!(T::Real)
         }
         Elem::Real => quote!(T::Magnitude),

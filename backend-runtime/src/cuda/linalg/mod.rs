@@ -1,10 +1,12 @@
 //! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap.
 
 mod blas;
+mod factor;
 mod gemm;
 mod integer;
 mod operands;
 
+pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 pub(super) use integer::KERNELS;
 
 use super::{Cuda, CudaArray};

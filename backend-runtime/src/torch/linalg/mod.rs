@@ -1,4 +1,8 @@
-//! Products of matrices and vectors.
+//! Linear algebra: products of matrices here, factorizations in [`factor`].
+
+mod factor;
+
+pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 
 use super::{
     Torch, TorchArray,
@@ -50,7 +54,7 @@ const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 /// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.
 fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let code = x.code();
-    let dtype = DType::ALL.into_iter().find(|d| super::ffi::code(*d) == code).unwrap_or(DType::Int64);
+    let dtype = DType::ALL.into_iter().find(|d| crate::torch::ffi::code(*d) == code).unwrap_or(DType::Int64);
     let bits = 8 * dtype.size() as i64;
     let (x, y) = (on.cast(x, DType::Int64)?, on.cast(y, DType::Int64)?);
     let (x_axis, y_axis) = (x.ndim() - 1, y.ndim().saturating_sub(2));
