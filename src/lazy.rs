@@ -1,12 +1,12 @@
 //! Formulas by operators, without a macro: the tree that `expr!` builds, over leaves that each part brings with it.
 
 use crate::{
-    ArrayAttributes, Arrays, Complex, Element, Result, ops,
+    ArrayAttributes, Arrays, Axes, Complex, Element, Result, ops,
     runtime::{
         Each, EachOf,
         formula::{
-            Fits, It, Join, Leaves, Left, Lent, Literal, Op1, Op2, Op3, OpOf, Operands, Own, Right, Row, Run, Scalar,
-            Shared, Single, Typed, Value, Whole, op_of, op1, op2, op3,
+            Fits, It, Join, Leaves, Left, Lent, Literal, Op1, Op2, Op3, OpOf, Operands, Own, Reduce, Right, Row, Run,
+            Scalar, Shared, Single, Typed, Value, Whole, op_of, op1, op2, op3, reduce,
         },
     },
 };
@@ -248,6 +248,63 @@ impl<X, L> Lazy<X, L> {
     }
 }
 
+/// A reduction of a formula, which has not been computed: [`eval`](Reduced::eval) runs it.
+///
+/// The formula's values are reduced as they are computed: there is no array of them on the host and on `Cuda`.
+///
+/// ```
+/// use backends::{lazy, prelude::*};
+/// # fn main() -> Result<()> {
+/// let b = Numpyish::new();
+/// let x = b.asarray([[1.0, 2.0], [3.0, 4.0]])?;
+/// assert_eq!((lazy(&x) * 2.0).sum(0).eval(&b)?, b.asarray([8.0, 12.0])?);
+/// assert_eq!((lazy(&x) - 2.0).abs().argmax_with(1, ArgmaxOptions::new().keepdims(true)).eval(&b)?, b.asarray([[0_i64], [1]])?);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a lazy formula computes nothing before `eval`"]
+#[derive(Clone, Copy)]
+pub struct Reduced<F, X, L> {
+    row: F,
+    of: Lazy<X, L>,
+    axis: Axes,
+    keepdims: bool,
+}
+
+impl<F, X, L> fmt::Debug for Reduced<F, X, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reduced(..)")
+    }
+}
+
+impl<F, X, L> Reduced<F, X, L> {
+    /// Keeps the axes that go, with length 1, where this is true.
+    #[inline(always)]
+    pub fn keepdims(self, keepdims: bool) -> Self {
+        Reduced { keepdims, ..self }
+    }
+
+    /// Computes the formula and its reduction on the backend of its arrays.
+    ///
+    /// # Errors
+    /// As those of `expr!`: shapes that do not broadcast, and what the ops refuse.
+    #[inline]
+    pub fn eval<'a, B: Arrays, T: Element>(self, b: &B) -> Result<B::Array<F::Out>>
+    where
+        L: Leaves<'a, B>,
+        X: Run<'a, B, L> + Typed<Out = T>,
+        F: Reduce<B, T>,
+    {
+        reduce(b, &self.row, &self.of.tree, &self.of.leaves, self.axis, self.keepdims)
+    }
+}
+
+/// A reduction of a formula.
+#[inline(always)]
+pub(crate) fn reduced<F, X, L>(row: F, of: Lazy<X, L>, axis: Axes, keepdims: bool) -> Reduced<F, X, L> {
+    Reduced { row, of, axis, keepdims }
+}
+
 /// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky_relu { slope: 0.5 })`.
 impl<X: Typed, L> Lazy<X, L> {
     /// A row with one operand.
@@ -281,6 +338,12 @@ impl<X: Typed, L> Lazy<X, L> {
         F: Each<3, X::Out> + Row,
     {
         three(row, self, y.into_term(), z.into_term())
+    }
+
+    /// A row that reduces formulas, over these axes: `lazy(&x).reduce(my_ops::power_mean { p: 3.0 }, 0)`.
+    #[inline(always)]
+    pub fn reduce<F>(self, row: F, axis: impl Into<Axes>) -> Reduced<F, X, L> {
+        reduced(row, self, axis.into(), false)
     }
 }
 

@@ -37,8 +37,8 @@ pub use runtime::{
     Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis,
     IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing, NewAxis, Norm,
     Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode,
-    Real, RealNumeric, Result, ResultInfo, Side, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
-    numpyish::Numpyish, result_type, torch::Torch,
+    Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda,
+    dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -64,12 +64,14 @@ pub mod linalg;
 #[doc(hidden)]
 pub mod manipulation;
 pub mod nufft;
+mod out;
 #[doc(hidden)]
 pub mod reduction;
 mod show;
 
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
+pub use out::{Out, WriteTo};
 pub use show::Show;
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.

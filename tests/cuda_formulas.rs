@@ -148,6 +148,55 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&x), before);
 }
 
+fn written_to<B: Backend>(b: &B) {
+    let new = || b.add(b.arange(0.0, 600.0, 1.0).unwrap(), 0.0).unwrap();
+    let item = |x: &B::Array<f64>, i: usize| b.to_ndarray(x).unwrap().iter().copied().nth(i).unwrap();
+    let (x, flags, mut y) = (new(), b.less(new(), 10.0).unwrap(), new());
+    within(1, 0, || b.out(&mut y).add(&x, 2));
+    assert_eq!(item(&y, 7), 9.0);
+    within(1, 0, || b.out(&mut y).r#where(&flags, -1.5, &x));
+    assert_eq!([item(&y, 7), item(&y, 11)], [-1.5, 11.0]);
+    within(1, 0, || b.out(&mut y).abs(b.permute_dims(&x, ..)?));
+    assert_eq!(item(&y, 7), 7.0);
+    let handle = y.clone();
+    within(1, 1, || b.out(&mut y).negative(&x));
+    assert_eq!([item(&y, 7), item(&handle, 7)], [-7.0, 7.0]);
+    let mut total = b.zeros::<f64>([]).unwrap();
+    b.out(&mut total).sum(b.asarray([1.0, 2.0]).unwrap(), ..).unwrap();
+    assert_eq!(item(&total, 0), 3.0);
+}
+
+#[test]
+fn results_are_written_to_arrays_that_are_there() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    written_to(&b);
+    written_to(&AnyBackend::from(b));
+}
+
+/// A choice takes the memory of an array that is given by value.
+#[test]
+fn choices_are_written_over_arrays_that_are_given() {
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let [x, y, _] = samples(&b, 600);
+    let (flags, host) = (b.less(&x, 0.0).unwrap(), |x: &CudaArray<f64>| b.to_ndarray(x).unwrap());
+    let expected = host(&b.r#where(&flags, &x, &y).unwrap());
+    let new = |x: &CudaArray<f64>| b.add(x, 0.0).unwrap();
+    let (one, other) = (new(&x), new(&y));
+    assert_eq!(host(&within(1, 0, || b.r#where(&flags, one, &y))), expected);
+    assert_eq!(host(&within(1, 0, || b.r#where(&flags, &x, other))), expected);
+    let (column, one) = (b.asarray([[1.0]]).unwrap(), b.reshape(new(&x), [1, 600]).unwrap());
+    let wide = host(&b.r#where(&flags, &column, &one).unwrap());
+    assert_eq!(host(&within(1, 0, || b.r#where(&flags, &column, one))), wide);
+    let one = new(&x);
+    let handle = one.clone();
+    within(1, 1, || b.r#where(&flags, one, 0.0));
+    assert_eq!(host(&handle), host(&x));
+    // truth values over the condition
+    let (f, g) = (b.greater(&x, 0.0).unwrap(), b.greater(&y, 0.0).unwrap());
+    let expected = b.to_ndarray(&b.r#where(&flags, &f, &g).unwrap()).unwrap();
+    assert_eq!(b.to_ndarray(&within(1, 0, || b.r#where(flags, &f, &g))).unwrap(), expected);
+}
+
 fn assigned<B: Backend>(b: &B) {
     let new = || b.add(b.arange(0.0, 600.0, 1.0).unwrap(), 0.0).unwrap();
     let item = |x: &B::Array<f64>, i: usize| b.to_ndarray(x).unwrap().iter().copied().nth(i).unwrap();
@@ -217,6 +266,24 @@ fn reduces_alike<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) {
         ] {
             assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis:?}", T::DTYPE);
         }
+        let corrected = VarOptions::new().correction(1.5).keepdims(true);
+        for (fused, plain) in [
+            (expr!(b, var((x - y) * x, a(), correction = 1.5, keepdims = true)), b.var_with(&whole, a(), corrected)),
+            (expr!(b, std((x - y) * x, a())), b.std(&whole, a())),
+        ] {
+            assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis:?}", T::DTYPE);
+        }
+    }
+    for axis in [0, 1, -1] {
+        for (fused, plain) in [
+            (expr!(b, argmax((x - y) * x, axis)), b.argmax(&whole, axis)),
+            (
+                expr!(b, argmin(x < y, axis, keepdims = true)),
+                b.argmin_with(&flags, axis, ArgminOptions::new().keepdims(true)),
+            ),
+        ] {
+            assert_eq!(exactly(b, fused), exactly(b, plain), "{} {axis}", T::DTYPE);
+        }
     }
 }
 
@@ -266,6 +333,11 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert_eq!(exactly(&b, Ok(sum)), exactly(&b, b.sum(&whole, ..)));
     let small = within(1, 1, || expr!(b, sum(n * n, ..)));
     assert_eq!(b.to_ndarray(&small).unwrap(), HOST.asarray(14_i64).unwrap());
+    // the mean, and the distances from it; as many again where several blocks share the elements
+    let deviation = within(4, 4, || expr!(b, std((x - y) * *2 + z * 0.5, ..)));
+    assert_eq!(exactly(&b, Ok(deviation)), exactly(&b, b.std(&whole, ..)));
+    let first = within(2, 2, || expr!(b, argmax((x - y) * *2 + z * 0.5, 0)));
+    assert_eq!(exactly(&b, Ok(first)), exactly(&b, b.argmax(&whole, 0)));
     let (x, y) = (b.zeros::<f64>([2, 3]).unwrap(), b.zeros::<f64>([4]).unwrap());
     assert_eq!(expr!(b, sum(x + y, ..)).unwrap_err(), expr!(b, x + y).unwrap_err());
     assert_eq!(expr!(b, sum(x + x, 2)).unwrap_err(), b.sum(&x, 2).unwrap_err());

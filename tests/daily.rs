@@ -167,3 +167,30 @@ fn an_error_that_main_returns_is_a_sentence() {
     };
     assert_eq!(format!("{:?}", main().unwrap_err()), "item: shape [2]: has not one element");
 }
+
+/// Lengths and shifts of any integer type; a shape as it is.
+fn lengths<B: Backend>(b: &B) -> Result<()> {
+    let n = 60;
+    let x = b.arange(0.0, n as f64, 1.0)?;
+    let y: B::Array<f64> = b.reshape(&x, [n / 10, 10])?;
+    assert_eq!(b.shape(&y), [6, 10]);
+    assert_eq!(b.reshape(&x, [2, -1])?.shape(), [2, 30]);
+    assert_eq!(b.reshape(&x, y.shape())?.shape(), [6, 10]);
+    assert_eq!(b.reshape(&y, -1)?.shape(), [60]);
+    assert_eq!(b.reshape(&x, vec![4_u8, 15])?.shape(), [4, 15]);
+    assert_eq!(b.reshape(&x, [-1_i64, 12])?.shape(), [5, 12]);
+    assert_eq!(b.reshape(b.reshape(&x, [n, 1])?, &[3, 20][..])?.shape(), [3, 20]);
+    assert_eq!(b.reshape(b.asarray([1.0])?, [0_usize; 0])?.shape(), [0; 0]);
+    assert_eq!(b.item(b.getitem(b.roll(&x, 2_u8, 0)?, slices![0])?)?, 58.0);
+    assert_eq!(b.item(b.getitem(b.roll(&y, [1, -1], [0, 1])?, slices![0, 0])?)?, 51.0);
+    let refused = b.reshape(&x, [1, u64::MAX]).unwrap_err().to_string();
+    assert_eq!(refused, "reshape: 18446744073709551615 is beyond every length");
+    assert_eq!(b.reshape(&x, [7_usize, 7]).unwrap_err(), b.reshape(&x, [7, 7]).unwrap_err());
+    Ok(())
+}
+
+#[test]
+fn lengths_of_any_integer_type() {
+    on_every_backend!(lengths);
+    lengths(&AnyBackend::from(Numpyish::new())).unwrap();
+}

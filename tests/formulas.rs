@@ -332,10 +332,34 @@ fn reductions_of_formulas_need_no_array() {
                 }
                 same! { sum sum_with SumOptions   any any_with AnyOptions   all all_with AllOptions
                 count_nonzero count_nonzero_with CountNonzeroOptions   prod prod_with ProdOptions }
+                let corrected = VarOptions::new().correction(1.5).keepdims(true);
                 for (fused, plain) in [
                     (expr!(b, max((x - y) * x, a())), b.max(&whole, a())),
                     (expr!(b, min((x - y) * x, a())), b.min(&whole, a())),
                     (expr!(b, mean((x - y) * x, a())), b.mean(&whole, a())),
+                ] {
+                    assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
+                }
+                for (fused, plain) in [
+                    (expr!(b, var((x - y) * x, a())), b.var(&whole, a())),
+                    (
+                        expr!(b, var((x - y) * x, a(), correction = 1.5, keepdims = true)),
+                        b.var_with(&whole, a(), corrected),
+                    ),
+                    (expr!(b, std((x - y) * x, a())), b.std(&whole, a())),
+                ] {
+                    assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
+                }
+            }
+            for axis in [0, 1, 2, -1] {
+                let what = format!("{} {:?} {:?} {:?} {axis}", T::DTYPE, x.shape(), x.strides(), y.strides());
+                for (fused, plain) in [
+                    (expr!(b, argmax((x - y) * x, axis)), b.argmax(&whole, axis)),
+                    (expr!(b, argmin((x - y) * x, axis)), b.argmin(&whole, axis)),
+                    (
+                        expr!(b, argmin(x < y, axis, keepdims = true)),
+                        b.argmin_with(&flags, axis, ArgminOptions::new().keepdims(true)),
+                    ),
                 ] {
                     assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
                 }
@@ -378,7 +402,14 @@ fn reductions_of_formulas_need_no_array() {
     let (x, y) = (B.zeros::<f64>([2, 3]).unwrap(), B.zeros::<f64>([4]).unwrap());
     assert_eq!(expr!(B, sum(x + y, ..)).unwrap_err(), expr!(B, x + y).unwrap_err());
     assert_eq!(expr!(B, sum(x + x, 2)).unwrap_err(), B.sum(&x, 2).unwrap_err());
+    assert_eq!(expr!(B, argmax(x + x, 300)).unwrap_err(), B.argmax(&x, 300).unwrap_err());
+    assert_eq!(expr!(B, argmin(x + x, u64::MAX)).unwrap_err(), B.argmin(&x, u64::MAX).unwrap_err());
+    let none = B.zeros::<f64>([0, 3]).unwrap();
+    assert_eq!(expr!(B, argmax(none + none, 0)).unwrap_err(), B.argmax(&none, 0).unwrap_err());
+    let odd = B.asarray([1.0, f64::NAN, 7.0, f64::NAN]).unwrap();
+    assert_eq!(expr!(B, argmin(odd * odd, 0)).unwrap(), B.asarray(1_i64).unwrap());
     let z = B.asarray([Complex::new(3.0, 4.0), Complex::new(0.0, 1.0)]).unwrap();
+    assert_eq!(expr!(B, std(z * 2, ..)).unwrap(), B.std(&B.multiply(&z, 2).unwrap(), ..).unwrap());
     assert_eq!(expr!(B, sum(abs(z) * 2.0, ..)).unwrap(), B.asarray(12.0).unwrap());
     let i = B.asarray([1_i32, 2, 3]).unwrap();
     assert_eq!(expr!(B, sum(i * i, ..)).unwrap(), B.asarray(14_i64).unwrap());

@@ -135,6 +135,48 @@ fn all<B: Backend>(b: &B) -> Result<()> {
 #[test]
 fn on_every_backend() {
     on_every_backend!(all);
+    on_every_backend!(reductions);
+}
+
+/// Reductions of a formula are those of the macro, which have the bits of op by op.
+fn reductions<B: Backend>(b: &B) -> Result<()> {
+    let [x, y, _] = samples(600);
+    let x = b.reshape(b.from_ndarray(x)?, [20, 30])?;
+    let y = b.reshape(b.from_ndarray(y)?, [20, 30])?;
+    let lazily = (lazy(&x) - &y) * &x;
+    macro_rules! same {
+        ($($op:ident($axis:expr $(, $option:ident = $value:expr)*) $with:ident $options:ident;)*) => {$(
+            let one = lazily.$with($axis, $options::new()$(.$option($value))*).eval(b)?;
+            let other = expr!(b, $op((x - y) * x, $axis $(, $option = $value)*))?;
+            assert_eq!(b.shape(&one), b.shape(&other), stringify!($op));
+            assert_eq!(b.to_vec(one)?, b.to_vec(other)?, stringify!($op));
+            assert!(!lazily.$op($axis).eval(b)?.is_empty(), stringify!($op));
+        )*};
+    }
+    same! {
+        sum(..) sum_with SumOptions;
+        sum(0, keepdims = true) sum_with SumOptions;
+        mean([0, 1]) mean_with MeanOptions;
+        prod(1) prod_with ProdOptions;
+        max(-1) max_with MaxOptions;
+        min(0) min_with MinOptions;
+        any(0) any_with AnyOptions;
+        all(1) all_with AllOptions;
+        count_nonzero(..) count_nonzero_with CountNonzeroOptions;
+        var(0, correction = 1.0) var_with VarOptions;
+        std(.., correction = 0.5, keepdims = true) std_with StdOptions;
+        argmax(1, keepdims = true) argmax_with ArgmaxOptions;
+        argmin(-2) argmin_with ArgminOptions;
+    }
+    assert_eq!(b.to_vec(lazy(&x).sum(0).eval(b)?)?, b.to_vec(b.sum(&x, 0)?)?, "of an array alone");
+    assert_eq!(b.shape(&lazily.reduce(backends::ops::max {}, 0).keepdims(true).eval(b)?), [1, 30]);
+    let one = b.asarray([1.0, 2.0])?;
+    let l = || lazy(&one);
+    let ten = l() + l() + l() + l() + l() + l() + l() + l() + l() + l();
+    assert_eq!(b.to_vec(ten.sum(0).eval(b)?)?, [30.0], "more arrays than a pass is over");
+    assert_eq!(lazily.sum(2).eval(b).unwrap_err(), b.sum(&x, 2).unwrap_err());
+    assert_eq!(lazily.argmax(300).eval(b).unwrap_err(), b.argmax(&x, 300).unwrap_err());
+    Ok(())
 }
 
 #[test]

@@ -70,3 +70,105 @@ fn arrays_by_reference_or_by_value() {
 fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
+
+/// Results that go to an array that is there: its own handle has them, and no other does.
+fn written_to<B: Backend>(b: &B) -> Result<()> {
+    for n in [3, 50_000] {
+        let x = b.linspace(0.5, 7.0, n)?;
+        let host = b.to_ndarray(&x)?.to_owned();
+        let new = || b.from_ndarray(host.clone().into_shared());
+        let mut y = new()?;
+        b.out(&mut y).square(&x)?;
+        let squares = host.mapv(|v| v * v).into_dyn();
+        assert_eq!(b.to_ndarray(&y)?, squares);
+        // scalars on either side, an operand by value, several dtypes, a conversion
+        b.out(&mut y).add(&x, 2)?;
+        assert_eq!(b.to_ndarray(&y)?, host.mapv(|v| v + 2.0).into_dyn());
+        b.out(&mut y).subtract(1.0, b.negative(&x)?)?;
+        assert_eq!(b.to_ndarray(&y)?, host.mapv(|v| 1.0 + v).into_dyn());
+        b.out(&mut y).r#where(b.less(&x, 1.0)?, 0.0, &x)?;
+        assert_eq!(b.to_ndarray(&y)?, host.mapv(|v| if v < 1.0 { 0.0 } else { v }).into_dyn());
+        let mut narrow = b.zeros::<f32>([n])?;
+        b.out(&mut narrow).astype(&x)?;
+        assert_eq!(b.to_ndarray(&narrow)?, host.mapv(|v| v as f32).into_dyn());
+        b.out(&mut narrow).multiply(b.full([n], 2.0_f32)?, 0.25)?;
+        assert_eq!(b.to_ndarray(&narrow)?.first(), Some(&0.5));
+        let mut flags = b.zeros::<bool>([n])?;
+        b.out(&mut flags).less(&x, 3.0)?;
+        assert_eq!(b.to_ndarray(&flags)?, host.mapv(|v| v < 3.0).into_dyn());
+        b.out(&mut y).abs(b.complex(&x, 0.0)?)?;
+        assert_eq!(b.to_ndarray(&y)?, host.clone().into_dyn());
+        // other rows, with options too
+        b.out(&mut y).flip(&x, 0)?;
+        assert_eq!(b.to_ndarray(&y)?.first(), Some(&7.0));
+        b.out(&mut y).sum_with(b.reshape(&x, [1, -1])?, 0, SumOptions::new())?;
+        assert_eq!(b.to_ndarray(&y)?, host.clone().into_dyn());
+        let mut index = b.zeros::<i64>([])?;
+        b.out(&mut index).argmax(&x, 0)?;
+        assert_eq!(b.item(&index)?, n as i64 - 1);
+        b.out(&mut y).ones([n])?;
+        assert_eq!(b.item(b.sum(&y, ..)?)?, n as f64);
+        // a handle and a view keep what they show
+        let (handle, view) = (y.clone(), b.flip(&y, 0)?);
+        b.out(&mut y).exp(&x)?;
+        assert!(b.to_vec(&handle)?.iter().chain(&b.to_vec(&view)?).all(|v| *v == 1.0));
+        let handle = y.clone();
+        b.out(&mut y).square(&handle)?;
+        assert_eq!(b.to_ndarray(&y)?, b.to_ndarray(&b.square(&handle)?)?);
+        // a result of another shape, and arrays that do not fit, change nothing
+        let before = b.to_ndarray(&y)?.to_owned();
+        let row = b.zeros::<f64>([2, 1])?;
+        let refused = b.out(&mut y).add(&x, &row).unwrap_err().to_string();
+        let wanted = format!("add: shape [2, {n}]: does not fit the array that it is written to, whose shape is [{n}]");
+        assert_eq!(refused, wanted);
+        assert!(b.out(&mut y).square(&row).unwrap_err().to_string().starts_with("square: shape [2, 1]"));
+        assert_eq!(b.out(&mut y).sum(&x, 1).unwrap_err(), b.sum(&x, 1).unwrap_err());
+        let refused = b.out(&mut y).sum(&x, 0).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            format!("sum: shape []: does not fit the array that it is written to, whose shape is [{n}]")
+        );
+        let short = b.zeros::<f64>([n - 1])?;
+        assert_eq!(b.out(&mut y).add(&x, &short).unwrap_err(), b.add(&x, &short).unwrap_err());
+        assert_eq!(b.to_ndarray(&y)?, before.into_dyn());
+    }
+    Ok(())
+}
+
+#[test]
+fn results_go_to_arrays_that_are_there() {
+    on_every_backend!(written_to);
+    written_to(&AnyBackend::from(Numpyish::new())).unwrap();
+}
+
+#[test]
+fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
+    let b = Numpyish::new();
+    let n = 50_000;
+    let (x, mut y) = (b.linspace(0.5, 7.0, n)?, b.zeros::<f64>([n])?);
+    let start = y.as_ptr();
+    b.out(&mut y).exp(&x)?;
+    b.out(&mut y).add(&x, 2)?;
+    b.out(&mut y).r#where(b.less(&x, 1.0)?, 0.0, &x)?;
+    b.out(&mut y).astype(b.ones::<i32>([n])?)?;
+    assert_eq!((y.as_ptr(), y[[7]]), (start, 1.0));
+    let any = AnyBackend::from(b.clone());
+    let mut z = AnyArray::Numpyish(y);
+    any.out(&mut z).sqrt(AnyArray::Numpyish(x.clone()))?;
+    let AnyArray::Numpyish(mut y) = z else { unreachable!() };
+    assert_eq!((y.as_ptr(), y[[0]]), (start, 0.5_f64.sqrt()));
+    // a handle is left, then a view
+    let handle = y.clone();
+    b.out(&mut y).exp(&x)?;
+    assert!(y.as_ptr() != start && handle.as_ptr() == start && handle[[0]] == 0.5_f64.sqrt());
+    let (start, view) = (y.as_ptr(), b.flip(&y, 0)?);
+    b.out(&mut y).negative(&x)?;
+    assert!(y.as_ptr() != start && view[[n - 1]] == 0.5_f64.exp() && y[[0]] == -0.5);
+    // an array in another order of memory is not written over
+    let start = y.as_ptr();
+    let m = b.permute_dims(b.reshape(&x, [10, n / 10])?, ..)?;
+    let mut y = b.reshape(y, [n / 10, 10])?;
+    b.out(&mut y).add(&m, 0.0)?;
+    assert!(y.as_ptr() != start && y == m);
+    Ok(())
+}

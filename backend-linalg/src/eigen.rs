@@ -12,7 +12,12 @@ fn wanted(is: bool) -> ComputeEigenvectors {
     if is { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No }
 }
 
-pub(crate) fn hermitian<T: Scalar + ComplexField>(a: &mut [T], w: &mut [f64], v: Option<&mut [T]>, n: usize) -> Result<()>
+pub(crate) fn hermitian<T: Scalar + ComplexField>(
+    a: &mut [T],
+    w: &mut [f64],
+    v: Option<&mut [T]>,
+    n: usize,
+) -> Result<()>
 where
     f64: From<RealOf<T>>,
 {

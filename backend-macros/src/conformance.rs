@@ -25,7 +25,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     };
     let partial = input.partial.then(|| quote!(.partial()));
     let meter = input.meter.as_ref().map(|path| quote!(.metered(#path)));
-    let of_table = input.table.is_some() && !input.overlay;
+    let of_table = input.table.is_some();
     let rows = model.ops.iter().filter(|o| o.own == of_table);
     let call = match &input.extension {
         None => quote!(#root::call),
@@ -53,10 +53,9 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
 }
 
 fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
-    let root = &input.root;
     let cases = model.cases_of(op);
     let Op { name, group, .. } = op;
-    let expand = Expand { model, root: root.clone(), extension: None };
+    let expand = Expand { extension: None, ..Expand::new(model, input) };
     let (params, result) = (expand.params_info(op), expand.result_info(op));
     let (any_zero, waits) = (op.facts.any_zero, op.facts.waits.as_ref().map_or(0, |waits| waits.bytes));
     let raises: Vec<&str> = op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect();
@@ -111,7 +110,7 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
     };
     let (bound, user) = (bound_of(&op.set), input.extension.as_ref().map(|name| quote!(+ #name)));
     let n = op.inputs().count();
-    let ops = Expand { model, root: root.clone(), extension: input.extension.clone() }.ops_module();
+    let ops = Expand::new(model, input).ops_module();
     let path = input.extension.is_none().then(|| quote!(#root::));
     let item = id(&op.name);
     let default = op.has_options().then(|| quote!(..Default::default()));

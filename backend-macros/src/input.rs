@@ -9,9 +9,9 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..], trait = NAME`; for tests also `backend = EXPR,
-/// type = TYPE, groups = ["NAME", ..], without = ["ROW", ..],
-/// golden = "FILE", partial = true, meter = PATH`
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..], trait = NAME`; with `rows = "TEXT"` an
+/// overlay or an enum is for the trait of these rows. For tests also `backend = EXPR, type = TYPE, groups = ["NAME", ..],
+/// without = ["ROW", ..], golden = "FILE", partial = true, meter = PATH`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
@@ -19,10 +19,14 @@ pub struct Input {
     pub base: Option<LitStr>,
     /// The file with the rows.
     pub table: Option<LitStr>,
-    /// Whether the file adds a column.
-    pub overlay: bool,
+    /// The file that adds a column.
+    pub overlay: Option<LitStr>,
+    /// Text of a user's table whose trait is there already.
+    pub rows: Option<LitStr>,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
+    /// The path to the module of that trait, where it is another.
+    pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
     /// Its type.
@@ -53,8 +57,10 @@ impl Parse for Input {
             root: quote!(crate),
             base: None,
             table: None,
-            overlay: false,
+            overlay: None,
+            rows: None,
             extension: None,
+            home: None,
             backend: None,
             backend_type: None,
             groups: Vec::new(),
@@ -77,11 +83,14 @@ impl Parse for Input {
                 }
                 "base" => it.base = Some(input.parse()?),
                 "table" => it.table = Some(input.parse()?),
-                "overlay" => {
-                    it.table = Some(input.parse()?);
-                    it.overlay = true;
+                "overlay" => it.overlay = Some(input.parse()?),
+                "rows" => it.rows = Some(input.parse()?),
+                "trait" => {
+                    let mut path = syn::Path::parse_mod_style(input)?.segments;
+                    it.extension = path.pop().map(|name| name.into_value().ident);
+                    path.pop_punct();
+                    it.home = (!path.is_empty()).then(|| quote!(#path));
                 }
-                "trait" => it.extension = Some(input.parse()?),
                 "backend" => it.backend = Some(input.parse()?),
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
@@ -108,8 +117,11 @@ impl Parse for Input {
                 input.parse::<Token![,]>()?;
             }
         }
-        if it.table.is_some() && it.base.is_some() && !it.overlay && it.extension.is_none() {
+        if it.table.is_some() && it.base.is_some() && it.extension.is_none() {
             return Err(syn::Error::new(Span::call_site(), "give the trait a name: `trait = MyOps`"));
+        }
+        if let (Some(_), Some(name), None) = (&it.home, &it.extension, &it.rows) {
+            return Err(syn::Error::new(name.span(), "`trait` is a name, without a path"));
         }
         if let Some(any) = &it.any
             && it.of.is_empty()
@@ -131,14 +143,20 @@ fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
 impl Input {
     /// Where mistakes of the table are shown.
     pub fn file_span(&self) -> Span {
-        self.table.as_ref().map_or_else(Span::call_site, LitStr::span)
+        self.overlay.as_ref().or(self.table.as_ref()).map_or_else(Span::call_site, LitStr::span)
     }
 
-    /// The table and its absolute path; paths are relative to the `Cargo.toml` of the crate that calls.
+    /// The overlay, or else the table, and its absolute path.
     pub fn read(&self) -> Result<(Source, String), TokenStream> {
+        let file = self.overlay.as_ref().or(self.table.as_ref());
+        let none =
+            || syn::Error::new(Span::call_site(), "give `table = \"..\"` or `overlay = \"..\"`").into_compile_error();
+        Input::read_file(file.ok_or_else(none)?)
+    }
+
+    /// A file and its absolute path; paths are relative to the `Cargo.toml` of the crate that calls.
+    pub fn read_file(file: &LitStr) -> Result<(Source, String), TokenStream> {
         let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
-        let file = self.table.as_ref();
-        let file = file.ok_or_else(|| fail(Span::call_site(), "give `table = \"..\"` or `overlay = \"..\"`".into()))?;
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
         let path = std::path::Path::new(&folder).join(file.value());
         let text = std::fs::read_to_string(&path).map_err(|e| fail(file.span(), format!("{}: {e}", file.value())))?;

@@ -7,6 +7,7 @@ mod conformance;
 mod docs;
 mod expand;
 mod formula;
+mod further;
 #[cfg(test)]
 mod fuzz;
 mod input;
@@ -58,13 +59,18 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
     let mut missing = input.without.iter().cloned().collect();
-    if input.table.is_some() {
-        let role = if input.overlay { Role::Overlay } else { Role::Own };
-        let source = input.read()?.0;
-        parse(&source, role, &mut model, &mut report);
+    let mut last = None;
+    for (file, role) in [(&input.table, Role::Own), (&input.overlay, Role::Overlay)] {
+        if let Some(file) = file {
+            let source = Input::read_file(file)?.0;
+            parse(&source, role, &mut model, &mut report);
+            last = Some(source);
+        }
+    }
+    if let Some(source) = last {
         check(&source, &mut model, &mut report);
     }
-    if let Some(column) = model.backends.iter().find(|b| b.own && input.overlay).cloned() {
+    if let Some(column) = model.backends.iter().find(|b| b.own && input.overlay.is_some()).cloned() {
         inherit(&mut model, &column);
         missing = &missing | &missing::missing(&model, &column);
     }
@@ -84,9 +90,12 @@ fn errors(report: Report, at: Span) -> TokenStream {
 }
 
 fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
+    if let Some(rows) = &input.rows {
+        return further::expand(input, rows);
+    }
     if let Some(any) = &input.any {
         let model = base_model(input, &mut Report::default());
-        return Ok(Expand { model: &model, root: input.root.clone(), extension: None }.any_of(any, &input.of));
+        return Ok(Expand::new(&model, input).any_of(any, &input.of));
     }
     let (source, path) = input.read()?;
     expand_source(input, &source, &path)
@@ -95,10 +104,11 @@ fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
 fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
-    let role = if input.overlay { Role::Overlay } else { Role::Own };
+    let is_overlay = input.overlay.is_some();
+    let role = if is_overlay { Role::Overlay } else { Role::Own };
     parse(source, role, &mut model, &mut report);
-    let column = model.backends.iter().find(|b| b.own && input.overlay).cloned();
-    if input.overlay && column.is_none() && report.is_empty() {
+    let column = model.backends.iter().find(|b| b.own && is_overlay).cloned();
+    if is_overlay && column.is_none() && report.is_empty() {
         report.at(source, 0..0, "an overlay has a `[backend.name]`", None);
     }
     if let Some(column) = &column {
@@ -112,15 +122,18 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
         model.keep_what_is_right();
         errors(report, input.file_span())
     });
-    let expand = Expand { model: &model, root: input.root.clone(), extension: input.extension.clone() };
+    let expand = Expand::new(&model, input);
     let formulas = formula::macro_of(input, &model, &expand.ops_module());
     let items = match (&input.base, &column) {
         (None, _) => expand.base(),
         (_, Some(column)) => expand.overlay(column),
-        _ if input.overlay => quote!(),
+        _ if is_overlay => quote!(),
         _ => expand.extension(),
     };
-    let macros = input.base.is_none().then(|| exported_macros(&source.text));
+    let macros = match &input.extension {
+        None => input.base.is_none().then(|| exported_macros(&source.text)),
+        Some(name) => Some(further::exported_macro(input, name, &source.text)),
+    };
     // the expansion holds the table, so that an edit of it rebuilds
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros #formulas };
     match errors {
@@ -131,14 +144,14 @@ fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStre
 }
 
 /// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every scalar
-/// expression.
+/// expression. One that wraps a backend inherits what is so for all libraries: other ops the backend within does better.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
-        let free = op.maps.values().find(|m| match m {
-            Map::Compose(_) | Map::Generic(_) => true,
-            map if map.is_of_elements() => new.each,
-            _ => false,
-        });
+        let is_free = |map: &Map| matches!(map, Map::Compose(_) | Map::Generic(_));
+        if new.wrap && !op.maps.values().all(is_free) {
+            continue;
+        }
+        let free = op.maps.values().find(|m| is_free(m) || m.is_of_elements() && new.each);
         if let Some(map) = free.cloned() {
             op.maps.insert(new.name.clone(), map);
         }
@@ -167,7 +180,9 @@ fn exported_macros(base: &str) -> TokenStream {
         /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
         /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
         /// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
-        /// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours.
+        /// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours. With
+        /// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` these backends get the
+        /// ops of `MyOps`.
         #[macro_export]
         macro_rules! backend {
             ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };

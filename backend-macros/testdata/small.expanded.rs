@@ -191,7 +191,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        crate::runtime::numpyish::select::threshold(self, &*x, limit, value)
+        macro_rules! row_threshold {
+            () => {
+                crate ::runtime::numpyish::select::threshold(self, & * x, limit, value)
+            };
+        }
+        row_threshold!()
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -203,7 +208,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        crate::runtime::numpyish::reduction::sum(self, &*x, axis, keepdims)
+        macro_rules! row_sum {
+            () => {
+                crate ::runtime::numpyish::reduction::sum(self, & * x, axis, keepdims)
+            };
+        }
+        row_sum!()
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -225,8 +235,13 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        crate::runtime::numpyish::sort::ends(self, &*x, weights, first, side)
-            .map(::core::convert::From::from)
+        macro_rules! row_ends {
+            () => {
+                crate ::runtime::numpyish::sort::ends(self, & * x, weights, first, side)
+                .map(::core::convert::From::from)
+            };
+        }
+        row_ends!()
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -234,7 +249,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        crate::is_flat(self, &*x).map_err(|why| why.within("is_flat"))
+        macro_rules! row_is_flat {
+            () => {
+                crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
+            };
+        }
+        row_is_flat!()
     }
 }
 #[doc(hidden)]
@@ -328,7 +348,12 @@ impl Elementwise for crate::runtime::torch::Torch {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        crate::runtime::torch::reduction::sum(self, &*x, axis, keepdims)
+        macro_rules! row_sum {
+            () => {
+                crate ::runtime::torch::reduction::sum(self, & * x, axis, keepdims)
+            };
+        }
+        row_sum!()
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -350,8 +375,13 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        crate::runtime::torch::sort::ends(self, &*x, weights, first, side)
-            .map(::core::convert::From::from)
+        macro_rules! row_ends {
+            () => {
+                crate ::runtime::torch::sort::ends(self, & * x, weights, first, side)
+                .map(::core::convert::From::from)
+            };
+        }
+        row_ends!()
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -359,7 +389,12 @@ impl Elementwise for crate::runtime::torch::Torch {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        crate::is_flat(self, &*x).map_err(|why| why.within("is_flat"))
+        macro_rules! row_is_flat {
+            () => {
+                crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
+            };
+        }
+        row_is_flat!()
     }
 }
 #[doc(hidden)]
@@ -884,6 +919,18 @@ impl crate::runtime::Arrays for AnyBackend {
             }
         }
     }
+    fn fused_each<F: crate::runtime::EachSource>(
+        &self,
+        op: &F,
+        of: crate::runtime::DType,
+        inputs: &[crate::runtime::formula::Input<'_>],
+        over: &dyn ::core::any::Any,
+    ) -> Option<crate::runtime::Result<()>> {
+        match self {
+            AnyBackend::Numpyish(b) => b.fused_each(op, of, inputs, over),
+            AnyBackend::Torch(b) => b.fused_each(op, of, inputs, over),
+        }
+    }
     fn fused_reduction<
         L: crate::runtime::formula::Layout,
         E: crate::runtime::formula::Node<L::Elements>
@@ -971,7 +1018,7 @@ Element by element.
 
 */
     #[doc(hidden)]
-    pub use super::__each;
+    pub use super::__each as __each;
     /**x1 + x2.
 
 ```text
@@ -2275,6 +2322,116 @@ impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
         crate::lazy::two(ops::add {}, self, x2.into_term())
     }
 }
+/// The rows of the op table that reduce formulas, which are computed as they are read.
+impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {}
+/// The rows of the op table that give one array.
+impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
+    ///x1 + x2. The op [`add`](ops::add).
+    #[inline]
+    pub fn add<'a, K1, K2>(
+        self,
+        x1: impl crate::runtime::IntoOperand<'a, B, U, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, B, U, K2>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        let x1 = x1.into_operand();
+        let x2 = x2.into_operand();
+        self.within.each(&ops::add {}, [x1, x2])
+    }
+    ///x where positive, slope * x elsewhere. The op [`leaky`](ops::leaky).
+    #[inline]
+    pub fn leaky<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Real,
+    {
+        self.leaky_with(x, options::LeakyOptions::new())
+    }
+    ///As [`Out::leaky`](crate::Out::leaky), with options.
+    #[inline]
+    pub fn leaky_with<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        options: options::LeakyOptions,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Real,
+    {
+        let x = x.into_array();
+        let options::LeakyOptions { slope, .. } = options;
+        self.within.each(&ops::leaky { slope }, [crate::runtime::Operand::Array(x)])
+    }
+    ///x where it is above the limit, the value elsewhere. The op [`threshold`](ops::threshold).
+    #[inline]
+    pub fn threshold<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        limit: U,
+        value: U,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Real,
+    {
+        let value = self.within.backend().threshold::<U>(x, limit, value)?;
+        self.within.set("threshold", value)
+    }
+    ///Sum. The op [`sum`](ops::sum).
+    #[inline]
+    pub fn sum<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        self.sum_with(x, axis, options::SumOptions::new())
+    }
+    ///As [`Out::sum`](crate::Out::sum), with options.
+    #[inline]
+    pub fn sum_with<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: options::SumOptions,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        let value = self.within.backend().sum_with::<U>(x, axis, options)?;
+        self.within.set("sum", value)
+    }
+    ///A composition. The op [`rms`](ops::rms).
+    #[inline]
+    pub fn rms<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        self.rms_with(x, axis, options::RmsOptions::new())
+    }
+    ///As [`Out::rms`](crate::Out::rms), with options.
+    #[inline]
+    pub fn rms_with<'a>(
+        self,
+        x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
+        axis: impl Into<crate::runtime::Axes>,
+        options: options::RmsOptions,
+    ) -> crate::runtime::Result<()>
+    where
+        U: crate::runtime::Float,
+    {
+        let value = self.within.backend().rms_with::<U>(x, axis, options)?;
+        self.within.set("rms", value)
+    }
+}
 /**The sum of all op groups: the bound that generic code asks for.
 
 - [`Elementwise`]: Element by element.*/
@@ -2286,7 +2443,9 @@ impl<B: Elementwise> Backend for B {}
 /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
 /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
 /// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
-/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours.
+/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours. With
+/// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` these backends get the
+/// ops of `MyOps`.
 #[macro_export]
 macro_rules! backend {
     ($($t:tt)*) => {

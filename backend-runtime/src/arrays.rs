@@ -1,8 +1,8 @@
 //! Where arrays live: the base trait of every op group.
 
 use crate::{
-    ArrayAttributes, Element, Error, HostArray, IntoArray, Result,
-    formula::{self, Layout, Leaves, Node, Reduction, Run, Typed},
+    ArrayAttributes, DType, EachSource, Element, Error, HostArray, IntoArray, Result,
+    formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
     numpyish::raw::HostView,
 };
@@ -120,6 +120,22 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         _inputs: &[&dyn Any],
         _over: Option<&dyn Any>,
     ) -> Option<Result<Self::Array<T>>> {
+        None
+    }
+
+    /// Writes the result of a row's expression over an array of its shape, which [is alone], as [`Arrays::fused_input`] gives it; none where
+    /// that cannot be. `of` is the row's dtype.
+    ///
+    /// [is alone]: Arrays::is_alone
+    #[doc(hidden)]
+    #[inline]
+    fn fused_each<F: EachSource>(
+        &self,
+        _op: &F,
+        _of: DType,
+        _inputs: &[Input<'_>],
+        _over: &dyn Any,
+    ) -> Option<Result<()>> {
         None
     }
 

@@ -74,6 +74,17 @@ impl DType {
         DType::Complex128,
     ];
 
+    /// Whether an integer dtype has this number. Floats round it, and bool has whether it is nonzero.
+    #[inline(always)]
+    pub(crate) fn holds(self, x: i128) -> bool {
+        let bits = 8 * self.size() as u32;
+        match self.kind() {
+            DTypeKind::Signed => x >> (bits - 1) == if x < 0 { -1 } else { 0 },
+            DTypeKind::Unsigned => x >= 0 && x >> bits == 0,
+            _ => true,
+        }
+    }
+
     /// The name NumPy and the Array API give it: `"float32"`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -325,7 +325,7 @@ impl Precision for f64 {}
 #[diagnostic::on_unimplemented(
     message = "this op needs float32, float64, complex64 or complex128, and `{Self}` is none of them"
 )]
-pub trait WideFloat: Float<Real: Precision, Complex: ComplexFloat<Real = <Self as Float>::Real>> {}
+pub trait WideFloat: Float {}
 
 impl WideFloat for f32 {}
 impl WideFloat for f64 {}

@@ -1,6 +1,6 @@
 //! A number that an op is given whose dtype is that of its array: exact until then.
 
-use crate::{Complex, DTypeKind, Element, Error, Result, bf16, f16};
+use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;
 
 /// A number for an array of any dtype, such as what [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html) fills with:
@@ -35,16 +35,10 @@ impl Number {
     /// # Errors
     /// [`Error::Argument`] where the dtype does not hold it: 300 in uint8, NaN in an integer, an imaginary part in a real dtype.
     pub fn element<T: Element>(self, op: &'static str) -> Result<T> {
-        let beyond = || Error::argument(op, format!("{self} does not fit {}", T::DTYPE));
-        let (kind, bits) = (T::DTYPE.kind(), 8 * T::DTYPE.size() as u32);
-        let range = |x: i128| match kind {
-            DTypeKind::Signed => x >> (bits - 1) == if x < 0 { -1 } else { 0 },
-            DTypeKind::Unsigned => x >= 0 && x >> bits == 0,
-            _ => true,
-        };
+        let kind = T::DTYPE.kind();
         match self {
             Number::Bool(x) => Ok(T::from_i64(x.into())),
-            Number::Integer(x) if range(x) => match (i64::try_from(x), u64::try_from(x)) {
+            Number::Integer(x) if T::DTYPE.holds(x) => match (i64::try_from(x), u64::try_from(x)) {
                 (Ok(x), _) => Ok(T::from_i64(x)),
                 (_, Ok(x)) => Ok(T::from_u64(x)),
                 _ => Ok(T::from_f64(x as f64)),
@@ -52,13 +46,19 @@ impl Number {
             Number::Real(x) if matches!(kind, DTypeKind::Signed | DTypeKind::Unsigned) => {
                 // a float that is no number, or infinite, saturates beyond every integer dtype
                 let whole = if x.is_nan() { i128::MAX } else { x as i128 };
-                if range(whole) { Ok(T::from_f64(x)) } else { Err(beyond()) }
+                if T::DTYPE.holds(whole) { Ok(T::from_f64(x)) } else { Err(self.beyond(op, T::DTYPE)) }
             }
             Number::Real(x) => Ok(T::from_f64(x)),
             Number::Complex(x) if kind == DTypeKind::Complex => Ok(T::from_complex(x)),
             Number::Complex(x) if x.im == 0.0 => Number::Real(x.re).element(op),
-            Number::Integer(_) | Number::Complex(_) => Err(beyond()),
+            Number::Integer(_) | Number::Complex(_) => Err(self.beyond(op, T::DTYPE)),
         }
+    }
+
+    /// The error of a number that a dtype does not hold.
+    #[cold]
+    pub(crate) fn beyond(self, op: &'static str, dtype: DType) -> Error {
+        Error::argument(op, format!("{self} does not fit {dtype}"))
     }
 }
 

@@ -94,6 +94,18 @@ impl AxisList {
         }
     }
 
+    /// The one axis of the list, as it was given.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where there is another number of axes.
+    pub(crate) fn one(&self, op: &'static str) -> Result<isize> {
+        match (self.unfit, self.named()) {
+            (Some(Unfit::Axis(axis)), []) => Ok(clamped(axis)),
+            (None, [axis]) => Ok((*axis).into()),
+            _ => Err(Error::argument(op, "goes along one axis")),
+        }
+    }
+
     fn named(&self) -> &[i8] {
         &self.axes[..self.len.into()]
     }
@@ -147,13 +159,42 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(usize isize);
+numbers!(usize);
 
 impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     #[inline]
     fn numbers(&self) -> &[N] {
         (**self).numbers()
     }
+}
+
+/// One number, or a list of them, of any integer type: lengths of which one may be -1, and shifts. `3`, `[2, -1]`, `[n / 10, 10]`, `x.shape()`.
+/// A list of no lengths says its type, as any list of Rust's: `[0_usize; 0]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither an integer nor a list of integers",
+    note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"
+)]
+pub trait SignedNumbers {
+    /// The numbers, in the order given.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a number beyond those of `isize`.
+    fn signed(&self, op: &'static str) -> Result<Vec<isize>>;
+}
+
+impl<S: SignedNumbers + ?Sized> SignedNumbers for &S {
+    #[inline]
+    fn signed(&self, op: &'static str) -> Result<Vec<isize>> {
+        (**self).signed(op)
+    }
+}
+
+fn signed<T: Exact>(op: &'static str, numbers: &[T]) -> Result<Vec<isize>> {
+    let number = |number: &T| {
+        let number = number.exact();
+        isize::try_from(number).map_err(|_| Error::argument(op, format!("{number} is beyond every length")))
+    };
+    numbers.iter().map(number).collect()
 }
 
 /// Widths of borders, before and after: one number for all, a pair for all axes, or a pair for each.
@@ -227,6 +268,11 @@ trait Exact: Copy {
     fn exact(self) -> i128;
 }
 
+/// The same as an index of an axis, which is beyond all axes where the number is.
+fn clamped(axis: i128) -> isize {
+    axis.clamp(isize::MIN as i128, isize::MAX as i128) as isize
+}
+
 macro_rules! integers {
     ($($t:ty)*) => {$(
         impl Exact for $t {
@@ -236,10 +282,30 @@ macro_rules! integers {
                 self as i128
             }
         }
+        impl SignedNumbers for $t {
+            fn signed(&self, op: &'static str) -> Result<Vec<isize>> {
+                signed(op, std::slice::from_ref(self))
+            }
+        }
+        impl SignedNumbers for [$t] {
+            fn signed(&self, op: &'static str) -> Result<Vec<isize>> {
+                signed(op, self)
+            }
+        }
+        impl<const K: usize> SignedNumbers for [$t; K] {
+            fn signed(&self, op: &'static str) -> Result<Vec<isize>> {
+                signed(op, self)
+            }
+        }
+        impl SignedNumbers for Vec<$t> {
+            fn signed(&self, op: &'static str) -> Result<Vec<isize>> {
+                signed(op, self)
+            }
+        }
         impl IntoAxis for $t {
             #[inline(always)]
             fn axis(self) -> isize {
-                self.exact().clamp(isize::MIN as i128, isize::MAX as i128) as isize
+                clamped(self.exact())
             }
         }
         impl From<$t> for Axes {
@@ -423,7 +489,11 @@ mod tests {
             list.numbers().to_vec()
         }
         assert_eq!(of::<usize>(3), [3]);
-        assert_eq!(of::<isize>([-1, 2]), [-1, 2]);
+        let of_signed = |list: &dyn SignedNumbers| list.signed("reshape").unwrap();
+        assert_eq!((of_signed(&[-1, 2]), of_signed(&-3_i8), of_signed(&vec![7_u16])), (vec![-1, 2], vec![-3], vec![7]));
+        assert_eq!(of_signed(&&[3_usize, 4][..]), [3, 4]);
+        let beyond = [1, u64::MAX].signed("reshape").unwrap_err().to_string();
+        assert_eq!(beyond, format!("reshape: {} is beyond every length", u64::MAX));
         assert_eq!(of::<usize>(&vec![4, 5][..]), [4, 5]);
         assert_eq!(of::<usize>([]), [0; 0]);
         assert_eq!((IntoAxis::axis(-1_i8), IntoAxis::axis(2_u32)), (-1, 2));

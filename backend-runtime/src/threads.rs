@@ -1,6 +1,6 @@
 //! How many threads the CPU's loops may use; after `fork` a process has only one.
 //!
-//! The loops run on rayon's pool. rayon panics where the system refuses to start its threads, and a process made by `fork`
+//! The loops run in the thread that calls and on rayon's pool. rayon panics where the system refuses to start its threads, and a process made by `fork`
 //! waits forever for threads that only its parent has. So no loop asks rayon for anything before [`count`] has said that
 //! there is a pool: where there is none, [`count`] is 1 and the loops run in the thread that calls.
 

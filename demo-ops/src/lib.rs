@@ -10,6 +10,10 @@ pub mod points;
 
 backends::backend! { table = "my_ops.toml", trait = MyOps }
 
+// ... and on the backends of this crate
+backend_my_ops! { overlay = "naive_my_ops.toml" }
+backend_my_ops! { overlay = "counted.toml" }
+
 /// The function that the row `spectral_energy` names: an op can also be a function over any backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.square(b.abs(b.fft(x)?)?).and_then(|energy| as_real(b, &energy))

@@ -1,9 +1,10 @@
 //! An enum of backends that this crate lists, with one of its own: every row of the base table on it, and how arrays are kept apart.
 
 use backends::{call, expr, prelude::*};
-use demo_ops::{counted::Counted, naive::Naive};
+use demo_ops::{backend_my_ops, counted::Counted, naive::Naive};
 
 backends::backend! { any = Mine, of = [Numpyish, Naive, Counted<Torch>] }
+backend_my_ops! { any = Mine, of = [Numpyish, Naive, Counted<Torch>] }
 
 backends::conformance! { backend = Mine::from(Numpyish::new()), type = Mine, dtypes = ["float64", "int64"] }
 
@@ -39,4 +40,36 @@ fn arrays_of_two_of_them_are_not_mixed() {
     assert!(why.to_string().contains("numpyish") && why.to_string().contains("naive"), "{why}");
     let moved = other.to_backend(&y, &one).unwrap();
     assert_eq!(one.to_ndarray(&one.add(&x, &moved).unwrap()).unwrap()[[1]], 2.0);
+}
+
+/// The rows of `my_ops.toml` on the enum: each runs on the backend that was chosen.
+mod of_ours {
+    use super::*;
+    use demo_ops::*;
+
+    backends::conformance! {
+        table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
+        backend = Mine::from(Numpyish::new()), type = Mine, dtypes = ["float32", "int64"]
+    }
+
+    #[test]
+    fn each_runs_on_the_one_that_was_chosen() {
+        let mut all = vec![Mine::from(Numpyish::new()), Mine::from(Naive)];
+        all.extend(backends::runtime::available("torch", Torch::cpu()).map(|b| Mine::from(Counted::new(b))));
+        for b in all {
+            let x = b.asarray([1.0_f32, -4.0]).unwrap();
+            let y = b.lerp_with(&x, b.asarray([5.0, -8.0]).unwrap(), LerpOptions::new().t(0.25)).unwrap();
+            assert_eq!((y.backend(), b.to_vec(&y).unwrap()), (b.name(), vec![2.0, -5.0]));
+            let mask = b.asarray([true, false]).unwrap();
+            assert_eq!(b.to_vec(&b.blend(&mask, &x, 3.0).unwrap()).unwrap(), [2.0, -4.0]);
+            assert_eq!(b.to_vec(&expr_my_ops!(b, leaky_relu(x, slope = 0.5) * 2).unwrap()).unwrap(), [2.0, -4.0]);
+            let named = call_my_ops(&b, "gelu", &[Value::array::<f32>(x)], &[]).unwrap();
+            assert_eq!(named.as_array().unwrap().shape(&b), [2]);
+        }
+        let (one, other) = (Mine::from(Numpyish::new()), Mine::from(Naive));
+        let why = one.gelu(&other.asarray([1.0]).unwrap()).unwrap_err();
+        assert!(matches!(why, Error::Backend { op: "gelu", .. }), "{why}");
+        let why = other.spectral_energy(&other.asarray([1.0]).unwrap()).unwrap_err();
+        assert!(matches!(why, Error::Unsupported { op: "fft", backend: "naive" }), "{why}");
+    }
 }

@@ -45,3 +45,51 @@ fn errors_are_those_of_the_backend_within() {
     assert!(matches!(b.fft(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 1);
 }
+
+/// The rows of `my_ops.toml`, which run on the backend within and are counted as well.
+mod of_ours {
+    use super::*;
+    use demo_ops::*;
+
+    backends::conformance! {
+        table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
+        backend = Counted::new(Numpyish::new()), type = Counted<Numpyish>, dtypes = ["float32", "int64"]
+    }
+
+    fn counts<B: Backend + MyOps>(within: B) {
+        let b = Counted::new(within);
+        let x = b.asarray([1.0_f32, -4.0]).unwrap();
+        let y = b.lerp_with(&x, &x, LerpOptions::new().t(0.25)).unwrap();
+        assert_eq!(b.to_vec(&b.leaky_relu(&y).unwrap()).unwrap(), [1.0, -0.04]);
+        assert_eq!(b.item(b.power_mean(&x, ..).unwrap()).unwrap(), 8.5_f32.sqrt());
+        let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
+        assert_eq!(b.item(&low).unwrap(), -4.0);
+        let calls = b.calls();
+        for op in ["lerp", "leaky_relu", "power_mean"] {
+            assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
+        }
+        // what is composed or written over any backend is so over the wrapper
+        assert!(!calls.contains_key("extrema") && calls["min"] == 1, "{calls:?}");
+    }
+
+    #[test]
+    fn calls_are_counted_over_any_backend() {
+        counts(Numpyish::new());
+        counts(AnyBackend::from(Numpyish::new()));
+        counts(Counted::new(Numpyish::new()));
+        if let Some(b) = available("torch", Torch::cpu()) {
+            counts(b);
+        }
+        if let Some(b) = available("cuda", Cuda::new(0)) {
+            counts(b);
+        }
+    }
+
+    #[test]
+    fn errors_are_those_of_the_backend_within() {
+        let b = Counted::new(Naive);
+        let x = b.asarray([1.0_f64, 2.0]).unwrap();
+        assert!(matches!(b.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
+        assert_eq!(b.calls()["fft"], 1);
+    }
+}

@@ -22,3 +22,28 @@ fn formulas_run_over_its_memory() {
     let x = Naive.asarray([-2.0, 4.0]).unwrap();
     assert_eq!(expr!(Naive, abs(x) * 2 + x).unwrap(), Naive.asarray([2.0, 12.0]).unwrap());
 }
+
+/// The rows of `my_ops.toml`, by its loops, by compositions, and one by its own.
+mod of_ours {
+    use super::*;
+    use demo_ops::*;
+
+    // the functions over any backend ask for ops that Naive has not
+    backends::conformance! {
+        table = "my_ops.toml", overlay = "naive_my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
+        backend = Naive, type = Naive, partial = true, dtypes = ["float32", "int64"],
+        without = ["extrema", "is_sorted", "palette", "spectral_energy"]
+    }
+
+    #[test]
+    fn rows_with_and_without_a_mapping_of_its_own() {
+        let x = Naive.asarray([1.0_f32, -4.0]).unwrap();
+        assert_eq!(
+            Naive.lerp_with(&x, x.mapv(|v| v + 4.0).into_shared(), LerpOptions::new().t(0.25)).unwrap(),
+            x.mapv(|v| v + 1.0)
+        );
+        assert_eq!(Naive.leaky_relu(&x).unwrap(), Naive.asarray([1.0, -0.04]).unwrap());
+        assert_eq!(expr_my_ops!(Naive, leaky_relu(x, slope = 0.5) + 1).unwrap(), Naive.asarray([2.0, -1.0]).unwrap());
+        assert!(matches!(Naive.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
+    }
+}

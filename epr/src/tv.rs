@@ -1,7 +1,7 @@
 //! Reconstruction with total-variation regularisation.
 
 use crate::{Projector, Toeplitz, scan::holds};
-use backends::{Backend, DiffOptions, Error, Precision, Real, Result, expr};
+use backends::{Backend, DiffOptions, Error, Precision, Real, Result, Slice, expr};
 use std::f64::consts::PI;
 
 /// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s` the
@@ -190,8 +190,13 @@ pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> 
 
 /// A step up the gradient of an image, which holds the step length.
 fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::Array<T>) -> Result<()> {
-    for (component, up) in dual.iter_mut().zip(gradient(b, image)?) {
-        expr!(b, *component += up)?;
+    let dims = b.ndim(image);
+    for (axis, component) in dual.iter_mut().enumerate() {
+        let up = b.diff_with(image, DiffOptions::new().axis(axis as isize))?;
+        // the gradient is 0 at the end
+        let mut but_last = vec![Slice::ALL; dims];
+        but_last[axis] = Slice::from(..-1);
+        b.add_at(component, but_last, up)?;
     }
     Ok(())
 }

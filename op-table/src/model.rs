@@ -339,16 +339,22 @@ impl Op {
         matches!(&expr.node, Node::Word(word, args) if word == "cast" && args.iter().all(is_operand))
     }
 
-    /// Whether a formula can be reduced as an array is: an op over an array, numbers of a `fold`, axes and `keepdims`.
+    /// Whether a formula can be reduced as an array is: an op over an array, axes or one axis, `keepdims` and numbers.
     pub fn reduces_formulas(&self) -> bool {
         let has = |name, kind: &dyn Fn(&Kind) -> bool| self.param(name).is_some_and(|p| kind(&p.kind));
         let fold = self.maps.values().any(|map| matches!(map, Map::Fold(_)));
-        let mut numbers = self.params.iter().filter(|p| !p.is_array() && p.name != "axis" && p.name != "keepdims");
-        (fold && numbers.all(|p| p.default.is_none()) || self.facts.fused.is_some() && numbers.next().is_none())
+        let mut numbers = self.params.iter().filter(|p| !p.is_array() && p.name != "axis");
+        (fold || self.facts.fused.is_some())
+            && numbers.all(|p| matches!(p.kind, Kind::Plain(Plain::F64 | Plain::Bool)))
             && self.inputs().count() == 1
             && self.params.first().is_some_and(|p| matches!(p.kind, Kind::Array(Elem::T)))
-            && has("axis", &|kind| *kind == Kind::Axes)
+            && has("axis", &|kind| matches!(kind, Kind::Axes | Kind::Axis))
             && has("keepdims", &|kind| *kind == Kind::Plain(Plain::Bool))
+    }
+
+    /// Whether it goes along one axis, and not over several.
+    pub fn takes_one_axis(&self) -> bool {
+        self.param("axis").is_some_and(|p| p.kind == Kind::Axis)
     }
 
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table

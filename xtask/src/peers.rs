@@ -5,7 +5,10 @@ use crate::{
     run::{Outcome, environment, root},
     setup,
 };
-use std::{collections::BTreeMap, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+};
 
 /// What the peers are, in an environment of their own; PyTorch's package has some GB.
 const PACKAGES: [&str; 4] = ["numpy==2.4.6", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
@@ -62,15 +65,21 @@ fn read(lines: &str, times: &mut Times) {
     }
 }
 
+/// A row for each formula and size, with a column for each peer.
 fn table(times: &Times) -> String {
-    let mut out = format!(
-        "| formula | | {} |\n|---|---|{}\n",
-        SIZES.map(|n| n.to_string()).join(" | "),
-        "--:|".repeat(SIZES.len())
-    );
-    for ((formula, peer), of) in times {
-        let cells = of.map(|ns| ns.map_or(String::new(), |ns| format!("{:.2}", ns as f64 / 1e3)));
-        out.push_str(&format!("| `{formula}` | {peer} | {} |\n", cells.join(" | ")));
+    let peers: BTreeSet<&str> = times.keys().map(|(_, peer)| peer.as_str()).collect();
+    let formulas: BTreeSet<&str> = times.keys().map(|(formula, _)| formula.as_str()).collect();
+    let names: Vec<&str> = peers.iter().copied().collect();
+    let mut out = format!("| formula | n | {} |\n|---|--:|{}\n", names.join(" | "), "--:|".repeat(names.len()));
+    for formula in formulas {
+        for (place, n) in SIZES.iter().enumerate() {
+            let of = |peer: &&str| times.get(&(formula.to_string(), peer.to_string())).and_then(|of| of[place]);
+            if names.iter().any(|peer| of(peer).is_some()) {
+                let cell = |peer| of(peer).map_or(String::new(), |ns| format!("{:.2}", ns as f64 / 1e3));
+                let cells: Vec<String> = names.iter().map(cell).collect();
+                out.push_str(&format!("| `{formula}` | {n} | {} |\n", cells.join(" | ")));
+            }
+        }
     }
     out
 }
@@ -85,6 +94,7 @@ mod tests {
         read("NumPy\tx + y\t10\t1500\nours\tx + y\t10\t300\nNumPy\tx + y\t1000\t2000\nnoise", &mut times);
         read("NumPy\tx + y\t10\t1400\nNumPy\tx + y\t77\t1", &mut times);
         let text = table(&times);
-        assert!(text.contains("| `x + y` | NumPy | 1.40 | 2.00 |  |  |\n| `x + y` | ours | 0.30 |"), "{text}");
+        let rows = "| formula | n | NumPy | ours |\n|---|--:|--:|--:|\n| `x + y` | 10 | 1.40 | 0.30 |\n| `x + y` | 1000 | 2.00 |  |\n";
+        assert_eq!(text, rows);
     }
 }

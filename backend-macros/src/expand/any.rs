@@ -34,6 +34,17 @@ impl Member {
     }
 }
 
+/// An enum over backends that a user lists.
+pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
+    let array = format_ident!("{name}Array");
+    let members = types.iter().filter_map(|ty| {
+        let variant = ty.segments.last()?.ident.clone();
+        let text = snake(&variant.to_string());
+        Some(Member::new(&text, variant, quote!(#ty), format!("`{text}`")))
+    });
+    Any { name: quote!(#name), array: quote!(#array), members: members.collect() }
+}
+
 impl Expand<'_> {
     /// `AnyBackend`, over the libraries of the table.
     fn any_of_table(&self) -> Any {
@@ -46,13 +57,7 @@ impl Expand<'_> {
 
     /// An enum over backends that a user lists, which has every row of the base table.
     pub fn any_of(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
-        let (root, array) = (&self.root, format_ident!("{name}Array"));
-        let members = types.iter().filter_map(|ty| {
-            let variant = ty.segments.last()?.ident.clone();
-            let text = snake(&variant.to_string());
-            Some(Member::new(&text, variant, quote!(#ty), format!("`{text}`")))
-        });
-        let any = Any { name: quote!(#name), array: quote!(#array), members: members.collect() };
+        let (root, array, any) = (&self.root, format_ident!("{name}Array"), any_of(name, types));
         let groups = self.model.groups.iter().map(|group| {
             let ops: Vec<&Op> = self.model.ops.iter().filter(|o| o.group == group.name).collect();
             let group = id(&camel(&group.name));
@@ -197,6 +202,16 @@ impl Expand<'_> {
                     }
                 }
 
+                fn fused_each<F: #rt::EachSource>(
+                    &self,
+                    op: &F,
+                    of: #rt::DType,
+                    inputs: &[#rt::formula::Input<'_>],
+                    over: &dyn ::core::any::Any,
+                ) -> Option<#rt::Result<()>> {
+                    match self { #(#any_name::#variant(b) => b.fused_each(op, of, inputs, over),)* }
+                }
+
                 fn fused_reduction<
                     L: #rt::formula::Layout,
                     E: #rt::formula::Node<L::Elements> + #rt::formula::Typed<Out = T>,
@@ -246,7 +261,7 @@ impl Expand<'_> {
     }
 
     /// The trait of these ops for an enum of backends; `rest` says that the enum may have further variants.
-    fn implement_any_of(&self, name: &TokenStream, any: &Any, ops: &[&Op], rest: bool) -> TokenStream {
+    pub(super) fn implement_any_of(&self, name: &TokenStream, any: &Any, ops: &[&Op], rest: bool) -> TokenStream {
         let methods = ops.iter().map(|op| {
             let signature = self.signature(op, op.has_options());
             let prepare = self.convert(op);

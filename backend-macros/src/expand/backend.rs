@@ -25,10 +25,9 @@ impl Expand<'_> {
 
     /// `<B: Backend>`, of a backend that wraps another.
     fn generics(&self, backend: &Backend) -> Option<TokenStream> {
-        let root = &self.root;
         let parameters = backend.generics.iter().map(|(name, bound)| {
-            let (name, path) = (id(name), tokens(bound));
-            if bound == "Backend" { quote!(#name: #root::Backend) } else { quote!(#name: #path) }
+            let (name, path, bounds) = (id(name), tokens(bound), self.backend_bounds());
+            if bound == "Backend" { quote!(#name: #bounds) } else { quote!(#name: #path) }
         });
         (!backend.generics.is_empty()).then(|| quote!(<#(#parameters),*>))
     }
@@ -54,15 +53,26 @@ impl Expand<'_> {
                 let own = path.starts_with("crate::");
                 let path = function(path);
                 let called = if own { quote!(#path) } else { quote!(#module::#path) };
-                self.named(op, quote!(#called(self, #(#all),*)))
+                of_row(op, self.named(op, quote!(#called(self, #(#all),*))))
             }
-            Some(Map::Compose(_)) => {
+            Some(Map::Compose(form)) => {
                 let function = id(name);
-                quote!(__compose::#function(self, #(#all),*).map_err(|why| why.within(#name)))
+                // beside a trait of another module the function stands in the method
+                let module = self.private("compose");
+                let (place, composed) = match &self.home {
+                    None => (Some(quote!(#module::)), None),
+                    Some(_) => (None, Some(self.composed(op, form))),
+                };
+                quote!(#composed #place #function(self, #(#all),*).map_err(|why| why.within(#name)))
             }
             Some(Map::Generic(path)) => {
-                let (path, here) = (function(path), if op.own { quote!(crate) } else { quote!(#root) });
-                self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name))))
+                let here = match &self.home {
+                    Some(home) if op.own => quote!(#home),
+                    None if op.own => quote!(crate),
+                    _ => quote!(#root),
+                };
+                let path = function(path);
+                of_row(op, self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))))
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
@@ -112,5 +122,17 @@ impl Expand<'_> {
             AtenArg::Decimal(value) => quote!(#module::Arg::from(#value)),
             AtenArg::Integer(value) => quote!(#module::Arg::from(#value)),
         }
+    }
+}
+
+/// A call of a function that a row names, from a macro with the name of the row.
+///
+/// Whether there is such a function, and what it takes, only the compiler knows. Its errors name the macro that they come from, and so
+/// the row.
+fn of_row(op: &Op, call: TokenStream) -> TokenStream {
+    let name = format_ident!("row_{}", op.name);
+    quote! {
+        macro_rules! #name { () => { #call } }
+        #name!()
     }
 }

@@ -6,9 +6,9 @@ impl Expand<'_> {
     /// The functions of the rows, and `call`, which finds them by name. `list` is the name of the constant with the ops.
     pub(super) fn by_name(&self, list: &str) -> TokenStream {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
-        let bounds = self.by_name_bounds();
+        let bounds = self.backend_bounds();
         let rows = self.own().map(|op| self.row_by_name(op));
-        let module = self.ops_module();
+        let (module, private) = (self.ops_module(), self.private("by_name"));
         let arms = self.own().map(|op| {
             let (name, item) = (&op.name, id(&op.name));
             quote!(#name => #module::#item::call(b, args, options),)
@@ -35,7 +35,7 @@ impl Expand<'_> {
         quote! {
             #[doc(hidden)]
             #[allow(unused_imports, clippy::all)]
-            pub mod __by_name {
+            pub mod #private {
                 use super::*;
                 #(#rows)*
             }
@@ -52,17 +52,21 @@ impl Expand<'_> {
         }
     }
 
-    pub(super) fn by_name_bounds(&self) -> TokenStream {
+    /// What a backend is that has the ops of this call.
+    pub(super) fn backend_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
-            Some(extension) => quote!(#root::Backend + #extension),
+            Some(extension) => {
+                let home = self.home();
+                quote!(#root::Backend + #home #extension)
+            }
             None => quote!(#root::Backend),
         }
     }
 
     /// `fn add<B: Backend>(args: &Args<B>) -> Result<Value<B>>`
     fn row_by_name(&self, op: &Op) -> TokenStream {
-        let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.by_name_bounds(), self.dtypes(op));
+        let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.backend_bounds(), self.dtypes(op));
         let typed = self.typed_by_name(op);
         let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
             let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));

@@ -111,6 +111,11 @@ impl Expand<'_> {
                 let list = self.value(e, op);
                 quote!(&#list.iter().collect::<Vec<_>>())
             }
+            // of any integer type: literals would say none where the list is empty
+            (Kind::Signed, Node::List(items)) => {
+                let (list, n) = (self.value(e, op), items.len());
+                quote!(::core::convert::identity::<[isize; #n]>(#list))
+            }
             (Kind::Axes, Node::Name(name)) if name == "all" && !is_own => quote!(..),
             (Kind::Choice(choice), Node::Name(name)) if !is_own => {
                 let (ty, name) = (self.choice_type(choice), id(&camel(name)));

@@ -24,7 +24,7 @@ impl Expand<'_> {
 
     /// The items of the rows of this call, and `list`, the constant with all of them.
     pub(super) fn items(&self, list: &str) -> TokenStream {
-        let (rt, module, list) = (self.rt(), self.ops_module(), id(list));
+        let (rt, module, list, each) = (self.rt(), self.ops_module(), id(list), self.private("each"));
         let own: Vec<&Op> = self.own().collect();
         let trait_name = self.extension.as_ref().map(ToString::to_string);
         let index = crate::docs::index(&own, trait_name.as_deref(), self.model);
@@ -44,7 +44,7 @@ impl Expand<'_> {
                 #![doc = #index]
                 // a formula finds the structs of rows with a second dtype there
                 #[doc(hidden)]
-                pub use super::__each;
+                pub use super::#each as __each;
                 #(#structs)*
             }
             #(#described)*
@@ -69,8 +69,8 @@ impl Expand<'_> {
     pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
         let name = id(&op.name);
         let numbers: Vec<&Param> = match elements_of(op) {
-            None => Vec::new(),
-            Some(Map::Fold(_)) => fold::numbers(op).collect(),
+            None if !op.reduces_formulas() => Vec::new(),
+            None | Some(Map::Fold(_)) => fold::numbers(op).collect(),
             Some(_) => op.params.iter().filter(|p| !p.is_array()).collect(),
         };
         let fields = numbers.into_iter().map(|p| {
@@ -95,7 +95,7 @@ impl Expand<'_> {
     /// What the row is, and its call by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
-        let bounds = self.by_name_bounds();
+        let (bounds, by_name) = (self.backend_bounds(), self.private("by_name"));
         quote! {
             impl #module::#item {
                 /// What the op takes and gives, as data.
@@ -107,7 +107,7 @@ impl Expand<'_> {
                     args: &[#rt::Value<B>],
                     options: &[(&str, #rt::Value<B>)],
                 ) -> #rt::Result<#rt::Value<B>> {
-                    __by_name::#item(&#rt::by_name::Args::new(b, Self::INFO, args, options)?)
+                    #by_name::#item(&#rt::by_name::Args::new(b, Self::INFO, args, options)?)
                 }
             }
         }

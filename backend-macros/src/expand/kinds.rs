@@ -126,7 +126,15 @@ impl Expand<'_> {
                 ..value(quote!(isize), quote!(Axis))
             },
             Kind::Shape => list(quote!(usize), quote!(Shape)),
-            Kind::Signed => list(quote!(isize), quote!(Signed)),
+            Kind::Signed => {
+                let name = &op.name;
+                Code {
+                    method: quote!(impl #rt::SignedNumbers),
+                    convert: Some(quote!(signed(#name)?)),
+                    pass: |x| quote!(&*#x),
+                    ..list(quote!(isize), quote!(Signed))
+                }
+            }
             Kind::Widths => Code {
                 method: quote!(impl #rt::IntoWidths),
                 convert: Some(quote!(into_widths())),
@@ -185,8 +193,8 @@ impl Expand<'_> {
 
     /// The type of a choice: the runtime's, or that of a user's table.
     pub fn choice_type(&self, choice: &Choice) -> TokenStream {
-        let (rt, name) = (self.rt(), id(&choice.rust));
-        if choice.of_runtime { quote!(#rt::#name) } else { quote!(#name) }
+        let (rt, home, name) = (self.rt(), self.home(), id(&choice.rust));
+        if choice.of_runtime { quote!(#rt::#name) } else { quote!(#home #name) }
     }
 
     /// What an option is; `array` is the parameter of the options struct that stands for its array.

@@ -1,18 +1,64 @@
-//! The rows of scalar expressions as methods of lazy formulas.
+//! The rows of scalar expressions, and those that reduce formulas, as methods of lazy formulas.
 
 use super::*;
 
 impl Expand<'_> {
-    /// A method for each row over one dtype that takes arrays and nothing else.
+    /// A method for each row over one dtype that takes arrays and nothing else, and for each reduction of formulas.
     pub(super) fn lazy(&self) -> TokenStream {
         let (root, rt) = (&self.root, self.rt());
         let takes_arrays = |op: &&Op| op.params.iter().all(Param::is_array) && !op.has_options();
         let rows = self.own().filter(|op| op.is_elementwise() && op.second.is_none() && !op.mixes_dtypes());
         let methods = rows.filter(takes_arrays).map(|op| self.lazy_method(op));
+        let reductions = self.own().filter(|op| op.reduces_formulas()).map(|op| self.lazy_reduction(op));
         quote! {
             /// The rows of the op table that are scalar expressions.
             #[allow(clippy::should_implement_trait, clippy::type_complexity)] // the names are the table's, the types those of nodes
             impl<X: #rt::formula::Typed, L> #root::Lazy<X, L> { #(#methods)* }
+
+            /// The rows of the op table that reduce formulas, which are computed as they are read.
+            impl<X: #rt::formula::Typed, L> #root::Lazy<X, L> { #(#reductions)* }
+        }
+    }
+
+    /// A reduction, and its twin with options.
+    fn lazy_reduction(&self, op: &Op) -> TokenStream {
+        let (root, rt, name, items) = (&self.root, self.rt(), id(&op.name), self.ops_module());
+        let (twin, options) = (format_ident!("{}_with", op.name), self.options_path(op));
+        let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
+        let twin_doc =
+            format!("As [`Lazy::{}`]({root_lazy}::{}), with options.", op.name, op.name, root_lazy = "crate::Lazy");
+        let (ty, axis) = match op.takes_one_axis() {
+            true => (quote!(impl #rt::IntoAxis), quote!(#rt::Axes::from(axis.axis()))),
+            false => (quote!(impl Into<#rt::Axes>), quote!(axis.into())),
+        };
+        let params: Vec<TokenStream> = op
+            .positional()
+            .filter_map(|p| match (&p.kind, p.name.as_str()) {
+                (Kind::Array(_), _) => None,
+                (_, "axis") => Some(quote!(axis: #ty)),
+                (kind, name) => {
+                    let (name, ty) = (id(name), if *kind == Kind::Plain(Plain::Bool) { id("bool") } else { id("f64") });
+                    Some(quote!(#name: #ty))
+                }
+            })
+            .collect();
+        let given = op.positional().filter(|p| !p.is_array()).map(|p| id(&p.name));
+        let fields = op_table::fold::numbers(op).map(|p| {
+            let n = id(&p.name);
+            if p.default.is_some() { quote!(#n: options.#n) } else { quote!(#n) }
+        });
+        quote! {
+            #[doc = #doc]
+            #[inline(always)]
+            pub fn #name(self, #(#params),*) -> #root::lazy::Reduced<#items::#name, X, L> {
+                self.#twin(#(#given,)* #options::new())
+            }
+
+            #[doc = #twin_doc]
+            #[inline(always)]
+            pub fn #twin(self, #(#params,)* options: #options) -> #root::lazy::Reduced<#items::#name, X, L> {
+                #root::lazy::reduced(#items::#name { #(#fields),* }, self, #axis, options.keepdims)
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 //! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
 //! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
 //! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
-//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas. What a kind of parameter is in all of these is in `kinds`.
+//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results, `further`
+//! gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
@@ -11,11 +12,13 @@ mod by_name;
 mod choices;
 mod composed;
 mod folds;
+mod further;
 pub mod info;
 mod items;
 mod kinds;
 mod lazy;
 mod options;
+mod out;
 mod results;
 mod scalar;
 mod signature;
@@ -26,6 +29,7 @@ mod wrap;
 pub use kinds::elem;
 pub use support::camel_dtype;
 
+use crate::input::Input;
 use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -37,6 +41,10 @@ pub struct Expand<'m> {
     pub root: TokenStream,
     /// The extension trait of a user's table.
     pub extension: Option<Ident>,
+    /// The path to the module of that trait, where it is not the one of the expansion.
+    pub home: Option<TokenStream>,
+    /// The backend of an overlay.
+    pub overlay: Option<String>,
 }
 
 /// An identifier; raw where it is a keyword.
@@ -75,7 +83,32 @@ fn function(path: &str) -> TokenStream {
     }
 }
 
+impl<'m> Expand<'m> {
+    /// What a macro call asks for.
+    pub fn new(model: &'m Model, input: &Input) -> Expand<'m> {
+        let column = model.backends.iter().find(|b| b.own && input.overlay.is_some());
+        Expand {
+            model,
+            root: input.root.clone(),
+            extension: input.extension.clone(),
+            home: input.home.clone(),
+            overlay: column.map(|b| b.name.clone()),
+        }
+    }
+}
+
 impl Expand<'_> {
+    /// What stands before names of the user's table: nothing, where the expansion is in the module that has them.
+    fn home(&self) -> Option<TokenStream> {
+        self.home.as_ref().map(|home| quote!(#home::))
+    }
+
+    /// A module of the expansion for itself: `__each`, `__my_ops_each` of a user's table, so that a module may have several tables.
+    fn private(&self, what: &str) -> Ident {
+        let of = self.extension.as_ref().map(|name| snake(&name.to_string())).or(self.overlay.clone());
+        of.map_or_else(|| format_ident!("__{what}"), |of| format_ident!("__{of}_{what}"))
+    }
+
     /// The runtime crate, through the facade.
     fn rt(&self) -> TokenStream {
         let root = &self.root;
@@ -88,7 +121,11 @@ impl Expand<'_> {
         match self.model.set(set) {
             Some(set) if set.is_narrower => {
                 let (root, name) = (&self.root, id(&camel(&set.name)));
-                if set.own { quote!(#here #name) } else { quote!(#root::#name) }
+                match (&self.home, set.own) {
+                    (Some(home), true) => quote!(#home::#name),
+                    (None, true) => quote!(#here #name),
+                    (_, false) => quote!(#root::#name),
+                }
             }
             set => {
                 let name = id(set.map_or("Element", |set| &set.bound));
@@ -139,7 +176,7 @@ impl Expand<'_> {
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
         let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
-        let (choices, lazy) = (self.choices(), self.lazy());
+        let (choices, lazy, outs) = (self.choices(), self.lazy(), self.outs());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
             "The sum of all op groups: the bound that generic code asks for.\n\n{}",
@@ -155,6 +192,7 @@ impl Expand<'_> {
             #support
             #by_name
             #lazy
+            #outs
             #[doc = #doc]
             pub trait Backend: #(#names +)* {}
             impl<B: #(#names +)*> Backend for B {}
@@ -194,8 +232,7 @@ impl Expand<'_> {
             #[doc = #doc]
             pub trait #name: #supertrait { #(#methods)* }
         };
-        let any_library = |o: &&Op| o.maps.values().all(|m| matches!(m, Map::Compose(_) | Map::Generic(_)));
-        if self.extension.is_some() && ops.iter().all(any_library) {
+        if self.extension.is_some() && self.is_of_every_backend() {
             // no row names a library: every backend has these ops, third parties' too
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
@@ -206,6 +243,11 @@ impl Expand<'_> {
         quote!(#declaration #(#libraries)* #any)
     }
 
+    /// Whether no row of a user's table names a library: then every backend has its trait.
+    pub fn is_of_every_backend(&self) -> bool {
+        self.own().all(|op| op.maps.values().all(|map| matches!(map, Map::Compose(_) | Map::Generic(_))))
+    }
+
     fn options_name(&self, op: &Op) -> Ident {
         format_ident!("{}Options", op.camel())
     }
@@ -214,8 +256,8 @@ impl Expand<'_> {
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
         if op.own {
-            let module = self.options_module();
-            quote!(#module::#name)
+            let (home, module) = (self.home(), self.options_module());
+            quote!(#home #module::#name)
         } else {
             quote!(#root::options::#name)
         }

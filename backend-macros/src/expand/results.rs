@@ -38,7 +38,8 @@ impl Expand<'_> {
     /// The path of the struct, which may be the base table's.
     pub(super) fn result_path(&self, op: &Op) -> TokenStream {
         let (root, name, module) = (&self.root, self.result_name(op), self.results_module());
-        if op.own { quote!(#module::#name) } else { quote!(#root::results::#name) }
+        let home = self.home();
+        if op.own { quote!(#home #module::#name) } else { quote!(#root::results::#name) }
     }
 
     /// The struct, with the names of the table. Functions that rows call give a tuple in that order.

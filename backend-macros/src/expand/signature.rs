@@ -56,8 +56,9 @@ impl Expand<'_> {
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the types of arrays and indices are those of the backend, which they have from the method; widths are lent
-            let inferred = p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths);
+            // the types of arrays and indices are those of the backend, which they have from the method; others are lent
+            let inferred =
+                p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths | Kind::Signed);
             let ty = if inferred { quote!() } else { quote!(: #ty) };
             Some(quote!(let #n #ty = #n.#by;))
         });

@@ -1,7 +1,7 @@
 //! Code that the implementations call: the scalar ops of `each` rows and the functions of composed rows.
 
 use super::*;
-use op_table::expr::cuda;
+use op_table::{expr::cuda, fold};
 
 impl Expand<'_> {
     /// Everything for the rows of this call.
@@ -26,17 +26,17 @@ impl Expand<'_> {
     }
 
     fn support_modules(&self, scalar_ops: TokenStream, composed: TokenStream, bounds: TokenStream) -> TokenStream {
-        let rt = self.rt();
+        let (rt, each, compose) = (self.rt(), self.private("each"), self.private("compose"));
         quote! {
             #[doc(hidden)]
             #[allow(unused_imports, unused_parens, non_camel_case_types, clippy::all)]
-            pub mod __each {
+            pub mod #each {
                 use #rt as rt;
                 #scalar_ops
             }
             #[doc(hidden)]
             #[allow(unused_imports, clippy::all)]
-            pub mod __compose {
+            pub mod #compose {
                 use super::*;
                 #composed
             }
@@ -46,11 +46,12 @@ impl Expand<'_> {
 
     /// The path of the struct that holds the numbers of a row's expressions, from the module of the implementations.
     pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
-        let (name, items) = (id(&op.name), self.ops_module());
-        if has_item(op) { quote!(#items::#name) } else { quote!(__each::#name) }
+        let (home, name) = (self.home(), id(&op.name));
+        let module = if has_item(op) { self.ops_module() } else { self.private("each") };
+        quote!(#home #module::#name)
     }
 
-    /// The same from `__each`, and the struct, if it is not the row's item.
+    /// The same from the module `each`, and the struct, if it is not the row's item.
     pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
         let (name, items) = (id(&op.name), self.ops_module());
         if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
@@ -278,9 +279,18 @@ impl Expand<'_> {
         let (fused, kind) = match &op.facts.fused {
             Some(path) => {
                 let function = function(path);
+                let given = op.params.iter().skip(1).map(|p| match p.name.as_str() {
+                    "axis" => quote!(axis),
+                    "keepdims" => quote!(keepdims),
+                    _ => field(p),
+                });
+                let numbers = fold::numbers(op).map(|p| {
+                    let number = field(p);
+                    if p.kind == Kind::Plain(Plain::Bool) { quote!(#number as u8 as f64) } else { number }
+                });
                 (
-                    quote!(rt::numpyish::#function(source, axis, keepdims)),
-                    quote!(rt::formula::ReductionKind::Function(#path)),
+                    quote!(rt::numpyish::#function(source, #(#given),*)),
+                    quote!(rt::formula::ReductionKind::Function(#path, vec![#(#numbers),*])),
                 )
             }
             None => (
@@ -293,9 +303,14 @@ impl Expand<'_> {
         let name = &op.name;
         let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_path(op));
         let arguments = op.positional().map(|p| match p.name.as_str() {
+            "axis" if op.takes_one_axis() => quote!(rt::formula::one_axis(#name, axis)?),
             "axis" => quote!(axis),
             name if Some(name) == x.as_deref() => quote!(x),
             _ => field(p),
+        });
+        let set = op.optional().filter(|p| p.is_fold_number()).map(|p| {
+            let (n, value) = (id(&p.name), field(p));
+            quote!(.#n(#value))
         });
         let method = format_ident!("{}_with", op.name);
         quote! {
@@ -319,7 +334,7 @@ impl Expand<'_> {
                     axis: rt::Axes,
                     keepdims: bool,
                 ) -> rt::Result<B::Array<#result>> {
-                    b.#method(#(#arguments,)* super::#options::new().keepdims(keepdims))
+                    b.#method(#(#arguments,)* super::#options::new()#(#set)*.keepdims(keepdims))
                 }
             }
         }
@@ -390,12 +405,8 @@ impl Expand<'_> {
     }
 
     /// One generic function per composed row, which every library's shim calls.
-    fn composed(&self, op: &Op, form: &Form) -> TokenStream {
-        let (root, rt, name, dtypes) = (&self.root, self.rt(), id(&op.name), self.dtypes(op));
-        let bounds = match &self.extension {
-            Some(extension) => quote!(#root::Backend + #extension),
-            None => quote!(#root::Backend),
-        };
+    pub(super) fn composed(&self, op: &Op, form: &Form) -> TokenStream {
+        let (rt, name, dtypes, bounds) = (self.rt(), id(&op.name), self.dtypes(op), self.backend_bounds());
         let args = op.params.iter().map(|p| {
             let n = id(&p.name);
             let ty = self.function_type(p, op);

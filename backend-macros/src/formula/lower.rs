@@ -3,7 +3,7 @@
 use super::{
     Result, mistake,
     parse::{Argument, Formula, Number, Target, Whole},
-    rows::{Parameter, Row, Rows},
+    rows::{Over, Parameter, Row, Rows},
 };
 use crate::expand::id;
 use op_table::model::camel;
@@ -376,13 +376,20 @@ impl Steps<'_> {
         options: &[(Ident, TokenStream)],
     ) -> Result<Option<TokenStream>> {
         let Some(Argument::Formula(formula @ Formula::Call(..))) = arguments.first() else { return Ok(None) };
-        if !row.reduces || !self.is_pass(formula)? {
+        let Some(over) = row.reduces else { return Ok(None) };
+        if !self.is_pass(formula)? {
             return Ok(None);
         }
+        let root = &self.root;
         let (mut axis, mut fields) = (TokenStream::new(), Vec::new());
         for (parameter, argument) in row.positional.iter().zip(arguments).skip(1) {
             match (parameter, argument) {
-                (Parameter::Rust(name), Argument::Rust(rust)) if name == "axis" => axis = rust.clone(),
+                (Parameter::Rust(name), Argument::Rust(rust)) if name == "axis" => {
+                    axis = match over {
+                        Over::Axes => quote!(::core::convert::Into::into(#rust)),
+                        Over::Axis => quote!(#root::Axes::from(#root::IntoAxis::axis(#rust))),
+                    };
+                }
                 (Parameter::Rust(field), Argument::Rust(rust)) => {
                     let field = method(field, name.span());
                     fields.push(quote!(#field: #rust));
@@ -390,22 +397,28 @@ impl Steps<'_> {
                 _ => return Ok(None),
             }
         }
-        let keepdims =
-            options.iter().find(|(key, _)| key == "keepdims").map_or(quote!(false), |(_, rust)| rust.clone());
+        let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(name.span()));
+        let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
+        for option in row.options.iter().filter(|option| *option != "keepdims") {
+            let option = method(option, name.span());
+            fields.push(quote!(#option: __options.#option));
+        }
         let fitted = self.fit(formula)?;
         let mut pass = Pass::default();
         let tree = self.tree(&fitted.formula, &mut pass)?;
         let (leaves, path, ops, at) = (pass.list(), &row.path, &row.ops, name.span());
         let (formula_path, item) = (self.formula_path(), method(&name.to_string(), at));
         Ok(Some(quote_spanned! { here(at) =>
-            #formula_path::reduce(
-                __b,
-                &#path::#ops::#item { #(#fields),* },
-                &#tree,
-                &#leaves,
-                ::core::convert::Into::into(#axis),
-                #keepdims,
-            )?
+            match #path::#struct_name::new() #(#set)* {
+                __options => #formula_path::reduce(
+                    __b,
+                    &#path::#ops::#item { #(#fields),* },
+                    &#tree,
+                    &#leaves,
+                    #axis,
+                    __options.keepdims,
+                )?,
+            }
         }))
     }
 

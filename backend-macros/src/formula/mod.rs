@@ -74,7 +74,7 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
                 }
             }
         }
-        Some(name) if !input.overlay => {
+        Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
             // of the crate in which the user wrote the name, not of the facade, whose macro this is within
             let here = quote_spanned!(name.span() => $crate);

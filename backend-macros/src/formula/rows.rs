@@ -24,6 +24,15 @@ pub enum Parameter {
     Rust(String),
 }
 
+/// What a reduction goes over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Over {
+    /// Any axes.
+    Axes,
+    /// One axis.
+    Axis,
+}
+
 /// An op in a formula.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -33,8 +42,8 @@ pub struct Row {
     pub ops: Ident,
     /// Whether it is a scalar expression.
     pub each: bool,
-    /// Whether it reduces formulas.
-    pub reduces: bool,
+    /// Whether it reduces formulas, and over what.
+    pub reduces: Option<Over>,
     /// Its parameters without a default.
     pub positional: Vec<Parameter>,
     /// Its options.
@@ -43,8 +52,8 @@ pub struct Row {
 
 /// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum~&,axis,keepdims?`.
 ///
-/// A name; `*` for a scalar expression, `~` for a reduction that takes one, `:` for all others; `<` where the caller names a
-/// dtype; the parameters: `@` an operand, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, `!` one
+/// A name; `*` for a scalar expression, `~` for a reduction over axes that takes one, `-` for one along an axis, `:` for all others; `<`
+/// where the caller names a dtype; the parameters: `@` an operand, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, `!` one
 /// that is changed, else its name, with `?` where it has a default.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| match (&p.kind, p.default.is_some()) {
@@ -63,6 +72,7 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
         let all: Vec<String> = op.second.iter().map(|_| "<".into()).chain(params).collect();
         let sort = match op.reduces_formulas() {
             _ if each => '*',
+            true if op.takes_one_axis() => '-',
             true => '~',
             false => ':',
         };
@@ -125,7 +135,7 @@ impl Rows {
 }
 
 fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
-    let end = entry.find(['*', '~', ':'])?;
+    let end = entry.find(['*', '~', '-', ':'])?;
     let (mut positional, mut options) = (Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
         match (param, param.strip_suffix('?')) {
@@ -140,6 +150,7 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
         }
     }
     let sort = |c| entry[end..].starts_with(c);
-    let (each, reduces, ops) = (sort('*'), sort('~'), ops.clone());
+    let over = |c, over| sort(c).then_some(over);
+    let (each, reduces, ops) = (sort('*'), over('~', Over::Axes).or(over('-', Over::Axis)), ops.clone());
     Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, options }))
 }

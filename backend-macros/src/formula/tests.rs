@@ -5,7 +5,7 @@ use quote::quote;
 
 /// The ops of the tests: `exp`, `add` and the like, `leaky` with an option, and ops that are no scalar expressions.
 const ROWS: &str = "add*@,@ subtract*@,@ multiply*@,@ divide*@,@ remainder*@,@ pow*@,@ square*@ sqrt*@ reciprocal*@ negative*@ \
-    exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum~&,axis,keepdims? sort:& matmul:@,@ \
+    exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum~&,axis,keepdims? argmax-&,axis,keepdims? var~&,axis,correction?,keepdims? sort:& matmul:@,@ \
     concat:[,axis? where*^,@,@ astype*<,@ zeros:shape";
 
 fn expanded(formula: &str) -> Result<String> {
@@ -32,6 +32,7 @@ fn every_mistake_is_said_in_the_users_words() {
         ("b, leaky(x, slop = 2)", "`leaky` has no option `slop`; it has slope"),
         ("b, exp(x, a = 2)", "`exp` has no option `a`; it has none"),
         ("b, sum(x, axis = 1)", "`sum` has no option `axis`; it has keepdims"),
+        ("b, var(x + y, .., ddof = 1)", "`var` has no option `ddof`; it has correction, keepdims"),
         ("b, leaky(slope = 1, x)", "arguments stand before options"),
         ("b, leaky(x, slope = )", "the value of `slope` is missing"),
         ("b, x < y < z", "comparisons do not chain: write `(a < b) & (b < c)`"),
@@ -106,6 +107,7 @@ fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
     let leaves = |formula: &str| expanded(formula).unwrap().matches(":: leaf (").count();
     assert_eq!((passes("b, x * x + x.y - x"), leaves("b, x * x + x.y - x")), (1, 2));
     assert_eq!(passes("b, exp(sum(x * y, 0) + x)"), 1, "what is summed is no array");
+    assert_eq!(passes("b, exp(argmax(x * y, 0) + var(x * y, .., correction = 1.0))"), 1, "nor what is searched");
     assert_eq!(passes("b, exp(sort(x * y) + x)"), 2);
     assert_eq!(passes("b, a + b + c + d + e + f + g + h"), 1);
     assert_eq!(passes("b, a + b + c + d + e + f + g + h + i"), 2);

@@ -1,9 +1,9 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
-use super::{array::CudaArray, backend::Cuda, copy::contiguous, formula};
+use super::{array::CudaArray, backend::Cuda, copy::contiguous, elementwise, formula};
 use crate::{
-    ArrayAttributes, Arrays, Element, Error, HostArray, Result,
-    formula::{Layout, Node, Reduction, Typed},
+    ArrayAttributes, Arrays, DType, EachSource, Element, Error, HostArray, Result,
+    formula::{Input, Layout, Node, Reduction, Typed},
 };
 use std::any::Any;
 
@@ -62,6 +62,10 @@ impl Arrays for Cuda {
         over: Option<&dyn Any>,
     ) -> Option<Result<CudaArray<T>>> {
         formula::run::<L, E, T>(self, e, &scalars, inputs, over)
+    }
+
+    fn fused_each<F: EachSource>(&self, op: &F, of: DType, inputs: &[Input<'_>], over: &dyn Any) -> Option<Result<()>> {
+        elementwise::over(self, op, of, inputs, over)
     }
 
     fn fused_reduction<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(

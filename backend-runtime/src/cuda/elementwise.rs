@@ -4,10 +4,12 @@ use super::{
     Cuda, CudaArray, Operand,
     array::RawArray,
     copy as copying,
-    map::{Input, Members, map},
+    kernel::Bytes,
+    map::{Input, Members, given, map, map_into},
     program::{Expression, Program, ProgramSource, mover},
 };
-use crate::{DType, Each, EachOf, EachSource, Element, Result};
+use crate::{DType, Each, EachOf, EachSource, Element, Result, formula};
+use std::any::Any;
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
@@ -71,6 +73,24 @@ fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]
     Ok(CudaArray::of(moving(b, &program, params.as_slice().into(), inputs, F::MOVED, U::DTYPE)?))
 }
 
+/// Writes the result of a row over an array that has its shape; none where an input is not of this backend.
+pub(super) fn over<F: EachSource>(
+    b: &Cuda,
+    f: &F,
+    of: DType,
+    inputs: &[formula::Input<'_>],
+    out: &dyn Any,
+) -> Option<Result<()>> {
+    let out: &RawArray = out.downcast_ref()?;
+    let inputs = inputs.iter().map(|input| match *input {
+        formula::Input::Array(x) => x.downcast_ref().map(Input::Array),
+        formula::Input::Scalar(dtype, bytes) => Some(Input::Value(dtype, Bytes::from(bytes))),
+    });
+    let inputs = inputs.collect::<Option<Vec<_>>>()?;
+    let program = Program { name: F::NAME, source: ProgramSource::Each(Expression::of::<F>(of)) };
+    Some(moving_into(b, &program, f.params().as_slice().into(), &inputs, F::MOVED, out))
+}
+
 /// The result of an expression; where elements are only moved, by the kernel that serves all dtypes of their size.
 fn moving(
     b: &Cuda,
@@ -83,14 +103,45 @@ fn moving(
     if moved.is_empty() {
         return map(b, program.name, program, params, inputs, dtype);
     }
-    let arrays: Vec<Option<RawArray>> = inputs.iter().map(|x| x.array().map(copying::moved)).collect();
-    let mut inputs = inputs.to_vec();
+    // before there are other handles of it
+    if let Some(given) = given(program.name, inputs, dtype)? {
+        moving_into(b, program, params, inputs, moved, &given)?;
+        return Ok(given);
+    }
+    let (arrays, out) = (moved_arrays(inputs), mover(dtype));
+    let out = map(b, program.name, program, params, &moved_inputs(inputs, &arrays, moved), out)?;
+    Ok(RawArray { dtype, ..out })
+}
+
+/// As [`moving`], into an array that has the result's shape.
+fn moving_into(
+    b: &Cuda,
+    program: &Program,
+    params: Members<'_>,
+    inputs: &[Input],
+    moved: &[usize],
+    out: &RawArray,
+) -> Result<()> {
+    if moved.is_empty() {
+        return map_into(b, program.name, program, params, inputs, out);
+    }
+    let arrays = moved_arrays(inputs);
+    map_into(b, program.name, program, params, &moved_inputs(inputs, &arrays, moved), &copying::moved(out))
+}
+
+/// The arrays, as such that are only moved.
+fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
+    inputs.iter().map(|x| x.array().map(copying::moved)).collect()
+}
+
+/// The inputs, those at some places as such that are only moved.
+fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
+    let mut all = inputs.to_vec();
     for &at in moved {
-        inputs[at] = match (&arrays[at], inputs[at]) {
+        all[at] = match (&arrays[at], all[at]) {
             (Some(array), _) => Input::Array(array),
             (None, value) => value.as_mover(),
         };
     }
-    let out = map(b, program.name, program, params, &inputs, mover(dtype))?;
-    Ok(RawArray { dtype, ..out })
+    all
 }

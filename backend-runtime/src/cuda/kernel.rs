@@ -104,6 +104,12 @@ impl Bytes {
     }
 }
 
+impl From<[u8; 16]> for Bytes {
+    fn from(bytes: [u8; 16]) -> Bytes {
+        Bytes(bytes)
+    }
+}
+
 impl Cuda {
     /// The kernel, compiled and loaded if it is not yet.
     pub(crate) fn kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {

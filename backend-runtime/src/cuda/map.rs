@@ -146,7 +146,7 @@ pub(crate) fn map(
     let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
     // most calls: arrays of one shape, in C order
     let plain = |x: &RawArray| x.is_one() || (x.shape == shape && x.is_contiguous());
-    let given = inputs.iter().find_map(|input| input.overwritable(dtype, &shape)).cloned();
+    let given = overwritable(inputs, dtype, &shape);
     if inputs.iter().filter_map(Input::array).all(plain) {
         let out = given.map_or_else(|| b.uninit_raw(op, dtype, &shape), Ok)?;
         let operands = inputs.iter().map(|input| operand(b, op, input)).collect::<Result<Vec<_>>>()?;
@@ -161,6 +161,15 @@ pub(crate) fn map(
     out.strides = result_strides(&shape, inputs);
     map_into(b, op, program, members, inputs, &out)?;
     Ok(out)
+}
+
+/// An array among the inputs over which their result of this dtype may be written.
+pub(super) fn given(op: &'static str, inputs: &[Input], dtype: DType) -> Result<Option<RawArray>> {
+    Ok(overwritable(inputs, dtype, &rules::broadcast_all(op, inputs.iter().map(Input::shape))?))
+}
+
+fn overwritable(inputs: &[Input], dtype: DType, shape: &[usize]) -> Option<RawArray> {
+    inputs.iter().find_map(|input| input.overwritable(dtype, shape)).cloned()
 }
 
 /// The axes from the one with the largest stride on, after the first input that has an element for each of the result:

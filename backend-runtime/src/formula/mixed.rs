@@ -23,6 +23,9 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// Their dtypes.
     type DTypes: Elements;
 
+    /// As in [`Typed`].
+    const GAINS_FROM_AVX512: bool;
+
     /// As [`Typed::check`], for the op `F`.
     fn check<F: Row>(&self) -> Result<()>;
 }
@@ -81,6 +84,7 @@ where
     V: Element,
 {
     type Out = V;
+    const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512 || F::GAINS_FROM_AVX512;
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
@@ -139,6 +143,7 @@ macro_rules! own {
     ($($at:tt $x:ident $own:ident),*) => {
         impl<$($x: Typed<Out: Single>),*> Operands<($($own,)*)> for ($($x,)*) {
             type DTypes = ($(<$x::Out as Single>::DType,)*);
+            const GAINS_FROM_AVX512: bool = $($x::GAINS_FROM_AVX512)||*;
 
             #[inline(always)]
             fn check<F: Row>(&self) -> Result<()> {
@@ -192,6 +197,7 @@ macro_rules! shared {
             $z::Out: Single,
         {
             type DTypes = ($(shared!(@ $mark $x $y $z),)*);
+            const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512 || Y::GAINS_FROM_AVX512 || Z::GAINS_FROM_AVX512;
 
             #[inline(always)]
             fn check<F: Row>(&self) -> Result<()> {

@@ -12,6 +12,7 @@ mod join;
 mod leaf;
 mod mixed;
 mod node;
+mod out;
 mod reduce;
 mod reduction;
 mod run;
@@ -24,7 +25,8 @@ pub use leaf::{
 };
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
-pub use reduce::{Reduce, reduce};
+pub use out::{Given, Input, Out};
+pub use reduce::{Reduce, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
 pub use run::{Call, Part, Run, Valued, part, run, run_over, same_shape, whole};
 pub use sides::{Alone, It, Left, Lent, Right};

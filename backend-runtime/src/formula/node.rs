@@ -6,7 +6,7 @@ use super::{
     run::Valued,
     writer::{Numbers, Writer},
 };
-use crate::{Arrays, DType, DTypeKind, Each, EachSource, Element, Error, Result, scalar};
+use crate::{Arrays, DTypeKind, Each, EachSource, Element, Number, Result, scalar};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
@@ -16,6 +16,9 @@ pub trait Typed: Copy + Send + Sync + 'static {
 
     /// Whether it is a leaf, and no op.
     const IS_LEAF: bool = false;
+
+    /// Whether an op in it gains from the widest vectors (see [`EachSource::GAINS_FROM_AVX512`]).
+    const GAINS_FROM_AVX512: bool = false;
 
     /// The whole number that was written, if it is one.
     #[inline(always)]
@@ -36,19 +39,10 @@ pub trait Typed: Copy + Send + Sync + 'static {
 /// Whether a dtype holds a whole number beside an operand of an op. Floats round it.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
-    let Some(number) = number else { return Ok(()) };
-    let bits = 8 * T::DTYPE.size() as u32;
-    let fits = match T::DTYPE.kind() {
-        DTypeKind::Unsigned => number >= 0 && i128::from(number) >> bits == 0,
-        DTypeKind::Signed => i128::from(number) >> (bits - 1) == if number < 0 { -1 } else { 0 },
-        _ => true,
-    };
-    if fits { Ok(()) } else { Err(beyond(F::NAME, number, T::DTYPE)) }
-}
-
-#[cold]
-fn beyond(op: &'static str, number: i64, dtype: DType) -> Error {
-    Error::argument(op, format!("{number} does not fit {dtype}"))
+    match number {
+        Some(number) if !T::DTYPE.holds(number.into()) => Err(Number::from(number).beyond(F::NAME, T::DTYPE)),
+        _ => Ok(()),
+    }
 }
 
 /// A part of a formula, computed from one element `L` of each leaf.
@@ -210,6 +204,11 @@ const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     }
 }
 
+/// Whether the row gains from the widest vectors in this dtype.
+const fn gains_from_avx512<F: Row, T: Element>() -> bool {
+    F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
+}
+
 /// An op with one operand of dtype `T`, with a result `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V)>);
@@ -227,6 +226,7 @@ where
 
 impl<F: Row, X: Typed, T: Element, V: Single + 'static> Typed for Op1<F, X, T, V> {
     type Out = V;
+    const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512 || gains_from_avx512::<F, T>();
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
@@ -286,6 +286,7 @@ where
 
 impl<F: Row, X: Typed, Y: Typed, T: Element, V: Single + 'static> Typed for Op2<F, X, Y, T, V> {
     type Out = V;
+    const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512 || Y::GAINS_FROM_AVX512 || gains_from_avx512::<F, T>();
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
@@ -349,6 +350,8 @@ where
 
 impl<F: Row, X: Typed, Y: Typed, Z: Typed, T: Element, V: Element> Typed for Op3<F, X, Y, Z, T, V> {
     type Out = V;
+    const GAINS_FROM_AVX512: bool =
+        X::GAINS_FROM_AVX512 || Y::GAINS_FROM_AVX512 || Z::GAINS_FROM_AVX512 || gains_from_avx512::<F, T>();
 
     #[inline(always)]
     fn check(&self) -> Result<()> {

@@ -2,17 +2,18 @@
 //! array.
 
 use super::{
-    leaf::Leaves,
+    leaf::{Layout, Leaves, MOST},
     node::Typed,
     reduction::{Reduction, ReductionKind},
     run::{OnHost, Run, inputs},
 };
 use crate::{
-    Arrays, Axes, Element, Result,
+    Arrays, Axes, Element, Error, Result,
     numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
 };
 
 /// A row that reduces an array over axes, and a formula as well.
+#[diagnostic::on_unimplemented(message = "there is no reduction `{Self}` of a formula of `{T}`")]
 pub trait Reduce<B: Arrays, T: Element> {
     /// Dtype of the result.
     type Out: Element;
@@ -30,6 +31,17 @@ pub trait Reduce<B: Arrays, T: Element> {
     fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
 }
 
+/// The axis of an op along one axis, which a formula is given as axes.
+///
+/// # Errors
+/// More axes than one, or none.
+pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
+    match axes {
+        Axes::List(list) => list.one(op),
+        Axes::All => Err(Error::argument(op, "goes along one axis")),
+    }
+}
+
 /// Reduces a formula: what the op gives of the array that the formula gives, to the last bit.
 #[inline]
 pub fn reduce<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
@@ -44,6 +56,12 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
+    if const { E::IS_LEAF } {
+        return op.call(b, e.run(b, leaves)?.into_owned(), axis, keepdims);
+    }
+    if const { L::Layout::ARRAYS > MOST } {
+        return op.call(b, b.formula(e, leaves)?, axis, keepdims);
+    }
     if const { B::FUSES }
         && let Some(inputs) = inputs(b, leaves)
     {

@@ -18,8 +18,8 @@ pub struct Reduction {
 /// What many elements become.
 #[derive(Clone, Debug)]
 pub enum ReductionKind {
-    /// What this function of the host's loops makes of them: `"reduction::sum_of"`.
-    Function(&'static str),
+    /// What this function of the host's loops makes of them, `"reduction::var_of"`, and the row's numbers.
+    Function(&'static str, Vec<f64>),
     /// What a `fold` row says, and its parameters.
     Fold(FoldKernel, Vec<f64>),
 }

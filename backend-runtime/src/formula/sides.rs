@@ -122,6 +122,7 @@ macro_rules! side {
         impl<X: Typed> Typed for $side<X> {
             type Out = X::Out;
             const IS_LEAF: bool = X::IS_LEAF;
+            const GAINS_FROM_AVX512: bool = X::GAINS_FROM_AVX512;
 
             #[inline(always)]
             fn whole(&self) -> Option<i64> {

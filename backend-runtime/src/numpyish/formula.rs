@@ -109,7 +109,11 @@ impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     };
 
     #[cfg(target_arch = "x86_64")]
-    const LOOPS: [Loop; SETS] = [base::<L, E, T>, avx2::<L, E, T>, avx2::<L, E, T>];
+    const LOOPS: [Loop; SETS] = if E::GAINS_FROM_AVX512 {
+        [base::<L, E, T>, avx2::<L, E, T>, avx512::<L, E, T>]
+    } else {
+        [base::<L, E, T>, avx2::<L, E, T>, avx2::<L, E, T>]
+    };
 
     #[cfg(not(target_arch = "x86_64"))]
     const LOOPS: [Loop; SETS] = [base::<L, E, T>; SETS];
@@ -199,4 +203,10 @@ loop_version!(
     #[target_feature(enable = "avx2,fma,f16c")]
     avx2,
     avx2_inner
+);
+#[cfg(target_arch = "x86_64")]
+loop_version!(
+    #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+    avx512,
+    avx512_inner
 );

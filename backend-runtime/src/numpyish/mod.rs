@@ -24,6 +24,7 @@ pub(crate) mod simd;
 pub mod sorting;
 pub mod source;
 pub mod special;
+mod team;
 pub mod typed;
 pub mod walk;
 
@@ -39,8 +40,8 @@ pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 /// The CPU, on ndarray. Free to create and to clone.
 ///
 /// # Threads
-/// Large loops run on rayon's global pool (as many threads as cores, or `RAYON_NUM_THREADS`), or on the pool that the calling
-/// thread belongs to; results do not depend on how many there are. Where the system refuses to start threads, and in a
+/// Large loops run in the calling thread and on rayon's global pool (together as many threads as cores, or `RAYON_NUM_THREADS`), or
+/// on the pool that the calling thread belongs to; results do not depend on how many there are. Where the system refuses to start threads, and in a
 /// process made by `fork` after this backend was used, loops run in the thread that calls. Such a process also
 /// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends
 /// answer with [`Error::Unavailable`](crate::Error::Unavailable) there.

@@ -1,7 +1,7 @@
 //! Loops on several threads.
 
+use super::team;
 use crate::threads;
-use rayon::prelude::*;
 use std::{ops::Range, time::Instant};
 
 /// Elements per task of loops that do little per element: below twice this many, one thread is faster.
@@ -80,7 +80,7 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let n = range.end - range.start;
     // a few tasks per thread, so that a thread that is slowed down does not hold up the rest
     let size = n.div_ceil(threads * 4).max(grain);
-    (0..n.div_ceil(size)).into_par_iter().for_each(|i| {
+    team::run(n.div_ceil(size), threads, &|i| {
         let start = range.start + i * size;
         f(start..range.end.min(start + size));
     });

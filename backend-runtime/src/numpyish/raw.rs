@@ -63,11 +63,16 @@ impl<'a, T: Element> HostView<'a, T> {
 pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
     match x {
         Operand::Array(x) => view(x),
-        Operand::Scalar(x) => View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] },
+        Operand::Scalar(x) => View::scalar(x),
     }
 }
 
 impl<'a> View<'a> {
+    /// A scalar, which broadcasts with everything.
+    pub fn scalar<T: Element>(x: &'a T) -> View<'a> {
+        View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }
+    }
+
     /// Number of elements.
     #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {

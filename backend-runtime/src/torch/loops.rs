@@ -127,7 +127,7 @@ fn on_host(b: &Torch, op: &'static str) -> Result<()> {
 fn view<'a, T: Element>(op: &'static str, x: &'a Operand<'_, T>) -> Result<View<'a>> {
     match x {
         Operand::Array(x) => view_array(op, x),
-        Operand::Scalar(x) => Ok(View { start: ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }),
+        Operand::Scalar(x) => Ok(View::scalar(x)),
     }
 }
 

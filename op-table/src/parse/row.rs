@@ -105,7 +105,8 @@ impl Parser<'_> {
     fn overlay(&mut self, name: &Text, row: &Table) {
         let Some(index) = self.model.ops.iter().position(|o| o.name == name.text) else {
             let help = did_you_mean(&name.text, self.model.ops.iter().map(|o| o.name.as_str()));
-            let message = format!("no op `{}` in the base table", name.text.escape_debug());
+            let tables = if self.model.ops.iter().any(|o| o.own) { "these tables" } else { "the base table" };
+            let message = format!("no op `{}` in {tables}", name.text.escape_debug());
             return self.bad(name.span.clone(), message, help);
         };
         let own: Vec<Backend> = self.model.backends.iter().filter(|b| b.own).cloned().collect();
@@ -118,6 +119,12 @@ impl Parser<'_> {
             };
             let params = self.model.ops[index].params.clone();
             if let Some(map) = self.column(backend, value, Some(&params)) {
+                if map.is_of_elements() && self.model.ops[index].own {
+                    let help = Some("use `call` or `compose`".into());
+                    let message = format!("the expressions of `{}` are its table's to say", name.text);
+                    self.bad(value.span(), message, help);
+                    continue;
+                }
                 self.model.ops[index].maps.insert(backend.name.clone(), map);
             }
         }

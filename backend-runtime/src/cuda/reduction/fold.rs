@@ -70,6 +70,10 @@ impl Fold {
             "reduction::min_of" => Fold::Minimum,
             "reduction::any_of" => Fold::Any,
             "reduction::all_of" => Fold::All,
+            "reduction::var_of" => Fold::Variance,
+            "reduction::std_of" => Fold::Deviation,
+            "reduction::argmax_of" => Fold::Largest,
+            "reduction::argmin_of" => Fold::Smallest,
             _ => return None,
         })
     }

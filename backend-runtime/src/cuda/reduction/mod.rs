@@ -73,7 +73,8 @@ pub fn var<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<CudaArray<T::Real>> {
-    spread(b, "var", x, axis, correction, keepdims, Fold::Variance)
+    let axes = rules::reduction("var", axis, x.raw.shape.len())?;
+    spread(b, "var", &x.raw, None, &axes, correction, keepdims, Fold::Variance).map(CudaArray::of)
 }
 
 /// Standard deviation over axes.
@@ -84,7 +85,8 @@ pub fn std<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<CudaArray<T::Real>> {
-    spread(b, "std", x, axis, correction, keepdims, Fold::Deviation)
+    let axes = rules::reduction("std", axis, x.raw.shape.len())?;
+    spread(b, "std", &x.raw, None, &axes, correction, keepdims, Fold::Deviation).map(CudaArray::of)
 }
 
 fn over_axes<T: Element, U: Element>(
@@ -129,7 +131,7 @@ fn reduced(
     let plan = Plan::new(op, x, axes);
     let results = match values {
         None => plan.run(b, fold, None, plan.inputs() as f64)?,
-        Some(values) => plan.run_formula(b, fold, values)?,
+        Some(values) => plan.run_formula(b, fold, None, plan.inputs() as f64, values)?,
     };
     Ok(plan.shaped(results, keepdims))
 }
@@ -145,10 +147,15 @@ pub(super) fn of_formula(
 ) -> Option<Result<RawArray>> {
     let Reduction { op, ref kind, axis, keepdims } = *reduction;
     match kind {
-        ReductionKind::Function(name) => {
+        ReductionKind::Function(name, numbers) => {
             let fold = Fold::of_function(name).filter(|fold| fold.result(x.dtype) == result)?;
             let axes = rules::reduction(op, axis, x.shape.len());
-            Some(axes.and_then(|axes| reduced(b, op, x, Some(values), &axes, keepdims, fold)))
+            Some(axes.and_then(|axes| match (fold, &numbers[..]) {
+                (Fold::Variance | Fold::Deviation, [correction]) => {
+                    spread(b, op, x, Some(values), &axes, *correction, keepdims, fold)
+                }
+                _ => reduced(b, op, x, Some(values), &axes, keepdims, fold),
+            }))
         }
         ReductionKind::Fold(kernel, params) => {
             Some(fold_of(b, op, kernel, params, x, Some(values), axis, keepdims, result))
@@ -216,23 +223,29 @@ pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Res
     reduced(b, op, x, None, &[0], false, Fold::Sum)
 }
 
-/// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits.
-fn spread<T: Float>(
+/// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits. Of a formula's values, which
+/// would be laid out as `x` is, each pass computes them.
+#[allow(clippy::too_many_arguments)] // as above
+fn spread(
     b: &Cuda,
     op: &'static str,
-    x: &CudaArray<T>,
-    axis: Axes,
+    x: &RawArray,
+    values: Option<&Values<'_>>,
+    axes: &[usize],
     correction: f64,
     keepdims: bool,
     fold: Fold,
-) -> Result<CudaArray<T::Real>> {
-    b.check(op, &x.raw)?;
-    let axes = rules::reduction(op, axis, x.raw.shape.len())?;
-    let plan = Plan::new(op, &x.raw, &axes);
+) -> Result<RawArray> {
+    b.check(op, x)?;
+    let plan = Plan::new(op, x, axes);
     let n = plan.inputs() as f64;
-    let means = plan.run(b, Fold::WideMean, None, n)?;
-    let values = plan.run(b, fold, Some(&means), (n - correction).max(0.0))?;
-    Ok(CudaArray::of(plan.shaped(values, keepdims)))
+    let run = |fold, given: Option<&RawArray>, over| match values {
+        None => plan.run(b, fold, given, over),
+        Some(values) => plan.run_formula(b, fold, given, over, values),
+    };
+    let means = run(Fold::WideMean, None, n)?;
+    let results = run(fold, Some(&means), (n - correction).max(0.0))?;
+    Ok(plan.shaped(results, keepdims))
 }
 
 #[cfg(test)]

@@ -79,10 +79,16 @@ impl Plan {
     }
 
     /// As [`Plan::run`], of a formula's values.
-    pub(crate) fn run_formula(&self, b: &Cuda, fold: Fold, values: &Values<'_>) -> Result<RawArray> {
+    pub(crate) fn run_formula(
+        &self,
+        b: &Cuda,
+        fold: Fold,
+        given: Option<&RawArray>,
+        over: f64,
+        values: &Values<'_>,
+    ) -> Result<RawArray> {
         let program = Program { name: self.op, source: ProgramSource::FormulaFold(values.formula, None) };
-        let (result, n) = (fold.result(self.x.dtype), self.inputs() as f64);
-        self.run_kernels(b, &program, fold.names(), result, None, n, Some(values))
+        self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
     /// As [`Plan::run`], with the fold of a program, and of a formula's values if there are any.

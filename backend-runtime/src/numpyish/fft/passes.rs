@@ -37,18 +37,23 @@ unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
     unsafe { std::slice::from_raw_parts_mut(start.cast(), n) }
 }
 
+/// The lane that begins at an address, filled with zeros: what is about to be written has to be a slice of numbers.
+///
+/// # Safety
+/// There is room for `n` elements of this type, which nobody else uses, and of which zero bytes are one.
+unsafe fn zeroed<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        start.write_bytes(0, n * size_of::<T>());
+        lane_mut(start, n)
+    }
+}
+
 impl Pass {
     /// Complex results of a complex or real array.
     pub fn complex<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         if x.dtype.kind() != DTypeKind::Complex {
-            return self.real_lanes::<R>(x, self.n, |half, to| {
-                // half of the frequencies are computed, the others are their conjugates
-                let m = half.len();
-                to[..m].copy_from_slice(half);
-                for k in m..to.len() {
-                    to[k] = to[to.len() - k].conj();
-                }
-            });
+            return self.real_lanes::<R>(x, self.n);
         }
         let (from_len, n) = (x.shape[self.axis], self.n);
         let new = || -> Result<LaneFn<'_>> {
@@ -99,33 +104,31 @@ impl Pass {
 
     /// The non-negative frequencies of a real array.
     pub fn real_to_half<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
-        self.real_lanes::<R>(x, self.n / 2 + 1, |half, to| to.copy_from_slice(half))
+        self.real_lanes::<R>(x, self.n / 2 + 1)
     }
 
-    /// Transforms real lanes; `finish` makes a lane of the result of its non-negative frequencies.
-    fn real_lanes<R: Engine>(
-        &self,
-        x: View<'_>,
-        out_len: usize,
-        finish: fn(&[R::Complex], &mut [R::Complex]),
-    ) -> Result<RawArray> {
+    /// The first frequencies of real lanes, at least the non-negative ones.
+    fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
             let plan = lane::real_to_half::<R>(self.op, self.n)?;
             let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
             let mut real = buffer::zeros::<R>(self.op, self.n)?;
-            let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
             Ok(Box::new(move |from, to| {
                 // SAFETY: a lane of this length, and room for the points of the transform.
                 unsafe { pad(x.dtype, from, from_len, R::DTYPE, real.as_mut_ptr().cast(), self.n) };
-                plan.process_with_scratch(&mut real, R::lane(&mut half), R::lane(&mut scratch))
+                // SAFETY: a lane of this length.
+                let to: &mut [R::Complex] = unsafe { zeroed(to, out_len) };
+                let (half, others) = to.split_at_mut(self.n / 2 + 1);
+                plan.process_with_scratch(&mut real, R::lane(half), R::lane(&mut scratch))
                     .map_err(|e| self.refused(e))?;
                 if self.direction == Direction::Inverse {
                     half.iter_mut().for_each(|v| *v = v.conj());
                 }
-                self.scale::<R>(&mut half);
-                // SAFETY: a lane of this length.
-                finish(&half, unsafe { lane_mut(to, out_len) });
+                self.scale::<R>(half);
+                // the others are the conjugates of those, from the last one backwards
+                let mirrored = half[1..=others.len()].iter().rev();
+                others.iter_mut().zip(mirrored).for_each(|(v, c)| *v = c.conj());
                 Ok(())
             }))
         };
@@ -145,7 +148,7 @@ impl Pass {
                 // SAFETY: lanes of these lengths.
                 let to: &mut [R] = unsafe {
                     pad(x.dtype, from, from_len, R::Complex::DTYPE, half.as_mut_ptr().cast(), half.len());
-                    lane_mut(to, self.n)
+                    zeroed(to, self.n)
                 };
                 half[0] = R::Complex::from_real(half[0].real());
                 if self.n.is_multiple_of(2) {

@@ -3,18 +3,20 @@
 use super::{
     super::{
         NdArray, Numpyish,
+        buffer::Buffer,
         convert::{Value, computed_in, conversion},
         layout::{self, LaneFn, Lanes},
         parallel::{self, CHEAP, Shared},
         raw::{RawArray, View, view},
         simd::versions,
+        source::Source,
         typed::{Change, Step, changed_by, typed},
     },
     fold::{self, BLOCK, Folding, is_nan},
-    plan::{Block, NO_BLOCK, Reading},
+    plan::{Block, NO_BLOCK, Plan, Reading},
 };
-use crate::{DType, Ordered, Result, rules};
-use std::cmp::Ordering;
+use crate::{Axes, DType, Ordered, Result, rules};
+use std::{cmp::Ordering, ops::Range};
 
 /// Index of the largest element along one axis, the first of equals; the first NaN, if there is one.
 pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
@@ -24,6 +26,16 @@ pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: b
 /// Index of the smallest element along one axis, the first of equals; the first NaN, if there is one.
 pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
     arg("argmin", view(x), axis, keepdims, false)
+}
+
+/// As [`argmax`], of a formula, over a list of one axis.
+pub fn argmax_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    arg_of("argmax", x, axis, keepdims, true)
+}
+
+/// As [`argmin`], of a formula, over a list of one axis.
+pub fn argmin_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    arg_of("argmin", x, axis, keepdims, false)
 }
 
 fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<NdArray<i64>> {
@@ -39,7 +51,10 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
             let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
             let mut scratch = NO_BLOCK;
             // SAFETY: a lane of the array, which is not empty, and room for an index.
-            unsafe { *out.cast::<i64>() = search.best(lane, len, &mut scratch) as i64 };
+            unsafe {
+                *out.cast::<i64>() =
+                    search.best(&search.reading(lane.into()), Lane { start: 0, stride: 1, len }, &mut scratch) as i64
+            };
             Ok(())
         }))
     };
@@ -47,6 +62,44 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     let found: NdArray<i64> =
         typed(unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) })?;
     if keepdims { Ok(found) } else { changed_by(&found, Ok(Change::View(vec![Step::Index(axis, 0)]))) }
+}
+
+/// The lanes of a formula, which are computed as they are searched.
+fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
+    let axes = rules::reduction(op, axis, x.shape.len())?;
+    rules::require_elements(op, x.shape, &axes)?;
+    let plan = Plan::new(op, x.view(), &axes, keepdims);
+    let (len, stride) = axes.first().map_or((1, 1), |&axis| (x.shape[axis], x.strides[axis]));
+    let search = Search::new(computed_in(x.dtype), largest);
+    let reading = search.reading(x);
+    let found = Buffer::new(op, plan.outputs(), DType::Int64)?;
+    parallel::parallel(plan.outputs(), (CHEAP / len.max(1)).max(1), |range| {
+        let mut scratch = NO_BLOCK;
+        for (output, start) in range.clone().zip(plan.starts(range.start)) {
+            // SAFETY: a lane of the formula, which is not empty, and an output of this task alone.
+            unsafe {
+                let index = search.best(&reading, Lane { start, stride, len }, &mut scratch);
+                *found.start().cast::<i64>().add(output) = index as i64;
+            }
+        }
+    });
+    // SAFETY: every index has been written.
+    unsafe { plan.array(found) }
+}
+
+/// Elements along an axis: the offset of the first, from one to the next, and how many there are.
+#[derive(Clone, Copy)]
+struct Lane {
+    start: isize,
+    stride: isize,
+    len: usize,
+}
+
+impl Lane {
+    /// The offset of an element.
+    fn at(&self, index: usize) -> isize {
+        self.start + index as isize * self.stride
+    }
 }
 
 /// How the best element of a lane is found, in the dtype that elements are compared in.
@@ -84,15 +137,20 @@ impl Search {
         Search { dtype, ..search }
     }
 
+    /// Elements as those of the search.
+    fn reading<'a>(&self, x: Source<'a>) -> Reading<'a> {
+        Reading::new(x, conversion(x.dtype, self.dtype), self.dtype.size())
+    }
+
     /// Index of the best element of a lane that is not empty.
     ///
     /// # Safety
-    /// The elements of the lane may be read, and become those of the search.
-    unsafe fn best(&self, lane: View<'_>, len: usize, scratch: &mut Block) -> usize {
-        let reading = Reading::new(lane.into(), conversion(lane.dtype, self.dtype), self.dtype.size());
+    /// The lane is one of what is read, by this search.
+    unsafe fn best(&self, from: &Reading<'_>, lane: Lane, scratch: &mut Block) -> usize {
+        let len = lane.len;
         if len < 2 * CHEAP {
             // SAFETY: the caller's promise.
-            return unsafe { self.best_of_part(&reading, 0, len, scratch).0 };
+            return unsafe { self.best_of_part(from, lane, 0..len, scratch).0 };
         }
         let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
         let bests = Shared::new(&mut parts);
@@ -103,7 +161,7 @@ impl Search {
                 // SAFETY: the parts are those of the lane; each task writes parts of its own.
                 unsafe {
                     bests.part(part..part + 1)[0] =
-                        self.best_of_part(&reading, first, CHEAP.min(len - first), &mut scratch);
+                        self.best_of_part(from, lane, first..len.min(first + CHEAP), &mut scratch);
                 }
             }
         });
@@ -117,25 +175,32 @@ impl Search {
         best.0
     }
 
-    /// Index and value of the best of `n` elements from `first` on. The best of each block is found by the loop that finds a
-    /// maximum; only the best block is searched for it.
-    unsafe fn best_of_part(&self, from: &Reading, first: usize, n: usize, scratch: &mut Block) -> (usize, Value) {
-        let mut best = (0, Value::ZERO);
+    /// Index and value of the best of a part of a lane, in which there is an element. The best of each block is found by the loop that
+    /// finds a maximum; only the best block is searched for it.
+    unsafe fn best_of_part(
+        &self,
+        from: &Reading<'_>,
+        lane: Lane,
+        part: Range<usize>,
+        scratch: &mut Block,
+    ) -> (usize, Value) {
+        let mut best = (part.start, Value::ZERO);
+        let block_at = |start: usize| (lane.at(start), BLOCK.min(part.end - start));
         // SAFETY: the caller's promise: the blocks are those of the lane.
         unsafe {
-            for start in (0..n).step_by(BLOCK) {
-                let len = BLOCK.min(n - start);
-                let block = from.load((first + start) as isize, 1, len, scratch);
+            for start in part.clone().step_by(BLOCK) {
+                let (at, len) = block_at(start);
+                let block = from.load(at, lane.stride, len, scratch);
                 let mut value = Value::ZERO;
                 (self.folding.block)(block, len, std::ptr::null(), value.start_mut());
-                if start == 0 || self.beats(value, best.1) {
+                if start == part.start || self.beats(value, best.1) {
                     best = (start, value);
                 }
             }
             let (start, value) = best;
-            let len = BLOCK.min(n - start);
-            let block = from.load((first + start) as isize, 1, len, scratch);
-            (first + start + (self.find)(block, len, value.start()), value)
+            let (at, len) = block_at(start);
+            let block = from.load(at, lane.stride, len, scratch);
+            (start + (self.find)(block, len, value.start()), value)
         }
     }
 

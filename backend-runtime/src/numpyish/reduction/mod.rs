@@ -9,7 +9,7 @@ mod quantile;
 mod rows;
 mod scan;
 
-pub use arg::{argmax, argmin};
+pub use arg::{argmax, argmax_of, argmin, argmin_of};
 pub use quantile::quantile;
 pub use rows::{FoldLoops, fold, fold_of};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
@@ -94,7 +94,12 @@ pub fn var<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<NdArray<T::Real>> {
-    typed(variance("var", view(x).into(), axis, correction, keepdims, |variance| variance))
+    typed(var_of(view(x).into(), axis, correction, keepdims))
+}
+
+/// The same of what may be a formula, which is computed twice: for the mean, and for the distances from it.
+pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
+    variance("var", x, axis, correction, keepdims, |variance| variance)
 }
 
 /// Standard deviation over axes.
@@ -105,7 +110,12 @@ pub fn std<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<NdArray<T::Real>> {
-    typed(variance("std", view(x).into(), axis, correction, keepdims, f64::sqrt))
+    typed(std_of(view(x).into(), axis, correction, keepdims))
+}
+
+/// The same of what may be a formula, which is computed twice.
+pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
+    variance("std", x, axis, correction, keepdims, f64::sqrt)
 }
 
 fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {

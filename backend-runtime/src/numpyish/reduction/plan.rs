@@ -189,6 +189,11 @@ impl Plan {
         layout::size(&self.reduced)
     }
 
+    /// Where the elements of each output begin that go along an axis, from output number `first` on. It never ends.
+    pub fn starts(&self, first: usize) -> impl Iterator<Item = isize> {
+        Offsets::at(&self.kept, first).map(|offset| self.start + offset)
+    }
+
     /// The result, of its elements in the order of [`Plan::fold`].
     ///
     /// # Safety

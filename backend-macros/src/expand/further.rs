@@ -1,0 +1,38 @@
+//! The trait of a user's table for one more backend: one that an overlay describes, or an enum of backends.
+
+use super::{any::any_of, *};
+
+impl Expand<'_> {
+    /// The trait for the backend of an overlay: rows without a mapping keep the body of the trait, which says that there is none.
+    pub fn further_overlay(&self, column: &Backend) -> TokenStream {
+        let has = |op: &&Op| column.wrap || op.maps.contains_key(&column.name);
+        let ops: Vec<&Op> = self.own().filter(has).collect();
+        self.with_methods(self.implement(&self.trait_path(), column, &ops))
+    }
+
+    /// The trait for an enum of backends.
+    pub fn further_any(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
+        let ops: Vec<&Op> = self.own().collect();
+        self.with_methods(self.implement_any_of(&self.trait_path(), &any_of(name, types), &ops, false))
+    }
+
+    /// The path of the user's trait.
+    fn trait_path(&self) -> TokenStream {
+        let (home, name) = (self.home(), &self.extension);
+        quote!(#home #name)
+    }
+
+    /// Code in which the ops of the base table and of the user's are methods, whatever the module that it is in has in scope.
+    fn with_methods(&self, code: TokenStream) -> TokenStream {
+        let (root, path) = (&self.root, self.trait_path());
+        let groups = self.model.groups.iter().map(|group| id(&camel(&group.name)));
+        quote! {
+            #[allow(unused_imports, unused_parens, clippy::all)]
+            const _: () = {
+                #(use #root::#groups as _;)*
+                use #path as _;
+                #code
+            };
+        }
+    }
+}

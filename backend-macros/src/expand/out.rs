@@ -1,0 +1,148 @@
+//! Rows as methods of an array that gets the result: `b.out(&mut y).exp(&x)?`.
+
+use super::*;
+use proc_macro2::{Group, TokenTree};
+
+/// Dtypes that results have whatever the dtype of the row is.
+const FIXED: [(Elem, &str); 4] =
+    [(Elem::Bool, "bool"), (Elem::UInt8, "u8"), (Elem::Int32, "i32"), (Elem::Int64, "i64")];
+
+impl Expand<'_> {
+    /// The methods of the rows. Each is over a backend `B` and an array of `U`.
+    pub(super) fn outs(&self) -> TokenStream {
+        let (rt, root) = (self.rt(), &self.root);
+        let is_one = |op: &&Op| matches!(op.result, Out::One(_)) && op.target().is_none() && !op.options_hold_arrays();
+        let rows = || self.own().filter(is_one);
+        let is_fixed = |op: &Op| FIXED.iter().any(|(elem, _)| *elem == op.result.elem());
+        let any = rows().filter(|op| !is_fixed(op)).map(|op| self.out_methods(op, &quote!(U)));
+        let fixed = FIXED.into_iter().filter_map(|(elem, ty)| {
+            let ty = id(ty);
+            let mut methods =
+                rows().filter(|op| op.result.elem() == elem).map(|op| self.out_methods(op, &quote!(#ty))).peekable();
+            methods.peek()?;
+            Some(quote! {
+                /// The rows with results of this dtype.
+                impl<B: #root::Backend> #root::Out<'_, B, #ty> { #(#methods)* }
+            })
+        });
+        quote! {
+            /// The rows of the op table that give one array.
+            impl<B: #root::Backend, U: #rt::Element> #root::Out<'_, B, U> { #(#any)* }
+            #(#fixed)*
+        }
+    }
+
+    /// The method of a row, and its twin with options.
+    fn out_methods(&self, op: &Op, result: &TokenStream) -> TokenStream {
+        let (rt, name, items) = (self.rt(), id(&op.name), self.ops_module());
+        let markers: Vec<Ident> = (1..=op.inputs().count()).map(|i| format_ident!("K{i}")).collect();
+        let of_result = op.result.elem() == Elem::T;
+        let (mut next, none) = (markers.iter(), hidden("K"));
+        let params: Vec<TokenStream> = op
+            .positional()
+            .map(|p| {
+                let n = id(&p.name);
+                let marker = if matches!(p.kind, Kind::Operand(_)) { next.next() } else { None };
+                let ty = self.code(&p.kind, op, marker.unwrap_or(&none)).method;
+                let ty = renamed(ty, of_result);
+                quote!(#n: #ty)
+            })
+            .collect();
+        let used = markers.len() - next.len();
+        let markers = &markers[..used];
+        let bound = self.bound(&op.set, &quote!());
+        // the dtype of the row, told by that of the result
+        let dtype = match op.result.elem() {
+            Elem::T => None,
+            Elem::U | Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64 => Some(quote!(T: #bound,)),
+            elem => {
+                let of = elem_name(elem, op);
+                Some(quote!(T: #bound<#of = #result>,))
+            }
+        };
+        let of_result = match (op.result.elem(), &op.second_set) {
+            (Elem::T, _) => Some(quote!(where U: #bound)),
+            (Elem::U, Some(set)) => {
+                let bound = self.bound(set, &quote!());
+                Some(quote!(where U: #bound))
+            }
+            _ => None,
+        };
+        let computed = if op.is_elementwise() { self.out_each(op) } else { self.out_call(op) };
+        let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(_)));
+        let lifetime = borrows.then(|| quote!('a,));
+        let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
+        let method = |name: &Ident, doc: &str, options: Option<TokenStream>, body: &TokenStream| {
+            quote! {
+                #[doc = #doc]
+                #[inline]
+                pub fn #name<#lifetime #dtype #(#markers),*>(self, #(#params,)* #options) -> #rt::Result<()> #of_result { #body }
+            }
+        };
+        if !op.has_options() {
+            return method(&name, &doc, None, &computed);
+        }
+        let (twin, path, options) = (format_ident!("{}_with", op.name), self.options_path(op), hidden("options"));
+        let given = op.positional().map(|p| id(&p.name));
+        let plain = method(&name, &doc, None, &quote!(self.#twin(#(#given,)* #path::new())));
+        let doc = format!("As [`Out::{}`](crate::Out::{}), with options.", op.name, op.name);
+        let twin = method(&twin, &doc, Some(quote!(#options: #path)), &computed);
+        quote!(#plain #twin)
+    }
+
+    /// The result of a scalar expression, written over the array's memory where that can be.
+    fn out_each(&self, op: &Op) -> TokenStream {
+        let (rt, prepare) = (self.rt(), self.prepare(op));
+        let inputs = op.inputs().map(|p| {
+            let n = id(&p.name);
+            if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
+        });
+        let (second, to) = match op.second {
+            None => (quote!(), quote!()),
+            Some(_) => (quote!(::<U>), quote!(to: ::core::marker::PhantomData)),
+        };
+        let (scalar, fields) = (self.scalar_path(op), op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name)));
+        let row = quote!(&#scalar #second { #(#fields,)* #to });
+        if op.mixes_dtypes() {
+            let each = format_ident!("each_of{}", op.inputs().count());
+            return quote!(#prepare self.within.#each(#row, (#(#inputs,)*)));
+        }
+        quote!(#prepare self.within.each(#row, [#(#inputs),*]))
+    }
+
+    /// The result of an op, in the place of the array.
+    fn out_call(&self, op: &Op) -> TokenStream {
+        let name = &op.name;
+        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
+        let given = op.positional().map(|p| id(&p.name));
+        let options = op.has_options().then(|| hidden("options"));
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).map(|_| quote!(, _));
+        let second = op.second.as_ref().map(|_| quote!(U,));
+        let dtype = if op.result.elem() == Elem::T { id("U") } else { id("T") };
+        quote! {
+            let value = self.within.backend().#method::<#second #dtype #(#markers)*>(#(#given,)* #options)?;
+            self.within.set(#name, value)
+        }
+    }
+}
+
+/// The name of the dtype that a row's dtype has for a result.
+fn elem_name(of: Elem, op: &Op) -> Ident {
+    // `T::Real` and the like
+    let last = elem(of, op).into_iter().last();
+    match last {
+        Some(TokenTree::Ident(name)) => name,
+        _ => id("Out"),
+    }
+}
+
+/// A type of a method of a backend, over the backend `B`; with the dtype of the result, `U`, in the place of `T`.
+fn renamed(ty: TokenStream, of_result: bool) -> TokenStream {
+    let token = |token| match token {
+        TokenTree::Ident(name) if name == "Self" => TokenTree::Ident(id("B")),
+        TokenTree::Ident(name) if of_result && name == "T" => TokenTree::Ident(id("U")),
+        TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), renamed(group.stream(), of_result))),
+        other => other,
+    };
+    ty.into_iter().map(token).collect()
+}

@@ -1,0 +1,92 @@
+//! `backend_my_ops! { .. }`: the trait of a user's table for backends that are not of the base table.
+
+use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input};
+use op_table::{Model, Report, Role, Source, check, parse};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::LitStr;
+
+/// The macro that the expansion of a user's table exports: by it other crates reach the table, as text.
+pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
+    let root = &input.root;
+    // of the crate in which the user wrote the name, not of the facade, whose macro this is within
+    let here = quote_spanned!(name.span() => $crate);
+    let exported = format_ident!("backend_{}", snake(&name.to_string()));
+    let doc = format!(
+        "The ops of [`{name}`] on one more backend: `{exported}! {{ overlay = \"naive.toml\" }}` on that of an overlay, \
+         `{exported}! {{ any = Mine, of = [Numpyish, MyBackend] }}` on an enum of backends, all of which have them.\n\n\
+         An overlay for it may have rows for these ops. What it says nothing of is inherited as in the base table: expressions where the \
+         backend has `each`, compositions, functions over any backend; other ops answer `Unsupported`. A backend that wraps another has \
+         all ops that the one within has."
+    );
+    quote! {
+        #[doc = #doc]
+        #[macro_export]
+        macro_rules! #exported {
+            ($($t:tt)*) => { #root::backend! { rows = #table, trait = #here::#name, $($t)* } };
+        }
+    }
+}
+
+/// The table, whose own call reports what is wrong with it.
+fn user_table(rows: &LitStr) -> Source {
+    Source { name: "the table of the trait".into(), text: rows.value() }
+}
+
+/// The trait of the rows for the overlay or the enum of the call.
+pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> {
+    let (table, mut unsaid) = (user_table(rows), Report::default());
+    let mut model = base_model(input, &mut unsaid);
+    parse(&table, Role::Own, &mut model, &mut unsaid);
+    check(&table, &mut model, &mut unsaid);
+    if !unsaid.is_empty() {
+        model.keep_what_is_right();
+    }
+    let expand = Expand::new(&model, input);
+    if let (Some(name), true) = (&input.extension, expand.is_of_every_backend() && unsaid.is_empty()) {
+        let message = format!("every backend has `{name}`: no row of its table is for one library");
+        return Err(syn::Error::new(input.file_span(), message).into_compile_error());
+    }
+    match &input.any {
+        Some(any) => Ok(expand.further_any(any, &input.of)),
+        None => overlay(input, &table, unsaid.is_empty()),
+    }
+}
+
+/// The trait for the backend of an overlay. Where the table has mistakes no row is inherited.
+fn overlay(input: &Input, table: &Source, is_right: bool) -> Result<TokenStream, TokenStream> {
+    let (source, path) = input.read()?;
+    let (mut report, mut unsaid) = (Report::default(), Report::default());
+    let mut model = base_model(input, &mut unsaid);
+    parse(table, Role::Own, &mut model, &mut unsaid);
+    parse(&source, Role::Overlay, &mut model, &mut report);
+    let column = model.backends.iter().find(|b| b.own).cloned();
+    if column.is_none() && report.is_empty() {
+        report.at(&source, 0..0, "an overlay has a `[backend.name]`", None);
+    }
+    if let Some(column) = &column {
+        inherit(&mut model, column);
+    }
+    let own: Vec<bool> = model.ops.iter().map(|op| op.own).collect();
+    settle(&source, &mut model, &mut report, is_right);
+    model.ops.iter_mut().zip(own).for_each(|(op, own)| op.own = own);
+    let errors = (!report.is_empty()).then(|| errors(report, input.file_span()));
+    if errors.is_some() || !is_right {
+        model.keep_what_is_right();
+        model.ops.iter_mut().for_each(|op| op.maps.clear());
+    }
+    let items = column.map(|column| Expand::new(&model, input).further_overlay(&column));
+    let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items };
+    match errors {
+        None => Ok(expanded),
+        Some(errors) => Err(quote!(#errors #expanded)),
+    }
+}
+
+/// Checks what the overlay says: what its rows are made of was checked where they are.
+fn settle(source: &Source, model: &mut Model, report: &mut Report, is_right: bool) {
+    if is_right {
+        model.ops.iter_mut().for_each(|op| op.own = false);
+        check(source, model, report);
+    }
+}

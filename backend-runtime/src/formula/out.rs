@@ -1,0 +1,175 @@
+//! Results in memory that is there: `b.out(&mut y).exp(&x)?`.
+
+use super::{mixed::CallOf, run::Call};
+use crate::{
+    ArrayAttributes, Arrays, DType, EachSource, Element, Elements, Error, Operand, Result,
+    numpyish::{
+        kernel::{self, Kernel, kernel, kernel_of},
+        raw::View,
+    },
+    rules,
+};
+use std::{any::Any, ptr};
+
+/// An array that gets the result of a scalar expression.
+pub struct Out<'y, B: Arrays, U: Element> {
+    b: &'y B,
+    y: &'y mut B::Array<U>,
+}
+
+/// An operand whose dtype is known at run time.
+pub struct Given<'a> {
+    shape: &'a [usize],
+    /// Its memory, where that is the host's.
+    view: Option<View<'a>>,
+    input: Option<Input<'a>>,
+}
+
+/// An operand of a kernel of the backend.
+#[derive(Clone, Copy)]
+pub enum Input<'a> {
+    /// What [`Arrays::fused_input`] says of an array.
+    Array(&'a dyn Any),
+    /// One value for all elements: its dtype, and its bytes in the place of the first ones.
+    Scalar(DType, [u8; 16]),
+}
+
+/// The bytes of an element, and zeros.
+fn bytes_of<T: Element>(x: T) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    // SAFETY: an element is at most 16 bytes and has no padding.
+    unsafe { ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
+    bytes
+}
+
+impl<'a> Given<'a> {
+    fn of<B: Arrays, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Given<'a> {
+        match x {
+            Operand::Array(x) => Given {
+                shape: ArrayAttributes::shape(&**x),
+                view: b.host_view(&**x).map(|view| view.view()),
+                input: b.fused_input(&**x).map(Input::Array),
+            },
+            Operand::Scalar(x) => Given {
+                shape: &[],
+                view: Some(View { start: ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }),
+                input: Some(Input::Scalar(T::DTYPE, bytes_of(*x))),
+            },
+        }
+    }
+}
+
+impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
+    /// Results of ops of `b` go to `y`.
+    #[inline(always)]
+    pub fn new(b: &'y B, y: &'y mut B::Array<U>) -> Self {
+        Out { b, y }
+    }
+
+    /// The result of a row over operands of one dtype.
+    ///
+    /// # Errors
+    /// A result of another shape than the array's, and what the op refuses: the array is then what it was.
+    pub fn each<const N: usize, T: Element, F>(mut self, op: &F, x: [Operand<'_, B, T>; N]) -> Result<()>
+    where
+        F: Call<N, B, T, Out = U> + EachSource,
+    {
+        let given = x.each_ref().map(|x| Given::of(self.b, x));
+        // SAFETY: the kernel is that of the op over so many operands of this dtype.
+        if !unsafe { self.is_done(op, kernel::<N, T, F>(), T::DTYPE, &given)? } {
+            *self.y = op.call(self.b, x)?;
+        }
+        Ok(())
+    }
+
+    /// The backend that computes.
+    #[inline(always)]
+    pub fn backend(&self) -> &'y B {
+        self.b
+    }
+
+    /// Takes the result of another row, in the place of the array.
+    ///
+    /// # Errors
+    /// A result of another shape than the array's, which stays.
+    pub fn set(self, op: &'static str, value: B::Array<U>) -> Result<()> {
+        self.check(op, ArrayAttributes::shape(&value))?;
+        *self.y = value;
+        Ok(())
+    }
+
+    /// Whether a result of this shape is one for the array.
+    fn check(&self, op: &'static str, shape: &[usize]) -> Result<()> {
+        let expected = ArrayAttributes::shape(&*self.y);
+        if shape == expected {
+            return Ok(());
+        }
+        let why = format!("does not fit the array that it is written to, whose shape is {expected:?}");
+        Err(Error::shape(op, shape, why))
+    }
+
+    /// Whether the result was written to the array; else nothing was done.
+    ///
+    /// # Safety
+    /// The kernel is that of the op, over these operands.
+    unsafe fn is_done<F: EachSource>(
+        &mut self,
+        op: &F,
+        kernel: &'static Kernel,
+        of: DType,
+        given: &[Given<'_>],
+    ) -> Result<bool> {
+        self.check(F::NAME, &rules::broadcast_all(F::NAME, given.iter().map(|x| x.shape))?)?;
+        let Out { b, y } = self;
+        let alone = b.is_alone(y);
+        let views: Option<Vec<View<'_>>> = given.iter().map(|x| x.view).collect();
+        if let (Some(views), Some(out)) = (views, b.host_view(&**y)) {
+            let op = ptr::from_ref(op).cast();
+            // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand is in it.
+            unsafe {
+                if !alone || !kernel::run_over(kernel, op, &views, out.view()) {
+                    **y = b.from_ndarray(U::numpyish_run(kernel, op, &views)?)?;
+                }
+            }
+            return Ok(true);
+        }
+        let inputs: Option<Vec<Input<'_>>> = given.iter().map(|x| x.input).collect();
+        if const { B::FUSES }
+            && alone
+            && let (Some(inputs), Some(out)) = (inputs, b.fused_input(&**y))
+            && let Some(done) = b.fused_each(op, of, &inputs, out)
+        {
+            return done.map(|()| true);
+        }
+        Ok(false)
+    }
+}
+
+/// Rows over operands of several dtypes.
+macro_rules! of_several {
+    ($($name:ident $($t:ident $at:tt),*;)*) => {
+        impl<B: Arrays, V: Element> Out<'_, B, V> {$(
+            /// As [`Out::each`], over operands of these dtypes.
+            ///
+            /// # Errors
+            /// As those of [`Out::each`].
+            pub fn $name<$($t: Element,)* F>(mut self, op: &F, x: ($(Operand<'_, B, $t>,)*)) -> Result<()>
+            where
+                F: CallOf<B, ($($t,)*), Out = V> + EachSource,
+            {
+                let given = [$(Given::of(self.b, &x.$at)),*];
+                let of = <($($t,)*)>::DTYPES[F::INPUT_OF_T];
+                // SAFETY: the kernel is that of the op over operands of these dtypes.
+                if !unsafe { self.is_done(op, kernel_of::<($($t,)*), F>(), of, &given)? } {
+                    *self.y = op.call_of(self.b, x)?;
+                }
+                Ok(())
+            }
+        )*}
+    };
+}
+of_several! {
+    each_of1 X 0;
+    each_of2 X 0, Y 1;
+    each_of3 X 0, Y 1, Z 2;
+}

@@ -1,0 +1,192 @@
+//! Tasks of one loop, for the thread that calls and whichever threads of rayon's pool come in time.
+//!
+//! rayon's own loops hand everything to the pool when a thread outside of it calls, and that thread sleeps until it is woken: some
+//! 20 microseconds for each loop, which is as long as many of them take. Here the calling thread begins at once and takes one
+//! task after the other; a thread that comes when no task is left goes away again, and nobody waits for it.
+
+use std::{
+    any::Any,
+    hint,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::{self, Thread},
+};
+
+/// How often the calling thread looks whether the others are done before it sleeps: some 10 microseconds.
+const LOOKS: usize = 1 << 9;
+
+/// In [`Team::others`]: nobody may enter any more.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+struct Team {
+    /// The loop, which is there for as long as the calling thread waits for whoever is inside.
+    task: *const (dyn Fn(usize) + Sync),
+    /// How many tasks there are, and the next one to be taken.
+    tasks: usize,
+    next: AtomicUsize,
+    /// How many threads other than the calling one are inside, and [`CLOSED`].
+    others: AtomicUsize,
+    caller: Thread,
+    /// What a task panicked with in another thread.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: the task is `Sync`, and the rest is by itself.
+unsafe impl Send for Team {}
+// SAFETY: as above.
+unsafe impl Sync for Team {}
+
+/// Runs `task` once for each number below `tasks`, on at most `threads` threads, of which this is one.
+///
+/// # Panics
+/// If a task does, after all others have come to an end.
+pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
+    let task: *const (dyn Fn(usize) + Sync + '_) = task;
+    let team = Arc::new(Team {
+        // SAFETY: only the lifetime changes; `Closing` sees to it that nobody uses the task after this function.
+        task: unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(task) },
+        tasks,
+        next: AtomicUsize::new(0),
+        others: AtomicUsize::new(0),
+        caller: thread::current(),
+        panic: Mutex::new(None),
+    });
+    let closing = Closing(&team);
+    invite(&team, 1, threads.min(tasks));
+    team.work();
+    drop(closing);
+    let panicked = team.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(why) = panicked {
+        resume_unwind(why);
+    }
+}
+
+/// Asks the pool for two more threads: those that come ask for more, so that no thread asks for all.
+fn invite(team: &Arc<Team>, place: usize, threads: usize) {
+    for place in [2 * place, 2 * place + 1] {
+        if place <= threads {
+            let team = team.clone();
+            rayon::spawn(move || {
+                if team.enter() {
+                    invite(&team, place, threads);
+                    if let Err(why) = catch_unwind(AssertUnwindSafe(|| team.work())) {
+                        team.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+                    }
+                    team.leave();
+                }
+            });
+        }
+    }
+}
+
+impl Team {
+    /// Takes tasks until none is left.
+    fn work(&self) {
+        loop {
+            let i = self.next.fetch_add(1, Ordering::Relaxed);
+            if i >= self.tasks {
+                return;
+            }
+            // SAFETY: the calling thread has the task alive, since it is here itself or this thread is counted as inside.
+            unsafe { (*self.task)(i) };
+        }
+    }
+
+    /// Whether this thread is counted as inside now.
+    fn enter(&self) -> bool {
+        if self.next.load(Ordering::Relaxed) >= self.tasks {
+            return false;
+        }
+        let enter = |n: usize| if n & CLOSED == 0 { Some(n + 1) } else { None };
+        self.others.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter).is_ok()
+    }
+
+    fn leave(&self) {
+        let caller = self.caller.clone();
+        if self.others.fetch_sub(1, Ordering::Release) == CLOSED + 1 {
+            caller.unpark();
+        }
+    }
+}
+
+/// Lets nobody in any more and waits for those that are inside, when it is dropped: also if a task panics in the calling thread.
+struct Closing<'a>(&'a Team);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        // what is left is not begun: there is something only after a panic
+        self.0.next.fetch_max(self.0.tasks, Ordering::Relaxed);
+        self.0.others.fetch_or(CLOSED, Ordering::Relaxed);
+        let mut looks = 0;
+        while self.0.others.load(Ordering::Acquire) != CLOSED {
+            if looks < LOOKS {
+                looks += 1;
+                hint::spin_loop();
+            } else {
+                thread::park();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn every_task_runs_once_on_any_number_of_threads() {
+        for _ in 0..200 {
+            for (tasks, threads) in [(0, 4), (1, 4), (2, 2), (7, 3), (100, 8), (64, 64)] {
+                let runs: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
+                run(tasks, threads, &|i| _ = runs[i].fetch_add(1, Ordering::Relaxed));
+                assert!(runs.iter().all(|n| n.load(Ordering::Relaxed) == 1), "{tasks} {threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn tasks_within_tasks_end() {
+        let count = AtomicUsize::new(0);
+        rayon::join(
+            || run(8, 4, &|_| run(8, 4, &|_| _ = count.fetch_add(1, Ordering::Relaxed))),
+            || run(8, 4, &|_| run(8, 4, &|_| _ = count.fetch_add(1, Ordering::Relaxed))),
+        );
+        assert_eq!(count.into_inner(), 128);
+    }
+
+    #[test]
+    fn a_panic_comes_to_the_caller_when_nobody_is_inside() {
+        for panics in [0, 3, 15] {
+            let (inside, late) = (AtomicUsize::new(0), AtomicBool::new(false));
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                run(16, 4, &|i| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    thread::yield_now();
+                    if i == panics {
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        panic!("task {i}");
+                    }
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                });
+            }));
+            late.store(inside.load(Ordering::SeqCst) != 0, Ordering::SeqCst);
+            let message = caught.unwrap_err().downcast_ref::<String>().cloned();
+            assert_eq!(message, Some(format!("task {panics}")));
+            assert!(!late.into_inner(), "a task was still running");
+        }
+    }
+
+    #[test]
+    fn a_slow_task_is_waited_for() {
+        let done = AtomicUsize::new(0);
+        run(2, 2, &|_| {
+            thread::sleep(std::time::Duration::from_millis(20));
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(done.into_inner(), 2);
+    }
+}
