@@ -345,6 +345,8 @@ impl Expand<'_> {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + super::#extension),
+            // a row that has a mistake there
+            None if op.group.is_empty() => quote!(super::Backend),
             None => {
                 let group = id(&camel(&op.group));
                 quote!(super::#group)

@@ -242,8 +242,11 @@ fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(R
     Ok((array(op, shape, w, x.dtype.to_real())?, v))
 }
 
+/// What [`eig`] gives: values, vectors.
+type Eig<T> = (NdArray<<T as Float>::Complex>, NdArray<<T as Float>::Complex>);
+
 /// Eigenvalues and eigenvectors.
-pub fn eig<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T::Complex>, NdArray<T::Complex>)> {
+pub fn eig<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<Eig<T>> {
     let (w, v) = in_double!(T::DTYPE, S => general::<S>("eig", view(x), true))?;
     Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eig")))?))
 }

@@ -187,8 +187,11 @@ pub fn eigvalsh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray
     on.array(on.call(&ops::LINALG_EIGVALSH, args![x, "L"])?)
 }
 
+/// What [`eig`] gives: values, vectors.
+type Eig<T> = (TorchArray<<T as Float>::Complex>, TorchArray<<T as Float>::Complex>);
+
 /// Eigenvalues and eigenvectors.
-pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T::Complex>, TorchArray<T::Complex>)> {
+pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<Eig<T>> {
     let on = b.on("eig");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;
     if x.tensor().size() == 0 {
