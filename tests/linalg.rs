@@ -31,7 +31,7 @@ fn adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> B::Array<T> {
 fn near<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, y: &B::Array<T>, what: &str) {
     assert_eq!(b.shape(x), b.shape(y), "{what}");
     let tolerance = if matches!(T::DTYPE, DType::Float32 | DType::Complex64) { 2e-4 } else { 1e-11 };
-    let largest = |x: &B::Array<T>| b.item(b.max(&b.abs(x).unwrap(), ..).unwrap()).unwrap().cast::<f64>();
+    let largest = |x: &B::Array<T>| b.item(b.max(b.abs(x).unwrap(), ..).unwrap()).unwrap().cast::<f64>();
     if b.shape(x).contains(&0) {
         return;
     }
@@ -52,27 +52,27 @@ fn shapes() -> Vec<Vec<usize>> {
 
 fn factors<B: Backend, T: WideFloat>(b: &B) {
     for shape in shapes() {
-        let backwards = b.flip(&noise::<B, T>(b, 1, &shape), -1).unwrap();
+        let backwards = b.flip(noise::<B, T>(b, 1, &shape), -1).unwrap();
         for x in [noise::<B, T>(b, 2, &shape), backwards] {
             let what = format!("{shape:?}");
             let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
             let identity = |n: usize| {
                 let all = [&shape[..shape.len() - 2], &[n, n]].concat();
-                b.broadcast_to(&b.eye::<T>(n).unwrap(), all).unwrap()
+                b.broadcast_to(b.eye::<T>(n).unwrap(), all).unwrap()
             };
             for mode in [QrMode::Reduced, QrMode::Complete] {
                 let QrResult { q, r } = b.qr_with(&x, QrOptions::new().mode(mode)).unwrap();
                 near(b, &b.matmul(&q, &r).unwrap(), &x, &what);
                 let inner = if mode == QrMode::Complete { m } else { m.min(n) };
-                near(b, &b.matmul(&adjoint(b, &q), &q).unwrap(), &identity(inner), &what);
+                near(b, &b.matmul(adjoint(b, &q), &q).unwrap(), &identity(inner), &what);
                 near(b, &b.triu(&r).unwrap(), &r, &what);
             }
             let SvdResult { u, s, vh } = b.svd_with(&x, SvdOptions::new().full_matrices(false)).unwrap();
-            let scaled = b.multiply(&u, &b.expand_dims(&real::<B, T>(b, &s), -2).unwrap()).unwrap();
+            let scaled = b.multiply(&u, &b.expand_dims(real::<B, T>(b, &s), -2).unwrap()).unwrap();
             near(b, &b.matmul(&scaled, &vh).unwrap(), &x, &what);
             near(b, &real::<B, T>(b, &b.svdvals(&x).unwrap()), &real::<B, T>(b, &s), &what);
             let inverse = b.pinv(&x).unwrap();
-            let back = b.matmul(&b.matmul(&x, &inverse).unwrap(), &x).unwrap();
+            let back = b.matmul(b.matmul(&x, &inverse).unwrap(), &x).unwrap();
             near(b, &back, &x, &what);
             if m == n {
                 square(b, &x, &identity(n), &what);
@@ -82,24 +82,24 @@ fn factors<B: Backend, T: WideFloat>(b: &B) {
 }
 
 fn square<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, identity: &B::Array<T>, what: &str) {
-    near(b, &b.matmul(x, &b.inv(x).unwrap()).unwrap(), identity, what);
+    near(b, &b.matmul(x, b.inv(x).unwrap()).unwrap(), identity, what);
     let SlogdetResult { sign, logabsdet } = b.slogdet(x).unwrap();
     let det = b.multiply(&sign, &real::<B, T>(b, &b.exp(&logabsdet).unwrap())).unwrap();
     let ratio = b.divide(&b.det(x).unwrap(), &det).unwrap();
     near(b, &ratio, &b.ones_like(&ratio).unwrap(), what);
 
     // a Hermitian matrix above 0
-    let h = b.add(&b.matmul(x, &adjoint(b, x)).unwrap(), identity).unwrap();
+    let h = b.add(&b.matmul(x, adjoint(b, x)).unwrap(), identity).unwrap();
     let EighResult { eigenvalues, eigenvectors } = b.eigh(&h).unwrap();
-    let scaled = b.multiply(&eigenvectors, &b.expand_dims(&real::<B, T>(b, &eigenvalues), -2).unwrap()).unwrap();
-    near(b, &b.matmul(&scaled, &adjoint(b, &eigenvectors)).unwrap(), &h, what);
+    let scaled = b.multiply(&eigenvectors, &b.expand_dims(real::<B, T>(b, &eigenvalues), -2).unwrap()).unwrap();
+    near(b, &b.matmul(&scaled, adjoint(b, &eigenvectors)).unwrap(), &h, what);
     let lower = b.cholesky(&h).unwrap();
-    near(b, &b.matmul(&lower, &adjoint(b, &lower)).unwrap(), &h, what);
+    near(b, &b.matmul(&lower, adjoint(b, &lower)).unwrap(), &h, what);
     let upper = b.cholesky_with(&h, CholeskyOptions::new().upper(true)).unwrap();
     near(b, &upper, &adjoint(b, &lower), what);
     let solved = b.solve_triangular_with(&lower, &h, SolveTriangularOptions::new().lower(true)).unwrap();
     near(b, &solved, &adjoint(b, &lower), what);
-    near(b, &b.solve(&h, x).unwrap(), &b.matmul(&b.inv(&h).unwrap(), x).unwrap(), what);
+    near(b, &b.solve(&h, x).unwrap(), &b.matmul(b.inv(&h).unwrap(), x).unwrap(), what);
 }
 
 fn eigenvectors<B: Backend, T: WideFloat<Complex: WideFloat>>(b: &B) {
@@ -109,7 +109,7 @@ fn eigenvectors<B: Backend, T: WideFloat<Complex: WideFloat>>(b: &B) {
         let wide = b.astype::<T::Complex, _>(&x).unwrap();
         let scaled = b.multiply(&eigenvectors, &b.expand_dims(&eigenvalues, -2).unwrap()).unwrap();
         near(b, &b.matmul(&wide, &eigenvectors).unwrap(), &scaled, &format!("{shape:?}"));
-        let traces = b.sum(&b.eigvals(&x).unwrap(), -1).unwrap();
+        let traces = b.sum(b.eigvals(&x).unwrap(), -1).unwrap();
         near(b, &traces, &b.astype::<T::Complex, _>(b.trace(&x).unwrap()).unwrap(), &format!("{shape:?}"));
     }
 }
@@ -119,18 +119,18 @@ fn least_squares<B: Backend, T: WideFloat>(b: &B) {
     let (x, y) = (noise::<B, T>(b, 4, &[3, 5]), noise::<B, T>(b, 5, &[3]));
     let LstsqResult { solution, rank, .. } = b.lstsq(&x, &y).unwrap();
     near(b, &b.matmul(&x, &solution).unwrap(), &y, "an exact solution");
-    near(b, &solution, &b.matmul(&b.pinv(&x).unwrap(), &y).unwrap(), "of the smallest norm");
+    near(b, &solution, &b.matmul(b.pinv(&x).unwrap(), &y).unwrap(), "of the smallest norm");
     assert_eq!(b.item(rank).unwrap(), 3);
     // a matrix of rank 2
-    let x = b.matmul(&noise::<B, T>(b, 6, &[4, 7, 2]), &noise::<B, T>(b, 7, &[2, 6])).unwrap();
+    let x = b.matmul(noise::<B, T>(b, 6, &[4, 7, 2]), noise::<B, T>(b, 7, &[2, 6])).unwrap();
     assert_eq!(b.to_vec(b.matrix_rank(&x).unwrap()).unwrap(), [2; 4]);
     // the exponential of a skew-Hermitian matrix is unitary, and that of its half squared
     let x = noise::<B, T>(b, 8, &[3, 6, 6]);
     let skew = b.subtract(&x, &adjoint(b, &x)).unwrap();
     let power = b.expm(&skew).unwrap();
-    let identity = b.broadcast_to(&b.eye::<T>(6).unwrap(), [3, 6, 6]).unwrap();
-    near(b, &b.matmul(&power, &adjoint(b, &power)).unwrap(), &identity, "unitary");
-    let half = b.expm(&b.multiply(&skew, T::from_f64(0.5)).unwrap()).unwrap();
+    let identity = b.broadcast_to(b.eye::<T>(6).unwrap(), [3, 6, 6]).unwrap();
+    near(b, &b.matmul(&power, adjoint(b, &power)).unwrap(), &identity, "unitary");
+    let half = b.expm(b.multiply(&skew, T::from_f64(0.5)).unwrap()).unwrap();
     near(b, &b.matmul(&half, &half).unwrap(), &power, "half");
 }
 
@@ -156,7 +156,7 @@ fn refusals<B: Backend>(b: &B) {
     // nothing hangs, and what is decided by NaN has no answer
     for unknown in [f64::NAN, f64::INFINITY] {
         let mut x = b.eye::<f64>(3).unwrap();
-        b.set(&mut x, &[Index::Slice(1.into()), Index::Slice(0.into())], unknown).unwrap();
+        b.set(&mut x, [Index::Slice(1.into()), Index::Slice(0.into())], unknown).unwrap();
         let finite = |op: &str| format!("{op}: an element is infinite or NaN");
         assert_eq!(error(b.svd(&x)), finite("svd"));
         assert_eq!(error(b.svdvals(&x)), finite("svdvals"));
