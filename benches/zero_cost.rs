@@ -51,6 +51,8 @@ struct Inputs {
     y: HostArray<f64>,
     any_x: AnyArray<f64>,
     any_y: AnyArray<f64>,
+    /// The elements of `x` in lanes of ten.
+    lanes: HostArray<f64>,
 }
 
 impl Inputs {
@@ -59,12 +61,13 @@ impl Inputs {
         let any = AnyBackend::from(b.clone());
         let (x, y) = (b.linspace(0.0, 1.0, n)?, b.linspace(1.0, 2.0, n)?);
         let (any_x, any_y) = (AnyArray::Numpyish(x.clone()), AnyArray::Numpyish(y.clone()));
-        Ok(Inputs { b, any, x, y, any_x, any_y })
+        let lanes = b.reshape(&x, [-1, 10])?;
+        Ok(Inputs { b, any, x, y, any_x, any_y, lanes })
     }
 
     /// Every way to call, by name.
     fn call(&self, name: &str) -> Result<()> {
-        let Inputs { b, any, x, y, any_x, any_y } = black_box(self);
+        let Inputs { b, any, x, y, any_x, any_y, .. } = black_box(self);
         match name {
             "add_by_hand" => drop(black_box(add_by_hand(b, x, y)?)),
             "add_generic" => drop(black_box(add_generic(b, x, y)?)),
@@ -73,6 +76,26 @@ impl Inputs {
             "expression_generic" => drop(black_box(expression_generic(b, x, y)?)),
             "expression_formula" => drop(black_box(expression_formula(b, x, y)?)),
             "expression_any" => drop(black_box(expression_generic(any, any_x, any_y)?)),
+            other => self.small(other)?,
+        }
+        Ok(())
+    }
+
+    /// Calls that are counted only.
+    #[inline(never)]
+    fn small(&self, name: &str) -> Result<()> {
+        let Inputs { b, x, y, lanes, .. } = black_box(self);
+        match name {
+            "reshape" => drop(black_box(b.reshape(x, [-1, 1])?)),
+            "permute_dims" => drop(black_box(b.permute_dims(x, [0])?)),
+            "expand_dims" => drop(black_box(b.expand_dims(x, 0)?)),
+            "getitem" => drop(black_box(b.getitem(x, [Slice::from(1..)])?)),
+            "stack" => drop(black_box(b.stack([x, y])?)),
+            "nonzero" => drop(black_box(b.nonzero(x)?)),
+            "argwhere" => drop(black_box(b.argwhere(x)?)),
+            "argmax" => drop(black_box(b.argmax(x, 0)?)),
+            "argmax_lanes" => drop(black_box(b.argmax(lanes, 1)?)),
+            "sum" => drop(black_box(b.sum(x, ..)?)),
             other => return Err(Error::argument("zero_cost", format!("no bench `{other}`"))),
         }
         Ok(())

@@ -493,3 +493,56 @@ fn formulas_on_a_backend_chosen_at_run_time() {
         assert!(matches!(why, Error::Backend { .. }), "arrays of two backends are not mixed: {why}");
     }
 }
+
+/// On the host, libtorch's tensors too are written over where nothing else uses their memory.
+#[test]
+fn tensors_that_nothing_else_uses_are_written_over() {
+    let Some(b) = available("torch", Torch::cpu()) else { return };
+    let n = 50_000;
+    let new = || b.linspace(1.0, 2.0, n).unwrap();
+    let start = |x: &backends::runtime::torch::TorchArray<f64>| x.view().unwrap().as_ptr();
+    let item = |x: &backends::runtime::torch::TorchArray<f64>, i: usize| x.view().unwrap()[[i]];
+    let (x, mut y) = (new(), new());
+    let here = start(&y);
+    axpy(&b, &mut y, 2.0, &x).unwrap();
+    expr!(b, y = x * x - y).unwrap();
+    b.out(&mut y).add(&x, 0.5).unwrap();
+    assert_eq!((start(&y), item(&y, 0), item(&y, n - 1)), (here, 1.5, 2.5));
+    // the result of a formula is an array like any other, and so is what was the only handle of an ndarray
+    let mut z = expr!(b, x + y).unwrap();
+    let here = start(&z);
+    expr!(b, z -= x).unwrap();
+    assert_eq!((start(&z), item(&z, 0)), (here, 1.5));
+    let mut z = b.from_ndarray(B.linspace(1.0, 2.0, n).unwrap()).unwrap();
+    let here = start(&z);
+    expr!(b, z *= 2).unwrap();
+    assert_eq!((start(&z), item(&z, 0)), (here, 2.0));
+    // other handles: of the tensor, a view of it, the ndarray that it was made of; they keep what they show
+    let handle = z.clone();
+    expr!(b, z *= 2).unwrap();
+    assert_eq!([item(&handle, 0), item(&z, 0)], [2.0, 4.0]);
+    let view = b.getitem(&z, backends::slices![1..]).unwrap();
+    expr!(b, z = -z).unwrap();
+    assert_eq!([item(&view, n - 2), item(&z, 0)], [8.0, -4.0]);
+    let mut view = view;
+    let of_view = start(&view);
+    expr!(b, view += 1).unwrap();
+    assert!(item(&view, n - 2) == 9.0 && start(&view) == of_view, "all that is left of the memory");
+    let array = B.linspace(1.0, 2.0, n).unwrap();
+    let mut z = b.from_ndarray(array.clone()).unwrap();
+    expr!(b, z = z + 1).unwrap();
+    assert_eq!((array[[0]], item(&z, 0)), (1.0, 2.0));
+    let table = b.reshape(new(), [n / 10, 10]).unwrap();
+    let mut turned = b.permute_dims(table, ..).unwrap();
+    let here = start(&turned);
+    expr!(b, turned = turned * 2).unwrap();
+    assert_eq!((start(&turned), turned.view().unwrap()[[0, 0]]), (here, 2.0));
+    let mut broad = b.broadcast_to(new(), [3, n]).unwrap();
+    expr!(b, broad += 1).unwrap();
+    assert_eq!((b.shape(&broad), broad.view().unwrap()[[2, 0]]), (&[3, n][..], 2.0));
+    // the same on a backend chosen at run time
+    let any = AnyBackend::from(b.clone());
+    let mut z = backends::AnyArray::Torch(new());
+    expr!(any, z = z * z).unwrap();
+    assert_eq!(any.to_ndarray(&z).unwrap()[[n - 1]], 4.0);
+}

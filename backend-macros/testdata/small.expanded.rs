@@ -237,8 +237,8 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let options::EndsOptions { weights, first, side, .. } = options;
         macro_rules! row_ends {
             () => {
-                crate ::runtime::numpyish::sort::ends(self, & * x, weights, first, side)
-                .map(::core::convert::From::from)
+                crate ::runtime::numpyish::sort::ends(self, & * x, weights.as_deref(),
+                first.as_deref(), side).map(::core::convert::From::from)
             };
         }
         row_ends!()
@@ -377,8 +377,8 @@ impl Elementwise for crate::runtime::torch::Torch {
         let options::EndsOptions { weights, first, side, .. } = options;
         macro_rules! row_ends {
             () => {
-                crate ::runtime::torch::sort::ends(self, & * x, weights, first, side)
-                .map(::core::convert::From::from)
+                crate ::runtime::torch::sort::ends(self, & * x, weights.as_deref(), first
+                .as_deref(), side).map(::core::convert::From::from)
             };
         }
         row_ends!()
@@ -543,11 +543,11 @@ impl Elementwise for crate::AnyBackend {
                             let mut own = options::EndsOptions::new();
                             own.weights = options
                                 .weights
-                                .map(|x| x.numpyish("ends"))
+                                .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
                                 .transpose()?;
                             own.first = options
                                 .first
-                                .map(|x| x.numpyish("ends"))
+                                .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
                                 .transpose()?;
                             own.side = options.side;
                             own
@@ -566,11 +566,11 @@ impl Elementwise for crate::AnyBackend {
                             let mut own = options::EndsOptions::new();
                             own.weights = options
                                 .weights
-                                .map(|x| x.torch("ends"))
+                                .map(|x| crate::AnyArray::torch_given(x, "ends"))
                                 .transpose()?;
                             own.first = options
                                 .first
-                                .map(|x| x.torch("ends"))
+                                .map(|x| crate::AnyArray::torch_given(x, "ends"))
                                 .transpose()?;
                             own.side = options.side;
                             own
@@ -1841,17 +1841,17 @@ pub mod options {
         }
     }
     ///Parameters of [`ends`](super::ops::ends) that have a default.
-    #[derive(Debug)]
+    #[derive(Clone, Debug)]
     #[non_exhaustive]
-    pub struct EndsOptions<'a, A0, A1> {
+    pub struct EndsOptions<'a, A0: Clone + 'a, A1: Clone + 'a> {
         ///Default: `none`.
-        pub weights: Option<&'a A0>,
+        pub weights: Option<::std::borrow::Cow<'a, A0>>,
         ///Default: `none`.
-        pub first: Option<&'a A1>,
+        pub first: Option<::std::borrow::Cow<'a, A1>>,
         ///Default: `left`.
         pub side: crate::runtime::Side,
     }
-    impl<'a, A0, A1> EndsOptions<'a, A0, A1> {
+    impl<'a, A0: Clone + 'a, A1: Clone + 'a> EndsOptions<'a, A0, A1> {
         /// The defaults.
         #[inline]
         #[must_use]
@@ -1865,15 +1865,18 @@ pub mod options {
         ///Sets `weights` (default `none`).
         #[inline]
         #[must_use]
-        pub fn weights(mut self, weights: &'a A0) -> Self {
-            self.weights = Some(weights);
+        pub fn weights(
+            mut self,
+            weights: impl crate::runtime::IntoArray<'a, A0>,
+        ) -> Self {
+            self.weights = Some(weights.into_array());
             self
         }
         ///Sets `first` (default `none`).
         #[inline]
         #[must_use]
-        pub fn first(mut self, first: &'a A1) -> Self {
-            self.first = Some(first);
+        pub fn first(mut self, first: impl crate::runtime::IntoArray<'a, A1>) -> Self {
+            self.first = Some(first.into_array());
             self
         }
         ///Sets `side` (default `left`).
@@ -1884,19 +1887,12 @@ pub mod options {
             self
         }
     }
-    impl<'a, A0, A1> Default for EndsOptions<'a, A0, A1> {
+    impl<'a, A0: Clone + 'a, A1: Clone + 'a> Default for EndsOptions<'a, A0, A1> {
         #[inline]
         fn default() -> Self {
             Self::new()
         }
     }
-    impl<'a, A0, A1> Clone for EndsOptions<'a, A0, A1> {
-        #[inline]
-        fn clone(&self) -> Self {
-            *self
-        }
-    }
-    impl<'a, A0, A1> Copy for EndsOptions<'a, A0, A1> {}
 }
 #[doc(no_inline)]
 pub use options::*;

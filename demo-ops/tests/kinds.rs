@@ -11,8 +11,11 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     assert_eq!(host(&b.distance(&x, &origin)?)?, [5.0, 10.0]);
     let mask = b.asarray([true, false])?;
     let options = DistanceOptions::new().metric(Metric::Manhattan);
-    assert_eq!(host(&b.distance_with(&x, &origin, options.mask(&mask))?)?, [3.0, 6.0]);
-    assert_eq!(host(&b.distance_with(&x, &origin, options.weights(&ones))?)?, [3.0, 6.0]);
+    assert_eq!(host(&b.distance_with(&x, &origin, options.clone().mask(&mask))?)?, [3.0, 6.0]);
+    assert_eq!(host(&b.distance_with(&x, &origin, options.clone().weights(&ones))?)?, [3.0, 6.0]);
+    // by value, as arrays that are no options
+    let by_value = options.mask(b.less(&ones, 0.5)?).weights(b.add(&ones, 1)?);
+    assert_eq!(host(&b.distance_with(&x, &origin, by_value)?)?, [4.0, 8.0]);
 
     let ExtremaResult { low, high, place } = b.extrema(&x)?;
     assert_eq!((host(&low)?, host(&high)?), (vec![3.0, 6.0], vec![4.0, 8.0]));

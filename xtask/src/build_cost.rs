@@ -95,22 +95,28 @@ const NUMERIC: [&str; 20] = [
     "nonzero(&x)",
 ];
 
+/// Functions of formulas: each of the first with each of the second, in `f(x - y) * z + g(y * 3.5)`.
+const FORMULAS: ([&str; 8], [&str; 5]) =
+    (["exp", "sin", "cos", "tanh", "sqrt", "log", "atan", "sinh"], ["sin", "cos", "expm1", "log1p", "tan"]);
+
 const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64>"];
 
 /// Lines of a profile of the user's crate with which a dev build computes at the speed of a release build.
 pub const PROFILE: &str = "[profile.dev.package.backends]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-linalg]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-runtime]\nopt-level = 3\ndebug-assertions = false\n";
 
-const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER]";
+const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM]";
 
-/// `build-cost [--of CHECKOUT] [--in FOLDER]`
+/// `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM]`, where a part of a program's name will do
 pub fn task(args: &[String]) -> Outcome {
     let (mut of, mut folder) = (root(), std::env::temp_dir().join("backends-build-cost"));
+    let mut only = None;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let value = args.next().ok_or(USAGE)?;
         match arg.as_str() {
             "--of" => of = PathBuf::from(value),
             "--in" => folder = PathBuf::from(value),
+            "--only" => only = Some(value),
             _ => return Err(USAGE.into()),
         }
     }
@@ -124,9 +130,16 @@ pub fn task(args: &[String]) -> Outcome {
         ("20 ops in f64", source(&REAL[..20], &["f64"])),
         ("60 ops in f64", source(&REAL, &["f64"])),
         ("20 ops in six dtypes", source(&NUMERIC, &SIX)),
+        ("40 formulas of six ops in f64", formulas(true)),
+        ("the ops of 40 formulas, one by one", formulas(false)),
     ];
+    let wanted = |name: &str| only.is_none_or(|only| name.contains(only.as_str()));
+    if !programs.iter().any(|(name, _)| wanted(name)) {
+        let names = programs.map(|(name, _)| name);
+        return Err(format!("there is no such program; there are: {}", names.join("; ")));
+    }
     let (mut rows, mut clean) = (String::new(), String::new());
-    for (name, source) in &programs {
+    for (name, source) in programs.iter().filter(|(name, _)| wanted(name)) {
         let user = User::new(&folder, &of, source, "")?;
         let mut cells = Vec::new();
         for release in [false, true] {
@@ -151,7 +164,7 @@ pub fn task(args: &[String]) -> Outcome {
     println!("| the user's crate | dev, again | release, again | LLVM lines | functions | program, MB |");
     println!("|---|--:|--:|--:|--:|--:|\n{rows}");
     println!("| clean build | s |\n|---|--:|\n{clean}");
-    speeds(&folder, &of)
+    if only.is_some() { Ok(()) } else { speeds(&folder, &of) }
 }
 
 /// How fast a program computes when built for development, with and without the two lines of a profile.
@@ -216,6 +229,28 @@ fn source(calls: &[&str], dtypes: &[&str]) -> String {
         let _ = writeln!(main, "    ops_{i}(&b, b.ones([4, 4])?, b.ones([4, 4])?)?;");
     }
     source + &main + "    println!(\"run 0\");\n    Ok(())\n}\n"
+}
+
+/// A program of 40 formulas over three arrays in f64, by `expr!` or op by op.
+fn formulas(by_expr: bool) -> String {
+    let (outer, inner) = FORMULAS;
+    let all = outer.into_iter().flat_map(|f| inner.map(|g| (f, g)));
+    let calls: String = all
+        .map(|(f, g)| {
+            let formula = match by_expr {
+                true => format!("expr!(b, {f}(x - y) * z + {g}(y * 3.5))"),
+                false => format!("b.add(b.multiply(b.{f}(b.subtract(x, y)?)?, z)?, b.{g}(b.multiply(y, 3.5)?)?)"),
+            };
+            format!("    println!(\"{{:p}}\", &{formula}?);\n")
+        })
+        .collect();
+    let import = if by_expr { "expr, " } else { "" };
+    format!(
+        "use backends::{{{import}prelude::*}};\n\n\
+         type A = HostArray<f64>;\n\nfn formulas(b: &Numpyish, x: &A, y: &A, z: &A) -> Result<()> {{\n{calls}    Ok(())\n}}\n\n\
+         fn main() -> Result<()> {{\n    let b = Numpyish::new();\n    \
+         formulas(&b, &b.ones([4, 4])?, &b.ones([4, 4])?, &b.ones([4, 4])?)?;\n    println!(\"run 0\");\n    Ok(())\n}}\n"
+    )
 }
 
 /// A crate that depends on this one.
@@ -348,6 +383,13 @@ mod tests {
         let text = source(&["add(&x, &y)", "exp(&x)"], &["f32", "f64"]);
         assert_eq!((text.matches("b.add(").count(), text.matches("b.exp(").count()), (2, 2));
         assert!(text.contains("HostArray<f32>") && text.contains("HostArray<f64>"));
+    }
+
+    #[test]
+    fn formulas_are_40_of_six_ops() {
+        let (by_expr, by_ops) = (formulas(true), formulas(false));
+        assert_eq!(by_expr.matches("expr!(").count(), 40);
+        assert_eq!((by_ops.matches("expr!(").count(), by_ops.matches("b.").count()), (0, 40 * 6 + 3));
     }
 
     /// The lines that the README tells people to write are those that are measured.

@@ -42,7 +42,8 @@ cargo xtask <task>
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
-  build-cost [--of CHECKOUT]  what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
+  build-cost [--of CHECKOUT] [--only PROGRAM]
+                              what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
   docs                        builds the reference; fails where a link leads nowhere or a page is too large
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much

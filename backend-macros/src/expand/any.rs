@@ -302,7 +302,7 @@ impl Expand<'_> {
                 let n = id(&p.name);
                 let array = matches!(p.kind, Kind::Array(_));
                 if array {
-                    quote!(#own.#n = #options.#n.map(|x| x.#get(#name)).transpose()?;)
+                    quote!(#own.#n = #options.#n.map(|x| #any_array::#get_given(x, #name)).transpose()?;)
                 } else {
                     quote!(#own.#n = #options.#n;)
                 }

@@ -136,8 +136,9 @@ impl Expand<'_> {
             match op.param(given) {
                 // a parameter of the same type is handed on as it is, `None` included
                 Some(own) if own.kind == param.kind && own.default.is_some() == param.default.is_some() => {
-                    let given = id(given);
-                    return Some(quote!(#all.#name = #given;));
+                    let (given, is_array) = (id(given), matches!(own.kind, Kind::Array(_)));
+                    let borrowed = is_array.then(|| quote!(.map(::std::borrow::Cow::Borrowed)));
+                    return Some(quote!(#all.#name = #given #borrowed;));
                 }
                 None if given == "none" => return None,
                 _ => {}

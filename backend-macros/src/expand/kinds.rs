@@ -201,8 +201,10 @@ impl Expand<'_> {
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
         let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
-            let (field, argument) = (quote!(Option<&'a #array>), quote!(&'a #array));
-            return OptionCode { field, argument, set: quote!(Some(#value)) };
+            let rt = self.rt();
+            let field = quote!(Option<::std::borrow::Cow<'a, #array>>);
+            let (argument, set) = (quote!(impl #rt::IntoArray<'a, #array>), quote!(Some(#value.into_array())));
+            return OptionCode { field, argument, set };
         }
         let Code { method: argument, function, convert, .. } = self.code_of(param, op);
         let set = convert.map_or(quote!(#value), |by| quote!(#value.#by));

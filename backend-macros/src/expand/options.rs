@@ -42,17 +42,8 @@ impl Expand<'_> {
         let elems = op.optional_elems();
         let arrays: Vec<Ident> = (0..elems.len()).map(|i| format_ident!("A{i}")).collect();
         let generics = (!arrays.is_empty()).then(|| quote!(<'a, #(#arrays),*>));
-        let derive = if arrays.is_empty() { quote!(Clone, Copy, Debug, PartialEq) } else { quote!(Debug) };
-        // derived ones would ask for arrays that can be copied; here are references to them
-        let copy = (!arrays.is_empty()).then(|| {
-            quote! {
-                impl #generics Clone for #name #generics {
-                    #[inline]
-                    fn clone(&self) -> Self { *self }
-                }
-                impl #generics Copy for #name #generics {}
-            }
-        });
+        let bounds = (!arrays.is_empty()).then(|| quote!(<'a, #(#arrays: Clone + 'a),*>));
+        let derive = if arrays.is_empty() { quote!(Clone, Copy, Debug, PartialEq) } else { quote!(Clone, Debug) };
         let fields: Vec<Field> = op
             .optional()
             .map(|p| {
@@ -83,19 +74,18 @@ impl Expand<'_> {
             #[doc = #doc]
             #[derive(#derive)]
             #[non_exhaustive]
-            pub struct #name #generics { #(#declared),* }
-            impl #generics #name #generics {
+            pub struct #name #bounds { #(#declared),* }
+            impl #bounds #name #generics {
                 /// The defaults.
                 #[inline]
                 #[must_use]
                 pub fn new() -> Self { Self { #(#initial),* } }
                 #(#setters)*
             }
-            impl #generics Default for #name #generics {
+            impl #bounds Default for #name #generics {
                 #[inline]
                 fn default() -> Self { Self::new() }
             }
-            #copy
         }
     }
 

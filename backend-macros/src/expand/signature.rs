@@ -69,7 +69,7 @@ impl Expand<'_> {
     pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
         let name = id(&param.name);
         if param.default.is_some() {
-            return quote!(#name);
+            return if matches!(param.kind, Kind::Array(_)) { quote!(#name.as_deref()) } else { quote!(#name) };
         }
         let code = self.code(&param.kind, op, &hidden("K"));
         (code.pass)(&name)

@@ -35,7 +35,10 @@ impl Expand<'_> {
                 let n = id(&p.name);
                 let array = open(&id("x"));
                 match p.kind {
-                    Kind::Array(_) => quote!(#own.#n = #options.#n.map(|x| #array).transpose()?;),
+                    Kind::Array(_) => quote! {
+                        let #n = #options.#n.as_deref().map(|x| #array).transpose()?;
+                        #own.#n = #n.map(::std::borrow::Cow::Borrowed);
+                    },
                     _ => quote!(#own.#n = #options.#n;),
                 }
             });

@@ -17,9 +17,11 @@ use crate::{Error, OpInfo};
 /// The error of a name that is no op: with the op that is meant, if a name is near.
 pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
-    let near = names().map(|known| (distance(name, known), known)).min();
-    let hint = match near {
-        Some((edits, known)) if edits <= 1 + name.len() / 3 => format!("; did you mean `{known}`?"),
+    let most = 1 + name.len() / 3;
+    // a name of another length is no slip, and comparing a very long one would take long
+    let alike = names().filter(|known| known.len().abs_diff(name.len()) <= most);
+    let hint = match alike.map(|known| (distance(name, known), known)).min() {
+        Some((edits, known)) if edits <= most => format!("; did you mean `{known}`?"),
         _ => String::new(),
     };
     Error::argument("call", format!("there is no op `{name}`{hint}"))

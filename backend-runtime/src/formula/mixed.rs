@@ -39,7 +39,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     fn at(&self, leaves: &L) -> Self::DTypes;
 
     /// As in [`Node`].
-    fn is_far(&self, leaves: &L) -> bool;
+    fn needs_range_reduction(&self, leaves: &L) -> bool;
 
     /// Their texts, as those of [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
@@ -108,8 +108,8 @@ where
     }
 
     #[inline(always)]
-    fn is_far(&self, leaves: &L) -> bool {
-        self.1.is_far(leaves)
+    fn needs_range_reduction(&self, leaves: &L) -> bool {
+        self.1.needs_range_reduction(leaves)
     }
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
@@ -161,8 +161,8 @@ macro_rules! own {
             }
 
             #[inline(always)]
-            fn is_far(&self, leaves: &Of) -> bool {
-                $(self.$at.is_far(leaves))|*
+            fn needs_range_reduction(&self, leaves: &Of) -> bool {
+                $(self.$at.needs_range_reduction(leaves))|*
             }
 
             fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
@@ -226,8 +226,8 @@ macro_rules! shared {
             }
 
             #[inline(always)]
-            fn is_far(&self, leaves: &L) -> bool {
-                self.0.is_far(leaves) | self.1.is_far(leaves) | self.2.is_far(leaves)
+            fn needs_range_reduction(&self, leaves: &L) -> bool {
+                self.0.needs_range_reduction(leaves) | self.1.needs_range_reduction(leaves) | self.2.needs_range_reduction(leaves)
             }
 
             fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {

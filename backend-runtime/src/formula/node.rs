@@ -56,7 +56,7 @@ pub trait Node<L>: Typed {
     /// Whether the argument of a sine is so large that its loop has to be the slow one (see
     /// [`scalar::needs_range_reduction`]).
     #[inline(always)]
-    fn is_far(&self, _: &L) -> bool {
+    fn needs_range_reduction(&self, _: &L) -> bool {
         false
     }
 
@@ -248,8 +248,8 @@ where
     }
 
     #[inline(always)]
-    fn is_far(&self, leaves: &L) -> bool {
-        self.1.is_far(leaves)
+    fn needs_range_reduction(&self, leaves: &L) -> bool {
+        self.1.needs_range_reduction(leaves)
             | (const { needs_range_reduction::<F, T>() } && scalar::needs_range_reduction(self.1.at(leaves).value()))
     }
 
@@ -312,8 +312,8 @@ where
     }
 
     #[inline(always)]
-    fn is_far(&self, leaves: &L) -> bool {
-        self.1.is_far(leaves) | self.2.is_far(leaves)
+    fn needs_range_reduction(&self, leaves: &L) -> bool {
+        self.1.needs_range_reduction(leaves) | self.2.needs_range_reduction(leaves)
     }
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
@@ -379,8 +379,10 @@ where
     }
 
     #[inline(always)]
-    fn is_far(&self, leaves: &L) -> bool {
-        self.1.is_far(leaves) | self.2.is_far(leaves) | self.3.is_far(leaves)
+    fn needs_range_reduction(&self, leaves: &L) -> bool {
+        self.1.needs_range_reduction(leaves)
+            | self.2.needs_range_reduction(leaves)
+            | self.3.needs_range_reduction(leaves)
     }
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {

@@ -144,8 +144,8 @@ macro_rules! side {
             }
 
             #[inline(always)]
-            fn is_far(&self, leaves: &(P, Q)) -> bool {
-                self.0.is_far(&leaves.$at)
+            fn needs_range_reduction(&self, leaves: &(P, Q)) -> bool {
+                self.0.needs_range_reduction(&leaves.$at)
             }
 
             fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {

@@ -159,6 +159,13 @@ pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
     };
     let inside = matches!((reach(-1), reach(1)), (Some(low), Some(high)) if low >= 0 && high < out.len() as isize);
     assert!(inside, "the part lies in the result");
+    let n = x.len();
+    if n <= FEW && x.is_c_order() && (View { strides, ..x }).is_c_order() {
+        let size = x.dtype.size();
+        // SAFETY: the elements lie one after the other on both sides; `out` has room for each, as just checked.
+        unsafe { std::ptr::copy_nonoverlapping(x.start, out.start().add(start * size), n * size) };
+        return;
+    }
     let axes = x.shape.iter().zip(x.strides).zip(strides);
     let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
     // SAFETY: the view's elements are its own, and `out` has room for each, as just checked.
@@ -204,6 +211,11 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     };
     let Axis { len, from: from_step, to: to_step } = axes[longest];
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
+    if rest * len <= FEW && axes.len() <= 2 {
+        let (i, j) = if let [i, j] = axes[..] { (i, j) } else { (ONE, axes[longest]) };
+        // SAFETY: these are all the axes.
+        return unsafe { rows(i, j, from, to) };
+    }
     let ends = Ends { from, to };
     parallel::parallel(len, (parallel::CHEAP / rest).max(1), |range| {
         let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
@@ -213,6 +225,12 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         unsafe { serial(part, from, to) }
     });
 }
+
+/// Elements up to which the loops alone take less time than what is around them.
+const FEW: usize = 1024;
+
+/// An axis of one index.
+const ONE: Axis = Axis { len: 1, from: 0, to: 0 };
 
 /// The two pointers of a copy, for several threads.
 pub struct Ends<U> {
@@ -262,10 +280,9 @@ unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     // along which axis the source is read fastest; if it is not the one written fastest, the copy transposes
     let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
     let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
-    let one = Axis { len: 1, from: 0, to: 0 };
     let j = axes[inner];
     let second = transposes.or(inner.checked_sub(1));
-    let i = second.map_or(one, |k| std::mem::replace(&mut axes[k], one));
+    let i = second.map_or(ONE, |k| std::mem::replace(&mut axes[k], ONE));
     let outer = &axes[..inner];
     each_offset(outer, |f, t| {
         // SAFETY: offsets of the outer axes lead to elements that the copy reaches.

@@ -141,7 +141,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             let mut i = done;
             while i < end {
                 // SAFETY: the caller's promise.
-                far |= e.is_far(&unsafe { L::load(&bound, i) });
+                far |= e.needs_range_reduction(&unsafe { L::load(&bound, i) });
                 i += 1;
             }
         }
@@ -151,7 +151,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
                 // SAFETY: the caller's promise; no argument of the block is far, as was just looked at.
                 unsafe {
                     let leaves = L::load(&bound, i);
-                    assert_unchecked(!e.is_far(&leaves));
+                    assert_unchecked(!e.needs_range_reduction(&leaves));
                     out.get_unchecked_mut(i).write(e.at(&leaves));
                 }
                 i += 1;

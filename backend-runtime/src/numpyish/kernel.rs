@@ -57,6 +57,12 @@ impl Kernel {
     pub fn output(&self) -> DType {
         self.output
     }
+
+    /// Whether one loop takes any number of elements, with these operands as scalars.
+    #[inline(always)]
+    fn is_direct(&self, scalars: u8) -> bool {
+        self.near.is_none() && (scalars == 0 || self.scalar_forms && has_form(self.operands, scalars))
+    }
 }
 
 /// Whether loops with forms for scalars have one for this mixture: either operand of two, the last two of three.
@@ -424,8 +430,7 @@ impl Aligned {
     /// Whether one call of a loop is all there is to do.
     #[inline(always)]
     pub fn is_one_call(&self, kernel: &Kernel) -> bool {
-        let form = self.scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, self.scalars);
-        (1..SMALL).contains(&self.n) && kernel.near.is_none() && form
+        (1..SMALL).contains(&self.n) && kernel.is_direct(self.scalars)
     }
 
     /// The call.
@@ -568,6 +573,7 @@ unsafe fn alike_into(
             let out = all.out.add(range.start * kernel.output.size());
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, range.len()),
+                _ if kernel.is_direct(scalars) => in_place(kernel, all.op, x, scalars, over, out, range.len()),
                 _ => blocks(kernel, all.op, x, scalars, over, out, range.len()),
             }
         }
@@ -593,6 +599,9 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         } else if operand.shape != out.shape || operand.strides != out.strides {
             return false;
         } else if operand.start == out.start {
+            if operand.dtype.size() != out.dtype.size() {
+                return false;
+            }
             over |= 1 << i;
         }
     }
@@ -637,10 +646,46 @@ const BLOCK: usize = 256;
 pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
     // SAFETY: the caller's promise.
     unsafe {
-        if kernel.near.is_none() && (scalars == 0 || kernel.scalar_forms && has_form(kernel.operands, scalars)) {
+        if kernel.is_direct(scalars) {
             kernel.loops[set()](op, &x, scalars, out, n);
         } else {
             blocks(kernel, op, x, scalars, 0, out, n);
+        }
+    }
+}
+
+/// Bytes that are copied before they are overwritten: they stay in the first-level cache, and the work around a block is little beside that
+/// of its loop.
+const COPIED: usize = 1 << 13;
+
+/// [`stretch`] over memory that operands are in, whose blocks are copied first: a loop takes it that it writes to none of its operands. What
+/// it finds otherwise it computes one element at a time.
+#[inline(never)]
+unsafe fn in_place(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    out: *mut u8,
+    n: usize,
+) {
+    /// Bytes that a call of the system's copies by plain moves, which are faster than its way for large blocks.
+    const PIECE: usize = 1 << 11;
+    let mut copied = MaybeUninit::<[u128; COPIED / 16]>::uninit();
+    let (copied, size) = (copied.as_mut_ptr().cast::<u8>(), kernel.output.size());
+    let apply = kernel.loops[set()];
+    for done in (0..n).step_by(COPIED / size) {
+        let len = (COPIED / size).min(n - done);
+        let mut here = advanced(kernel, x, scalars, done);
+        // SAFETY: `len` elements of the result, and of the operands that are in its memory, which have its size; there is room for them.
+        unsafe {
+            let to = out.add(done * size);
+            for piece in (0..len * size).step_by(PIECE) {
+                std::ptr::copy_nonoverlapping(to.add(piece), copied.add(piece), PIECE.min(len * size - piece));
+            }
+            here.iter_mut().enumerate().filter(|(i, _)| over >> i & 1 == 1).for_each(|(_, x)| *x = copied);
+            apply(op, &here, scalars, to, len);
         }
     }
 }

@@ -74,7 +74,7 @@ pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Resu
 }
 
 fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
-    Ok(Change::View(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert).collect()))
+    Ok(Change::of(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert)))
 }
 
 /// Without these axes, which have length 1.
@@ -84,7 +84,7 @@ pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<N
 
 fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
     let axes = rules::single_axes("squeeze", axis, shape)?;
-    Ok(Change::View(axes.into_iter().rev().map(|axis| Step::Index(axis, 0)).collect()))
+    Ok(Change::of(axes.into_iter().rev().map(|axis| Step::Index(axis, 0))))
 }
 
 /// Repeated along new and length-1 axes, as a view.
@@ -152,9 +152,13 @@ fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
     let (axis, shape) = rules::stacked(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
-    let parts: Vec<Region> = xs.iter().map(|&x| Region::of(x).with_axis(axis)).collect();
-    let parts: Vec<View<'_>> = parts.iter().map(Region::view).collect();
-    joined(OP, shape, axis, &parts)
+    let (mut out, mut strides) = room(OP, &shape, xs[0])?;
+    let apart = strides.remove(axis) as usize;
+    for (i, x) in xs.iter().enumerate() {
+        copy::place(&mut out, i * apart, &strides, *x);
+    }
+    // SAFETY: along the new axis each array fills an index of the result.
+    unsafe { RawArray::new(OP, shape, out) }
 }
 
 /// The slices along one axis, as views.

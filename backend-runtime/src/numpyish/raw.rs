@@ -172,6 +172,18 @@ impl RawArray {
         self
     }
 
+    /// Without an axis of length 1.
+    ///
+    /// # Panics
+    /// If it has another length: the caller is wrong.
+    pub fn without_axis(mut self, axis: usize) -> RawArray {
+        assert_eq!(self.shape.remove(axis), 1, "the axis has one index");
+        if let Some(strides) = &mut self.strides {
+            strides.remove(axis);
+        }
+        self
+    }
+
     /// The elements, the shape, and the distances along each axis where they are not those of C order.
     pub fn into_parts(self) -> (Buffer, Vec<usize>, Option<Vec<usize>>) {
         (self.buffer, self.shape, self.strides)
@@ -216,6 +228,12 @@ mod tests {
             RawArray::from_vec("test", vec![2, 3, 1], (0..6).collect()).map(|a| a.permuted(&[1, 2, 0]).with_axis(0)),
         )
         .unwrap();
+        let again: NdArray<i32> = typed(RawArray::from_vec("test", vec![2, 1, 3], (0..6).collect()).map(|a| {
+            let a = a.permuted(&[2, 1, 0]).without_axis(1);
+            a.with_axis(1).without_axis(1)
+        }))
+        .unwrap();
+        assert_eq!(again, x.clone().reversed_axes());
         assert_eq!(turned, x.reversed_axes().insert_axis(Axis(1)).insert_axis(Axis(0)));
     }
 

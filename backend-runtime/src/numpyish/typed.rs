@@ -74,6 +74,17 @@ pub enum Change {
     Copy(RawArray),
 }
 
+impl Change {
+    /// Another way to read the same memory, by these steps.
+    pub fn of(steps: impl Iterator<Item = Step>) -> Change {
+        let mut steps = steps.peekable();
+        match steps.next() {
+            Some(step) if steps.peek().is_none() => Change::One(step),
+            first => Change::View(first.into_iter().chain(steps).collect()),
+        }
+    }
+}
+
 /// The array after a change.
 #[inline]
 pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<NdArray<T>> {
@@ -230,23 +241,21 @@ fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
 
 /// Brings axis `order[k]` to place k, by swaps: ndarray's own function is large, and would be compiled for every dtype.
 fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
-    for (from, to) in swaps(order) {
-        x.swap_axes(from, to);
-    }
+    swaps(order, |from, to| x.swap_axes(from, to));
 }
 
 /// The swaps that make an order of axes, one after the other.
-fn swaps(order: &[usize]) -> Vec<(usize, usize)> {
-    let mut now: Vec<usize> = (0..order.len()).collect();
-    let mut swaps = Vec::new();
+fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        let from = now.iter().position(|&a| a == axis).expect("an order names every axis");
+        // an axis before this place was swapped away, to where the axis came from that is there now
+        let mut from = axis;
+        while from < k {
+            from = order[from];
+        }
         if from != k {
-            now.swap(from, k);
-            swaps.push((from, k));
+            swap(from, k);
         }
     }
-    swaps
 }
 
 /// # Safety
@@ -300,7 +309,7 @@ mod tests {
     fn orders_are_made_by_swaps() {
         for order in [&[0, 1, 2][..], &[2, 1, 0], &[1, 2, 0], &[2, 0, 1], &[3, 1, 0, 2], &[], &[0]] {
             let mut now: Vec<usize> = (0..order.len()).collect();
-            swaps(order).into_iter().for_each(|(a, b)| now.swap(a, b));
+            swaps(order, |a, b| now.swap(a, b));
             assert_eq!(now, order);
         }
     }

@@ -22,12 +22,14 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
 /// The new axis and the shape of arrays of one shape joined along it.
 pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
-    if let Some(other) = shapes.iter().find(|s| **s != first) {
+    if let Some(other) = shapes[1..].iter().find(|s| **s != first) {
         return Err(Error::shapes(op, first, other));
     }
     let along = axis(op, along, first.len() + 1)?;
-    let mut shape = first.to_vec();
-    shape.insert(along, shapes.len());
+    let mut shape = Vec::with_capacity(first.len() + 1);
+    shape.extend_from_slice(&first[..along]);
+    shape.push(shapes.len());
+    shape.extend_from_slice(&first[along..]);
     count(op, &shape, size)?;
     Ok((along, shape))
 }

@@ -6,11 +6,16 @@ use super::{
 };
 use crate::{
     ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result,
-    numpyish::{raw::HostView, typed::copied},
+    numpyish::{kernel::REUSED, raw::HostView, typed::copied},
     rules,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
-use std::{ffi::c_void, fmt, marker::PhantomData};
+use std::{
+    ffi::c_void,
+    fmt,
+    marker::PhantomData,
+    sync::atomic::{Ordering, fence},
+};
 
 /// An array of [`Torch`](super::Torch): a reference on a libtorch tensor of dtype `T`. Cloning shares the tensor.
 #[repr(transparent)]
@@ -71,6 +76,15 @@ impl<T: Element> TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
+    /// Whether this is the only handle of memory on the host, over which a result is worth writing.
+    pub(super) fn is_alone(&self) -> bool {
+        let bytes = self.tensor.size().saturating_mul(size_of::<T>());
+        let alone = bytes >= REUSED && self.tensor.device() < 0 && self.tensor.is_alone(1);
+        // what another thread read before it gave its handle up was read before anything is written now
+        fence(Ordering::Acquire);
+        alone
+    }
+
     /// The memory of a tensor on the host whose elements are what its dtype says.
     pub(super) fn host_view(&self) -> Option<HostView<'_, T>> {
         const { assert!(size_of::<usize>() == size_of::<isize>()) };
@@ -147,18 +161,19 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
 }
 
 /// A tensor on the host (`device` is -1) over the array's own memory, which lives as long as the tensor; negative strides
-/// are copied. Or a copy on a GPU.
+/// are copied. Memory that has no other handle becomes the tensor's. Or a copy on a GPU.
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;
     rules::count(OP, x.shape(), size_of::<T>())?;
     let x = if x.is_empty() || x.strides().iter().any(|&s| s < 0) { copied(OP, x.view())? } else { x };
+    let given = x.is_unique();
     let lengths: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();
     let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));
     let mut result = std::ptr::null_mut();
     // SAFETY: `owner` keeps the elements at `data` alive and unchanged until the shim drops it, once: an ndarray that is
-    // shared copies before it changes. Elements are `Send`, so any thread may drop them.
+    // shared copies before it changes, and what is given is the tensor's alone. Elements are `Send`, so any thread may drop them.
     let status = unsafe {
         (shim.from_host)(
             data.cast_mut().cast(),
@@ -167,6 +182,7 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
             lengths.len(),
             code(T::DTYPE),
             device,
+            given.into(),
             drop_owner::<T>,
             owner.cast(),
             &mut result,

@@ -98,6 +98,10 @@ impl Arrays for Torch {
         if self.index < 0 { x.host_view() } else { None }
     }
 
+    fn is_alone<T: Element>(&self, x: &mut TorchArray<T>) -> bool {
+        x.is_alone()
+    }
+
     fn device(&self) -> String {
         device_name(self.index)
     }

@@ -89,7 +89,7 @@ shim! {
     find: fn(*const c_char, *const c_char, *mut *mut c_void) -> c_int,
     schema: fn(*mut c_void) -> c_int,
     call: fn(*mut c_void, c_int, *const Value, usize, *mut Value, usize, *mut usize) -> c_int,
-    from_host: fn(*mut c_void, *const i64, *const i64, usize, c_int, c_int, unsafe extern "C" fn(*mut c_void), *mut c_void, *mut *mut Impl) -> c_int,
+    from_host: fn(*mut c_void, *const i64, *const i64, usize, c_int, c_int, c_int, unsafe extern "C" fn(*mut c_void), *mut c_void, *mut *mut Impl) -> c_int,
     to_host: fn(*mut Impl, *mut c_void) -> c_int,
     share: fn(*mut Impl),
     drop: fn(*mut Impl),

@@ -11,7 +11,9 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/Allocator.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/impl/COW.h>
 #include <c10/util/Exception.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
@@ -272,13 +274,21 @@ API int backends_call(void* op, int device, const Value* args, size_t count, Val
 }
 
 // A tensor over memory of the host, or a copy of it on a GPU. `drop(owner)` runs once: with the last tensor on the memory, or at once on failure.
+// `given`: nobody else has the memory, so that it is as if libtorch had allocated it; it is never resized.
 API int backends_from_host(void* data, const int64_t* lengths, const int64_t* strides, size_t ndim, int dtype,
-                           int device, void (*drop)(void*), void* owner, void** result) {
+                           int device, int given, void (*drop)(void*), void* owner, void** result) {
   std::shared_ptr<void> shared(owner, drop);
   return guarded([&] {
     auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(dtype));
     at::IntArrayRef sizes(lengths, ndim), steps(strides, ndim);
-    *result = released(at::from_blob(data, sizes, steps, [shared](void*) {}, options).to(device_of(device)));
+    auto* allocator = given ? c10::GetAllocator(c10::DeviceType::CPU) : nullptr;
+    at::Tensor tensor = at::for_blob(data, sizes)
+                            .strides(steps)
+                            .deleter([shared](void*) {})
+                            .allocator(allocator)
+                            .options(options)
+                            .make_tensor();
+    *result = released(tensor.to(device_of(device)));
   });
 }
 
@@ -302,12 +312,12 @@ API const int64_t* backends_lengths(void* impl, size_t* ndim) {
 API const int64_t* backends_strides(void* impl) { return static_cast<Impl*>(impl)->strides().data(); }
 API int backends_dtype(void* impl) { return static_cast<int>(c10::typeMetaToScalarType(static_cast<Impl*>(impl)->dtype())); }
 API int64_t backends_offset(void* impl) { return static_cast<Impl*>(impl)->storage_offset(); }
-// Whether nobody but `handles` handles of one tensor sees its memory, which libtorch allocated: memory over which a tensor was
-// made belongs to somebody else.
+// Whether nobody but `handles` handles of one tensor sees its memory, which libtorch allocated or was given: other memory over which a
+// tensor was made belongs to somebody else, and what is copied when it is written to belongs to several tensors.
 API int backends_alone(void* impl, size_t handles) {
   const auto& storage = static_cast<Impl*>(impl)->storage();
   return c10::raw::intrusive_ptr::use_count(static_cast<Impl*>(impl)) == handles && storage.use_count() == 1 &&
-         storage.allocator() != nullptr;
+         storage.allocator() != nullptr && !c10::impl::cow::is_cow_data_ptr(storage.data_ptr());
 }
 API void* backends_data(void* impl) { return const_cast<void*>(static_cast<Impl*>(impl)->data()); }
 

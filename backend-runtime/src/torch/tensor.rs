@@ -85,7 +85,7 @@ impl Tensor {
         unsafe { (shim().offset)(self.as_ptr()) as usize }
     }
 
-    /// Whether this many handles of the tensor are all that sees its memory, and libtorch allocated it.
+    /// Whether this many handles of the tensor are all that sees its memory, and libtorch allocated it, or was given it.
     pub(super) fn is_alone(&self, handles: usize) -> bool {
         // SAFETY: the tensor is alive.
         unsafe { (shim().alone)(self.as_ptr(), handles) != 0 }

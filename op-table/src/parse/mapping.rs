@@ -17,8 +17,11 @@ impl Parser<'_> {
             self.bad(second.0.span.clone(), format!("op `{}` has two mappings for every library", name.text), None);
         }
         let before = self.report.len();
+        self.row_is_lost = !op.params_are_whole;
+        let is_said = !shared.is_empty();
         let shared = shared.first().and_then(|(key, value)| Some((key, self.mapping(key, value)?)));
-        let is_lost = self.report.len() > before;
+        // an expression over parameters that cannot be read says nothing more
+        let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
             let column = row.iter().find(|(k, _)| k.text == backend.name);
@@ -139,7 +142,9 @@ impl Parser<'_> {
         match expr::parse(word) {
             Ok(expr) => Some(Form { text: word.text.clone(), expr }),
             Err(mistake) => {
-                self.report.add(self.source, mistake);
+                if !self.row_is_lost {
+                    self.report.add(self.source, mistake);
+                }
                 None
             }
         }

@@ -35,7 +35,7 @@ pub enum Role {
 pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
     let table = crate::toml_view::read(source, report);
     let has_base = !model.dtypes.is_empty();
-    let mut parser = Parser { source, role, has_base, model, report };
+    let mut parser = Parser { source, role, has_base, row_is_lost: false, model, report };
     for (name, value) in &table {
         if !SECTIONS.contains(&name.text.as_str()) {
             let help = did_you_mean(&name.text, SECTIONS);
@@ -96,6 +96,8 @@ struct Parser<'a> {
     role: Role,
     /// Whether the table is read on top of a base table.
     has_base: bool,
+    /// Whether the parameters of the row have a mistake: what its expressions are about is not known then.
+    row_is_lost: bool,
     model: &'a mut Model,
     report: &'a mut Report,
 }

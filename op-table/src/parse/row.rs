@@ -48,6 +48,7 @@ impl Parser<'_> {
         let second = self.set(name, row, "types");
         let params = self.params(row);
         let (result, result_text) = self.result(row);
+        self.fits_result(row, &result, params.as_deref());
         let group = self.group_of(row);
         let default_accuracy = self.model.groups.iter().find(|g| g.name == group).map(|g| g.accuracy.clone());
         let accuracy = self.accuracy_name(row).or(default_accuracy).unwrap_or_else(|| "exact".into());
@@ -87,6 +88,20 @@ impl Parser<'_> {
         };
         self.mappings(name, row, &mut op, all_known);
         self.model.ops.push(op);
+    }
+
+    /// Whether the row has what its result says: a second dtype, or an array that it changes.
+    fn fits_result(&mut self, row: &Table, result: &Out, params: Option<&[Param]>) {
+        let find = |key: &str| row.iter().find(|(k, _)| k.text == key);
+        let has_u = result.elems().contains(&Elem::U);
+        if let (Some((_, value)), true, None) = (find("result"), has_u, find("types")) {
+            let help = Some("types = \"numeric\", the dtypes of `U`".into());
+            self.bad(value.span(), "the result is of a second dtype, and the row has no `types`", help);
+        }
+        let target = params.into_iter().flatten().any(|p| matches!(p.kind, Kind::Target(_)));
+        if let (Some((key, _)), true) = (find("result"), target) {
+            self.bad(key.span.clone(), "the result of a row with a `target` is the array that it changes", None);
+        }
     }
 
     /// The example is run as a test, so it has to be one that can fail.

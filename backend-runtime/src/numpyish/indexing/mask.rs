@@ -47,7 +47,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
             // SAFETY: the blocks of the elements and of the result; a block writes as many as it has flags set.
             unsafe {
                 let (from, to) = (both.from.add(i * BLOCK * size), both.to.add(first * size));
-                by_bits!(x.dtype, U => compress::<U>(from.cast(), flags, to.cast(), ends[i] - first));
+                by_bits!(x.dtype, U => compress::<U>(|i| *from.cast::<U>().add(i), flags, to.cast(), ends[i] - first));
             }
         }
     });
@@ -71,19 +71,20 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the elements whose flag is set, `room` of them. Every element is written where the next one goes, and stays if its
+/// Writes the values whose flag is set, `room` of them. Every value is written where the next one goes, and stays if its
 /// flag is set: no branch to predict.
 ///
 /// # Safety
-/// There are as many elements as flags, and room for `room`.
-unsafe fn compress<U: Copy>(x: *const U, flags: &[bool], out: *mut U, room: usize) {
+/// There is room for `room`.
+#[inline(always)]
+unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room: usize) {
     let mut next = 0;
     for (i, &flag) in flags.iter().enumerate() {
         if next == room {
             return;
         }
         // SAFETY: as the caller promises; `next` is below `room`, as just asked.
-        unsafe { *out.add(next) = *x.add(i) };
+        unsafe { out.add(next).write(at(i)) };
         next += usize::from(flag);
     }
 }
@@ -107,8 +108,11 @@ pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>
 
 fn argwhere_of(x: View<'_>) -> Result<RawArray> {
     const OP: &str = "argwhere";
-    let (n, places) = places(OP, x)?;
+    let (n, mut places) = places(OP, x)?;
     let ndim = x.shape.len();
+    if let [column] = &mut places[..] {
+        return RawArray::from_vec(OP, vec![n, 1], std::mem::take(column));
+    }
     let mut out = Buffer::new(OP, rules::count(OP, &[n, ndim], size_of::<i64>())?, DType::Int64)?;
     for (k, column) in places.iter().enumerate() {
         let column = View { start: column.as_ptr().cast(), dtype: DType::Int64, shape: &[n], strides: &[1] };
@@ -131,14 +135,12 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     };
     let len = x.shape[outer.len()].max(1);
     let mut index = vec![0; outer.len()];
-    let mut numbers = buffer::vec::<i64>(op, len.min(flags.len()))?;
-    numbers.extend(0..len.min(flags.len()) as i64);
     // a row at a time: the outer indices change only between rows, and nothing is divided
     for row in flags.chunks(len) {
         let found = row.iter().filter(|&&flag| flag).count();
-        // SAFETY: a number for each flag; there is room for all places, of which this row has as many as flags set.
+        // SAFETY: there is room for all places, of which this row has as many as flags set.
         unsafe {
-            compress(numbers.as_ptr(), row, last.as_mut_ptr().add(last.len()), found);
+            compress(|i| i as i64, row, last.as_mut_ptr().add(last.len()), found);
             last.set_len(last.len() + found);
         }
         outer.iter_mut().zip(&index).for_each(|(v, &i)| v.extend(std::iter::repeat_n(i, found)));

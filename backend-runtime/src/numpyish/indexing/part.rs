@@ -17,11 +17,9 @@ pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Re
 
 fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
     let spans = rules::spans("getitem", slices, shape)?;
-    let mut steps: Vec<Step> =
-        spans.iter().enumerate().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
+    let parts = spans.iter().enumerate().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span)));
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
-    steps.extend(dropped.map(|(axis, _)| Step::Index(axis, 0)));
-    Ok(Change::View(steps))
+    Ok(Change::of(parts.chain(dropped.map(|(axis, _)| Step::Index(axis, 0)))))
 }
 
 /// The same part in ndarray's words: there a negative step begins at the last index of the range.

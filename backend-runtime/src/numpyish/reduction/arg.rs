@@ -10,7 +10,7 @@ use super::{
         raw::{RawArray, View, view},
         simd::versions,
         source::Source,
-        typed::{Change, Step, changed_by, typed},
+        typed::typed,
     },
     fold::{self, BLOCK, Folding, is_nan},
     plan::{Block, NO_BLOCK, Plan, Reading},
@@ -49,6 +49,11 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
         let search = &search;
         Ok(Box::new(move |lane, out| {
             let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
+            if len <= SHORT && search.dtype == x.dtype {
+                // SAFETY: as below; the elements are compared as they are.
+                unsafe { *out.cast::<i64>() = (search.first)(lane.start, len) as i64 };
+                return Ok(());
+            }
             let mut scratch = NO_BLOCK;
             // SAFETY: a lane of the array, which is not empty, and room for an index.
             unsafe {
@@ -59,9 +64,8 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
         }))
     };
     // SAFETY: the function reads a lane of `len` elements, and writes one index.
-    let found: NdArray<i64> =
-        typed(unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) })?;
-    if keepdims { Ok(found) } else { changed_by(&found, Ok(Change::View(vec![Step::Index(axis, 0)]))) }
+    let found = unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) };
+    typed(found.map(|found| if keepdims { found } else { found.without_axis(axis) }))
 }
 
 /// The lanes of a formula, which are computed as they are searched.
@@ -86,6 +90,9 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     // SAFETY: every index has been written.
     unsafe { plan.array(found) }
 }
+
+/// Elements up to which a lane is searched one by one: the best of a block is found faster, and searched for then.
+const SHORT: usize = 32;
 
 /// Elements along an axis: the offset of the first, from one to the next, and how many there are.
 #[derive(Clone, Copy)]
@@ -112,13 +119,16 @@ struct Search {
     /// How a value compares to the best so far; none where either is NaN.
     compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
     is_nan: unsafe fn(*const u8) -> bool,
+    /// The index of the best of `n` elements, one by one.
+    first: unsafe fn(x: *const u8, n: usize) -> usize,
 }
 
 impl Search {
     fn new(dtype: DType, largest: bool) -> Search {
         fn of<A: Ordered>(folding: &'static Folding, largest: bool) -> Search {
             let (compare, is_nan) = (compare::<A>, nan::<A>);
-            Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan }
+            let first = if largest { first::<A, true> } else { first::<A, false> };
+            Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan, first }
         }
         let folding = if largest { fold::maxima(dtype) } else { fold::minima(dtype) };
         let search = match dtype {
@@ -223,6 +233,22 @@ unsafe fn nan<A: Ordered>(x: *const u8) -> bool {
 unsafe fn compare<A: Ordered>(value: *const u8, best: *const u8) -> Option<Ordering> {
     // SAFETY: elements.
     unsafe { (*value.cast::<A>()).partial_cmp(&*best.cast::<A>()) }
+}
+
+/// Index of the first of the best of `n` elements, one at least, or of the first NaN.
+unsafe fn first<A: Ordered, const LARGEST: bool>(x: *const u8, n: usize) -> usize {
+    // SAFETY: the caller's promise.
+    let x = unsafe { std::slice::from_raw_parts(x.cast::<A>(), n) };
+    let mut best = 0;
+    for (i, &v) in x.iter().enumerate().skip(1) {
+        if is_nan(x[best]) {
+            break;
+        }
+        if is_nan(v) || (if LARGEST { v > x[best] } else { v < x[best] }) {
+            best = i;
+        }
+    }
+    best
 }
 
 versions! {
