@@ -2,7 +2,7 @@
 
 mod common;
 
-use backends::prelude::*;
+use backends::{expr, prelude::*};
 
 fn nested<B: Backend>(b: &B) -> Result<()> {
     let x = b.asarray([1.0, 4.0, 9.0])?;
@@ -170,5 +170,40 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     let mut y = b.reshape(y, [n / 10, 10])?;
     b.out(&mut y).add(&m, 0.0)?;
     assert!(y.as_ptr() != start && y == m);
+    Ok(())
+}
+
+/// Operands that broadcast to the shape of one given by value, in layouts of all kinds, beside it, before and behind it.
+#[test]
+fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
+    let b = Numpyish::new();
+    let (rows, columns) = (300, 400);
+    let fresh = |start: f64| -> Result<_> { b.reshape(b.linspace(start, 7.0, rows * columns)?, [rows, columns]) };
+    let row = b.linspace(1.0, 2.0, columns)?;
+    let column = b.reshape(b.linspace(3.0, 4.0, rows)?, [rows, 1])?;
+    let transposed = b.transpose(b.reshape(fresh(0.3)?, [columns, rows])?)?;
+    let (flipped, whole) = (b.flip(fresh(0.4)?, 0)?, fresh(0.6)?);
+    for other in [&row, &column, &transposed, &flipped, &whole] {
+        let by_reference = [b.subtract(&fresh(0.5)?, other)?, b.subtract(other, &fresh(0.5)?)?];
+        let (first, second) = (fresh(0.5)?, fresh(0.5)?);
+        let memory = [first.as_ptr(), second.as_ptr()];
+        let by_value = [b.subtract(first, other)?, b.subtract(other, second)?];
+        assert_eq!(by_value, by_reference, "{:?}", other.strides());
+        // a result would be laid out as the transposed operand is where that comes first
+        let kept = by_value.each_ref().map(|x| memory.contains(&x.as_ptr()));
+        assert!(kept.iter().filter(|kept| **kept).count() >= 1, "{:?} {kept:?}", other.strides());
+    }
+    // three operands, a sine, whose arguments are looked at in blocks, and a result that is larger than what was given
+    let by_reference = b.clip(&fresh(0.5)?, &row, &column)?;
+    assert_eq!(b.clip(fresh(0.5)?, &row, column.clone())?, by_reference);
+    let plain = expr!(&b, sin(whole) * row + column)?;
+    let mut y = fresh(0.6)?;
+    let memory = y.as_ptr();
+    expr!(&b, y = sin(y) * row + column)?;
+    assert_eq!((y.as_ptr(), &y), (memory, &plain));
+    expr!(&b, y += column)?;
+    assert_eq!((y.as_ptr(), &y), (memory, &b.add(&plain, &column)?));
+    let part = b.copy(b.getitem(&whole, backends::slices![..1])?)?;
+    assert_eq!(b.add(part.clone(), &whole)?, b.add(&part, &whole)?);
     Ok(())
 }

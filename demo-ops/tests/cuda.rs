@@ -18,3 +18,15 @@ fn formulas_take_ops_of_ours_with_options() {
         assert_eq!(b.to_ndarray(&y).unwrap(), Numpyish::new().asarray(expected).unwrap());
     }
 }
+
+#[test]
+fn formulas_are_reduced_by_rows_of_ours() {
+    let Some(b) = backends::runtime::available("cuda", Cuda::new(0)) else { return };
+    let x = b.from_ndarray(Numpyish::seeded(1).random_normal::<f64>([3, 70]).unwrap()).unwrap();
+    let whole = expr_my_ops!(b, x * x - 0.5).unwrap();
+    for p in [2.0, 3.0] {
+        let fused = expr_my_ops!(b, power_mean(x * x - 0.5, 1, p = p)).unwrap();
+        let plain = b.power_mean_with(&whole, 1, PowerMeanOptions::new().p(p)).unwrap();
+        assert_eq!(b.to_ndarray(&fused).unwrap(), b.to_ndarray(&plain).unwrap());
+    }
+}

@@ -24,3 +24,20 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     assert_eq!(expr_my_ops!(b, quantize::<i64>(x) + 1).unwrap(), b.asarray([-1_i64, 5]).unwrap());
     assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
 }
+
+/// A reduction of ours, whose number has a default, takes the values of a formula as they are computed.
+#[test]
+fn formulas_are_reduced_by_rows_of_ours() {
+    let b = Numpyish::seeded(1);
+    let x = b.random_normal::<f64>([30, 700]).unwrap();
+    let y = b.random_normal::<f64>([700]).unwrap();
+    let whole = expr_my_ops!(b, x - y).unwrap();
+    for axis in [0, 1] {
+        assert_eq!(expr_my_ops!(b, power_mean(x - y, axis)).unwrap(), b.power_mean(&whole, axis).unwrap());
+        let options = PowerMeanOptions::new().p(3.0).keepdims(true);
+        let fused = expr_my_ops!(b, power_mean(x - y, axis, p = 3.0, keepdims = true)).unwrap();
+        assert_eq!(fused, b.power_mean_with(&whole, axis, options).unwrap());
+        let lazily = (backends::lazy(&x) - &y).reduce(my_ops::power_mean { p: 3.0 }, axis).keepdims(true);
+        assert_eq!(lazily.eval(&b).unwrap(), fused);
+    }
+}

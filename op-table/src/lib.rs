@@ -13,6 +13,7 @@ pub mod model;
 pub mod names;
 mod parse;
 mod report;
+mod runs;
 mod text;
 mod toml_view;
 

@@ -10,6 +10,7 @@ mod golden;
 mod gpu_bundle;
 mod kernels;
 mod measure;
+mod pages;
 mod peers;
 mod ratios;
 mod run;
@@ -36,6 +37,7 @@ cargo xtask <task>
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
   golden ROW [--table T]      the same of one row, shown and not written
   table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
+  pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
                               target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
+        "pages" => pages::task(&args),
         "peers" => peers::task(&args),
         "callgrind" => measure::callgrind(&args),
         "build-cost" => build_cost::task(&args),

@@ -40,36 +40,6 @@ pub fn signature(op: &Op) -> String {
     format!("{}({}) -> {}", op.name, params.collect::<Vec<_>>().join(", "), op.result_text)
 }
 
-/// What a backend runs, in a line, by the names that users of the libraries know.
-pub fn runs(op: &Op, backend: &Backend) -> Option<String> {
-    let map = op.maps.get(&backend.name)?;
-    let library = op.reference.runs.iter().find(|(name, _)| *name == backend.name).map(|(_, library)| library.clone());
-    Some(match map {
-        Map::Each { real, complex: None } => format!("`{}` per element", real.text),
-        Map::Each { real, complex: Some(complex) } => {
-            format!("`{}` per element; complex: `{}`", real.text, complex.text)
-        }
-        Map::Fold(fold) => {
-            let of = fold.map.as_ref().map_or("each element".into(), |map| format!("`{}`", map.text));
-            let finish = fold.finish.as_ref().map_or(String::new(), |form| format!("; at the end `{}`", form.text));
-            format!("`{}` of {of}, from `{}` on{finish}", fold.join.text, fold.identity.text)
-        }
-        Map::Compose(form) => format!("`{}`", form.text),
-        Map::Aten(aten) => format!("`{}`", torch_name(&aten.name)),
-        Map::Generic(_) => library.unwrap_or_else(|| "code over the other ops".into()),
-        Map::Call(_) if backend.aten => library.unwrap_or_else(|| "ops of libtorch".into()),
-        Map::Call(_) => library.unwrap_or_else(|| "kernels of this backend".into()),
-    })
-}
-
-/// An op of libtorch as Python calls it: `fft_fft` is `torch.fft.fft`.
-fn torch_name(aten: &str) -> String {
-    match aten.strip_prefix("fft_").or(aten.strip_prefix("special_")) {
-        Some(name) => format!("torch.{}.{name}", &aten[..aten.len() - name.len() - 1]),
-        None => format!("torch.{aten}"),
-    }
-}
-
 /// Brackets that rustdoc would take for links, and angle brackets it would take for HTML, outside of code.
 fn text(s: &str) -> String {
     let mut out = String::new();

@@ -239,7 +239,7 @@ impl Page<'_> {
         let op = self.op;
         let mut s = String::from("| backend | runs |\n|---|---|\n");
         for backend in &self.model.backends {
-            if let Some(runs) = runs(op, backend) {
+            if let Some(runs) = op.runs(backend) {
                 let _ = writeln!(s, "| {} | {} |", backend.ty, cell(&runs));
             }
         }
@@ -262,7 +262,7 @@ impl Page<'_> {
         }
         names.extend(op.reference.also.iter().cloned());
         let aten = op.maps.values().find_map(|map| match map {
-            Map::Aten(aten) => Some(torch_name(&aten.name)),
+            Map::Aten(aten) => Some(aten.python_name()),
             _ => None,
         });
         names.extend(aten.filter(|_| !given("torch.")));

@@ -126,7 +126,7 @@ impl Expand<'_> {
         let (from, to) = (dtypes(&op.set), op.second_set.as_deref().map_or(quote!(&[]), dtypes));
         let signature = crate::docs::signature(op);
         let backends = self.model.backends.iter().filter_map(|backend| {
-            let (name, runs) = (&backend.name, crate::docs::runs(op, backend)?);
+            let (name, runs) = (&backend.name, op.runs(backend)?);
             Some(quote!((#name, #runs)))
         });
         // a row that the GPU runs otherwise needs no kernel of its expression

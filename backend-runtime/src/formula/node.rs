@@ -29,7 +29,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
     /// Whether the dtypes hold the whole numbers that were written beside them: 300 is not a uint8.
     ///
     /// # Errors
-    /// [`Error::Argument`] that names the op and the number.
+    /// [`Argument`](crate::Error::Argument) that names the op and the number.
     #[inline(always)]
     fn check(&self) -> Result<()> {
         Ok(())

@@ -4,8 +4,9 @@ use super::{mixed::CallOf, run::Call};
 use crate::{
     ArrayAttributes, Arrays, DType, EachSource, Element, Elements, Error, Operand, Result,
     numpyish::{
-        kernel::{self, Kernel, kernel, kernel_of},
+        kernel::{Kernel, kernel, kernel_of},
         raw::View,
+        run,
     },
     rules,
 };
@@ -127,7 +128,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
             let op = ptr::from_ref(op).cast();
             // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand is in it.
             unsafe {
-                if !alone || !kernel::run_over(kernel, op, &views, out.view()) {
+                if !alone || !run::run_over(kernel, op, &views, out.view()) {
                     **y = b.from_ndarray(U::numpyish_run(kernel, op, &views)?)?;
                 }
             }

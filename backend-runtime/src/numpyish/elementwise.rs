@@ -3,8 +3,9 @@
 
 use super::{
     NdArray, Numpyish, Operand,
-    kernel::{self, kernel, kernel_of},
+    kernel::{kernel, kernel_of},
     raw::view_operand,
+    run,
     typed::Typed,
 };
 use crate::{Each, EachOf, EachSource, Element, Result};
@@ -38,9 +39,8 @@ macro_rules! run {
         let views = [$(view_operand(&$x)),*];
         // SAFETY: the kernel is that of the op over operands of these dtypes. An operand that is free is in use nowhere else.
         unsafe {
-            if let Some(place) = free.iter().position(|is| *is)
-                && kernel::run_over(kernel, op, &views, views[place])
-            {
+            let is_over = |&place: &usize| free[place] && run::run_over(kernel, op, &views, views[place]);
+            if let Some(place) = (0..free.len()).find(is_over) {
                 let mut at = 0;
                 $(
                     if at == place {

@@ -2,8 +2,9 @@
 
 use super::{
     NdArray,
-    kernel::{self, Kernel, Loop, MOST},
+    kernel::{Kernel, Loop, MOST},
     raw::{HostView, RawArray, View},
+    run,
     simd::SETS,
     source::{Fused, Source},
 };
@@ -42,7 +43,7 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
 ) -> bool {
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel is that of this formula; for the rest, the caller's promise.
-    unsafe { kernel::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
+    unsafe { run::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
 }
 
 /// What `of` makes of the elements of the formula, which are computed when they are read.

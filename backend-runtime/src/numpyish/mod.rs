@@ -20,6 +20,7 @@ pub mod random;
 pub mod raw;
 pub mod reduction;
 mod region;
+pub mod run;
 pub(crate) mod simd;
 pub mod sorting;
 pub mod source;

@@ -4,8 +4,9 @@ use super::{
     NdArray,
     buffer::Buffer,
     copy,
-    kernel::{self, Kernel},
+    kernel::Kernel,
     raw::{RawArray, View, view},
+    run,
 };
 use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
 use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
@@ -128,7 +129,7 @@ pub trait Typed: Sized {
     /// The array that a kernel computes.
     ///
     /// # Safety
-    /// As for [`kernel::run`]; this is the dtype of the kernel's result.
+    /// As for [`run::run`]; this is the dtype of the kernel's result.
     unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
 }
 
@@ -196,7 +197,7 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 }
 
 fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
-    let alone = x.len().saturating_mul(size_of::<T>()) >= kernel::REUSED && x.is_unique();
+    let alone = x.len().saturating_mul(size_of::<T>()) >= run::REUSED && x.is_unique();
     // what another thread read before it gave its handle up was read before anything is written now
     fence(Ordering::Acquire);
     alone
@@ -259,11 +260,11 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 }
 
 /// # Safety
-/// As for [`kernel::run`]; `T` is the dtype of the kernel's result.
+/// As for [`run::run`]; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
     // for few elements the cost is that of the work before and after the loop
-    if let Some(aligned) = kernel::aligned(operands)
+    if let Some(aligned) = run::aligned(operands)
         && aligned.is_one_call(kernel)
     {
         assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
@@ -275,9 +276,9 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
         }
     }
     // SAFETY: the caller's promise.
-    let (lead, c_order, buffer) = match unsafe { kernel::run(kernel, op, operands)? } {
-        kernel::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
-        kernel::Computed::Other(array) => return Ok(into_ndarray(*array)),
+    let (lead, c_order, buffer) = match unsafe { run::run(kernel, op, operands)? } {
+        run::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
+        run::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };
     // SAFETY: the kernel has written all elements, of which there are as many as those of the operand that leads; where that
     // is not in C order, its strides are those of memory without gaps.

@@ -84,6 +84,37 @@ pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Ru
     Ok(unsafe { RawArray::new(op, shape, buffer)? }.permuted(&inverse(&plan.order)))
 }
 
+/// Runs `run` over boxes of the operands as [`walk`] does, with the result in memory that is there: if it has the shape of the broadcast
+/// operands, and the layout that a new result would have. False, and nothing is done, otherwise.
+///
+/// # Safety
+/// `run` writes no more than the elements it is given the address of. Nothing but operands of the same shape and strides that start where
+/// `out` does is in its memory.
+pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, run: &Run<'_>) -> bool {
+    let Ok(plan) = Plan::new(op, operands) else { return false };
+    let in_order: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
+    let strides = rules::c_strides(&in_order);
+    let mut axes = plan.order.iter().zip(&strides);
+    if plan.shape != out.shape || !axes.all(|(&k, &stride)| out.shape[k] == 1 || out.strides[k] == stride) {
+        return false;
+    }
+    if out.len() > 0 {
+        let to = Target(out.start.cast_mut());
+        plan.boxes(operands, &|parts, range| {
+            let to = &to;
+            // SAFETY: the range lies in the result, which has the order of the walk.
+            run(parts, unsafe { to.0.add(range.start * out.dtype.size()) }, range.len());
+        });
+    }
+    true
+}
+
+/// The address of a result, of which each task writes a part of its own.
+struct Target(*mut u8);
+
+// SAFETY: tasks write different parts.
+unsafe impl Sync for Target {}
+
 /// The permutation that undoes `order`.
 fn inverse(order: &[usize]) -> Vec<usize> {
     let mut back = vec![0; order.len()];

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result,
-    numpyish::{kernel::REUSED, raw::HostView, typed::copied},
+    numpyish::{raw::HostView, run::REUSED, typed::copied},
     rules,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};

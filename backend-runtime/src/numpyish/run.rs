@@ -1,0 +1,287 @@
+//! A kernel over arrays: which way through memory, how many threads, and where the result goes.
+
+use super::{
+    buffer::Buffer,
+    kernel::{Kernel, MOST, Pointers, advanced, blocks, stretch, stretch_over},
+    parallel,
+    raw::{RawArray, View},
+    simd::set,
+    walk::{self, Part},
+};
+use crate::{Result, rules};
+
+/// The result of [`run`].
+pub enum Computed {
+    /// Elements in the shape and memory order of an operand.
+    Like {
+        /// Index of that operand.
+        lead: usize,
+        /// Whether its memory is in C order.
+        c_order: bool,
+        /// The elements.
+        buffer: Buffer,
+    },
+    /// An array of another layout.
+    Other(Box<RawArray>),
+}
+
+/// Elements from which a loop may be worth several threads.
+const SMALL: usize = 1 << 14;
+
+/// Operands that all lie in C order, in one shape, or are scalars.
+pub struct Aligned {
+    x: [*const u8; MOST],
+    scalars: u8,
+    /// Index of the operand whose shape the result has.
+    pub lead: usize,
+    /// Number of elements of the result.
+    pub n: usize,
+}
+
+/// The operands in this form, if they have it.
+#[inline(always)]
+pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
+    let mut x = [std::ptr::null(); MOST];
+    let (mut scalars, mut lead, mut n) = (0_u8, usize::MAX, 1);
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        if operand.shape.is_empty() {
+            scalars |= 1 << i;
+        } else if lead == usize::MAX {
+            (lead, n) = (i, c_order_len(operand));
+        } else if c_order_len(operand) != n || !same_shape(operand.shape, operands[lead].shape) {
+            return None;
+        }
+    }
+    (n != usize::MAX).then_some(Aligned { x, scalars, lead: if lead == usize::MAX { 0 } else { lead }, n })
+}
+
+impl Aligned {
+    /// Whether one call of a loop is all there is to do.
+    #[inline(always)]
+    pub fn is_one_call(&self, kernel: &Kernel) -> bool {
+        (1..SMALL).contains(&self.n) && kernel.is_direct(self.scalars)
+    }
+
+    /// The call.
+    ///
+    /// # Safety
+    /// As for [`run`]; it is one call, and `out` has room for the elements.
+    #[inline(always)]
+    pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
+        // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
+        unsafe { kernel.loops[set()](op, &self.x, self.scalars, out, self.n) };
+    }
+}
+
+/// Runs a kernel over operands, broadcast to one shape.
+///
+/// # Safety
+/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+#[inline(never)]
+pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match aligned(operands) {
+            Some(a) => {
+                fits_empty(kernel, operands[a.lead].shape, a.n)?;
+                let buffer = alike(kernel, op, a.x, a.scalars, a.n)?;
+                Ok(Computed::Like { lead: a.lead, c_order: true, buffer })
+            }
+            None => run_other(kernel, op, operands),
+        }
+    }
+}
+
+/// An error where the other lengths of a shape without elements are those of no array of the result's dtype, which may be
+/// wider than the operands'.
+fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
+    if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
+}
+
+/// Whether two shapes of arrays with as many elements are one.
+#[inline(always)]
+fn same_shape(a: &[usize], b: &[usize]) -> bool {
+    a.len() == b.len() && (a.len() == 1 || a == b)
+}
+
+/// The number of elements of an array in C order without gaps, else `usize::MAX`.
+#[inline(always)]
+fn c_order_len(x: &View<'_>) -> usize {
+    // the usual rank without a loop
+    if let (&[len], &[stride]) = (x.shape, x.strides) {
+        return if stride == 1 || len == 1 { len } else { usize::MAX };
+    }
+    let mut n = 1;
+    for (&len, &stride) in x.shape.iter().zip(x.strides).rev() {
+        if stride != n as isize && len != 1 {
+            return usize::MAX;
+        }
+        n *= len;
+    }
+    n
+}
+
+/// Operands not all of which are in C order.
+#[inline(never)]
+unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
+    let mut x = [std::ptr::null(); MOST];
+    let mut scalars = 0;
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        scalars |= u8::from(operand.shape.is_empty()) << i;
+    }
+    let lead = operands.iter().position(|o| !o.shape.is_empty()).unwrap_or(0);
+    let first = &operands[lead];
+    let same_layout = |o: &View<'_>| {
+        let mut axes = first.shape.iter().zip(first.strides).zip(o.shape.iter().zip(o.strides));
+        o.shape.len() == first.shape.len() && axes.all(|((d, s), (e, t))| d == e && (s == t || *d == 1))
+    };
+    let n = first.len();
+    if operands.iter().all(|o| o.shape.is_empty() || same_layout(o)) && (n == 0 || is_dense(first)) {
+        fits_empty(kernel, first.shape, n)?;
+        // SAFETY: the caller's promise; the elements of all lie in memory in the same way.
+        let buffer = unsafe { alike(kernel, op, x, scalars, n)? };
+        return Ok(Computed::Like { lead, c_order: n == 0, buffer });
+    }
+    let all = Pointers { op, x, out: std::ptr::null_mut() };
+    let compute = |parts: &[Part], out: *mut u8, n: usize| {
+        let all = &all;
+        let mut x = [std::ptr::null(); MOST];
+        let mut scalars = 0;
+        for (i, part) in parts.iter().enumerate() {
+            x[i] = part.start;
+            scalars |= u8::from(part.scalar) << i;
+        }
+        // SAFETY: the walk hands out `n` elements, or one, of each operand, and room for as many.
+        unsafe { stretch(kernel, all.op, x, scalars, out, n) };
+    };
+    // SAFETY: a kernel writes all elements it is given the address of.
+    Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
+}
+
+/// Whether elements lie without gaps and forward along every axis, in any order of the axes.
+fn is_dense(x: &View<'_>) -> bool {
+    let mut axes: Vec<(isize, usize)> =
+        x.strides.iter().copied().zip(x.shape.iter().copied()).filter(|a| a.1 != 1).collect();
+    axes.sort_unstable();
+    let mut expected = 1;
+    let dense = axes.iter().all(|&(stride, len)| {
+        let fits = stride == expected;
+        expected *= len as isize;
+        fits
+    });
+    // checked for axes of length 1 as well, because the result takes over the strides
+    dense && x.strides.iter().all(|&s| s >= 0)
+}
+
+/// Operands that lie in memory in the same way, and scalars.
+#[inline(never)]
+unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
+    let buffer = Buffer::new(kernel.name, n, kernel.output)?;
+    // SAFETY: the caller's promise; the buffer is new, so no operand is in it.
+    unsafe { alike_into(kernel, op, x, scalars, 0, n, buffer.start()) };
+    Ok(buffer)
+}
+
+/// The same, into memory that is there. Bit k of `over`: that operand is in this memory, and is read before it is written.
+unsafe fn alike_into(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MOST],
+    scalars: u8,
+    over: u8,
+    n: usize,
+    out: *mut u8,
+) {
+    let all = Pointers { op, x, out };
+    parallel::parallel_timed(n, 1, |range| {
+        let all = &all;
+        // SAFETY: the caller's promise; different tasks write different parts of the result.
+        unsafe {
+            let x = advanced(kernel, all.x, scalars, range.start);
+            let out = all.out.add(range.start * kernel.output.size());
+            match over {
+                0 => stretch(kernel, all.op, x, scalars, out, range.len()),
+                _ => stretch_over(kernel, all.op, x, scalars, over, out, range.len()),
+            }
+        }
+    });
+}
+
+/// Bytes from which on a result is written over an operand that nothing else uses: a smaller block of memory is there at
+/// once, and in the cache.
+pub const REUSED: usize = 1 << 17;
+
+/// Writes the result over `out`, an array that may be among the operands, if it has the result's shape, and the layout that a new result
+/// would have; otherwise it changes nothing, and says so.
+///
+/// # Safety
+/// As for [`run`]; `out` has the dtype of the result, and nothing but those operands that start where it does is in its memory.
+pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
+    let mut x = [std::ptr::null(); MOST];
+    let (mut scalars, mut over, mut aligned) = (0, 0, true);
+    for (i, operand) in operands.iter().enumerate() {
+        x[i] = operand.start;
+        if operand.shape.is_empty() {
+            scalars |= 1 << i;
+        } else if operand.shape == out.shape && operand.strides == out.strides {
+            if operand.start == out.start {
+                if operand.dtype.size() != out.dtype.size() {
+                    return false;
+                }
+                over |= 1 << i;
+            }
+        } else if operand.start == out.start {
+            return false;
+        } else {
+            aligned = false;
+        }
+    }
+    let all_scalars = u32::from(scalars).count_ones() as usize == operands.len();
+    if all_scalars || !is_dense(&out) {
+        return false;
+    }
+    if aligned {
+        // SAFETY: the caller's promise; all operands have the elements of `out` in the same order.
+        unsafe { alike_into(kernel, op, x, scalars, over, out.len(), out.start.cast_mut()) };
+        return true;
+    }
+    let all = Pointers { op, x, out: std::ptr::null_mut() };
+    let compute = |parts: &[Part], out: *mut u8, n: usize| {
+        let all = &all;
+        let mut x = [std::ptr::null(); MOST];
+        let (mut scalars, mut over) = (0, 0);
+        for (i, part) in parts.iter().enumerate() {
+            x[i] = part.start;
+            scalars |= u8::from(part.scalar) << i;
+            over |= u8::from(part.start == out.cast_const()) << i;
+        }
+        // SAFETY: the walk hands out `n` elements, or one, of each operand, and room for as many.
+        unsafe {
+            match over {
+                0 => stretch(kernel, all.op, x, scalars, out, n),
+                // one element, which is written out as scalars are
+                _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
+                _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
+            }
+        }
+    };
+    // SAFETY: a kernel writes the elements it is given the address of; for the memory, the caller's promise.
+    unsafe { walk::walk_over(kernel.name, operands, out, &compute) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DType;
+
+    #[test]
+    fn layouts_without_gaps() {
+        let dense = |shape: &[usize], strides: &[isize]| {
+            is_dense(&View { start: std::ptr::null(), dtype: DType::Bool, shape, strides })
+        };
+        assert!(dense(&[3, 4], &[4, 1]) && dense(&[3, 4], &[1, 3]) && dense(&[3, 1, 4], &[4, 9, 1]));
+        assert!(!dense(&[3, 4], &[8, 1]) && !dense(&[3, 4], &[-4, 1]) && !dense(&[3, 4], &[0, 1]));
+    }
+}

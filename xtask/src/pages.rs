@@ -1,0 +1,161 @@
+//! Pages of the documentation that are made of the table: what runs where, and how much of the Array API there is.
+
+use crate::{
+    run::{Outcome, root},
+    table,
+};
+use op_table::{Model, model::Op};
+use std::{fmt::Write, fs};
+
+/// The functions of the standard.
+const STANDARD: &str = include_str!("../array_api.txt");
+
+const OF_THE_STANDARD: &str = "# The Array API\n\nWhat there is of the [Python Array API standard](https://data-apis.org/array-api/2025.12/), \
+    version 2025.12, with its extensions `fft` and `linalg`, on every backend. Made of the table and of `xtask/array_api.txt` by \
+    `cargo xtask pages`.";
+
+/// The ops of other systems.
+const OTHERS: &str = include_str!("../parity.txt");
+
+const OF_OTHERS: &str = "# What other systems have\n\nThe ops and capabilities of the backends of PyEPRI (E), PhiML (P) and pyTME (T), of a framework of a \
+    Rust forum's question (F) and of the Python Array API (A), and what there is of each here, on every backend. Made of the table \
+    and of `xtask/parity.txt` by `cargo xtask pages`.";
+
+/// `pages`: writes them.
+pub fn task(args: &[String]) -> Outcome {
+    if let Some(arg) = args.first() {
+        return Err(format!("`{arg}` is not an argument of `pages`"));
+    }
+    for (path, text) in pages()? {
+        fs::write(root().join(path), text).map_err(|why| format!("{path}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Each page with its path.
+fn pages() -> Result<[(&'static str, String); 3], String> {
+    let model = table::read(None)?;
+    let standard = listed(&model, STANDARD).map_err(|why| format!("xtask/array_api.txt: {why}"))?;
+    let others = listed(&model, OTHERS).map_err(|why| format!("xtask/parity.txt: {why}"))?;
+    Ok([
+        ("docs/ops.md", ops(&model)),
+        ("docs/array-api.md", standard.page(OF_THE_STANDARD)),
+        ("docs/parity.md", others.page(OF_OTHERS)),
+    ])
+}
+
+/// A table of the ops of each group: dtypes, accuracy, tests, and what each backend runs.
+fn ops(model: &Model) -> String {
+    let backends: Vec<_> = model.backends.iter().filter(|b| !b.wrap).collect();
+    let mut out = format!(
+        "# The ops\n\nMade of `ops.toml` by `cargo xtask pages`. {} ops, each with a page of its own in the reference. A case is one call, \
+         which the tests make in every dtype of the row on every backend; its result is held to the row's [accuracy](table.md).\n",
+        model.ops.len()
+    );
+    for group in &model.groups {
+        let names: Vec<&str> = backends.iter().map(|b| b.ty.as_str()).collect();
+        let _ = write!(out, "\n## {}\n\n{}\n\n", group.name, group.summary);
+        let _ = writeln!(out, "| op | dtypes | accuracy | cases | {} |", names.join(" | "));
+        let _ = writeln!(out, "|---|---|---|--:|{}", "---|".repeat(names.len()));
+        for op in model.ops.iter().filter(|op| op.group == group.name) {
+            let runs = backends.iter().map(|b| op.runs(b).map_or("-".into(), |runs| cell(&runs)));
+            let accuracy = if op.accuracy.is_empty() { &group.accuracy } else { &op.accuracy };
+            let (set, cases) = (&op.set, model.cases_of(op).len());
+            let runs = runs.collect::<Vec<_>>().join(" | ");
+            let _ = writeln!(out, "| `{}` | {set} | {accuracy} | {cases} | {runs} |", op.name);
+        }
+    }
+    out
+}
+
+/// Text in a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// A list of names by section, with a code for each.
+struct Listed {
+    body: String,
+    /// How many there are of each of [`CODES`].
+    counts: [usize; CODES.len()],
+}
+
+/// The codes of a list, and what they mean.
+const CODES: [(&str, &str); 5] = [
+    ("Y", "a row of this name"),
+    ("A", "a row of another name"),
+    ("P", "a part of it"),
+    ("R", "not an op, but there in Rust"),
+    ("N", "not there"),
+];
+
+/// What there is of the names of a list: each is a line `name`, `name : WHO` or `name : WHO = CODE how`.
+fn listed(model: &Model, list: &str) -> Result<Listed, String> {
+    let (mut body, mut counts) = (String::new(), [0; CODES.len()]);
+    for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(section) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            let _ = write!(body, "\n## {section}\n\n| name | | | how |\n|---|---|---|---|\n");
+            continue;
+        }
+        let (named, said) = line.split_once(" = ").map_or((line, None), |(named, said)| (named, Some(said)));
+        let (name, who) = named.split_once(" : ").unwrap_or((named, ""));
+        let row = model.ops.iter().any(|op| op.name == name);
+        let (code, how) = match said.map(|said| said.split_once(' ').unwrap_or((said, ""))) {
+            Some(("N", _)) if row => return Err(format!("`{name}` is in the table")),
+            Some(("P", _)) if !row && who.is_empty() => {
+                return Err(format!("`{name}` is there in part, but not in the table"));
+            }
+            Some((code @ ("P" | "R" | "N"), how)) => (code, how.to_string()),
+            Some((code, _)) => return Err(format!("`{name}` has the code `{code}`")),
+            None if row => ("Y", String::new()),
+            None => match model.ops.iter().find(|op| has_alias(op, name)) {
+                Some(op) => ("A", format!("`{}`", op.name)),
+                None => ("N", String::new()),
+            },
+        };
+        counts[CODES.iter().position(|(known, _)| *known == code).unwrap_or_default()] += 1;
+        let _ = writeln!(body, "| `{name}` | {who} | {code} | {} |", cell(&how));
+    }
+    Ok(Listed { body, counts })
+}
+
+impl Listed {
+    fn page(&self, introduction: &str) -> String {
+        let mut out = format!("{introduction}\n\n| code | | |\n|---|---|--:|\n");
+        for ((code, meaning), count) in CODES.iter().zip(self.counts) {
+            let _ = writeln!(out, "| {code} | {meaning} | {count} |");
+        }
+        out + &self.body
+    }
+}
+
+fn has_alias(op: &Op, name: &str) -> bool {
+    op.alias.iter().any(|alias| alias == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_are_those_of_the_table() {
+        for (path, text) in pages().unwrap() {
+            let there = fs::read_to_string(root().join(path)).unwrap_or_default();
+            assert!(there == text, "{path} is not what the table says now: run `cargo xtask pages`");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_name_has_to_be_true() {
+        let model = table::read(None).unwrap();
+        let of = |list: &str| listed(&model, list).map(|listed| (listed.body, listed.counts));
+        let (body, counts) =
+            of("# x\n[Some]\nadd\nnothing_such : P\nclip = P a bound\nreverse : T = R `flip`").unwrap();
+        let rows = "| `add` |  | Y |  |\n| `nothing_such` | P | N |  |\n| `clip` |  | P | a bound |\n| `reverse` | T | R | `flip` |\n";
+        assert!(body.ends_with(rows), "{body}");
+        assert_eq!(counts, [1, 0, 1, 1, 1]);
+        assert_eq!(of("add = N").unwrap_err(), "`add` is in the table");
+        assert_eq!(of("nothing_such = P a part").unwrap_err(), "`nothing_such` is there in part, but not in the table");
+        assert_eq!(of("add = X").unwrap_err(), "`add` has the code `X`");
+    }
+}
