@@ -305,7 +305,7 @@ pub(crate) fn reduced<F, X, L>(row: F, of: Lazy<X, L>, axis: Axes, keepdims: boo
     Reduced { row, of, axis, keepdims }
 }
 
-/// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky_relu { slope: 0.5 })`.
+/// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
 impl<X: Typed, L> Lazy<X, L> {
     /// A row with one operand.
     #[inline(always)]

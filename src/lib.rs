@@ -57,6 +57,8 @@ pub mod __private {
 pub mod conformance;
 
 #[doc(hidden)]
+pub mod elementwise;
+#[doc(hidden)]
 pub mod indexing;
 pub mod lazy;
 #[doc(hidden)]
@@ -68,6 +70,8 @@ mod out;
 #[doc(hidden)]
 pub mod reduction;
 mod show;
+#[doc(hidden)]
+pub mod special;
 
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};

@@ -188,7 +188,13 @@ fn every_row_answers<B: Backend>(b: &B) {
             match call(b, op.name, &args, &[("dtype", to.into())]) {
                 Ok(value) => {
                     let several = matches!(value, Value::List(_));
-                    assert_eq!(several, !matches!(op.result, ResultInfo::One(_)), "{} gives {:?}", op.name, op.result);
+                    assert_eq!(
+                        several,
+                        !matches!(op.result, ResultInfo::One(_) | ResultInfo::Plain(_)),
+                        "{} gives {:?}",
+                        op.name,
+                        op.result
+                    );
                 }
                 Err(why) => {
                     assert_eq!(why.op(), Some(op.name), "{why}");

@@ -373,9 +373,35 @@ def _expm(x):
     return scipy.linalg.expm(x.astype(narrow))
 
 
-def _special(name, x):
+def _special(name, *args):
     """A function of scipy.special, in float64."""
-    return getattr(scipy.special, name)(x.astype(np.float64))
+    return getattr(scipy.special, name)(*(x.astype(np.float64) for x in args))
+
+
+def _sinc(x):
+    """NumPy's pi is rounded to float64; here whole numbers give 0."""
+    pi = np.longdouble("3.14159265358979323846264338327950288")
+    x = x.astype(np.longdouble)
+    sign = 1 - 2 * np.remainder(np.round(x), 2)
+    return np.where(x == 0, 1, np.sin((x - np.round(x)) * pi) * sign / (pi * np.where(x == 0, 1, x)))
+
+
+def _nan_to_num(x, nan, posinf, neginf, T):
+    """NumPy has no bfloat16, whose largest number is not that of float32."""
+    largest = 2.0**127 * (2 - 2.0**-7) if T == "bfloat16" else float(np.finfo(x.dtype).max)
+    posinf, neginf = largest if posinf is None else posinf, -largest if neginf is None else neginf
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def _softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def _logsumexp(x, axis, keepdims):
+    top = x.max(axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    return np.log(np.exp(x - top).sum(axis, keepdims=keepdims)) + (top if keepdims else top.max(axis))
 
 
 def _philox(key, count):
@@ -452,7 +478,8 @@ WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
-        _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm, _special, _random_uniform, _random_normal, _random_integers, _random_permutation,
+        _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
+        _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
     )  # fmt: skip
 }
 
@@ -673,6 +700,8 @@ def main():
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     SAMPLES.update((dtype, samples(dtype)) for dtype in DTYPES)
+    if set(SAMPLES["int8"]) != set(table["samples"]) or set(INDICES) != set(table["indices"]):
+        sys.exit("the samples are not those that op-table/src/samples.rs names")
     every = [Row(keys) for keys in table["rows"]]
     if options.row:
         return show([row for row in every if row.name == options.row] or sys.exit(f"no row `{options.row}`"))

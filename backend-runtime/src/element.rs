@@ -165,6 +165,9 @@ pub trait RealNumeric: Numeric<Magnitude = Self> + Ordered {
     /// Remainder of `floor_divide`, with the sign of `other`; an integer modulo 0 gives 0.
     fn remainder(self, other: Self) -> Self;
 
+    /// Remainder of the quotient rounded toward 0, with the sign of `self`; an integer modulo 0 gives 0.
+    fn fmod(self, other: Self) -> Self;
+
     /// Rounds toward plus infinity.
     #[inline(always)]
     fn ceil(self) -> Self {
@@ -198,6 +201,15 @@ pub trait Integer: RealNumeric + Bits + Ord {
 
     /// Shifts right, with the sign; a shift by the width or more, or a negative one, gives 0 (-1 of a negative number).
     fn shift_right(self, other: Self) -> Self;
+
+    /// The greatest common divisor of the magnitudes.
+    fn gcd(self, other: Self) -> Self;
+
+    /// The least common multiple of the magnitudes, wrapping.
+    fn lcm(self, other: Self) -> Self;
+
+    /// How many bits of the magnitude are set.
+    fn popcount(self) -> u8;
 }
 
 /// Real or complex floating point.
@@ -299,10 +311,44 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn signbit(self) -> bool;
     /// `log(exp(x) + exp(y))` without overflow between.
     fn logaddexp(self, other: Self) -> Self;
+    /// 2 to the power of it.
+    fn exp2(self) -> Self;
+    /// Cube root, with its sign.
+    fn cbrt(self) -> Self;
     /// Error function.
     fn erf(self) -> Self;
     /// `1 - erf(x)`, accurate for large x.
     fn erfc(self) -> Self;
+    /// Gamma function.
+    fn gamma(self) -> Self;
+    /// Logarithm of the magnitude of the gamma function.
+    fn lgamma(self) -> Self;
+    /// Derivative of the logarithm of the gamma function.
+    fn digamma(self) -> Self;
+    /// Beta function of both.
+    fn beta(self, other: Self) -> Self;
+    /// Logarithm of the magnitude of the beta function of both.
+    fn betaln(self, other: Self) -> Self;
+    /// Regularised lower incomplete gamma function of the parameter `self` at `other`.
+    fn gammainc(self, other: Self) -> Self;
+    /// Regularised upper incomplete gamma function of the parameter `self` at `other`.
+    fn gammaincc(self, other: Self) -> Self;
+    /// Inverse of the error function.
+    fn erfinv(self) -> Self;
+    /// Inverse of `1 - erf(x)`.
+    fn erfcinv(self) -> Self;
+    /// Bessel function of the first kind of order 0.
+    fn j0(self) -> Self;
+    /// Bessel function of the first kind of order 1.
+    fn j1(self) -> Self;
+    /// Modified Bessel function of the first kind of order 0.
+    fn i0(self) -> Self;
+    /// The same times `exp(-|x|)`.
+    fn i0e(self) -> Self;
+    /// Modified Bessel function of the first kind of order 1.
+    fn i1(self) -> Self;
+    /// The same times `exp(-|x|)`.
+    fn i1e(self) -> Self;
     /// A complex number of this real part.
     fn complex(self, imag: Self) -> Self::Complex;
 }
@@ -450,6 +496,8 @@ mod impls {
                 fn floor_divide(self, other: $t) -> $t { integer::$t::floor_divide(self, other) }
                 #[inline(always)]
                 fn remainder(self, other: $t) -> $t { integer::$t::remainder(self, other) }
+                #[inline(always)]
+                fn fmod(self, other: $t) -> $t { integer::$t::fmod(self, other) }
             }
             impl Integer for $t {
                 const MIN: $t = $t::MIN;
@@ -458,6 +506,12 @@ mod impls {
                 fn shift_left(self, other: $t) -> $t { integer::$t::shift_left(self, other) }
                 #[inline(always)]
                 fn shift_right(self, other: $t) -> $t { integer::$t::shift_right(self, other) }
+                #[inline(always)]
+                fn gcd(self, other: $t) -> $t { integer::$t::gcd(self, other) }
+                #[inline(always)]
+                fn lcm(self, other: $t) -> $t { integer::$t::lcm(self, other) }
+                #[inline(always)]
+                fn popcount(self) -> u8 { integer::$t::popcount(self) }
             }
         )*};
     }
@@ -477,6 +531,14 @@ mod impls {
         ($m:ident: $($word:ident)*) => {$(
             #[inline(always)]
             fn $word(self) -> Self { $m::$word(self) }
+        )*};
+    }
+
+    /// The same of two operands.
+    macro_rules! words2 {
+        ($m:ident: $($word:ident)*) => {$(
+            #[inline(always)]
+            fn $word(self, other: Self) -> Self { $m::$word(self, other) }
         )*};
     }
 
@@ -519,6 +581,8 @@ mod impls {
                 fn floor_divide(self, other: $t) -> $t { $m::floor_divide(self, other) }
                 #[inline(always)]
                 fn remainder(self, other: $t) -> $t { $m::remainder(self, other) }
+                #[inline(always)]
+                fn fmod(self, other: $t) -> $t { $m::fmod(self, other) }
                 words!($m: ceil floor trunc);
             }
             impl Float for $t {
@@ -549,7 +613,8 @@ mod impls {
                 fn signbit(self) -> bool { <$t>::is_sign_negative(self) }
                 #[inline(always)]
                 fn logaddexp(self, other: $t) -> $t { $m::logaddexp(self, other) }
-                words!($m: erf erfc);
+                words2!($m: beta betaln gammainc gammaincc);
+                words!($m: exp2 cbrt erf erfc gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e);
                 #[inline(always)]
                 fn complex(self, imag: $t) -> $complex { Complex::new(self.into(), imag.into()) }
             }

@@ -39,13 +39,14 @@ const WORDS: &[(&str, usize, &str, &str)] = &[
     ("numeric", 1, "same", "negate sign conj round"),
     ("numeric", 1, "real", "abs real imag"),
     ("numeric", 1, "bool", "is_finite is_inf is_nan"),
-    ("real_numeric", 2, "same", "floor_divide remainder"),
+    ("real_numeric", 2, "same", "floor_divide remainder fmod"),
     ("real_numeric", 1, "same", "ceil floor trunc"),
     ("ordered", 2, "same", "maximum minimum"),
     ("ordered", 2, "bool", "less less_equal"),
     ("bits", 2, "same", "bit_and bit_or bit_xor"),
     ("bits", 1, "same", "bit_not"),
-    ("integer", 2, "same", "shift_left shift_right"),
+    ("integer", 2, "same", "shift_left shift_right gcd lcm"),
+    ("integer", 1, "uint8", "popcount"),
     ("float", 2, "same", "div"),
     (
         "float",
@@ -54,7 +55,8 @@ const WORDS: &[(&str, usize, &str, &str)] = &[
         "reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh",
     ),
     ("real", 2, "same", "atan2 hypot copysign nextafter logaddexp"),
-    ("real", 1, "same", "erf erfc"),
+    ("real", 1, "same", "exp2 cbrt erf erfc gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e"),
+    ("real", 2, "same", "beta betaln gammainc gammaincc"),
     ("real", 1, "bool", "signbit"),
     ("real", 2, "complex", "complex"),
 ];
@@ -70,6 +72,7 @@ fn the_vocabulary_compiles_for_every_dtype() {
             let text: &str = if operands == 2 { format!("op_{word}(x1, x2)") } else { format!("op_{word}(x1)") }.leak();
             let dtypes = DType::ALL.into_iter().filter(|&dtype| is_in(dtype, set)).map(|dtype| match result {
                 "bool" => (dtype, DType::Bool),
+                "uint8" => (dtype, DType::UInt8),
                 "real" => (dtype, dtype.to_real()),
                 "complex" => (dtype, dtype.to_complex()),
                 _ => (dtype, dtype),

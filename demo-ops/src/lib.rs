@@ -26,5 +26,5 @@ fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<<T::Complex as Numeric>
 
 /// A layer of a network over base ops and our own, on any backend with both.
 pub fn layer<B: Backend + MyOps, T: Precision>(b: &B, x: &B::Array<T>, w: &B::Array<T>) -> Result<B::Array<T>> {
-    b.gelu(b.normalize(b.matmul(x, w)?, -1)?)
+    b.normal_gate(b.normalize(b.matmul(x, w)?, -1)?)
 }

@@ -58,17 +58,17 @@ mod of_ours {
         all.extend(backends::runtime::available("torch", Torch::cpu()).map(|b| Mine::from(Counted::new(b))));
         for b in all {
             let x = b.asarray([1.0_f32, -4.0]).unwrap();
-            let y = b.lerp_with(&x, b.asarray([5.0, -8.0]).unwrap(), LerpOptions::new().t(0.25)).unwrap();
+            let y = b.between_with(&x, b.asarray([5.0, -8.0]).unwrap(), BetweenOptions::new().t(0.25)).unwrap();
             assert_eq!((y.backend(), b.to_vec(&y).unwrap()), (b.name(), vec![2.0, -5.0]));
             let mask = b.asarray([true, false]).unwrap();
             assert_eq!(b.to_vec(&b.blend(&mask, &x, 3.0).unwrap()).unwrap(), [2.0, -4.0]);
-            assert_eq!(b.to_vec(&expr_my_ops!(b, leaky_relu(x, slope = 0.5) * 2).unwrap()).unwrap(), [2.0, -4.0]);
-            let named = call_my_ops(&b, "gelu", &[Value::array::<f32>(x)], &[]).unwrap();
+            assert_eq!(b.to_vec(&expr_my_ops!(b, leaky(x, slope = 0.5) * 2).unwrap()).unwrap(), [2.0, -4.0]);
+            let named = call_my_ops(&b, "normal_gate", &[Value::array::<f32>(x)], &[]).unwrap();
             assert_eq!(named.as_array().unwrap().shape(&b), [2]);
         }
         let (one, other) = (Mine::from(Numpyish::new()), Mine::from(Naive));
-        let why = one.gelu(&other.asarray([1.0]).unwrap()).unwrap_err();
-        assert!(matches!(why, Error::Backend { op: "gelu", .. }), "{why}");
+        let why = one.normal_gate(&other.asarray([1.0]).unwrap()).unwrap_err();
+        assert!(matches!(why, Error::Backend { op: "normal_gate", .. }), "{why}");
         let why = other.spectral_energy(&other.asarray([1.0]).unwrap()).unwrap_err();
         assert!(matches!(why, Error::Unsupported { op: "fft", backend: "naive" }), "{why}");
     }

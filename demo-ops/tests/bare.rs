@@ -51,7 +51,7 @@ mod kernels {
     }
 
     /// For a row of the other crate's table.
-    pub fn lerp<T: Precision>(_: &Bare, x1: &HostArray<T>, x2: &HostArray<T>, t: f64) -> Result<HostArray<T>> {
+    pub fn between<T: Precision>(_: &Bare, x1: &HostArray<T>, x2: &HostArray<T>, t: f64) -> Result<HostArray<T>> {
         let pairs = x1.iter().zip(x2.iter()).map(|(&a, &b)| a.plus(b.minus(a).times(T::from_f64(t))));
         Ok(HostArray::from_shape_vec(x1.shape(), pairs.collect()).unwrap())
     }
@@ -64,7 +64,7 @@ backend_my_ops! { overlay = "tests/bare_my_ops.toml" }
 fn it_has_functions_of_its_own_and_compositions() {
     let b = Bare;
     let (x, y) = (arr([1.0_f32, 4.0]), arr([3.0_f32, 8.0]));
-    assert_eq!(b.lerp(&x, &y).unwrap(), arr([2.0, 6.0]));
+    assert_eq!(b.between(&x, &y).unwrap(), arr([2.0, 6.0]));
     // a composition that the overlay gives it, in place of the table's
     assert_eq!(b.threshold(&x, 0.0, 1.0).unwrap(), arr([1.0, 16.0]));
 }
@@ -80,14 +80,14 @@ fn what_it_lacks_is_an_error_with_row_and_backend() {
     lacks(b.power_mean(&x, ..).unwrap_err(), "power_mean");
     lacks(b.quantize::<i8, _>(&x).unwrap_err(), "quantize");
     // of a composition the op that is missing in it
-    lacks(b.gelu(&x).unwrap_err(), "erf");
+    lacks(b.normal_gate(&x).unwrap_err(), "erf");
     lacks(b.spectral_energy(&x).unwrap_err(), "fft");
 }
 
 #[test]
 fn by_name_too() {
     let x = Value::array::<f32>(arr([1.0, 4.0]));
-    let half = demo_ops::call_my_ops(&Bare, "lerp", &[x.clone(), x.clone()], &[]).unwrap();
+    let half = demo_ops::call_my_ops(&Bare, "between", &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(half.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 4.0])));
     let why = demo_ops::call_my_ops(&Bare, "power_mean", &[x], &[]).unwrap_err();
     assert!(matches!(why, Error::Unsupported { op: "power_mean", backend: "bare" }), "{why}");

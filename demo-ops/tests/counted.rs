@@ -59,13 +59,13 @@ mod of_ours {
     fn counts<B: Backend + MyOps>(within: B) {
         let b = Counted::new(within);
         let x = b.asarray([1.0_f32, -4.0]).unwrap();
-        let y = b.lerp_with(&x, &x, LerpOptions::new().t(0.25)).unwrap();
-        assert_eq!(b.to_vec(&b.leaky_relu(&y).unwrap()).unwrap(), [1.0, -0.04]);
+        let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
+        assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
         assert_eq!(b.item(b.power_mean(&x, ..).unwrap()).unwrap(), 8.5_f32.sqrt());
         let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
         assert_eq!(b.item(&low).unwrap(), -4.0);
         let calls = b.calls();
-        for op in ["lerp", "leaky_relu", "power_mean"] {
+        for op in ["between", "leaky", "power_mean"] {
             assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
         }
         // what is composed or written over any backend is so over the wrapper

@@ -13,7 +13,7 @@ fn formulas_take_ops_of_ours_with_options() {
     let Some(b) = backends::runtime::available("cuda", Cuda::new(0)) else { return };
     let x = b.asarray([-2.0, 4.0]).unwrap();
     for slope in [0.5, 0.25] {
-        let y = expr_my_ops!(b, leaky_relu(x, slope = slope) * 2 + leaky_relu(-x)).unwrap();
+        let y = expr_my_ops!(b, leaky(x, slope = slope) * 2 + leaky(-x)).unwrap();
         let expected = [-4.0 * slope + 2.0, 8.0 - 0.04];
         assert_eq!(b.to_ndarray(&y).unwrap(), Numpyish::new().asarray(expected).unwrap());
     }

@@ -41,11 +41,11 @@ mod of_ours {
     fn rows_with_and_without_a_mapping_of_its_own() {
         let x = Naive.asarray([1.0_f32, -4.0]).unwrap();
         assert_eq!(
-            Naive.lerp_with(&x, x.mapv(|v| v + 4.0).into_shared(), LerpOptions::new().t(0.25)).unwrap(),
+            Naive.between_with(&x, x.mapv(|v| v + 4.0).into_shared(), BetweenOptions::new().t(0.25)).unwrap(),
             x.mapv(|v| v + 1.0)
         );
-        assert_eq!(Naive.leaky_relu(&x).unwrap(), Naive.asarray([1.0, -0.04]).unwrap());
-        assert_eq!(expr_my_ops!(Naive, leaky_relu(x, slope = 0.5) + 1).unwrap(), Naive.asarray([2.0, -1.0]).unwrap());
+        assert_eq!(Naive.leaky(&x).unwrap(), Naive.asarray([1.0, -0.04]).unwrap());
+        assert_eq!(expr_my_ops!(Naive, leaky(x, slope = 0.5) + 1).unwrap(), Naive.asarray([2.0, -1.0]).unwrap());
         assert!(matches!(Naive.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     }
 }

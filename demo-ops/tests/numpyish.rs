@@ -12,11 +12,11 @@ backends::conformance! {
 fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     let b = Numpyish::new();
     let x = b.asarray([-2.0, 4.0]).unwrap();
-    let y = expr_my_ops!(b, leaky_relu(x, slope = 0.5) * 2 + x).unwrap();
+    let y = expr_my_ops!(b, leaky(x, slope = 0.5) * 2 + x).unwrap();
     assert_eq!(y, b.asarray([-4.0, 12.0]).unwrap());
-    let lazily = backends::lazy(&x).op1(my_ops::leaky_relu { slope: 0.5 }) * 2 + &x;
+    let lazily = backends::lazy(&x).op1(my_ops::leaky { slope: 0.5 }) * 2 + &x;
     assert_eq!(lazily.eval(&b).unwrap(), y);
-    assert_eq!(expr_my_ops!(b, leaky_relu(x) + 1).unwrap(), b.asarray([0.98, 5.0]).unwrap());
+    assert_eq!(expr_my_ops!(b, leaky(x) + 1).unwrap(), b.asarray([0.98, 5.0]).unwrap());
     // operands of several dtypes, and a dtype that the caller names
     let mask = b.asarray([true, false]).unwrap();
     assert_eq!(expr_my_ops!(b, blend(mask, x * 0, 8, share = 0.25) + 1).unwrap(), b.asarray([3.0, 1.0]).unwrap());

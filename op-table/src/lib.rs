@@ -14,6 +14,7 @@ pub mod names;
 mod parse;
 mod report;
 mod runs;
+mod samples;
 mod text;
 mod toml_view;
 
@@ -21,4 +22,5 @@ pub use check::check;
 pub use model::Model;
 pub use parse::{Role, parse};
 pub use report::{Mistake, Report, Source, did_you_mean};
+pub use samples::{INDICES, SAMPLES};
 pub use text::{Span, Text};

@@ -70,15 +70,18 @@ pub enum WordResult {
     Truth,
     /// An element of the second dtype of a row.
     Second,
+    /// A uint8.
+    UInt8,
 }
 
 /// Names of what words give.
-pub const WORD_RESULTS: [(&str, WordResult); 5] = [
+pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("same", WordResult::Same),
     ("real", WordResult::Real),
     ("complex", WordResult::Complex),
     ("bool", WordResult::Truth),
     ("second", WordResult::Second),
+    ("uint8", WordResult::UInt8),
 ];
 
 /// Where a word reduces its argument to a range.

@@ -2,7 +2,7 @@
 
 use crate::run::{Outcome, root};
 use op_table::{
-    Model, Report, Role, Source, check,
+    INDICES, Model, Report, Role, SAMPLES, Source, check,
     model::{Kind, Op, Out, Param},
     parse,
 };
@@ -59,7 +59,7 @@ pub fn read(table: Option<&Path>) -> Result<Model, String> {
 pub fn json(model: &Model) -> Value {
     let rows: Vec<Value> = model.ops.iter().filter(|op| op.own).map(|op| row(op, model)).collect();
     let groups: Vec<&str> = model.groups.iter().map(|g| g.name.as_str()).collect();
-    json!({ "groups": groups, "rows": rows })
+    json!({ "groups": groups, "rows": rows, "samples": SAMPLES, "indices": INDICES })
 }
 
 fn row(op: &Op, model: &Model) -> Value {

@@ -262,6 +262,12 @@ impl Expand<'_> {
             quote!(#root::options::#name)
         }
     }
+
+    /// The same from a module of the expansion.
+    fn options_below(&self, op: &Op) -> TokenStream {
+        let path = self.options_path(op);
+        if op.own { quote!(super::#path) } else { path }
+    }
 }
 
 /// `MyOps` as `my_ops`.

@@ -193,7 +193,7 @@ impl Expand<'_> {
         if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
             return quote!();
         }
-        let options = self.options_path(op);
+        let options = self.options_below(op);
         let fields = scalars.iter().map(|p| {
             let n = id(&p.name);
             let as_f64 = (p.kind != Kind::Plain(Plain::Bool)).then(|| quote!(as f64));
@@ -204,7 +204,7 @@ impl Expand<'_> {
             #[doc(hidden)]
             impl<#generic> Default for #path {
                 fn default() -> Self {
-                    let options = super::#options::new();
+                    let options = #options::new();
                     Self { #(#fields,)* #to }
                 }
             }
@@ -235,12 +235,12 @@ impl Expand<'_> {
         });
         let arguments: Vec<TokenStream> = arguments.collect();
         let options = op.has_options().then(|| {
-            let path = self.options_path(op);
+            let path = self.options_below(op);
             let set = op.optional().map(|p| {
                 let (n, value) = (id(&p.name), field(p));
                 quote!(.#n(#value))
             });
-            quote!(super::#path::new()#(#set)*)
+            quote!(#path::new()#(#set)*)
         });
         let call = quote!(b.#method #second(#(#arguments,)* #options));
         if op.mixes_dtypes() {
@@ -301,7 +301,7 @@ impl Expand<'_> {
             ),
         };
         let name = &op.name;
-        let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_path(op));
+        let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_below(op));
         let arguments = op.positional().map(|p| match p.name.as_str() {
             "axis" if op.takes_one_axis() => quote!(rt::formula::one_axis(#name, axis)?),
             "axis" => quote!(axis),
@@ -334,7 +334,7 @@ impl Expand<'_> {
                     axis: rt::Axes,
                     keepdims: bool,
                 ) -> rt::Result<B::Array<#result>> {
-                    b.#method(#(#arguments,)* super::#options::new()#(#set)*.keepdims(keepdims))
+                    b.#method(#(#arguments,)* #options::new()#(#set)*.keepdims(keepdims))
                 }
             }
         }
@@ -345,8 +345,8 @@ impl Expand<'_> {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + super::#extension),
-            // a row that has a mistake there
-            None if op.group.is_empty() => quote!(super::Backend),
+            // its mistake is said elsewhere
+            None if op.group.is_empty() => quote!(#root::Backend),
             None => {
                 let group = id(&camel(&op.group));
                 quote!(super::#group)

@@ -2,7 +2,7 @@
 
 use super::{
     nvrtc::{Compiled, Target, compile},
-    program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct, mover},
+    program::{EACH, Expression, Instance, KernelList, PRELUDE, around_folds, fold_struct, mover, special_words},
 };
 use crate::{DType, DTypeKind, KernelInfo, OpInfo, Result};
 use std::fmt::Write;
@@ -29,7 +29,11 @@ impl Unit {
 /// strides the one for two axes stands for the others, which differ only in how places are found.
 pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
-        let mut unit = Unit { name: format!("rows of {dtype}"), text: format!("{PRELUDE}{EACH}"), kernels: Vec::new() };
+        let kernels =
+            ops.iter().filter_map(|op| op.kernel.filter(|k| k.dtypes.iter().any(|(input, _)| *input == dtype)));
+        let special = special_words(&kernels.map(|kernel| kernel.source).collect::<Vec<_>>().join(" "));
+        let text = format!("{PRELUDE}{special}{EACH}");
+        let mut unit = Unit { name: format!("rows of {dtype}"), text, kernels: Vec::new() };
         for op in ops {
             let Some(kernel) = op.kernel else { continue };
             for &(_, result) in kernel.dtypes.iter().filter(|(input, _)| *input == dtype) {

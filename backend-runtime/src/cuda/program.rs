@@ -11,6 +11,19 @@ pub const PRELUDE: &str = concat!(
     include_str!("kernels/walk.cuh"),
 );
 
+/// The words that few expressions use; it takes longer to compile than the rest.
+const SPECIAL: [&str; 2] = [include_str!("kernels/polynomials.cuh"), include_str!("kernels/special_words.cuh")];
+
+/// The special words that the expressions in `text` use, if any: what follows the prelude.
+pub(super) fn special_words(text: &str) -> String {
+    let mut calls = text.split("op_").skip(1);
+    let is_special = |call: &str| {
+        let word = call.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        [format!("SPECIAL1({word})"), format!("SPECIAL2({word})")].iter().any(|line| SPECIAL[1].contains(line))
+    };
+    if calls.any(is_special) { SPECIAL.concat() } else { String::new() }
+}
+
 /// The C++ type of a dtype.
 pub const fn c_type(dtype: DType) -> &'static str {
     match dtype {
@@ -123,16 +136,21 @@ impl Program {
     pub fn text(&self) -> String {
         match self.source {
             ProgramSource::File(text) => format!("{PRELUDE}{text}"),
-            ProgramSource::Each(expression) => format!("{PRELUDE}{EACH}{}", expression.functor("k_row")),
-            ProgramSource::Formula(formula) => format!("{PRELUDE}{EACH}{}", formula.structs),
+            ProgramSource::Each(expression) => {
+                format!("{PRELUDE}{}{EACH}{}", special_words(expression.text), expression.functor("k_row"))
+            }
+            ProgramSource::Formula(formula) => {
+                format!("{PRELUDE}{}{EACH}{}", special_words(formula.structs), formula.structs)
+            }
             ProgramSource::Fold(fold) => {
-                let struct_ = fold_struct(&fold, "k_fold");
-                format!("{PRELUDE}{}{}{struct_}{}", FOLD_PARTS[0], FOLD_PARTS[1], FOLD_PARTS[2])
+                let (struct_, special) = (fold_struct(&fold, "k_fold"), special_words(fold.map));
+                format!("{PRELUDE}{special}{}{}{struct_}{}", FOLD_PARTS[0], FOLD_PARTS[1], FOLD_PARTS[2])
             }
             ProgramSource::FormulaFold(formula, fold) => {
                 let struct_ = fold.map(|fold| fold_struct(&fold, "k_fold")).unwrap_or_default();
+                let special = special_words(&format!("{} {struct_}", formula.structs));
                 let [locate, folds, kernels] = FOLD_PARTS;
-                format!("{PRELUDE}{locate}{folds}{struct_}{kernels}{REDUCE_FORMULA}{}", formula.structs)
+                format!("{PRELUDE}{special}{locate}{folds}{struct_}{kernels}{REDUCE_FORMULA}{}", formula.structs)
             }
         }
     }
@@ -231,6 +249,15 @@ pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn special_words_come_where_they_are_used() {
+        assert_eq!(special_words("op_plus(op_exp(x0), x1)"), "");
+        assert!(special_words("op_plus(op_i0e(x0), x1)").contains("op_i0e(double x)"));
+        let used = Program::each("k", "op_gammainc(x0, x1)", &["x0", "x1"]);
+        assert!(used.text().contains("incomplete_gamma"));
+        assert!(!Program::each("k", "op_erf(x0)", &["x0"]).text().contains("incomplete_gamma"));
+    }
 
     #[test]
     fn instances_are_named_as_in_cpp() {

@@ -140,10 +140,12 @@ macro_rules! words {
             half::{Half, shorten, shorten_u64},
         };
 
-        $crate::scalar::half::unary!($t: abs ceil floor trunc round sqrt exp expm1 log log2 log10 log1p
-            asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc);
+        $crate::scalar::half::unary!($t: abs ceil floor trunc round sqrt cbrt exp exp2 expm1 log log2 log10 log1p
+            asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc
+            gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e);
         $crate::scalar::half::turns!($t: sin = sine, cos = cosine, tan = tangent);
-        $crate::scalar::half::binary!($t: maximum minimum pow floor_divide remainder atan2 hypot logaddexp);
+        $crate::scalar::half::binary!($t: maximum minimum pow floor_divide remainder fmod atan2 hypot logaddexp
+            beta betaln gammainc gammaincc);
 
         /// The nearest value of an integer.
         #[inline(always)]

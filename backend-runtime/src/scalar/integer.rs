@@ -8,6 +8,41 @@ macro_rules! common {
             if (0..$t::BITS as i128).contains(&(by as i128)) { x << by } else { 0 }
         }
 
+        /// The greatest common divisor of the magnitudes; that of 0 and `x` is `x`.
+        #[inline(always)]
+        pub fn gcd(x: $t, y: $t) -> $t {
+            let (mut x, mut y) = (size(x), size(y));
+            if x == 0 || y == 0 {
+                return (x | y) as $t;
+            }
+            // Stein's algorithm: both are odd, and their difference is even
+            let twos = (x | y).trailing_zeros();
+            x >>= x.trailing_zeros();
+            loop {
+                y >>= y.trailing_zeros();
+                if x > y {
+                    std::mem::swap(&mut x, &mut y);
+                }
+                y -= x;
+                if y == 0 {
+                    return (x << twos) as $t;
+                }
+            }
+        }
+
+        /// The least common multiple of the magnitudes, wrapping; 0 where either is 0.
+        #[inline(always)]
+        pub fn lcm(x: $t, y: $t) -> $t {
+            let divisor = size(gcd(x, y));
+            if divisor == 0 { 0 } else { (size(x) / divisor).wrapping_mul(size(y)) as $t }
+        }
+
+        /// How many bits of the magnitude are set.
+        #[inline(always)]
+        pub fn popcount(x: $t) -> u8 {
+            size(x).count_ones() as u8
+        }
+
         /// `base` to the power of `exponent`, wrapping.
         #[inline(always)]
         fn power(base: $t, exponent: $t) -> $t {
@@ -25,10 +60,16 @@ macro_rules! common {
 }
 
 macro_rules! signed {
-    ($($t:ident)*) => {$(
+    ($($t:ident $unsigned:ident)*) => {$(
         #[doc = concat!("Words of `", stringify!($t), "`.")]
         pub mod $t {
             common!($t);
+
+            /// The magnitude, which an unsigned number always has.
+            #[inline(always)]
+            fn size(x: $t) -> $unsigned {
+                x.unsigned_abs()
+            }
 
             /// The magnitude; the smallest value stays.
             #[inline(always)]
@@ -73,6 +114,12 @@ macro_rules! signed {
                 if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
             }
 
+            /// The remainder with the sign of `x`; 0 for a zero divisor.
+            #[inline(always)]
+            pub fn fmod(x: $t, y: $t) -> $t {
+                if y == 0 { 0 } else { x.wrapping_rem(y) }
+            }
+
             /// Arithmetic shift; all sign bits where the shift is negative or not below the width.
             #[inline(always)]
             pub fn shift_right(x: $t, by: $t) -> $t {
@@ -81,13 +128,19 @@ macro_rules! signed {
         }
     )*};
 }
-signed!(i8 i16 i32 i64);
+signed!(i8 u8 i16 u16 i32 u32 i64 u64);
 
 macro_rules! unsigned {
     ($($t:ident)*) => {$(
         #[doc = concat!("Words of `", stringify!($t), "`.")]
         pub mod $t {
             common!($t);
+
+            /// The magnitude.
+            #[inline(always)]
+            fn size(x: $t) -> $t {
+                x
+            }
 
             /// The number itself.
             #[inline(always)]
@@ -117,6 +170,12 @@ macro_rules! unsigned {
             #[inline(always)]
             pub fn remainder(x: $t, y: $t) -> $t {
                 x.checked_rem(y).unwrap_or(0)
+            }
+
+            /// The same: no number is negative.
+            #[inline(always)]
+            pub fn fmod(x: $t, y: $t) -> $t {
+                remainder(x, y)
             }
 
             /// Shifts right; 0 where the shift is not below the width.

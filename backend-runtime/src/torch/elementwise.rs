@@ -11,7 +11,7 @@ use super::{
     tensor::{Number, Tensor},
     with::is_wide_unsigned,
 };
-use crate::{Complex, DType, DTypeKind, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
+use crate::{Complex, DType, DTypeKind, Element, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
 
 /// The number 0 of libtorch's default integer, which is 0 in any dtype it meets.
 const ZERO: i64 = 0;
@@ -33,7 +33,7 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
     if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
-        let rest = fmod(on, &x, &y)?;
+        let rest = real_fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
         let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
@@ -42,16 +42,40 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
             .leave(DtypeStrategy::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
     }
     let (x, y) = integers(on, x1, x2)?;
-    let product = on.call(&ops::MUL, args![&quotient::<T>(on, &x, &y)?, &y])?;
-    let rest = on.call(&ops::SUB, args![&x, &product])?;
-    let no_divisor = on.call(&ops::EQ, args![&y, Number::of(ZERO)])?;
-    let zeros = on.call(&ops::ZEROS_LIKE, args![&rest])?;
-    from_integers(on, on.select(&no_divisor, &zeros, &rest)?)
+    from_integers(on, integer_remainder::<T>(on, &x, &y)?)
+}
+
+/// What the floored quotient of what [`integers`] gave leaves.
+fn integer_remainder<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let product = on.call(&ops::MUL, args![&quotient::<T>(on, x, y)?, y])?;
+    let rest = on.call(&ops::SUB, args![x, &product])?;
+    let no_divisor = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
+    on.select(&no_divisor, &on.call(&ops::ZEROS_LIKE, args![&rest])?, &rest)
+}
+
+/// What the quotient rounded toward 0 leaves, with the sign of the dividend.
+pub fn fmod<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("fmod");
+    if T::DTYPE.kind() == DTypeKind::Real {
+        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+        return on.leave(DtypeStrategy::Float32, real_fmod(on, &x, &y)?);
+    }
+    let (x, y) = integers(on, x1, x2)?;
+    let rest = integer_remainder::<T>(on, &x, &y)?;
+    if T::DTYPE.kind() == DTypeKind::Unsigned {
+        return from_integers(on, rest);
+    }
+    // where the signs differ, and something is left, the quotient was one too small
+    let below = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
+    let other_sign = on.call(&ops::NE, args![&below(&rest)?, &below(&x)?])?;
+    let some = on.call(&ops::NE, args![&rest, Number::of(ZERO)])?;
+    let moved = on.call(&ops::SUB, args![&rest, &y])?;
+    from_integers(on, on.select(&on.call(&ops::LOGICAL_AND, args![&other_sign, &some])?, &moved, &rest)?)
 }
 
 /// C's remainder. On the CPU libtorch has NaN where the quotient overflows: multiples of the divisor, which leave the same,
 /// go first; they are infinite, and leave x, where the quotient is small enough without them.
-fn fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let step = |x: &Tensor, y: &Tensor| on.call(&ops::FMOD, args![x, y]);
     if on.backend.index() >= 0 {
         return step(x, y);
@@ -132,6 +156,73 @@ fn flip_first(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 fn half(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let shifted = on.call(&ops::SHIFT_RIGHT, args![x, Number::of(1_i64)])?;
     on.call(&ops::BITWISE_AND, args![&shifted, Number::of(i64::MAX)])
+}
+
+/// 0 below 0, 1 above, and `x2` at 0; libtorch has 0 for NaN.
+pub fn heaviside<T: Real>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
+    let on = b.on("heaviside");
+    let [x, at_zero] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+    let step = on.call(&ops::HEAVISIDE, args![&x, &at_zero])?;
+    on.array(on.select(&on.call(&ops::ISNAN, args![&x])?, &x, &step)?)
+}
+
+/// The cube root: the power 1/3, and what the rounding of that 1/3 lost.
+pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("cbrt");
+    let via = DtypeStrategy::Float32;
+    let x = on.enter(via, x)?;
+    let (third, lost) = match T::DTYPE {
+        DType::Float64 => (Number::of(1.0 / 3.0_f64), 1.850_371_707_708_594e-17),
+        _ => (Number::of(1.0 / 3.0_f32), -9.934_107_462_565_104e-9),
+    };
+    let size = on.call(&ops::ABS, args![&x])?;
+    let root = on.call(&ops::POW, args![&size, &on.number(third)?])?;
+    let log = on.call(&ops::LOG, args![&size])?;
+    let correction = on.call(&ops::MUL, args![&on.scaled(&log, lost)?, &root])?;
+    let value = on.call(&ops::ADD, args![&root, &correction])?;
+    // 0 and infinity are their own
+    let finite = on.call(&ops::ISFINITE, args![&log])?;
+    let value = on.select(&finite, &value, &size)?;
+    on.leave(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
+}
+
+/// The way from `x1` to `x2`.
+pub fn lerp<T: Real>(
+    b: &Torch,
+    x1: Operand<'_, T>,
+    x2: Operand<'_, T>,
+    weight: Operand<'_, T>,
+) -> Result<TorchArray<T>> {
+    let on = b.on("lerp");
+    let [x1, x2, weight] = on.operands(DtypeStrategy::Float32, [x1, x2, weight])?;
+    on.leave(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
+}
+
+/// Whether `|x1 - x2| <= atol + rtol |x2|`; libtorch refuses negative tolerances, with which nothing but equal elements is close.
+pub fn isclose<T: Float>(
+    b: &Torch,
+    x1: Operand<'_, T>,
+    x2: Operand<'_, T>,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+) -> Result<TorchArray<bool>> {
+    let on = b.on("isclose");
+    let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+    let both = |op, x: &Tensor, y: &Tensor| {
+        on.call(&ops::LOGICAL_AND, args![&on.call(op, args![x])?, &on.call(op, args![y])?])
+    };
+    let distance = on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&x, &y])?])?;
+    let size = on.call(&ops::ABS, args![&y])?;
+    let [rtol, atol] = [rtol, atol].map(<T::Real as Element>::from_f64).map(Number::of);
+    let allowed = on.call(&ops::ADD, args![&on.call(&ops::MUL, args![&size, rtol])?, atol])?;
+    let near = on.call(&ops::LE, args![&distance, &allowed])?;
+    let near = on.call(&ops::LOGICAL_AND, args![&near, &both(&ops::ISFINITE, &x, &y)?])?;
+    let close = on.call(&ops::LOGICAL_OR, args![&on.call(&ops::EQ, args![&x, &y])?, &near])?;
+    on.array(match equal_nan {
+        true => on.call(&ops::LOGICAL_OR, args![&close, &both(&ops::ISNAN, &x, &y)?])?,
+        false => close,
+    })
 }
 
 /// `x1` to the power of `x2`; integers wrap.

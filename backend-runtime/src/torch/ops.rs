@@ -50,6 +50,7 @@ ops! {
     DIV = "div"."Tensor";
     EMPTY = "empty"."memory_format";
     EQ = "eq"."Tensor";
+    ERFC = "erfc";
     EXPAND = "expand";
     EXPM1 = "expm1";
     FFT = "fft_fft";
@@ -62,6 +63,7 @@ ops! {
     GATHER = "gather";
     GE = "ge"."Tensor";
     GT = "gt"."Tensor";
+    HEAVISIDE = "heaviside";
     HFFT = "fft_hfft";
     HYPOT = "hypot";
     IFFT = "fft_ifft";
@@ -77,6 +79,7 @@ ops! {
     ISINF = "isinf";
     ISNAN = "isnan";
     LE = "le"."Tensor";
+    LERP = "lerp"."Tensor";
     LINALG_CHOLESKY_EX = "linalg_cholesky_ex";
     LINALG_DET = "linalg_det";
     LINALG_EIG = "linalg_eig";
@@ -93,6 +96,7 @@ ops! {
     LOG1P = "log1p";
     LOGICAL_AND = "logical_and";
     LOGICAL_NOT = "logical_not";
+    LOGICAL_OR = "logical_or";
     LT = "lt"."Tensor";
     MASKED_FILL = "masked_fill"."Tensor";
     MASKED_SELECT = "masked_select";
@@ -135,6 +139,7 @@ ops! {
     SUB = "sub"."Tensor";
     SUM = "sum"."dim_IntList";
     TAKE = "take";
+    TANH = "tanh";
     TO_DTYPE = "to"."dtype";
     TO_OTHER = "to"."other";
     TRANSPOSE = "transpose"."int";

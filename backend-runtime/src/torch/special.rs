@@ -1,12 +1,14 @@
-//! Interpolation.
+//! Interpolation, and special functions that libtorch lacks or has with less accuracy.
 
 use super::{
     Torch, TorchArray,
     call::args,
     ops, sorting,
+    strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, Precision, Result, Side, rules};
+use crate::{DType, Precision, Real, Result, Side, rules};
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Linear interpolation of points, in float64 as NumPy does it.
 pub fn interp<T: Precision>(
@@ -49,4 +51,35 @@ pub fn interp<T: Precision>(
     y = on.select(&on.call(&ops::GT, args![&x, &point(n - 1)?])?, &right, &y)?;
     y = on.select(&is_nan(&x)?, &x, &y)?;
     on.array(on.cast(&y, T::DTYPE)?)
+}
+
+/// `sin(pi x) / (pi x)`, by the distance from the nearest whole number: 0 at these.
+pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
+    let on = b.on("sinc");
+    let via = DtypeStrategy::Float32;
+    let x = on.enter(via, x)?;
+    let nearest = on.call(&ops::ROUND, args![&x])?;
+    let sine = on.call(&ops::SIN, args![&on.scaled(&on.call(&ops::SUB, args![&x, &nearest])?, PI)?])?;
+    let half = on.scaled(&nearest, 0.5)?;
+    let odd = on.call(&ops::NE, args![&half, &on.call(&ops::ROUND, args![&half])?])?;
+    let sine = on.select(&odd, &on.call(&ops::NEG, args![&sine])?, &sine)?;
+    let value = on.call(&ops::DIV, args![&sine, &on.scaled(&x, PI)?])?;
+    let zero = on.call(&ops::EQ, args![&x, Number::of(0_i64)])?;
+    on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
+}
+
+/// `x` times the share of a normal distribution below it. libtorch's own cancels for negative `x`.
+pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<TorchArray<T>> {
+    let on = b.on("gelu");
+    let via = DtypeStrategy::Float32;
+    let x = on.enter(via, x)?;
+    let plus_1 = |x: &Tensor| on.call(&ops::ADD, args![x, Number::of(1_i64)]);
+    let twice_share = if approximate {
+        let square = on.call(&ops::MUL, args![&x, &x])?;
+        let cubic = on.call(&ops::MUL, args![&plus_1(&on.scaled(&square, 0.044715)?)?, &x])?;
+        plus_1(&on.call(&ops::TANH, args![&on.scaled(&cubic, 0.797_884_560_802_865_4)?])?)?
+    } else {
+        on.call(&ops::ERFC, args![&on.scaled(&x, -FRAC_1_SQRT_2)?])?
+    };
+    on.leave(via, on.call(&ops::MUL, args![&on.scaled(&x, 0.5)?, &twice_share])?)
 }

@@ -44,6 +44,12 @@ impl OpContext<'_> {
         self.call(&ops::ALIAS, args![x])
     }
 
+    /// `x` times a number, in the dtype of `x`, float32 or float64: an array of 0 dimensions would take that of the number.
+    pub fn scaled(self, x: &Tensor, by: f64) -> Result<Tensor> {
+        let by = if x.is(DType::Float64) { Number::of(by) } else { Number::of(by as f32) };
+        self.call(&ops::MUL, args![x, by])
+    }
+
     /// In another dtype, as C converts; the same tensor if it is of this one.
     pub fn cast(self, x: &Tensor, dtype: DType) -> Result<Tensor> {
         if x.is(dtype) { Ok(x.clone()) } else { self.call(&ops::TO_DTYPE, args![x, dtype]) }

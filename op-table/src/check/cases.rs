@@ -1,8 +1,9 @@
 //! The conformance cases of rows: whether they give the parameters that the row has.
 
 use crate::{
-    model::{Model, Op},
+    model::{Elem, Kind, Model, Op, Param},
     report::{Report, Source, did_you_mean},
+    samples::{INDICES, SAMPLES, is_sample},
     text::Text,
 };
 
@@ -35,6 +36,9 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
         let message = format!("the case gives {} of {} ({})", positional.len(), wanted.len(), wanted.join(", "));
         return Err((&case.text, message, None));
     }
+    for (part, param) in positional.iter().zip(op.positional()) {
+        sample(part, param)?;
+    }
     for (i, name) in named.iter().enumerate() {
         if !op.optional().any(|p| p.name == *name) {
             let help = did_you_mean(name, op.optional().map(|p| p.name.as_str()));
@@ -42,6 +46,24 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
         }
         if named[..i].contains(name) {
             return Err((name, format!("option `{name}` is given twice"), None));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the names that a case gives for arrays are those of samples.
+fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Option<String>)> {
+    let elem = match param.kind {
+        Kind::Array(elem) | Kind::Operand(elem) | Kind::Arrays(elem) | Kind::Target(elem) => elem,
+        Kind::Host | Kind::Bytes => Elem::T,
+        _ => return Ok(()),
+    };
+    let is_name = |part: &&str| part.starts_with(|c: char| c.is_ascii_alphabetic());
+    let names = part.trim_matches(['[', ']']).split(',').map(str::trim).filter(is_name);
+    for name in names.filter(|name| !matches!(*name, "none" | "true" | "false" | "inf" | "nan")) {
+        if !is_sample(name, elem) {
+            let message = format!("there is no sample `{}` for the parameter `{}`", name.escape_debug(), param.name);
+            return Err((name, message, did_you_mean(name, SAMPLES.into_iter().chain(INDICES))));
         }
     }
     Ok(())

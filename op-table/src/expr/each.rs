@@ -202,6 +202,7 @@ impl Scope<'_> {
         Ok(match (word.result, elem) {
             (WordResult::Truth, _) => Ty::Truth,
             (WordResult::Second, _) => Ty::Element(Elem::U),
+            (WordResult::UInt8, _) => Ty::Element(Elem::UInt8),
             (WordResult::Real, Elem::T | Elem::Complex) => Ty::Element(Elem::Real),
             (WordResult::Complex, _) => Ty::Element(Elem::Complex),
             _ => Ty::Element(elem),

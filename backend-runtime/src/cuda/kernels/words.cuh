@@ -66,6 +66,20 @@ inline bool op_bit_not(bool x) { return !x; }
     inline T op_floor(T x) { return x; }                                                                               \
     inline T op_trunc(T x) { return x; }                                                                               \
     inline T op_shift_left(T x, T by) { return by >= T(0) && u64(by) < 8 * sizeof(T) ? T(U(x) << int(by)) : T(0); }    \
+    inline T op_gcd(T x, T y) {                                                                                        \
+        U a = magnitude(x), b = magnitude(y);                                                                          \
+        while (b != 0) {                                                                                               \
+            const U rest = a % b;                                                                                      \
+            a = b;                                                                                                     \
+            b = rest;                                                                                                  \
+        }                                                                                                              \
+        return T(a);                                                                                                   \
+    }                                                                                                                  \
+    inline T op_lcm(T x, T y) {                                                                                        \
+        const U a = magnitude(x), b = magnitude(y), divisor = magnitude(op_gcd(x, y));                                 \
+        return divisor == 0 ? T(0) : T(a / divisor * b);                                                               \
+    }                                                                                                                  \
+    inline u8 op_popcount(T x) { return u8(__popcll(magnitude(x))); }                                                  \
     inline T power(T base, T exponent) {                                                                               \
         T result = 1;                                                                                                  \
         for (; exponent > 0; exponent = T(exponent >> 1)) {                                                            \
@@ -75,7 +89,10 @@ inline bool op_bit_not(bool x) { return !x; }
         return result;                                                                                                 \
     }
 
-#define SIGNED(T, U)                                                                                                   \
+// `W` is the unsigned type of T's width, in which a magnitude fits.
+#define SIGNED(T, U, W)                                                                                                \
+    inline U magnitude(T x) { return W(x < 0 ? U(0) - U(x) : U(x)); }                                                  \
+    inline T op_fmod(T x, T y) { return y == 0 || y == -1 ? T(0) : T(x % y); }                                         \
     INTEGER(T, U)                                                                                                      \
     inline T op_abs(T x) { return x < 0 ? op_negate(x) : x; }                                                          \
     inline T op_sign(T x) { return T((x > 0) - (x < 0)); }                                                             \
@@ -101,6 +118,8 @@ inline bool op_bit_not(bool x) { return !x; }
     }
 
 #define UNSIGNED(T, U)                                                                                                 \
+    inline U magnitude(T x) { return x; }                                                                              \
+    inline T op_fmod(T x, T y) { return y == 0 ? T(0) : T(x % y); }                                                    \
     INTEGER(T, U)                                                                                                      \
     inline T op_abs(T x) { return x; }                                                                                 \
     inline T op_sign(T x) { return T(x != 0); }                                                                        \
@@ -109,10 +128,10 @@ inline bool op_bit_not(bool x) { return !x; }
     inline T op_remainder(T x, T y) { return y == 0 ? T(0) : T(x % y); }                                               \
     inline T op_shift_right(T x, T by) { return by < 8 * sizeof(T) ? T(x >> int(by)) : T(0); }
 
-SIGNED(i8, u32)
-SIGNED(short, u32)
-SIGNED(int, u32)
-SIGNED(i64, u64)
+SIGNED(i8, u32, u8)
+SIGNED(short, u32, u16)
+SIGNED(int, u32, u32)
+SIGNED(i64, u64, u64)
 UNSIGNED(u8, u32)
 UNSIGNED(u16, u32)
 UNSIGNED(u32, u32)
@@ -144,6 +163,9 @@ UNSIGNED(u64, u64)
     inline T op_trunc(T x) { return trunc##f(x); }                                                                     \
     inline T op_reciprocal(T x) { return T(1) / x; }                                                                   \
     inline T op_exp(T x) { return exp##f(x); }                                                                         \
+    inline T op_exp2(T x) { return exp2##f(x); }                                                                       \
+    inline T op_cbrt(T x) { return cbrt##f(x); }                                                                       \
+    inline T op_fmod(T x, T y) { return fmod##f(x, y); }                                                               \
     inline T op_expm1(T x) { return expm1##f(x); }                                                                     \
     inline T op_log(T x) { return log##f(x); }                                                                         \
     inline T op_log2(T x) { return log2##f(x); }                                                                       \
@@ -200,8 +222,8 @@ inline bool op_signbit(double x) { return u64(__double_as_longlong(x)) >> 63; }
     inline T op_##word(T x, T y) { return T(op_##word(float(x), float(y))); }
 #define HALF(T)                                                                                                        \
     HALF2(T, plus) HALF2(T, minus) HALF2(T, times) HALF2(T, div) HALF2(T, maximum) HALF2(T, minimum) HALF2(T, pow)    \
-    HALF2(T, floor_divide) HALF2(T, remainder) HALF2(T, atan2) HALF2(T, hypot) HALF2(T, logaddexp) HALF1(T, sign)      \
-    HALF1(T, round) HALF1(T, ceil) HALF1(T, floor) HALF1(T, trunc) HALF1(T, reciprocal) HALF1(T, exp) HALF1(T, expm1)  \
+    HALF2(T, floor_divide) HALF2(T, remainder) HALF2(T, fmod) HALF2(T, atan2) HALF2(T, hypot) HALF2(T, logaddexp) HALF1(T, sign)      \
+    HALF1(T, round) HALF1(T, ceil) HALF1(T, floor) HALF1(T, trunc) HALF1(T, reciprocal) HALF1(T, cbrt) HALF1(T, exp) HALF1(T, exp2) HALF1(T, expm1)  \
     HALF1(T, log) HALF1(T, log2) HALF1(T, log10) HALF1(T, log1p) HALF1(T, sqrt) HALF1(T, sin) HALF1(T, cos)            \
     HALF1(T, tan) HALF1(T, asin) HALF1(T, acos) HALF1(T, atan) HALF1(T, sinh) HALF1(T, cosh) HALF1(T, tanh)            \
     HALF1(T, asinh) HALF1(T, acosh) HALF1(T, atanh) HALF1(T, erf) HALF1(T, erfc)                                       \

@@ -9,6 +9,9 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
+#[path = "../real/bessel.rs"]
+mod bessel;
+mod beta;
 #[path = "../real/complex/mod.rs"]
 pub mod complex;
 mod constants;
@@ -21,8 +24,13 @@ mod exact;
 #[path = "../real/exp.rs"]
 mod exp;
 pub mod far;
+#[path = "../real/gamma.rs"]
+mod gamma;
 #[path = "../real/hyperbolic.rs"]
 mod hyperbolic;
+mod incomplete;
+#[path = "../real/inverse_error.rs"]
+mod inverse_error;
 #[path = "../real/inverse_trig.rs"]
 mod inverse_trig;
 #[path = "../real/log.rs"]
@@ -31,15 +39,22 @@ mod log;
 mod power;
 #[path = "../real/simple.rs"]
 mod simple;
+mod special;
+mod temme;
 #[path = "../real/trig.rs"]
 mod trig;
 
-pub use division::{floor_divide, remainder};
+pub use bessel::{i0, i0e, i1, i1e, j0, j1};
+pub use beta::{beta, betaln};
+pub use division::{floor_divide, fmod, remainder};
 pub use error_function::{erf, erfc};
-pub use exp::{exp, expm1};
+pub use exp::{exp, exp2, expm1};
+pub use gamma::{digamma, gamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
+pub use incomplete::{gammainc, gammaincc};
+pub use inverse_error::{erfcinv, erfinv};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
-pub use power::{hypot, pow};
+pub use power::{cbrt, hypot, pow};
 pub use simple::{abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc};
 pub use trig::{cos, cos_near, needs_range_reduction, sin, sin_near, tan, tan_near};

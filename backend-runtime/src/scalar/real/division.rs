@@ -1,4 +1,4 @@
-//! `floor_divide` and `remainder`.
+//! `floor_divide`, `remainder` and `fmod`.
 
 use super::F;
 
@@ -19,6 +19,13 @@ fn truncated_remainder(x: F, y: F) -> F {
 #[inline(never)]
 fn long_remainder(x: F, y: F) -> F {
     x % y
+}
+
+/// The remainder with the sign of `x`, of zero too.
+#[inline(always)]
+pub fn fmod(x: F, y: F) -> F {
+    let rest = truncated_remainder(x, y);
+    if rest == 0.0 { F::copysign(0.0, x) } else { rest }
 }
 
 /// NumPy's floored quotient: computed from the exact remainder, so that it fits it.

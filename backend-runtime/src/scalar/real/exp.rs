@@ -2,7 +2,7 @@
 
 use super::F;
 use super::constants::{EXP, EXP_MAX, EXP_MIN, LN_2_HIGH, LN_2_LOW, LOG2_E, ROUNDER};
-use super::exact::{polynomial, sum, sum_ordered};
+use super::exact::{polynomial, product, sum, sum_ordered};
 
 /// `e^x` taken apart: it is `2^n (1 + high + low)`, with `n` whole and `1 + high` in about [0.7, 1.42].
 #[derive(Clone, Copy)]
@@ -18,6 +18,12 @@ pub(super) fn parts(x: F) -> Parts {
     let n = x.mul_add(LOG2_E, ROUNDER) - ROUNDER;
     let near = n.mul_add(-LN_2_HIGH, x);
     let (r, lost) = sum_ordered(near, n * -LN_2_LOW);
+    near_0(n, r, lost)
+}
+
+/// `2^n e^(r + lost)`, taken apart, for `|r| <= ln(2) / 2`.
+#[inline(always)]
+fn near_0(n: F, r: F, lost: F) -> Parts {
     let square = r * r;
     let tail = square.mul_add(r.mul_add(polynomial(r, &EXP), 0.5), lost);
     let (high, low) = sum_ordered(r, tail);
@@ -64,6 +70,20 @@ pub(super) fn between(low: F, high: F, x: F) -> F {
 #[inline(always)]
 pub fn exp(x: F) -> F {
     joined(parts(in_range(x)))
+}
+
+/// 2 to the power of `x`, exact for whole `x`. Within 1 ulp.
+#[inline(always)]
+pub fn exp2(x: F) -> F {
+    // beyond these the result is 0 or infinite
+    let (low, high) = (F::MIN_EXP - F::MANTISSA_DIGITS as i32 - 2, F::MAX_EXP + 1);
+    let x = between(low as F, high as F, x);
+    let n = (x + ROUNDER) - ROUNDER;
+    // exact, as the difference is: e^(r + lost) is 2 to the power of it
+    let rest = x - n;
+    let (near, lost) = product(rest, LN_2_HIGH);
+    let (r, lost) = sum_ordered(near, rest.mul_add(LN_2_LOW, lost));
+    joined(near_0(n, r, lost))
 }
 
 /// e to the power of `x + rest`, where `rest` is tiny beside 1. Within 1 ulp.

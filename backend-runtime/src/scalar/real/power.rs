@@ -6,8 +6,8 @@ use super::constants::{
     TWO_THIRDS_LOW,
 };
 use super::exact::{Wide, polynomial, product, sum_ordered};
-use super::exp::exp_of;
-use super::log::split;
+use super::exp::{exp, exp_of};
+use super::log::{log, split};
 
 /// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
 #[inline(always)]
@@ -54,6 +54,25 @@ pub fn pow(x: F, y: F) -> F {
     let value = if (x < 0.0) & !whole & (size != F::INFINITY) { F::NAN } else { value };
     let value = if x.is_nan() | y.is_nan() { F::NAN } else { value };
     if (x == 1.0) | (y == 0.0) { 1.0 } else { value }
+}
+
+/// Cube root, with the sign of `x`. Within 1 ulp.
+#[inline(always)]
+pub fn cbrt(x: F) -> F {
+    // the square of a rounding, times as much again as a cube has, is still normal
+    const TINY: F = F::MIN_POSITIVE / (F::EPSILON * F::EPSILON);
+    const CUBE: F = F::EPSILON * F::EPSILON * F::EPSILON;
+    let size = x.abs();
+    let (large, back) = if size < TINY { (size / CUBE, F::EPSILON) } else { (size, 1.0) };
+    // a cube that is rounded up may overflow
+    let (large, back) = if size > F::MAX / 2.0 { (size * CUBE, 1.0 / F::EPSILON) } else { (large, back) };
+    let root = exp(log(large) * (1.0 / 3.0));
+    // one step of Newton's method, by a cube that has the bits it needs
+    let (square, square_low) = product(root, root);
+    let (cube, cube_low) = product(square, root);
+    let excess = (cube - large) + square_low.mul_add(root, cube_low);
+    let value = root - excess / (3.0 * square);
+    (if (size == 0.0) | (size == F::INFINITY) { size } else { value * back }).copysign(x)
 }
 
 /// `sqrt(x^2 + y^2)` without overflow between; infinite if either is, also beside NaN. Within 1 ulp.

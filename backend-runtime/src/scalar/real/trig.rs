@@ -7,8 +7,8 @@
 // one text serves both precisions
 #![allow(clippy::unnecessary_cast)]
 
-use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, ROUNDER, SIN};
-use super::exact::{Wide, polynomial, quotient, sum, sum_ordered};
+use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, PI, PI_LOW, ROUNDER, SIN};
+use super::exact::{Wide, polynomial, product, quotient, sum, sum_ordered};
 use super::{Bits, F};
 use crate::scalar::float64;
 
@@ -131,3 +131,37 @@ macro_rules! words {
 }
 words!(turn_any: sin cos tan "");
 words!(turn: sin_near cos_near tan_near " of a number that is not far");
+
+/// The sine and the cosine.
+#[inline(always)]
+pub(super) fn sin_cos(x: F) -> (F, F) {
+    let turned = turn_any(x);
+    (turned.sin_after(0), turned.sin_after(1))
+}
+
+/// The quarter turns and the remainder of `pi x`, of any finite `x >= 0`.
+#[inline(always)]
+fn turn_pi(x: F) -> Turned {
+    // whole turns go, exactly
+    let x = x - 2.0 * (0.5 * x).floor();
+    let rounded = 2.0 * x + ROUNDER;
+    let rest = x - 0.5 * (rounded - ROUNDER);
+    let (high, lost) = product(rest, PI);
+    Turned { quarters: rounded.to_bits(), high, low: rest.mul_add(PI_LOW, lost) }
+}
+
+/// `sin(pi x)` for `x >= 0`: exactly 0 at whole numbers. Within 1 ulp.
+#[inline(always)]
+pub(super) fn sin_pi(x: F) -> F {
+    turn_pi(x).sin_after(0)
+}
+
+/// `cos(pi x) / sin(pi x)` for an `x >= 0` that is not whole. Within 2 ulp.
+#[inline(always)]
+pub(super) fn cot_pi(x: F) -> F {
+    let turned = turn_pi(x);
+    let (below, above) = turned.both(turned.quarters);
+    let (above, below) = (sum_ordered(above.0, above.1), sum_ordered(below.0, below.1));
+    let (ratio, rest) = quotient(above.0, above.1, below.0, below.1);
+    F::from_bits((ratio + rest).to_bits() ^ (turned.quarters << (Bits::BITS - 1)))
+}

@@ -44,12 +44,38 @@ def precise(f, *x):
         return f(*[mp.mpc(v) if isinstance(v, complex) else mp.mpf(v) for v in x])
 
 
+def near(f, *x):
+    """As `precise`, with fewer digits: for functions that take long, of arguments that are not huge."""
+    with mp.workdps(120):
+        return mp.re(f(*[mp.mpf(v) for v in x]))
+
+
 UNARY = {
     "exp": mp.exp, "expm1": mp.expm1, "log": mp.log, "log2": lambda x: mp.log(x) / mp.log(2), "log10": lambda x: mp.log(x) / mp.log(10),
     "log1p": lambda x: mp.log(1 + x), "sqrt": mp.sqrt, "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "asin": mp.asin, "acos": mp.acos,
     "atan": mp.atan, "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh,
 }
 REAL = UNARY | {"erf": mp.erf, "erfc": mp.erfc}
+SPECIAL = {
+    "exp2": lambda x: mp.power(2, x), "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)), "gamma": mp.gamma,
+    "lgamma": lambda x: mp.log(abs(mp.gamma(x))) if x < 1000 else mp.loggamma(x), "digamma": lambda x: mp.psi(0, x),
+    "erfinv": mp.erfinv, "erfcinv": lambda y: erfcinv(y), "j0": lambda x: mp.besselj(0, x), "j1": lambda x: mp.besselj(1, x),
+    "i0": lambda x: mp.besseli(0, x), "i1": lambda x: mp.besseli(1, x), "i0e": lambda x: mp.besseli(0, x) * mp.exp(-abs(x)),
+    "i1e": lambda x: mp.besseli(1, x) * mp.exp(-abs(x)),
+}
+PAIRS = {
+    "beta": mp.beta, "betaln": lambda x, y: mp.log(abs(mp.beta(x, y))),
+    "gammainc": lambda a, x: mp.gammainc(a, 0, x, regularized=True), "gammaincc": lambda a, x: mp.gammainc(a, x, regularized=True),
+}
+
+
+def erfcinv(y):
+    if y > 0.01:
+        return mp.erfinv(1 - y)
+    start = mp.sqrt(-mp.log(y) - mp.log(-mp.pi * mp.log(y)) / 2)
+    return mp.findroot(lambda t: mp.log(mp.erfc(t)) - mp.log(y), start)
+
+
 BINARY = {"pow": mp.power, "hypot": lambda x, y: mp.sqrt(x * x + y * y), "atan2": mp.atan2}
 
 
@@ -93,6 +119,25 @@ def arguments(word, width):
         return even(-3, 3, 30) + spread(bottom, top, 30, True)
     if word == "acosh":
         return [1.0] + [1 + 2.0**-k for k in range(1, 23)] + even(1, 5, 20) + spread(5, top, 17)
+    if word == "exp2":
+        return even(-3, 3, 24) + even(*{32: (-149, 128), 64: (-1074, 1024)}[width], 30) + spread(bottom, 1, 8, True)
+    if word == "cbrt":
+        return even(-9, 9, 24) + spread(bottom, top, 34, True)
+    if word == "gamma":
+        return even(-6, 9, 40) + even(9, {32: 35, 64: 171.6}[width], 16) + even({32: -36, 64: -170}[width], -6, 12) + spread(bottom * 1e3, 1, 12, True)
+    if word == "lgamma":
+        return even(0, 4, 30) + even(4, 30, 16) + spread(bottom, 1, 8) + spread(30, 1e30, 8) + [-0.5, -1.5, -0.1, -3.5, -7.25, -20.5, 1 + 2.0**-20, 2 - 2.0**-20, 1 - 2.0**-15]
+    if word == "digamma":
+        return even(0, 4, 30) + even(4, 30, 16) + spread(bottom * 8, 1, 8, True) + spread(30, 1e30, 8) + [-0.25, -1.375, -3.5, -7.25, -20.875, 1.46875, 1.453125]
+    if word == "erfinv":
+        ends = [s * (1 - 2.0**-k) for k in (2, 4, 7, 11, 15, 20, 24) for s in (1, -1)]
+        return even(-1, 1, 36) + spread(bottom, 0.5, 10, True) + ends + ([1 - 2.0**-k for k in (30, 36, 42, 48, 53)] if width == 64 else [])
+    if word == "erfcinv":
+        return even(0, 2, 30) + spread(bottom * 8, 1, 30)
+    if word in ("j0", "j1"):
+        return even(-8, 8, 30) + even(8, 60, 20) + spread(bottom * 8, 1, 8, True) + spread(60, 1e30, 8)
+    if word in ("i0", "i1", "i0e", "i1e"):
+        return even(-8, 8, 30) + even(8, {32: 91, 64: 713}[width], 20) + spread(bottom * 8, 1, 8, True) + (spread(60, 1e30, 8) if word[-1] == "e" else [])
     if word == "erf":
         return even(-4, 4, 44) + spread(bottom, 1, 14, True) + [5.9, 30.0]
     if word == "erfc":
@@ -102,6 +147,17 @@ def arguments(word, width):
 
 def pairs(word, width, dice):
     top, bottom = TOP[width], BOTTOM[width]
+    if word in ("beta", "betaln"):
+        out = [(dice.uniform(0, 9), dice.uniform(0, 9)) for _ in range(30)]
+        out += [(2.0 ** dice.uniform(-30, 6), 2.0 ** dice.uniform(-30, 6)) for _ in range(16)]
+        out += [(2.0 ** dice.uniform(6, 40), dice.uniform(0.1, 3)) for _ in range(10)]
+        return out + [(-0.5, 2.25), (-1.5, 0.75), (-2.25, -3.625), (-7.375, 9.25), (3.0, 4.0), (1.0, 7.5)]
+    if word in ("gammainc", "gammaincc"):
+        out = [(dice.uniform(0, 9), dice.uniform(0, 9)) for _ in range(24)]
+        out += [(2.0 ** dice.uniform(-20, 4), 2.0 ** dice.uniform(-12, 4)) for _ in range(20)]
+        for a in (15.0, 60.0, 99.0, 120.0, 400.0, 3000.0, 1e5):
+            out += [(a, a * (1 + s / a**0.5)) for s in (-3, -0.75, 0, 0.5, 4)]
+        return out
     if word == "pow":
         out = [(x, y) for x, y in zip(even(0.1, 9, 24), even(-9, 9, 24)[::-1])]
         while len(out) < 60:
@@ -145,6 +201,14 @@ def write(width, dice):
         for x, y in pairs(word, width, dice):
             x, y = short(x), short(y)
             lines.append(f"{word} {bits(x, width)} {bits(y, width)} {bits(short(precise(f, x, y).real), width)}")
+    for word, f in SPECIAL.items():
+        for x in map(short, arguments(word, width)):
+            lines.append(f"{word} {bits(x, width)} {bits(short(near(f, x)), width)}")
+    others = random.Random(21)
+    for word, f in PAIRS.items():
+        for x, y in pairs(word, width, others):
+            x, y = short(x), short(y)
+            lines.append(f"{word} {bits(x, width)} {bits(y, width)} {bits(short(near(f, x, y)), width)}")
     save(f"float{width}.txt", lines)
 
     lines = []

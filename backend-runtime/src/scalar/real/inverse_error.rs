@@ -1,0 +1,46 @@
+//! The inverses of the error function and of its complement, by polynomials in `w = -log(1 - x^2)` and in `sqrt(w)`: the
+//! variables of M. Giles, "Approximating the erfinv function" (2011).
+
+use super::F;
+use super::exact::polynomial;
+use super::exp::between;
+use super::log::log;
+use super::special::{
+    INVERSE_0, INVERSE_0_MIDDLE, INVERSE_1, INVERSE_1_MIDDLE, INVERSE_2, INVERSE_2_MIDDLE, INVERSE_3, INVERSE_3_MIDDLE,
+    INVERSE_3_START,
+};
+
+/// `w` from which on there are polynomials in its root.
+const FAR: F = 6.25;
+
+/// `erfinv(x) / x` of `w`, up to the end of `INVERSE_2`.
+#[inline(always)]
+fn ratio(w: F) -> F {
+    let near = polynomial(between(0.0, FAR, w) - INVERSE_0_MIDDLE, &INVERSE_0);
+    let root = w.sqrt();
+    let middle = polynomial(between(2.5, 4.0, root) - INVERSE_1_MIDDLE, &INVERSE_1);
+    let far = polynomial(root - INVERSE_2_MIDDLE, &INVERSE_2);
+    let value = if root < 4.0 { middle } else { far };
+    if w < FAR { near } else { value }
+}
+
+/// Inverse of the error function; infinite at 1 and -1, NaN beyond. Within 3 ulp.
+#[inline(always)]
+pub fn erfinv(x: F) -> F {
+    let size = x.abs();
+    let value = x * ratio(-log((1.0 - size) * (1.0 + size)));
+    let value = if size == 1.0 { F::INFINITY.copysign(x) } else { value };
+    if size <= 1.0 { value } else { F::NAN }
+}
+
+/// Inverse of `1 - erf(x)`: infinite at 0 and 2, NaN outside of these. Within 3 ulp.
+#[inline(always)]
+pub fn erfcinv(x: F) -> F {
+    let w = -log(x * (2.0 - x));
+    let root = w.sqrt();
+    let tail = root * polynomial((root - INVERSE_3_MIDDLE) / (root + INVERSE_3_MIDDLE), &INVERSE_3);
+    let value = (1.0 - x) * if root < INVERSE_3_START { ratio(w) } else { tail };
+    let value = if x == 0.0 { F::INFINITY } else { value };
+    let value = if x == 2.0 { F::NEG_INFINITY } else { value };
+    if (x - 1.0).abs() <= 1.0 { value } else { F::NAN }
+}

@@ -1,0 +1,17 @@
+//! The arrays that conformance cases name. `golden.py` makes them, and holds its own to these names; `docs/table.md` says what they are.
+
+use crate::model::Elem;
+
+/// Samples in every dtype.
+pub const SAMPLES: [&str; 32] = [
+    "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
+    "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q",
+];
+
+/// Samples of int64, to be used as indices.
+pub const INDICES: [&str; 5] = ["i", "ii", "i0", "iv", "ix"];
+
+/// Whether a sample of this name has such elements.
+pub fn is_sample(name: &str, elem: Elem) -> bool {
+    SAMPLES.contains(&name) || elem == Elem::Int64 && INDICES.contains(&name)
+}

@@ -1,0 +1,53 @@
+//! Ops of the group `elementwise` that are written once over any backend.
+
+use crate::{Backend, Element, Float, IscloseOptions, Real, Result, finfo, lazy, runtime::rules};
+
+/// Whether all elements are close.
+pub fn allclose<B: Backend, T: Float>(
+    b: &B,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+) -> Result<bool> {
+    const OP: &str = "allclose";
+    rules::broadcast(OP, b.shape(x1), b.shape(x2))?;
+    let options = IscloseOptions::new().rtol(rtol).atol(atol).equal_nan(equal_nan);
+    b.item(b.all(b.isclose_with(x1, x2, options)?, ..)?)
+}
+
+/// Whether two arrays have the same shape and equal elements.
+pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, equal_nan: bool) -> Result<bool> {
+    if b.shape(x1) != b.shape(x2) {
+        return Ok(false);
+    }
+    let equal = lazy(x1).equal(x2);
+    let equal = if equal_nan {
+        // nothing but NaN differs from itself
+        (equal | (lazy(x1).not_equal(x1) & lazy(x2).not_equal(x2))).eval(b)?
+    } else {
+        equal.eval(b)?
+    };
+    b.item(b.all(equal, ..)?)
+}
+
+/// NaN and infinities replaced by numbers.
+pub fn nan_to_num<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    nan: f64,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+) -> Result<B::Array<T>> {
+    let limits = finfo(T::DTYPE).map_err(|e| e.within("nan_to_num"))?;
+    let [nan, high, low] = [nan, posinf.unwrap_or(limits.max), neginf.unwrap_or(limits.min)].map(T::of);
+    let infinite = lazy(x).greater(0.0).r#where(lazy(high), lazy(low));
+    lazy(x).isnan().r#where(lazy(nan), lazy(x).isinf().r#where(infinite, x)).eval(b)
+}
+
+/// The fraction and the whole number.
+pub fn modf<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<(B::Array<T>, B::Array<T>)> {
+    let fraction = lazy(x).isinf().r#where(0.0, lazy(x) - lazy(x).trunc()).copysign(x);
+    Ok((fraction.eval(b)?, b.trunc(x)?))
+}

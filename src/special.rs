@@ -1,0 +1,37 @@
+//! Ops of the group `special` that are written once over any backend.
+
+use crate::{Axes, Backend, LogsumexpOptions, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules};
+
+/// Exponentials divided by their sum.
+pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    let axes = over("softmax", b.shape(x), axis)?;
+    let top = b.max_with(x, axes.as_slice(), MaxOptions::new().keepdims(true))?;
+    let e = (lazy(x) - &top).exp().eval(b)?;
+    let sum = b.sum_with(&e, axes, SumOptions::new().keepdims(true))?;
+    b.divide(e, sum)
+}
+
+/// The logarithm of that.
+pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    let axes = over("log_softmax", b.shape(x), axis)?;
+    b.subtract(x, b.logsumexp_with(x, axes, LogsumexpOptions::new().keepdims(true))?)
+}
+
+/// The logarithm of a sum of exponentials.
+pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    let axes = over("logsumexp", b.shape(x), axis)?;
+    let top = b.max_with(x, axes.as_slice(), MaxOptions::new().keepdims(true))?;
+    // the logarithm of 0, or of an infinite sum, is right where the largest element is infinite
+    let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
+    let kept = SumOptions::new().keepdims(true);
+    let sum = (lazy(x) - &top).exp().sum_with(axes.as_slice(), kept).eval(b)?;
+    let value = (lazy(&sum).log() + &top).eval(b)?;
+    if keepdims { Ok(value) } else { b.squeeze(value, axes) }
+}
+
+/// The axes, along each of which there is something.
+fn over(op: &'static str, shape: &[usize], axis: Axes) -> Result<Vec<isize>> {
+    let axes = rules::reduction(op, axis, shape.len())?;
+    rules::require_elements(op, shape, &axes)?;
+    Ok(axes.into_iter().map(|axis| axis as isize).collect())
+}
