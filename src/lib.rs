@@ -35,14 +35,17 @@ pub use backend_runtime as runtime;
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
     Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis,
-    IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MeshIndexing, NewAxis, Norm, Number, Numbers,
-    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, Real, RealNumeric, Result,
-    ResultInfo, Side, SignedNumbers, Slice, Value, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish,
-    result_type, torch::Torch,
+    IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing, NewAxis, Norm,
+    Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode,
+    Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda,
+    dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
+
+// before the modules, so that these have the macro `expr!`
+backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// For the macros of this crate.
 #[doc(hidden)]
@@ -74,8 +77,6 @@ pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
 pub use out::{Out, WriteTo};
 pub use show::Show;
-
-backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
 ///

@@ -121,6 +121,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
         ParamKind::Arrays(element) => Value::List(vec![of(element), of(element)]),
         ParamKind::Host => vec![1, 2].into(),
         ParamKind::Bytes => Value::Bytes(vec![0; 32]),
+        ParamKind::Text => "ij,ij->ij".into(),
         ParamKind::Scalar if dtype == DType::Bool => true.into(),
         ParamKind::Scalar => 1.into(),
         ParamKind::Axes => Value::All,
@@ -141,6 +142,8 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let of =
         |dtype: DType| call(b, "asarray", &[vec![one(), one(), one()].into()], &[("dtype", dtype.into())]).unwrap();
     let (row, real) = (|| of(dtype), || of(dtype.to_real()));
+    // positive definite
+    let square = || call(b, "asarray", &[vec![vec![2, 1], vec![1, 2]].into()], &[("dtype", dtype.into())]).unwrap();
     Some(match op {
         "arange" => vec![0.into(), 1.into(), 1.into()],
         "matmul" | "convolve" | "inner" | "searchsorted" | "tensordot" | "dot" => vec![row(), row()],
@@ -162,6 +165,9 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "nufft3d_type1" => vec![real(), real(), real(), row(), vec![2, 3, 2].into()],
         "nufft2d_type2" => vec![real(), real(), vec![vec![1, 2], vec![3, 4]].into()],
         "nufft3d_type2" => vec![real(), real(), real(), vec![vec![vec![1, 2], vec![3, 4]]].into()],
+        "cholesky" | "det" | "eig" | "eigh" | "eigvals" | "eigvalsh" | "expm" | "inv" | "slogdet" => vec![square()],
+        "matrix_power" => vec![square(), 2.into()],
+        "solve" | "solve_triangular" => vec![square(), square()],
         "bincount" | "diag" => vec![row()],
         "scatter" | "scatter_add" => vec![row(), vec![0].into(), vec![one()].into(), 0.into()],
         _ => return None,

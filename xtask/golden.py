@@ -23,6 +23,7 @@ os.environ["NPY_DISABLE_CPU_FEATURES"] = (
     " AVX512_ICL AVX512_SPR"
 )
 import numpy as np  # noqa: E402
+import scipy.linalg  # noqa: E402
 import scipy.special  # noqa: E402
 
 # What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
@@ -89,6 +90,8 @@ def rounded(x, dtype):
 SHAPES = {
     "m": (3, 4), "n": (3, 4), "v": (4,), "u": (3,), "row": (1, 4), "col": (3, 1), "t": (2, 3, 4), "mat": (4, 5),
     "tmat": (2, 4, 5), "col3": (3,), "e": (0, 4), "mt": (3, 4), "mstep": (3, 4), "mrev": (3, 4), "fp": (10,),
+    "sq": (3, 3), "tsq": (2, 3, 3), "sqt": (3, 3), "mat5": (5, 2), "pd": (3, 3), "tpd": (2, 4, 4), "tall": (5, 3),
+    "rank1": (3, 4), "e0": (0, 0),
 }  # fmt: skip
 INDICES = {
     "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]],
@@ -158,6 +161,13 @@ def samples(dtype):
         x["n"][1, 2], x["t"][0, 1, 2] = 100, 20
     if kind(dtype) in "if":
         x["n"][2, 0], x["t"][1, 2, 0] = -77, -12
+
+    # Hermitian and positive definite; a product of two vectors
+    if kind(dtype) in "fc":
+        for name in ("pd", "tpd"):
+            wide = x[name].astype(np.complex128 if kind(dtype) == "c" else np.float64)
+            x[name] = rounded(wide @ np.conj(np.matrix_transpose(wide)) + 2 * np.eye(wide.shape[-1]), dtype)
+        x["rank1"] = np.outer(rounded([1, -2, 0.5], dtype), rounded([2, 4, -1, 0.5], dtype)).astype(own(dtype))
 
     # each special value meets itself, its neighbours and others
     special = special_values(dtype)
@@ -290,6 +300,79 @@ def _reciprocal(x):
     return result
 
 
+def _vecdot(x1, x2, axis):
+    """In the dtype of the operands: NumPy's loop has none for long double with integers' wrap."""
+    x1, x2 = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ValueError("the vectors differ in length")
+    return np.sum(np.conj(x1) * x2, axis=-1, dtype=x1.dtype)
+
+
+def _cross(x1, x2, axis):
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError("the axis does not have length 3")
+    return np.cross(x1, x2, axis=axis)
+
+
+def _einsum(subscripts, operands):
+    """NumPy's C loops, which add up one product after the other, in the dtype of the operands."""
+    return np.einsum(subscripts, *operands, optimize=False)
+
+
+def _vector_norm(x, axis, keepdims, ord):
+    magnitude = np.abs(x)
+    if ord == np.inf:
+        return np.max(magnitude, axis=axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return np.min(magnitude, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.count_nonzero(x, axis=axis, keepdims=keepdims).astype(magnitude.dtype)
+    total = np.sum(magnitude ** magnitude.dtype.type(ord), axis=axis, keepdims=keepdims)
+    return total ** (magnitude.dtype.type(1) / magnitude.dtype.type(ord))
+
+
+def _linalg(name, *args, **options):
+    """A function of np.linalg, which has nothing wider than double precision."""
+    narrow = {np.dtype("longdouble"): np.float64, np.dtype("clongdouble"): np.complex128}
+    args = [x.astype(narrow.get(x.dtype, x.dtype)) if isinstance(x, np.ndarray) else x for x in args]
+    if any(isinstance(x, np.ndarray) and not np.all(np.isfinite(x)) for x in args):
+        raise ValueError("the samples are finite")
+    return getattr(np.linalg, name)(*args, **options)
+
+
+def _matrix_norm(x, ord, keepdims):
+    by = {"fro": "fro", "nuc": "nuc", "one": 1, "minus_one": -1, "two": 2, "minus_two": -2, "infinity": np.inf, "minus_infinity": -np.inf}
+    return _linalg("matrix_norm", x, ord=by[ord], keepdims=keepdims)
+
+
+def _lstsq(x1, x2, rtol):
+    """For stacks, and with the residuals in every case."""
+    rtol = max(x1.shape[-2:]) * np.finfo(np.float64).eps if rtol is None else rtol
+    columns = x2[..., None] if x2.ndim == 1 else x2
+    u, s, vh = _linalg("svd", x1, full_matrices=False)
+    kept = s > rtol * np.max(s, axis=-1, keepdims=True, initial=0)
+    inverse = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    adjoint = lambda x: np.conj(np.matrix_transpose(x))
+    solution = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ columns))
+    residuals = np.sum(np.abs(x1 @ solution - columns) ** 2, axis=-2)
+    if x2.ndim == 1:
+        solution, residuals = solution[..., 0], residuals[..., 0]
+    return solution, residuals, np.sum(kept, axis=-1, dtype=np.int64), s
+
+
+def _triangular(x1, x2, lower, unit_diagonal):
+    triangle = np.tril(x1) if lower else np.triu(x1)
+    if unit_diagonal:
+        n = x1.shape[-1]
+        triangle = np.where(np.eye(n, dtype=bool), 1, triangle)
+    return _linalg("solve", triangle, x2)
+
+
+def _expm(x):
+    narrow = np.complex128 if x.dtype.kind == "c" else np.float64
+    return scipy.linalg.expm(x.astype(narrow))
+
+
 def _special(name, *args):
     """A function of scipy.special, in float64."""
     return getattr(scipy.special, name)(*(x.astype(np.float64) for x in args))
@@ -395,9 +478,16 @@ WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
+        _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
     )  # fmt: skip
 }
+
+# Ops of the table that rows compare by.
+COMPARED = {
+    name: getattr(np, name)
+    for name in ("abs", "conj", "expand_dims", "matmul", "matrix_transpose", "multiply", "square", "tril", "triu")
+} | {"inv": np.linalg.inv, "sum": lambda x, axis: np.sum(x, axis=axis), "prod": lambda x, axis: np.prod(x, axis=axis)}
 
 # ---- the table -------------------------------------------------------------------------------------------------------
 
@@ -412,6 +502,7 @@ class Row:
         self.types = keys["types"] or [None]
         self.shape_only, self.exact = keys["shape_only"], keys["exact"]
         self.raises, self.seed = keys["raises"], keys["seed"]
+        self.compared, self.fields = keys["compared"], keys["fields"] or ["result"]
         self.golden, self.reference, self.signature = keys["golden"], keys["reference"], keys["signature"]
 
     def expression(self):
@@ -459,7 +550,9 @@ def literal(node):
     """A number, a text, a tuple; a name is a choice, but for those that Python has values for."""
     match node:
         case ast.Name(id=name):
-            return {"all": None, "none": None, "true": True, "false": False}.get(name, name)
+            return {"all": None, "none": None, "true": True, "false": False, "inf": np.inf}.get(name, name)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id="inf")):
+            return -np.inf
         case ast.List(elts=elements):
             return tuple(literal(element) for element in elements)
         case _:
@@ -495,6 +588,11 @@ def compute(row, dtype, to, case):
     if to:
         names["out_dtype"] = np.dtype("float64") if to == "bfloat16" else own(to)
     results = eval(row.expression(), WORDS | names)
+    if row.compared:
+        results = [results] if len(row.fields) == 1 else results
+        known = {name: x for name, x in names.items() if isinstance(x, np.ndarray)} | dict(zip(row.fields, results, strict=True))
+        results = [np.asarray(eval(part, COMPARED | known)) for part in row.compared]
+        return [(of, fit(x, of, exact=False)) for x in results for of in [complex_of(dtype) if x.dtype.kind == "c" else real_of(dtype)]]
     promised, is_list = row.promised(dtype, to)
     if is_list:
         promised = [promised] * len(results)

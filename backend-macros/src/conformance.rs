@@ -59,6 +59,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let (params, result) = (expand.params_info(op), expand.result_info(op));
     let (any_zero, waits) = (op.facts.any_zero, op.facts.waits.as_ref().map_or(0, |waits| waits.bytes));
     let raises: Vec<&str> = op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect();
+    let compared: Vec<&str> = op.facts.compared.iter().flatten().map(|part| part.text.as_str()).collect();
     let seed = op.facts.seed.map_or(quote!(None), |seed| quote!(Some(#seed)));
     let signature = model.signature_of(op);
     let accuracy = accuracy(op, model);
@@ -86,6 +87,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
                 any_zero: #any_zero,
                 waits: #waits,
                 raises: &[#(#raises),*],
+                compared: &[#(#compared),*],
                 seed: #seed,
             };
 

@@ -2090,7 +2090,7 @@ pub mod __compose {
 #[diagnostic::on_unimplemented(
     message = "the dtypes of this op are float32, complex64, and `{Self}` is none of them"
 )]
-pub trait IsFlatDtypes: crate::runtime::Float {}
+pub trait IsFlatDtypes: crate::runtime::WideFloat {}
 impl IsFlatDtypes for f32 {}
 impl IsFlatDtypes for crate::runtime::Complex<f32> {}
 #[doc(hidden)]

@@ -128,6 +128,38 @@ choice! {
 }
 
 choice! {
+    /// The norm of a matrix.
+    MatrixNorm {
+        /// The root of the sum of squared magnitudes.
+        Fro = "fro",
+        /// The sum of singular values.
+        Nuc = "nuc",
+        /// The largest sum of magnitudes of a column.
+        One = "one",
+        /// The least sum of magnitudes of a column.
+        MinusOne = "minus_one",
+        /// The largest singular value.
+        Two = "two",
+        /// The least singular value.
+        MinusTwo = "minus_two",
+        /// The largest sum of magnitudes of a row.
+        Infinity = "infinity",
+        /// The least sum of magnitudes of a row.
+        MinusInfinity = "minus_infinity",
+    }
+}
+
+choice! {
+    /// How many columns the orthonormal factor of a matrix has.
+    QrMode {
+        /// As many as there are rows or columns, whichever are fewer.
+        Reduced = "reduced",
+        /// As many as there are rows.
+        Complete = "complete",
+    }
+}
+
+choice! {
     /// The elements that fill the border of a padded array.
     PadMode {
         /// One value.

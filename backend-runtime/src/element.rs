@@ -367,6 +367,17 @@ pub trait Precision: Real + Float<Complex: ComplexFloat<Real = Self>> {}
 impl Precision for f32 {}
 impl Precision for f64 {}
 
+/// Real and complex floats of 32 bits or more: the dtypes that matrices are factorized in.
+#[diagnostic::on_unimplemented(
+    message = "this op needs float32, float64, complex64 or complex128, and `{Self}` is none of them"
+)]
+pub trait WideFloat: Float {}
+
+impl WideFloat for f32 {}
+impl WideFloat for f64 {}
+impl WideFloat for Complex<f32> {}
+impl WideFloat for Complex<f64> {}
+
 /// The slice with its element type named, if `T` and `U` are one type.
 #[inline(always)]
 pub fn same<T: Element, U: Element>(x: &[T]) -> Option<&[U]> {

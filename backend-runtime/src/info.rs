@@ -88,6 +88,8 @@ pub enum ParamKind {
     Host,
     /// Bytes.
     Bytes,
+    /// A text, such as the subscripts of `einsum`.
+    Text,
     /// A number or truth value of Rust.
     Plain(PlainInfo),
     /// The same, or none.

@@ -35,12 +35,14 @@ pub use arrays::Arrays;
 pub use attributes::ArrayAttributes;
 pub use available::available;
 pub use by_name::{DynArray, Value};
-pub use choice::{Interpolation, MeshIndexing, Norm, PadMode, Side, same_names};
+pub use choice::{Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode, QrMode, Side, same_names};
 #[doc(hidden)]
 pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
-pub use element::{Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric};
+pub use element::{
+    Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric, WideFloat,
+};
 pub use error::{Cause, Error, Result};
 #[doc(no_inline)]
 pub use half::{bf16, f16};

@@ -45,6 +45,8 @@ pub enum Kind {
     Host,
     /// `bytes`
     Bytes,
+    /// `text`
+    Text,
     /// A number or bool of Rust.
     Plain(Plain),
     /// The same, or none.
@@ -54,7 +56,7 @@ pub enum Kind {
 }
 
 /// Types of parameters that are a word alone.
-const WORDS: [(&str, Kind); 13] = [
+const WORDS: [(&str, Kind); 14] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
     ("shape", Kind::Shape),
@@ -68,6 +70,7 @@ const WORDS: [(&str, Kind); 13] = [
     ("scalar", Kind::Scalar),
     ("host", Kind::Host),
     ("bytes", Kind::Bytes),
+    ("text", Kind::Text),
 ];
 
 /// Types that have an element type: `array<real>`.
@@ -251,7 +254,7 @@ impl Kind {
     pub fn fits_aten(&self) -> bool {
         match self {
             Kind::Slices | Kind::Index | Kind::Target(_) | Kind::Widths | Kind::Number => false,
-            Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Choice(_) => false,
+            Kind::Lengths | Kind::Host | Kind::Bytes | Kind::Text | Kind::Choice(_) => false,
             Kind::Plain(t) | Kind::Maybe(t) => *t != Plain::U64,
             _ => true,
         }
@@ -279,6 +282,7 @@ impl Kind {
             Kind::Scalar => "a value of the dtype".into(),
             Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),
             Kind::Bytes => "bytes".into(),
+            Kind::Text => "text".into(),
             Kind::Plain(t) | Kind::Maybe(t) => format!("`{}`", t.name()),
             Kind::Choice(choice) => format!("a choice of `{}`", choice.rust),
         }

@@ -190,6 +190,8 @@ pub struct Facts {
     pub raises: Option<Vec<Text>>,
     /// The seed that random numbers of its cases start from.
     pub seed: Option<u64>,
+    /// What is compared with the reference in place of its results: calls of ops, of results and parameters.
+    pub compared: Option<Vec<Text>>,
     /// The function on the host that reduces a formula as the op reduces an array.
     pub fused: Option<String>,
 }
@@ -505,8 +507,19 @@ impl Param {
 }
 
 /// The bounds that a set may put on `T`: traits of the runtime, from the narrowest on.
-pub const BOUNDS: [&str; 10] =
-    ["Precision", "Real", "ComplexFloat", "Integer", "Float", "Bits", "RealNumeric", "Ordered", "Numeric", "Element"];
+pub const BOUNDS: [&str; 11] = [
+    "Precision",
+    "WideFloat",
+    "Real",
+    "ComplexFloat",
+    "Integer",
+    "Float",
+    "Bits",
+    "RealNumeric",
+    "Ordered",
+    "Numeric",
+    "Element",
+];
 
 /// Whether a dtype has the trait of the runtime that a set names as its bound.
 pub fn has_bound(dtype: &str, bound: &str) -> bool {
@@ -525,6 +538,7 @@ pub fn has_bound(dtype: &str, bound: &str) -> bool {
         "Real" => real,
         "ComplexFloat" => complex,
         "Precision" => ["float32", "float64"].contains(&dtype),
+        "WideFloat" => ["float32", "float64", "complex64", "complex128"].contains(&dtype),
         _ => false,
     }
 }
@@ -667,7 +681,14 @@ impl Model {
     /// What reference data carry to tell whether they are of a row as it is now.
     pub fn signature_of(&self, op: &Op) -> String {
         let params: Vec<&str> = op.params.iter().map(|p| p.text.as_str()).collect();
-        format!("{}({}) -> {} = {}", op.name, params.join(", "), op.result_text, self.reference_of(op))
+        let result = format!("{}({}) -> {} = {}", op.name, params.join(", "), op.result_text, self.reference_of(op));
+        match &op.facts.compared {
+            None => result,
+            Some(parts) => {
+                let parts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+                format!("{result}; {}", parts.join("; "))
+            }
+        }
     }
 
     /// The dtypes of a set, by name.

@@ -3,9 +3,9 @@
 use crate::model::Elem;
 
 /// Samples in every dtype.
-pub const SAMPLES: [&str; 23] = [
-    "m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt",
-    "wz", "dup", "wv", "sorted", "q",
+pub const SAMPLES: [&str; 32] = [
+    "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
+    "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q",
 ];
 
 /// Samples of int64, to be used as indices.

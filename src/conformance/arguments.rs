@@ -123,6 +123,31 @@ const LENGTHS: &[&str] = &[
     "18446744073709551615",
 ];
 
+/// Texts: subscripts of Einstein sums, right and wrong.
+const TEXTS: &[&str] = &[
+    "ij->ji",
+    "...",
+    "i",
+    "ij",
+    "...i->i...",
+    "i,i",
+    "i,j",
+    "ij,jk",
+    "ij,jk->ki",
+    "...i,...i->...",
+    "ij,ij,ij->ij",
+    "i,j,k->kji",
+    "ii",
+    "ij->ii",
+    "ij->k",
+    "i...j...",
+    "...i->i",
+    "",
+    ",",
+    "->",
+    "i?",
+];
+
 /// Arguments of all sorts.
 const ANYTHING: Draw = Draw {
     arrays: &[
@@ -262,6 +287,7 @@ impl Draw {
                 let items: Vec<&str> = (0..chance.below(5)).map(|_| item(chance)).collect();
                 format!("'{}'", items.join(", "))
             }
+            ParamKind::Text => format!("'{}'", chance.pick(TEXTS)),
             ParamKind::Scalar => chance.pick(self.scalars).into(),
             ParamKind::Plain(plain) | ParamKind::Maybe(plain) => match plain {
                 PlainInfo::F64 => chance.pick(self.numbers).into(),

@@ -70,6 +70,13 @@ pub(crate) fn call<B: Arrays>(
     Called { results, size: case.size.get(), copied }
 }
 
+/// The arguments of a case by the names of the parameters, as far as they are given.
+pub(crate) fn named<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str) -> Result<Vec<(&'static str, Value<B>)>> {
+    let (positional, options) = Case { b, row, dtypes, size: Cell::new(0) }.values(text)?;
+    let required = row.params.iter().filter(|p| p.default.is_none()).map(|p| p.name);
+    Ok(required.zip(positional).chain(options).collect())
+}
+
 /// The arguments of one call, on one backend.
 struct Case<'b, B: Arrays> {
     b: &'b B,
@@ -136,6 +143,7 @@ impl<B: Arrays> Case<'_, B> {
                 let slices = parse::slices(slices).map_err(|why| Error::argument(self.row.name, why))?;
                 Ok(slices.into())
             }
+            (ParamKind::Text, Arg::Quoted(text)) => Ok(Value::Text(text.clone())),
             (ParamKind::Index, Arg::Quoted(index)) => {
                 let items = parse::index(index).map_err(|why| Error::argument(self.row.name, why))?;
                 items.iter().map(|item| self.item(param, item)).collect::<Result<_>>().map(Value::List)
@@ -260,7 +268,7 @@ impl<B: Arrays> Case<'_, B> {
 /// The layout of the samples that are strided in memory.
 fn layout(name: &str) -> Layout {
     match name {
-        "mt" => Layout::Swapped,
+        "mt" | "sqt" => Layout::Swapped,
         "mrev" => Layout::Reversed,
         "mstep" => Layout::Stepped,
         _ => Layout::Packed,
@@ -299,6 +307,7 @@ mod tests {
         any_zero: false,
         waits: 0,
         raises: &[],
+        compared: &[],
         seed: None,
     };
 

@@ -69,6 +69,7 @@ mod agreement;
 mod arguments;
 mod case;
 mod compare;
+mod compared;
 mod data;
 mod extreme;
 mod formula;

@@ -4,7 +4,7 @@ use super::{
     Accuracy, Call, Meter, Values,
     case::{self, Called, DTypes},
     compare::difference,
-    data,
+    compared, data,
 };
 use backend_runtime::{Arrays, DType, Error, ParamInfo, ParamKind, Result, ResultInfo, available, numpyish::Numpyish};
 use std::{
@@ -37,6 +37,8 @@ pub struct Row {
     pub waits: u64,
     /// Calls that NumPy refuses.
     pub raises: &'static [&'static str],
+    /// What is compared in place of the results.
+    pub compared: &'static [&'static str],
     /// What random numbers of each case start from.
     pub seed: Option<u64>,
 }
@@ -209,6 +211,10 @@ impl<B: Arrays> Suite<B> {
             Ok(got) => got,
             Err(Error::Unsupported { .. }) if self.partial => return Some(LACKS.into()),
             Err(why) => return Some(why.to_string()),
+        };
+        let got = match compared::parts(row, dtypes, text, got, self.reference) {
+            Ok(got) => got,
+            Err(why) => return Some(format!("what is compared: {why}")),
         };
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));

@@ -102,7 +102,7 @@ const FORMULAS: ([&str; 8], [&str; 5]) =
 const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64>"];
 
 /// Lines of a profile of the user's crate with which a dev build computes at the speed of a release build.
-pub const PROFILE: &str = "[profile.dev.package.backends]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-runtime]\nopt-level = 3\ndebug-assertions = false\n";
+pub const PROFILE: &str = "[profile.dev.package.backends]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-linalg]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-runtime]\nopt-level = 3\ndebug-assertions = false\n";
 
 const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM]";
 

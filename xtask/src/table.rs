@@ -68,6 +68,10 @@ fn row(op: &Op, model: &Model) -> Value {
         Out::Plain(plain) => vec![plain.dtype()],
         arrays => arrays.elems().iter().map(|e| e.name()).collect(),
     };
+    let fields: Vec<&str> = match &op.result {
+        Out::Fields(fields) => fields.iter().map(|field| field.name.as_str()).collect(),
+        _ => Vec::new(),
+    };
     let is_list = matches!(op.result, Out::List(_));
     let accuracy = model.accuracies.iter().find(|a| a.name == op.accuracy);
     let shape_only = accuracy.is_some_and(|a| a.shape);
@@ -85,6 +89,8 @@ fn row(op: &Op, model: &Model) -> Value {
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
         "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
         "seed": op.facts.seed,
+        "compared": op.facts.compared.iter().flatten().map(|part| part.text.as_str()).collect::<Vec<_>>(),
+        "fields": fields,
         "shape_only": shape_only,
         "exact": exact,
         "golden": (!op.golden.is_empty()).then_some(&op.golden),

@@ -170,6 +170,7 @@ impl Expand<'_> {
                 info: quote!(Host),
             },
             Kind::Bytes => Code { read: typed("bytes", None, same), ..value(quote!(&[u8]), quote!(Bytes)) },
+            Kind::Text => Code { read: typed("text", None, same), ..value(quote!(&str), quote!(Text)) },
             Kind::Plain(t) => {
                 let of = info::plain(*t, &rt);
                 value(plain(*t), quote!(Plain(#of)))
@@ -324,7 +325,7 @@ pub fn elem(elem: Elem, op: &Op) -> TokenStream {
     match elem {
         Elem::T => quote!(T),
         Elem::U => quote!(U),
-        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision"].contains(&op.bound.as_str()) => {
+        Elem::Real if ["Float", "Real", "ComplexFloat", "Precision", "WideFloat"].contains(&op.bound.as_str()) => {
             quote!(T::Real)
         }
         Elem::Real => quote!(T::Magnitude),

@@ -226,6 +226,15 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| wrong())?.into_shared())
     }
 
+    /// The text that the parameter is.
+    pub fn text(&self, param: usize) -> Result<&'a str> {
+        let name = self.op.params[param].name;
+        match self.values[param].unwrap_or(&Value::None) {
+            Value::Text(text) => Ok(text),
+            other => Err(self.wrong(name, other, "a text")),
+        }
+    }
+
     /// The bytes that the parameter is.
     pub fn bytes(&self, param: usize) -> Result<&'a [u8]> {
         let name = self.op.params[param].name;

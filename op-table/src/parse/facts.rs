@@ -1,5 +1,5 @@
 //! Facts of single rows that the tests hold backends to: which signs of zero are right, for how much an op may wait, what
-//! NumPy refuses too, the seed of random numbers, and what reduces a formula.
+//! NumPy refuses too, the seed of random numbers, what reduces a formula, and what is compared of results that are not unique.
 
 use super::*;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The keys of these facts.
-pub(super) const FACTS: [&str; 5] = ["zero", "waits", "raises", "seed", "fused"];
+pub(super) const FACTS: [&str; 6] = ["zero", "waits", "raises", "seed", "fused", "compared"];
 
 impl Parser<'_> {
     /// The facts of a row; `reason` is whether it gives one.
@@ -27,6 +27,7 @@ impl Parser<'_> {
             waits: self.waits(row),
             raises: self.list(row, "raises"),
             seed: self.seed(row),
+            compared: self.list(row, "compared"),
             fused: self.fused(row),
         }
     }

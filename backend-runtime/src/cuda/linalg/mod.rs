@@ -1,15 +1,17 @@
 //! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap.
 
 mod blas;
+mod factor;
 mod gemm;
 mod integer;
 mod operands;
 
+pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 pub(super) use integer::KERNELS;
 
 use super::{Cuda, CudaArray};
 use crate::{
-    DTypeKind, Numeric, Result,
+    DTypeKind, Element, Numeric, Result,
     rules::{self, Product},
 };
 use operands::{OP, Operands};
@@ -39,6 +41,22 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
         _ => integer::product(b, &operands.broadcast(&product.batches)?)?,
     }
     Ok(CudaArray::of(out))
+}
+
+/// The diagonals of the matrices that two axes make, along a last axis: a view.
+pub fn diagonal<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    offset: isize,
+    axis1: isize,
+    axis2: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "diagonal";
+    b.check(OP, &x.raw)?;
+    let diagonal = rules::Diagonal::of(OP, &x.raw.shape, offset, [axis1, axis2], size_of::<T>())?;
+    let (start, strides) = diagonal.strides(&x.raw.strides);
+    let offset = x.raw.offset.wrapping_add_signed(start);
+    Ok(CudaArray::of(x.raw.view(diagonal.shape, strides, offset)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,12 @@
 //! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
 
+mod dense;
+mod diagonal;
+mod factor;
 mod pack;
+
+pub use diagonal::diagonal;
+pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 
 use super::{
     NdArray, Numpyish,

@@ -1,4 +1,8 @@
-//! Products of matrices and vectors.
+//! Linear algebra: products of matrices here, factorizations in [`factor`].
+
+mod factor;
+
+pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 
 use super::{
     Torch, TorchArray,
@@ -7,7 +11,26 @@ use super::{
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, DTypeKind, Error, Numeric, Result, rules::Product};
+use crate::{
+    DType, DTypeKind, Element, Error, Numeric, Result,
+    rules::{self, Product},
+};
+
+/// The diagonals of the matrices that two axes make, along a last axis.
+pub fn diagonal<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    offset: isize,
+    axis1: isize,
+    axis2: isize,
+) -> Result<TorchArray<T>> {
+    let on = b.on("diagonal");
+    let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], size_of::<T>())?;
+    let [rows, columns] = diagonal.axes;
+    // one that lies beyond the matrix is empty; libtorch's own offsets do not go as far
+    let most = (x.shape()[rows] + x.shape()[columns]).min(isize::MAX as usize) as isize;
+    on.array(on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])?)
+}
 
 /// Matrix product over the last two axes.
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
@@ -31,7 +54,7 @@ const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 /// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.
 fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let code = x.code();
-    let dtype = DType::ALL.into_iter().find(|d| super::ffi::code(*d) == code).unwrap_or(DType::Int64);
+    let dtype = DType::ALL.into_iter().find(|d| crate::torch::ffi::code(*d) == code).unwrap_or(DType::Int64);
     let bits = 8 * dtype.size() as i64;
     let (x, y) = (on.cast(x, DType::Int64)?, on.cast(y, DType::Int64)?);
     let (x_axis, y_axis) = (x.ndim() - 1, y.ndim().saturating_sub(2));

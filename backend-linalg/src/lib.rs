@@ -1,0 +1,207 @@
+//! Factorizations of one matrix in double precision, by [faer]: what the CPU backend runs for each matrix of a batch.
+//!
+//! Matrices are slices, column by column. The library is generic; here it is compiled for `f64` and `Complex<f64>`, once, and in a
+//! crate of its own, so that a change of the backends does not compile it again. Elements of single precision are computed in
+//! double.
+//!
+//! Every function runs on the thread that calls it, so that results do not depend on the number of threads.
+
+mod cholesky;
+mod eigen;
+mod lu;
+mod qr;
+mod svd;
+#[cfg(test)]
+mod tests;
+
+use faer::{
+    MatMut, MatRef,
+    dyn_stack::{MemBuffer, MemStack, StackReq},
+};
+use std::fmt::Debug;
+
+pub use faer::c64;
+
+/// Why there is no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The matrix has no inverse: a pivot is 0.
+    Singular,
+    /// A pivot of a Cholesky factorization is not above 0.
+    NotPositiveDefinite,
+    /// The iteration came to no end.
+    NoConvergence,
+    /// So many bytes of memory were refused.
+    Memory(usize),
+}
+
+/// What an operation on one matrix gives.
+pub type Result<V> = std::result::Result<V, Failure>;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f64 {}
+    impl Sealed for faer::c64 {}
+}
+
+/// The dtypes that matrices are factorized in: `f64` and `Complex<f64>`.
+pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + Sync + 'static {
+    /// 1
+    const ONE: Self;
+
+    /// The complex conjugate.
+    fn conj(self) -> Self;
+
+    /// The real part.
+    fn re(self) -> Self;
+
+    /// The magnitude.
+    fn magnitude(self) -> f64;
+
+    /// `self * other`
+    fn times(self, other: Self) -> Self;
+
+    /// `self / by`
+    fn over(self, by: f64) -> Self;
+
+    /// The lower Cholesky factor of an `n` by `n` matrix, in its place; the part above the diagonal and
+    /// imaginary parts on it are not read and become 0.
+    fn cholesky(a: &mut [Self], n: usize) -> Result<()>;
+
+    /// The solution of `a x = b` for `k` columns, in place of `b`. `a` becomes its factors.
+    fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize) -> Result<()>;
+
+    /// The determinant; `a` becomes its factors.
+    fn determinant(a: &mut [Self], n: usize) -> Result<Determinant<Self>>;
+
+    /// The solution of `a x = b` for `k` columns, in place of `b`, where `a` is a triangle: the lower or the upper one of the
+    /// matrix, with ones on its diagonal where `unit` says so.
+    fn solve_triangular(a: &[Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
+
+    /// Factors of an `m` by `n` matrix: `q` with orthonormal columns, as many as it has room for, and above the diagonal of
+    /// `a` the other one. What is below the diagonal of `a` becomes 0.
+    fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize) -> Result<()>;
+
+    /// Singular values of an `m` by `n` matrix, the largest first, and its singular vectors where there is room for them: the
+    /// columns of `u`, as many as it has room for, and of `v`.
+    fn svd(a: &[Self], s: &mut [f64], vectors: Option<[&mut [Self]; 2]>, m: usize, n: usize) -> Result<()>;
+
+    /// Eigenvalues of a Hermitian matrix, of which the lower triangle is read, the least first, and eigenvectors as the columns
+    /// of `v`. Imaginary parts on the diagonal of `a` become 0.
+    fn eigh(a: &mut [Self], w: &mut [f64], v: Option<&mut [Self]>, n: usize) -> Result<()>;
+
+    /// Eigenvalues of any square matrix, and eigenvectors of length 1 as the columns of `v`.
+    fn eig(a: &[Self], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()>;
+}
+
+/// A determinant, also as what does not overflow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Determinant<T> {
+    /// Itself.
+    pub value: T,
+    /// Itself by its magnitude, or 0.
+    pub sign: T,
+    /// The logarithm of its magnitude.
+    pub log: f64,
+}
+
+macro_rules! scalar {
+    ($t:ty, $one:expr, conj($x:ident) = $conj:expr, re($z:ident) = $re:expr, magnitude($y:ident) = $magnitude:expr, eig = $eig:path) => {
+        impl Scalar for $t {
+            const ONE: $t = $one;
+
+            fn conj(self) -> $t {
+                let $x = self;
+                $conj
+            }
+
+            fn re(self) -> $t {
+                let $z = self;
+                $re
+            }
+
+            fn magnitude(self) -> f64 {
+                let $y = self;
+                $magnitude
+            }
+
+            fn times(self, other: $t) -> $t {
+                self * other
+            }
+
+            fn over(self, by: f64) -> $t {
+                self / by
+            }
+
+            fn cholesky(a: &mut [$t], n: usize) -> Result<()> {
+                cholesky::lower(a, n)
+            }
+
+            fn solve(a: &mut [$t], b: &mut [$t], n: usize, k: usize) -> Result<()> {
+                lu::solve(a, b, n, k)
+            }
+
+            fn determinant(a: &mut [$t], n: usize) -> Result<Determinant<$t>> {
+                lu::determinant(a, n)
+            }
+
+            fn solve_triangular(a: &[$t], b: &mut [$t], n: usize, k: usize, lower: bool, unit: bool) -> Result<()> {
+                lu::solve_triangular(a, b, n, k, lower, unit)
+            }
+
+            fn qr(a: &mut [$t], q: &mut [$t], m: usize, n: usize) -> Result<()> {
+                qr::qr(a, q, m, n)
+            }
+
+            fn svd(a: &[$t], s: &mut [f64], vectors: Option<[&mut [$t]; 2]>, m: usize, n: usize) -> Result<()> {
+                svd::svd(a, s, vectors, m, n)
+            }
+
+            fn eigh(a: &mut [$t], w: &mut [f64], v: Option<&mut [$t]>, n: usize) -> Result<()> {
+                eigen::hermitian(a, w, v, n)
+            }
+
+            fn eig(a: &[$t], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()> {
+                $eig(a, w, v, n)
+            }
+        }
+    };
+}
+scalar!(f64, 1.0, conj(x) = x, re(x) = x, magnitude(x) = x.abs(), eig = eigen::real);
+scalar!(
+    c64,
+    c64::new(1.0, 0.0),
+    conj(x) = c64::new(x.re, -x.im),
+    re(x) = c64::new(x.re, 0.0),
+    magnitude(x) = x.re.hypot(x.im),
+    eig = eigen::complex
+);
+
+/// A matrix whose columns lie one after the other.
+fn matrix<T>(a: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
+    MatRef::from_column_major_slice(a, rows, columns)
+}
+
+/// The same, to be changed.
+fn matrix_mut<T>(a: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
+    MatMut::from_column_major_slice_mut(a, rows, columns)
+}
+
+/// Makes the diagonal of a Hermitian matrix real.
+fn real_diagonal<T: Scalar>(a: &mut [T], n: usize) {
+    (0..n).for_each(|i| a[i * n + i] = a[i * n + i].re());
+}
+
+/// Runs `f` with room for what the library needs on the way.
+fn with_room<V>(needed: StackReq, f: impl FnOnce(&mut MemStack) -> V) -> Result<V> {
+    let mut room = MemBuffer::try_new(needed).map_err(|_| Failure::Memory(needed.size_bytes()))?;
+    Ok(f(MemStack::new(&mut room)))
+}
+
+/// A vector of `n` copies.
+fn list<T: Clone>(n: usize, value: T) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(n).map_err(|_| Failure::Memory(n.saturating_mul(size_of::<T>())))?;
+    list.resize(n, value);
+    Ok(list)
+}

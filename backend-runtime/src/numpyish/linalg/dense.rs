@@ -1,0 +1,163 @@
+//! Batches of matrices for `backend-linalg`: into double precision, column by column, and back.
+
+use super::pack;
+use crate::{
+    Complex, DType, Element, Error, Numeric, Result,
+    numpyish::{
+        buffer, copy, parallel,
+        raw::{RawArray, View},
+    },
+    rules::{self, Product},
+};
+use backend_linalg::{Failure, Scalar};
+use std::sync::OnceLock;
+
+/// Elements that matrices are factorized in: `f64` and `Complex<f64>`.
+pub trait Wide: Scalar + Element + Numeric {}
+
+impl<T: Scalar + Element + Numeric> Wide for T {}
+
+/// Runs an expression with `S` the type that matrices of a real or complex dtype are factorized in.
+macro_rules! in_double {
+    ($dtype:expr, $s:ident => $e:expr) => {
+        match $dtype.kind() {
+            $crate::DTypeKind::Complex => {
+                type $s = $crate::Complex<f64>;
+                $e
+            }
+            _ => {
+                type $s = f64;
+                $e
+            }
+        }
+    };
+}
+pub(super) use in_double;
+
+/// The order of the elements of a matrix.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Order {
+    Columns,
+    Rows,
+}
+
+/// The matrices of an array, one after the other, for each place of the leading axes, to which those of the array broadcast.
+pub fn matrices<S: Wide>(op: &'static str, x: View<'_>, leading: &[usize], order: Order) -> Result<Vec<S>> {
+    let split = x.shape.len() - 2;
+    let missing = leading.len() - split;
+    let stride = |k: usize| match k.checked_sub(missing) {
+        Some(k) if x.shape[k] == leading[k + missing] => x.strides[k],
+        _ => 0,
+    };
+    let (mut shape, mut strides) = (leading.to_vec(), (0..leading.len()).map(stride).collect::<Vec<_>>());
+    let axes = if order == Order::Columns { [split + 1, split] } else { [split, split + 1] };
+    shape.extend(axes.map(|k| x.shape[k]));
+    strides.extend(axes.map(|k| x.strides[k]));
+    let x = View { shape: &shape, strides: &strides, ..x };
+    let elements = copy::to_buffer(op, x)?;
+    // SAFETY: all elements are copies, of this dtype.
+    unsafe {
+        match x.dtype {
+            DType::Float32 => cast(op, elements.into_vec::<f32>()),
+            DType::Complex64 => cast(op, elements.into_vec::<Complex<f32>>()),
+            _ => Ok(elements.into_vec()),
+        }
+    }
+}
+
+/// The elements in another dtype.
+fn cast<T: Element, U: Element>(op: &'static str, from: Vec<T>) -> Result<Vec<U>> {
+    let mut to = buffer::vec(op, from.len())?;
+    to.extend(from.into_iter().map(T::cast::<U>));
+    Ok(to)
+}
+
+/// Refuses elements that are infinite or NaN.
+pub fn require_finite<S: Wide>(op: &'static str, elements: &[S]) -> Result<()> {
+    if elements.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(rules::not_finite(op)) }
+}
+
+/// An array of this shape and dtype, of elements in double precision in C order.
+pub fn array<S: Wide>(op: &'static str, shape: Vec<usize>, elements: Vec<S>, dtype: DType) -> Result<RawArray> {
+    match dtype {
+        DType::Float32 => RawArray::from_vec(op, shape, cast::<S, f32>(op, elements)?),
+        DType::Complex64 => RawArray::from_vec(op, shape, cast::<S, Complex<f32>>(op, elements)?),
+        _ => RawArray::from_vec(op, shape, elements),
+    }
+}
+
+/// The same, of elements whose matrices lie column by column.
+pub fn by_columns<S: Wide>(
+    op: &'static str,
+    mut shape: Vec<usize>,
+    elements: Vec<S>,
+    dtype: DType,
+) -> Result<RawArray> {
+    let n = shape.len();
+    shape.swap(n - 2, n - 1);
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(n - 2, n - 1);
+    Ok(array(op, shape, elements, dtype)?.permuted(&order))
+}
+
+/// Multiplications worth a second thread.
+const SEVERAL_THREADS: usize = 1 << 16;
+
+/// Calls `f` for each matrix of a batch, of at most `m` rows or columns, on several threads where that pays. The error is that of
+/// any matrix. Where there is nothing to write, `f` is not called: of matrices without elements there may be any number.
+pub fn each(
+    op: &'static str,
+    batch: usize,
+    m: usize,
+    written: usize,
+    f: impl Fn(usize) -> backend_linalg::Result<()> + Sync,
+) -> Result<()> {
+    if written == 0 {
+        return Ok(());
+    }
+    let work = m.saturating_mul(m).saturating_mul(m).max(1);
+    // what products of matrices in the factorization pack, of which none is larger than the matrix
+    let product = Product { shape: Vec::new(), batches: Vec::new(), rows: m, inner: m, columns: m };
+    pack::room(op, &product, DType::Complex128.size(), false)?;
+    let failed: OnceLock<Error> = OnceLock::new();
+    parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
+        let done =
+            pack::block(op).and_then(|()| range.into_iter().try_for_each(|i| f(i).map_err(|why| error(op, why))));
+        if let Err(why) = done {
+            failed.get_or_init(|| why);
+        }
+    });
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+fn error(op: &'static str, why: Failure) -> Error {
+    match why {
+        Failure::Singular => rules::singular(op),
+        Failure::NotPositiveDefinite => rules::not_positive_definite(op),
+        Failure::NoConvergence => rules::failed(op),
+        Failure::Memory(bytes) => buffer::no_memory(op, bytes),
+    }
+}
+
+/// The parts of a list, one for each matrix, of which several threads write one each.
+pub struct Parts<T> {
+    all: parallel::Shared<T>,
+    size: usize,
+}
+
+impl<T> Parts<T> {
+    /// `n` parts of one size.
+    pub fn of(list: &mut [T], n: usize) -> Parts<T> {
+        Parts { size: list.len().checked_div(n).unwrap_or(0), all: parallel::Shared::new(list) }
+    }
+
+    /// A part.
+    ///
+    /// # Safety
+    /// The list is alive, and this part is not in use.
+    #[allow(clippy::mut_from_ref)] // as of `Shared::part`
+    pub unsafe fn at(&self, i: usize) -> &mut [T] {
+        // SAFETY: the caller's promise; parts of different places do not overlap.
+        unsafe { self.all.part(i * self.size..(i + 1) * self.size) }
+    }
+}

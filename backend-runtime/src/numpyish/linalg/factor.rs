@@ -1,0 +1,275 @@
+//! Factorizations, and what is made of them: by `backend-linalg`, which is faer, for each matrix of a batch.
+
+use super::dense::{Order, Parts, Wide, array, by_columns, each, in_double, matrices, require_finite};
+use crate::{
+    Complex, DType, Float, QrMode, Result, WideFloat,
+    numpyish::{
+        NdArray, Numpyish, buffer,
+        raw::{RawArray, View, view},
+        typed::typed,
+    },
+    rules::{self, System},
+};
+use backend_linalg::Scalar;
+
+/// How many matrices there are.
+fn batch(leading: &[usize]) -> usize {
+    leading.iter().product()
+}
+
+/// The axes before those of the matrices.
+fn leading(shape: &[usize]) -> &[usize] {
+    &shape[..shape.len() - 2]
+}
+
+/// Cholesky factors of Hermitian matrices, of which one triangle is read.
+pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Result<NdArray<T>> {
+    fn run<S: Wide>(x: View<'_>, upper: bool) -> Result<RawArray> {
+        const OP: &str = "cholesky";
+        let n = rules::square(OP, x.shape)?;
+        // what is the upper triangle row by row is the lower one column by column, of the transposed matrix and factor
+        let mut a = matrices::<S>(OP, x, leading(x.shape), if upper { Order::Rows } else { Order::Columns })?;
+        let batch = batch(leading(x.shape));
+        let written = a.len();
+        let parts = Parts::of(&mut a, batch);
+        // SAFETY: each matrix belongs to one call.
+        each(OP, batch, n, written, |i| S::cholesky(unsafe { parts.at(i) }, n))?;
+        let shape = x.shape.to_vec();
+        if upper { array(OP, shape, a, x.dtype) } else { by_columns(OP, shape, a, x.dtype) }
+    }
+    typed(in_double!(T::DTYPE, S => run::<S>(view(x), upper)))
+}
+
+/// The right sides of a system, as matrices; a vector is one column.
+fn right_sides<S: Wide>(op: &'static str, b: View<'_>, system: &System) -> Result<Vec<S>> {
+    if system.is_vector {
+        let (shape, strides) = ([b.shape[0], 1], [b.strides[0], 0]);
+        return matrices(op, View { shape: &shape, strides: &strides, ..b }, &system.batches, Order::Columns);
+    }
+    matrices(op, b, &system.batches, Order::Columns)
+}
+
+/// The solution in its shape.
+fn solution<S: Wide>(op: &'static str, x: Vec<S>, system: &System, dtype: DType) -> Result<RawArray> {
+    if system.is_vector { array(op, system.shape(), x, dtype) } else { by_columns(op, system.shape(), x, dtype) }
+}
+
+/// Solutions of systems of equations.
+pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
+    fn run<S: Wide>(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
+        const OP: &str = "solve";
+        let system = System::square(OP, x1.shape, x2.shape, x1.dtype.size())?;
+        let mut a = matrices::<S>(OP, x1, &system.batches, Order::Columns)?;
+        let mut b = right_sides::<S>(OP, x2, &system)?;
+        let (n, k, batch) = (system.rows, system.columns, batch(&system.batches));
+        let written = b.len();
+        let (of_a, of_b) = (Parts::of(&mut a, batch), Parts::of(&mut b, batch));
+        // SAFETY: each matrix belongs to one call.
+        each(OP, batch, n.max(k), written, |i| S::solve(unsafe { of_a.at(i) }, unsafe { of_b.at(i) }, n, k))?;
+        solution(OP, b, &system, x1.dtype)
+    }
+    typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2))))
+}
+
+/// Solutions of systems of equations with triangular matrices.
+pub fn solve_triangular<T: WideFloat>(
+    _: &Numpyish,
+    x1: &NdArray<T>,
+    x2: &NdArray<T>,
+    lower: bool,
+    unit_diagonal: bool,
+) -> Result<NdArray<T>> {
+    fn run<S: Wide>(x1: View<'_>, x2: View<'_>, lower: bool, unit: bool) -> Result<RawArray> {
+        const OP: &str = "solve_triangular";
+        let system = System::square(OP, x1.shape, x2.shape, x1.dtype.size())?;
+        let mut a = matrices::<S>(OP, x1, &system.batches, Order::Columns)?;
+        let mut b = right_sides::<S>(OP, x2, &system)?;
+        let (n, k, batch) = (system.rows, system.columns, batch(&system.batches));
+        let written = b.len();
+        let (of_a, of_b) = (Parts::of(&mut a, batch), Parts::of(&mut b, batch));
+        each(OP, batch, n.max(k), written, |i| {
+            // SAFETY: each matrix belongs to one call.
+            let (a, b) = unsafe { (of_a.at(i), of_b.at(i)) };
+            S::solve_triangular(a, b, n, k, lower, unit)
+        })?;
+        solution(OP, b, &system, x1.dtype)
+    }
+    typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2), lower, unit_diagonal)))
+}
+
+/// Determinants.
+pub fn det<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
+        let [value, _, _] = determinants::<S>("det", x)?;
+        Ok(value)
+    }
+    typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
+}
+
+/// Signs of determinants, and the logarithms of their magnitudes.
+pub fn slogdet<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<T::Real>)> {
+    let [_, sign, log] = in_double!(T::DTYPE, S => determinants::<S>("slogdet", view(x)))?;
+    Ok((typed(Ok(sign))?, typed(Ok(log))?))
+}
+
+/// Determinants, their signs, and the logarithms of their magnitudes.
+fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]> {
+    let n = rules::square(op, x.shape)?;
+    let shape = leading(x.shape).to_vec();
+    let batch = batch(&shape);
+    let mut a = matrices::<S>(op, x, &shape, Order::Columns)?;
+    let (mut values, mut signs) = (buffer::zeros::<S>(op, batch)?, buffer::zeros::<S>(op, batch)?);
+    let mut logs = buffer::zeros::<f64>(op, batch)?;
+    let (of_a, value) = (Parts::of(&mut a, batch), Parts::of(&mut values, batch));
+    let (sign, log) = (Parts::of(&mut signs, batch), Parts::of(&mut logs, batch));
+    each(op, batch, n, batch, |i| {
+        // SAFETY: each matrix belongs to one call.
+        let (a, value, sign, log) = unsafe { (of_a.at(i), value.at(i), sign.at(i), log.at(i)) };
+        let determinant = S::determinant(a, n)?;
+        (value[0], sign[0], log[0]) = (determinant.value, determinant.sign, determinant.log);
+        Ok(())
+    })?;
+    let dtype = x.dtype;
+    let logs = array(op, shape.clone(), logs, dtype.to_real())?;
+    Ok([array(op, shape.clone(), values, dtype)?, array(op, shape, signs, dtype)?, logs])
+}
+
+/// Factors with orthonormal columns, and upper triangular ones.
+pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(NdArray<T>, NdArray<T>)> {
+    fn run<S: Wide>(x: View<'_>, complete: bool) -> Result<[RawArray; 2]> {
+        const OP: &str = "qr";
+        let [of_q, of_r] = rules::qr(OP, x.shape, complete, x.dtype.size())?;
+        let (m, n) = rules::matrix(OP, x.shape)?;
+        let (inner, batch) = (of_r[of_r.len() - 2], batch(leading(x.shape)));
+        let mut a = matrices::<S>(OP, x, leading(x.shape), Order::Columns)?;
+        let mut q = buffer::zeros::<S>(OP, batch * m * inner)?;
+        let written = a.len() + q.len();
+        let (part_a, part_q) = (Parts::of(&mut a, batch), Parts::of(&mut q, batch));
+        // SAFETY: each matrix belongs to one call.
+        each(OP, batch, m.max(n), written, |i| S::qr(unsafe { part_a.at(i) }, unsafe { part_q.at(i) }, m, n))?;
+        if inner < m {
+            // the first rows of each column
+            let mut r = buffer::vec(OP, batch * inner * n)?;
+            a.chunks_exact(m).for_each(|column| r.extend_from_slice(&column[..inner]));
+            a = r;
+        }
+        Ok([by_columns(OP, of_q, q, x.dtype)?, by_columns(OP, of_r, a, x.dtype)?])
+    }
+    let [q, r] = in_double!(T::DTYPE, S => run::<S>(view(x), mode == QrMode::Complete))?;
+    Ok((typed(Ok(q))?, typed(Ok(r))?))
+}
+
+/// What [`svd`] gives: vectors, values, vectors.
+type Svd<T> = (NdArray<T>, NdArray<<T as Float>::Real>, NdArray<T>);
+
+/// Singular vectors and values.
+pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> Result<Svd<T>> {
+    fn run<S: Wide>(x: View<'_>, full: bool) -> Result<[RawArray; 3]> {
+        const OP: &str = "svd";
+        let shapes = rules::Svd::of(OP, x.shape, full, x.dtype.size())?;
+        let (m, n) = rules::matrix(OP, x.shape)?;
+        let (of_u, of_v) = if full { (m, n) } else { (m.min(n), m.min(n)) };
+        let batch = batch(leading(x.shape));
+        let mut a = matrices::<S>(OP, x, leading(x.shape), Order::Columns)?;
+        require_finite(OP, &a)?;
+        let mut u = buffer::zeros::<S>(OP, batch * m * of_u)?;
+        let mut v = buffer::zeros::<S>(OP, batch * n * of_v)?;
+        let mut s = buffer::zeros::<f64>(OP, batch * m.min(n))?;
+        let written = s.len() + u.len() + v.len();
+        let (part_a, part_s) = (Parts::of(&mut a, batch), Parts::of(&mut s, batch));
+        let (part_u, part_v) = (Parts::of(&mut u, batch), Parts::of(&mut v, batch));
+        each(OP, batch, m.max(n), written, |i| {
+            // SAFETY: each matrix belongs to one call.
+            let (a, s, u, v) = unsafe { (part_a.at(i), part_s.at(i), part_u.at(i), part_v.at(i)) };
+            S::svd(a, s, Some([&mut *u, &mut *v]), m, n)?;
+            // the columns of v, one after the other, are the rows of its transpose
+            v.iter_mut().for_each(|x| *x = Scalar::conj(*x));
+            Ok(())
+        })?;
+        let s = array(OP, shapes.s, s, x.dtype.to_real())?;
+        Ok([by_columns(OP, shapes.u, u, x.dtype)?, s, array(OP, shapes.vh, v, x.dtype)?])
+    }
+    let [u, s, vh] = in_double!(T::DTYPE, S => run::<S>(view(x), full_matrices))?;
+    Ok((typed(Ok(u))?, typed(Ok(s))?, typed(Ok(vh))?))
+}
+
+/// Singular values.
+pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
+    fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
+        const OP: &str = "svdvals";
+        let shapes = rules::Svd::of(OP, x.shape, false, x.dtype.size())?;
+        let (m, n) = rules::matrix(OP, x.shape)?;
+        let batch = batch(leading(x.shape));
+        let mut a = matrices::<S>(OP, x, leading(x.shape), Order::Columns)?;
+        require_finite(OP, &a)?;
+        let mut s = buffer::zeros::<f64>(OP, batch * m.min(n))?;
+        let written = s.len();
+        let (part_a, part_s) = (Parts::of(&mut a, batch), Parts::of(&mut s, batch));
+        // SAFETY: each matrix belongs to one call.
+        each(OP, batch, m.max(n), written, |i| S::svd(unsafe { part_a.at(i) }, unsafe { part_s.at(i) }, None, m, n))?;
+        array(OP, shapes.s, s, x.dtype.to_real())
+    }
+    typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
+}
+
+/// Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+pub fn eigh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T::Real>, NdArray<T>)> {
+    let (w, v) = in_double!(T::DTYPE, S => hermitian::<S>("eigh", view(x), true))?;
+    Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eigh")))?))
+}
+
+/// Eigenvalues of Hermitian matrices, of which the lower triangle is read.
+pub fn eigvalsh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
+    typed(in_double!(T::DTYPE, S => hermitian::<S>("eigvalsh", view(x), false)).map(|(w, _)| w))
+}
+
+fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(RawArray, Option<RawArray>)> {
+    let shape = rules::eigen(op, x.shape, x.dtype.size())?;
+    let (n, batch) = (rules::square(op, x.shape)?, batch(leading(x.shape)));
+    let mut a = matrices::<S>(op, x, leading(x.shape), Order::Columns)?;
+    for (place, column) in a.chunks_exact(n.max(1)).enumerate() {
+        require_finite(op, &column[place % n..])?;
+    }
+    let mut w = buffer::zeros::<f64>(op, batch * n)?;
+    let mut v = buffer::zeros::<S>(op, if vectors { batch * n * n } else { 0 })?;
+    let (part_a, part_w, part_v) = (Parts::of(&mut a, batch), Parts::of(&mut w, batch), Parts::of(&mut v, batch));
+    each(op, batch, n, batch * n, |i| {
+        // SAFETY: each matrix belongs to one call.
+        let (a, w, v) = unsafe { (part_a.at(i), part_w.at(i), part_v.at(i)) };
+        S::eigh(a, w, vectors.then_some(v), n)
+    })?;
+    let v = if vectors { Some(by_columns(op, x.shape.to_vec(), v, x.dtype)?) } else { None };
+    Ok((array(op, shape, w, x.dtype.to_real())?, v))
+}
+
+/// What [`eig`] gives: values, vectors.
+type Eig<T> = (NdArray<<T as Float>::Complex>, NdArray<<T as Float>::Complex>);
+
+/// Eigenvalues and eigenvectors.
+pub fn eig<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<Eig<T>> {
+    let (w, v) = in_double!(T::DTYPE, S => general::<S>("eig", view(x), true))?;
+    Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eig")))?))
+}
+
+/// Eigenvalues.
+pub fn eigvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Complex>> {
+    typed(in_double!(T::DTYPE, S => general::<S>("eigvals", view(x), false)).map(|(w, _)| w))
+}
+
+fn general<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(RawArray, Option<RawArray>)> {
+    let complex = x.dtype.to_complex();
+    let shape = rules::eigen(op, x.shape, complex.size())?;
+    let (n, batch) = (rules::square(op, x.shape)?, batch(leading(x.shape)));
+    let mut a = matrices::<S>(op, x, leading(x.shape), Order::Columns)?;
+    require_finite(op, &a)?;
+    let mut w = buffer::zeros::<Complex<f64>>(op, batch * n)?;
+    let mut v = buffer::zeros::<Complex<f64>>(op, if vectors { batch * n * n } else { 0 })?;
+    let (part_a, part_w, part_v) = (Parts::of(&mut a, batch), Parts::of(&mut w, batch), Parts::of(&mut v, batch));
+    each(op, batch, n, batch * n, |i| {
+        // SAFETY: each matrix belongs to one call.
+        let (a, w, v) = unsafe { (part_a.at(i), part_w.at(i), part_v.at(i)) };
+        S::eig(a, w, vectors.then_some(v), n)
+    })?;
+    let v = if vectors { Some(by_columns(op, x.shape.to_vec(), v, complex)?) } else { None };
+    Ok((array(op, shape, w, complex)?, v))
+}

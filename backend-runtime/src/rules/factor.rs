@@ -1,0 +1,160 @@
+//! Factorizations and systems of equations: which shapes they take, which they give, and why a matrix is refused.
+
+use super::{broadcast, count, matrix};
+use crate::{Error, Result};
+
+/// Rows of a square matrix, or of several.
+pub fn square(op: &'static str, shape: &[usize]) -> Result<usize> {
+    match matrix(op, shape)? {
+        (rows, columns) if rows == columns => Ok(rows),
+        _ => Err(Error::shape(op, shape, "the last two axes make no square matrix")),
+    }
+}
+
+/// The error of a matrix without an inverse.
+pub fn singular(op: &'static str) -> Error {
+    Error::argument(op, "a matrix is singular")
+}
+
+/// The error of a matrix without a Cholesky factor.
+pub fn not_positive_definite(op: &'static str) -> Error {
+    Error::argument(op, "a matrix is not positive definite")
+}
+
+/// The error of elements that no iteration would come to an end with.
+pub fn not_finite(op: &'static str) -> Error {
+    Error::argument(op, "an element is infinite or NaN")
+}
+
+/// The error of an iteration that came to no end.
+pub fn failed(op: &'static str) -> Error {
+    Error::argument(op, "the iteration did not converge")
+}
+
+/// A system of equations `a x = b`.
+#[derive(Debug, PartialEq)]
+pub struct System {
+    /// The leading axes, broadcast.
+    pub batches: Vec<usize>,
+    /// Equations, rows of `a` and of `b`.
+    pub rows: usize,
+    /// Unknowns, columns of `a` and rows of the solution.
+    pub unknowns: usize,
+    /// Right sides, columns of `b`.
+    pub columns: usize,
+    /// Whether `b` is one vector, which has no axis of columns, and neither has the solution.
+    pub is_vector: bool,
+}
+
+impl System {
+    /// For matrices of shape `a`, and `b` a vector where it has one axis, else matrices.
+    pub fn of(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
+        let (rows, unknowns) = matrix(op, a)?;
+        let refuse = || Error::shapes(op, a, b);
+        let (leading, of_b, columns) = match b {
+            [] => return Err(refuse()),
+            [rows] => (&[][..], *rows, 1),
+            [leading @ .., rows, columns] => (leading, *rows, *columns),
+        };
+        if of_b != rows {
+            return Err(refuse());
+        }
+        let batches = broadcast(op, &a[..a.len() - 2], leading).map_err(|_| refuse())?;
+        let system = System { batches, rows, unknowns, columns, is_vector: b.len() == 1 };
+        // of both operands broadcast, and the solution
+        for shape in [[rows, unknowns], [rows, columns], [unknowns, columns]] {
+            count(op, &[&system.batches[..], &shape].concat(), size)?;
+        }
+        Ok(system)
+    }
+
+    /// As [`System::of`], with square matrices.
+    pub fn square(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
+        square(op, a)?;
+        System::of(op, a, b, size)
+    }
+
+    /// The shape of the solution.
+    pub fn shape(&self) -> Vec<usize> {
+        let mut shape = self.batches.clone();
+        shape.push(self.unknowns);
+        shape.extend((!self.is_vector).then_some(self.columns));
+        shape
+    }
+}
+
+/// The shapes of the factors of a matrix of this shape, the first one with orthonormal columns: as few as there have to be, or
+/// as many as rows.
+pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Result<[Vec<usize>; 2]> {
+    let (rows, columns) = matrix(op, shape)?;
+    let leading = &shape[..shape.len() - 2];
+    let inner = if complete { rows } else { rows.min(columns) };
+    let shapes = [[leading, &[rows, inner]].concat(), [leading, &[inner, columns]].concat()];
+    shapes.iter().try_for_each(|shape| count(op, shape, size).map(drop))?;
+    Ok(shapes)
+}
+
+/// The shapes of the singular vectors and values of matrices.
+#[derive(Debug, PartialEq)]
+pub struct Svd {
+    /// Vectors of the rows' space, in columns.
+    pub u: Vec<usize>,
+    /// Values.
+    pub s: Vec<usize>,
+    /// Vectors of the columns' space, in rows.
+    pub vh: Vec<usize>,
+}
+
+impl Svd {
+    /// For an array of this shape; `full` are square matrices of vectors.
+    pub fn of(op: &'static str, shape: &[usize], full: bool, size: usize) -> Result<Svd> {
+        let (rows, columns) = matrix(op, shape)?;
+        let leading = &shape[..shape.len() - 2];
+        let values = rows.min(columns);
+        let (of_u, of_v) = if full { (rows, columns) } else { (values, values) };
+        let with = |lengths: &[usize]| [leading, lengths].concat();
+        let svd = Svd { u: with(&[rows, of_u]), s: with(&[values]), vh: with(&[of_v, columns]) };
+        [&svd.u, &svd.s, &svd.vh].into_iter().try_for_each(|shape| count(op, shape, size).map(drop))?;
+        Ok(svd)
+    }
+}
+
+/// The shape of the eigenvalues of square matrices; that of the eigenvectors is the matrices' own. `size` is that of an element of
+/// either.
+pub fn eigen(op: &'static str, shape: &[usize], size: usize) -> Result<Vec<usize>> {
+    square(op, shape)?;
+    count(op, shape, size)?;
+    Ok(shape[..shape.len() - 1].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_have_the_shape_of_their_right_sides() {
+        let of = |a: &[usize], b: &[usize]| System::of("lstsq", a, b, 8);
+        assert_eq!(of(&[3, 3], &[3]).unwrap().shape(), [3]);
+        assert_eq!(of(&[5, 3], &[5, 2]).unwrap().shape(), [3, 2]);
+        assert_eq!(of(&[4, 3, 3], &[3]).unwrap().shape(), [4, 3], "one vector for all matrices");
+        assert_eq!(of(&[4, 3, 3], &[7, 1, 3, 2]).unwrap().shape(), [7, 4, 3, 2]);
+        assert_eq!(of(&[3, 3], &[4]), Err(Error::shapes("lstsq", &[3, 3], &[4])));
+        assert_eq!(of(&[2, 3, 3], &[4, 3, 1]), Err(Error::shapes("lstsq", &[2, 3, 3], &[4, 3, 1])));
+        assert_eq!(of(&[3, 3], &[]), Err(Error::shapes("lstsq", &[3, 3], &[])));
+        assert!(System::square("solve", &[2, 3], &[2], 8).unwrap_err().to_string().contains("no square matrix"));
+        assert!(square("det", &[3]).is_err());
+    }
+
+    #[test]
+    fn factors_have_the_shapes_of_their_mode() {
+        assert_eq!(qr("qr", &[2, 5, 3], false, 8).unwrap(), [[2, 5, 3], [2, 3, 3]]);
+        assert_eq!(qr("qr", &[5, 3], true, 8).unwrap(), [[5, 5], [5, 3]]);
+        assert_eq!(qr("qr", &[0, 3], true, 8).unwrap(), [[0, 0], [0, 3]]);
+        let svd = Svd::of("svd", &[2, 5, 3], true, 8).unwrap();
+        assert_eq!((svd.u, svd.s, svd.vh), (vec![2, 5, 5], vec![2, 3], vec![2, 3, 3]));
+        let svd = Svd::of("svd", &[3, 5], false, 8).unwrap();
+        assert_eq!((svd.u, svd.s, svd.vh), (vec![3, 3], vec![3], vec![3, 5]));
+        assert!(matches!(Svd::of("svd", &[0, 1 << 40], true, 8), Err(Error::Memory { .. })));
+        assert_eq!(eigen("eig", &[4, 3, 3], 16).unwrap(), [4, 3]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Einstein sums, as diagonals, sums and products of matrices.
+
+use super::signed;
+use crate::{Backend, DiagonalOptions, Error, Numeric, Result, SumOptions, runtime::rules::Einsum};
+use std::borrow::Cow;
+
+const OP: &str = "einsum";
+
+/// Sum of products of the operands, whose axes have labels.
+pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::Array<T>]) -> Result<B::Array<T>> {
+    let shapes: Vec<&[usize]> = operands.iter().map(|x| b.shape(*x)).collect();
+    let sum = Einsum::of(OP, subscripts, &shapes, size_of::<T>())?;
+    let mut terms = Vec::with_capacity(operands.len());
+    for (x, labels) in operands.iter().zip(&sum.operands) {
+        terms.push(Term { array: Cow::Borrowed(*x), labels: labels.clone() }.distinct(b, &sum)?);
+    }
+    let labels: Vec<Vec<usize>> = terms.iter().map(|term| term.labels.clone()).collect();
+    for (i, j) in sum.order(&labels) {
+        let (second, first) = (terms.remove(j), terms.remove(i));
+        let others: Vec<Vec<usize>> = terms.iter().map(|term| term.labels.clone()).collect();
+        terms.push(first.times(second, b, &sum, &others)?);
+    }
+    let Some(last) = terms.pop() else { return Err(Error::argument(OP, "there is no operand")) };
+    let last = last.summed(b, |label| sum.output.contains(&label))?;
+    last.permuted(b, &sum.output).map(Cow::into_owned)
+}
+
+/// An operand, or a product of some.
+struct Term<'a, B: Backend, T: Numeric> {
+    array: Cow<'a, B::Array<T>>,
+    labels: Vec<usize>,
+}
+
+impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
+    /// With each label once: of axes with the same label the diagonal; without axes of length 1 that stand for longer ones.
+    fn distinct(mut self, b: &B, sum: &Einsum) -> Result<Self> {
+        let repeated = |labels: &[usize]| {
+            (0..labels.len()).find_map(|j| labels[..j].iter().position(|label| *label == labels[j]).map(|i| (i, j)))
+        };
+        while let Some((i, j)) = repeated(&self.labels) {
+            let options = DiagonalOptions::new().axis1(i).axis2(j);
+            self.array = Cow::Owned(b.diagonal_with(&*self.array, options)?);
+            let label = self.labels.remove(j);
+            self.labels.remove(i);
+            self.labels.push(label);
+        }
+        let shape = b.shape(&*self.array).to_vec();
+        let single: Vec<usize> =
+            (0..shape.len()).filter(|&k| shape[k] == 1 && sum.lengths[self.labels[k]] != 1).collect();
+        if !single.is_empty() {
+            let kept = |k: &usize| !single.contains(k);
+            let left: Vec<usize> = (0..shape.len()).filter(kept).map(|k| shape[k]).collect();
+            self.labels = (0..shape.len()).filter(kept).map(|k| self.labels[k]).collect();
+            self.array = Cow::Owned(b.reshape(&*self.array, signed(&left))?);
+        }
+        Ok(self)
+    }
+
+    /// Summed over the axes whose labels are not wanted.
+    fn summed(self, b: &B, is_wanted: impl Fn(usize) -> bool) -> Result<Self> {
+        let axes: Vec<usize> = (0..self.labels.len()).filter(|&k| !is_wanted(self.labels[k])).collect();
+        if axes.is_empty() {
+            return Ok(self);
+        }
+        let labels = self.labels.iter().copied().filter(|label| is_wanted(*label)).collect();
+        let summed = b.sum_with(&*self.array, axes, SumOptions::new())?;
+        // the sum of integers is wider: its low bits are the sum in their own dtype
+        Ok(Term { array: Cow::Owned(b.astype::<T, _>(&summed)?), labels })
+    }
+
+    /// The array with its axes in this order of labels.
+    fn permuted(&self, b: &B, order: &[usize]) -> Result<Cow<'_, B::Array<T>>> {
+        if self.labels == order {
+            return Ok(Cow::Borrowed(&*self.array));
+        }
+        let place = |label: &usize| self.labels.iter().position(|known| known == label).unwrap_or(0);
+        let axes: Vec<usize> = order.iter().map(place).collect();
+        b.permute_dims(&*self.array, axes).map(Cow::Owned)
+    }
+
+    /// The product with another term, summed over what nothing else has.
+    fn times(self, other: Self, b: &B, sum: &Einsum, others: &[Vec<usize>]) -> Result<Self> {
+        let wanted = |label: usize| sum.is_wanted(label, others);
+        let x = self.with_own_summed(b, &other.labels, wanted)?;
+        let y = other.with_own_summed(b, &x.labels, wanted)?;
+        let (shared, left): (Vec<usize>, Vec<usize>) = x.labels.iter().partition(|label| y.labels.contains(label));
+        let right: Vec<usize> = y.labels.iter().copied().filter(|label| !x.labels.contains(label)).collect();
+        let (batch, summed): (Vec<usize>, Vec<usize>) = shared.into_iter().partition(|&label| wanted(label));
+        let lengths = |labels: &[usize]| labels.iter().map(|&label| sum.lengths[label]).collect::<Vec<usize>>();
+        let labels = [&batch[..], &left, &right].concat();
+        let ones = |labels: &[usize]| vec![1; labels.len()];
+        let (first, second) = if summed.is_empty() {
+            // no products are added up
+            let first = [lengths(&batch), lengths(&left), ones(&right)].concat();
+            (first, [lengths(&batch), ones(&left), lengths(&right)].concat())
+        } else {
+            let [rows, inner, columns] = [&left, &summed, &right].map(|labels| length(&lengths(labels)));
+            let (rows, inner, columns) = (rows?, inner?, columns?);
+            ([lengths(&batch), vec![rows, inner]].concat(), [lengths(&batch), vec![inner, columns]].concat())
+        };
+        let x = x.permuted(b, &[&batch[..], &left, &summed].concat())?.into_owned();
+        let y = y.permuted(b, &[&batch[..], &summed, &right].concat())?.into_owned();
+        let (x, y) = (b.reshape(x, signed(&first))?, b.reshape(y, signed(&second))?);
+        let product = if summed.is_empty() { b.multiply(x, y)? } else { b.matmul(x, y)? };
+        Ok(Term { array: Cow::Owned(b.reshape(product, signed(&lengths(&labels)))?), labels })
+    }
+
+    /// Summed over what neither the other factor nor anything else has.
+    fn with_own_summed(self, b: &B, other: &[usize], wanted: impl Fn(usize) -> bool) -> Result<Self> {
+        self.summed(b, |label| other.contains(&label) || wanted(label))
+    }
+}
+
+/// The length of several axes as one.
+fn length(lengths: &[usize]) -> Result<usize> {
+    let all = lengths.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
+    all.filter(|&n| isize::try_from(n).is_ok()).ok_or(Error::Memory { op: OP, bytes: usize::MAX })
+}

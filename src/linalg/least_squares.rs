@@ -1,0 +1,98 @@
+//! What singular values are for: ranks, pseudo-inverses, least squares.
+
+use crate::{
+    Axes, Backend, Error, Float, MaxOptions, Numeric, Real, Result, SvdOptions, SvdResult, WideFloat,
+    runtime::rules::{self, System},
+};
+
+/// The singular value below which others count as 0, for each matrix: `rtol` times the largest.
+fn threshold<B: Backend, T: WideFloat>(
+    b: &B,
+    values: &B::Array<T::Real>,
+    shape: &[usize],
+    rtol: Option<f64>,
+) -> Result<B::Array<T::Real>> {
+    let unit = if size_of::<T::Real>() == 8 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    let longest = shape.iter().rev().take(2).max().copied().unwrap_or(0);
+    let rtol = rtol.unwrap_or(longest as f64 * unit);
+    let largest = b.max_with(values, -1, MaxOptions::new().keepdims(true))?;
+    b.multiply(&largest, T::Real::of(rtol))
+}
+
+/// Inverses of singular values; 0 for those that count as 0.
+fn inverses<B: Backend, T: WideFloat>(
+    b: &B,
+    values: &B::Array<T::Real>,
+    is_kept: &B::Array<bool>,
+) -> Result<B::Array<T>> {
+    let inverse = b.r#where(is_kept, &b.reciprocal(values)?, T::Real::ZERO)?;
+    b.astype::<T, _>(&inverse)
+}
+
+/// The conjugate transpose.
+fn adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+    b.conj(b.matrix_transpose(x)?)
+}
+
+fn thin<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<SvdResult<B, T>> {
+    b.svd_with(x, SvdOptions::new().full_matrices(false))
+}
+
+/// How many singular values are above `rtol` times the largest.
+pub fn matrix_rank<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, rtol: Option<f64>) -> Result<B::Array<i64>> {
+    let shape = b.shape(x).to_vec();
+    rules::matrix("matrix_rank", &shape)?;
+    if shape.contains(&0) {
+        return b.zeros::<i64>(&shape[..shape.len() - 2]);
+    }
+    let values = b.svdvals(x)?;
+    let least = threshold::<B, T>(b, &values, &shape, rtol)?;
+    b.count_nonzero(&b.greater(&values, &least)?, -1)
+}
+
+/// Pseudo-inverses.
+pub fn pinv<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, rtol: Option<f64>) -> Result<B::Array<T>> {
+    let shape = b.shape(x).to_vec();
+    rules::matrix("pinv", &shape)?;
+    if shape.contains(&0) {
+        return b.matrix_transpose(x);
+    }
+    let SvdResult { u, s, vh } = thin(b, x)?;
+    let is_kept = b.greater(&s, &threshold::<B, T>(b, &s, &shape, rtol)?)?;
+    let rows = b.expand_dims(&inverses::<B, T>(b, &s, &is_kept)?, -1)?;
+    b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &adjoint(b, &u)?)?)
+}
+
+/// What [`lstsq`] gives: solutions, residuals, ranks, singular values.
+type LeastSquares<B, T> = (
+    <B as crate::Arrays>::Array<T>,
+    <B as crate::Arrays>::Array<<T as Float>::Real>,
+    <B as crate::Arrays>::Array<i64>,
+    <B as crate::Arrays>::Array<<T as Float>::Real>,
+);
+
+/// Least-squares solutions of the smallest norm.
+pub fn lstsq<B: Backend, T: WideFloat>(
+    b: &B,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    rtol: Option<f64>,
+) -> Result<LeastSquares<B, T>> {
+    const OP: &str = "lstsq";
+    let shape = b.shape(x1).to_vec();
+    let system = System::of(OP, &shape, b.shape(x2), size_of::<T>())?;
+    if shape.contains(&0) || system.columns == 0 {
+        return Err(Error::shapes(OP, &shape, b.shape(x2)));
+    }
+    let SvdResult { u, s, vh } = thin(b, x1)?;
+    let is_kept = b.greater(&s, &threshold::<B, T>(b, &s, &shape, rtol)?)?;
+    let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
+    let rows = b.expand_dims(&inverses::<B, T>(b, &s, &is_kept)?, -1)?;
+    let solution = b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &b.matmul(&adjoint(b, &u)?, &right)?)?)?;
+    let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
+    let residuals = b.sum(&b.square(&b.abs(&off)?)?, -2)?;
+    let rank = b.count_nonzero(&is_kept, -1)?;
+    let without = |x: B::Array<T>| if system.is_vector { b.squeeze(&x, Axes::from(-1)) } else { Ok(x) };
+    let residuals = if system.is_vector { b.squeeze(&residuals, Axes::from(-1))? } else { residuals };
+    Ok((without(solution)?, residuals, rank, s))
+}

@@ -1,0 +1,18 @@
+//! Ops of the group `linalg` that are written once over any backend.
+
+mod einsum;
+mod least_squares;
+mod norms;
+mod powers;
+mod products;
+
+pub use einsum::einsum;
+pub use least_squares::{lstsq, matrix_rank, pinv};
+pub use norms::{matrix_norm, vector_norm};
+pub use powers::{expm, inv, matrix_power};
+pub use products::{cross, dot, inner, kron, tensordot, vecdot};
+
+/// A shape, as `reshape` takes it. No length of an array is beyond `isize`.
+fn signed(shape: &[usize]) -> Vec<isize> {
+    shape.iter().map(|&len| len as isize).collect()
+}

@@ -1,0 +1,93 @@
+//! Powers of square matrices, and their exponential.
+
+use crate::{Backend, Error, Numeric, Real, Result, SumOptions, WideFloat, runtime::rules};
+
+/// Inverses.
+pub fn inv<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+    let n = rules::square("inv", b.shape(x))?;
+    b.solve(x, &b.eye::<T>(n)?)
+}
+
+/// A power: products of the squares that the binary digits of `n` say.
+pub fn matrix_power<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, n: isize) -> Result<B::Array<T>> {
+    let size = rules::square("matrix_power", b.shape(x))?;
+    if n == 0 {
+        return b.broadcast_to(&b.eye::<T>(size)?, b.shape(x));
+    }
+    let mut square = if n < 0 { b.inv(x)? } else { x.clone() };
+    let (mut left, mut power) = (n.unsigned_abs(), None);
+    loop {
+        if left % 2 == 1 {
+            power = Some(match power {
+                None => square.clone(),
+                Some(power) => b.matmul(&power, &square)?,
+            });
+        }
+        left /= 2;
+        if left == 0 {
+            break;
+        }
+        square = b.matmul(&square, &square)?;
+    }
+    power.ok_or_else(|| Error::argument("matrix_power", "has no digit"))
+}
+
+/// Coefficients of the Pade approximant of degree 13 of the exponential, the constant first (Higham, 2005).
+const PADE: [f64; 14] = [
+    64_764_752_532_480_000.0,
+    32_382_376_266_240_000.0,
+    7_771_770_303_897_600.0,
+    1_187_353_796_428_800.0,
+    129_060_195_264_000.0,
+    10_559_470_521_600.0,
+    670_442_572_800.0,
+    33_522_128_640.0,
+    1_323_241_920.0,
+    40_840_800.0,
+    960_960.0,
+    16_380.0,
+    182.0,
+    1.0,
+];
+
+/// The norm up to which the approximant has double precision.
+const LARGEST: f64 = 5.371920351148152;
+
+/// The matrix exponential: the approximant of the matrix divided by a power of 2, squared as often.
+pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+    let n = rules::square("expm", b.shape(x))?;
+    if b.shape(x).contains(&0) {
+        return Ok(x.clone());
+    }
+    // the largest sum of magnitudes of a column, for each matrix
+    let sums = b.sum_with(&b.abs(x)?, -2, SumOptions::new().keepdims(true))?;
+    let norm = b.max_with(&sums, -1, crate::MaxOptions::new().keepdims(true))?;
+    let halvings = b.ceil(&b.log2(&b.divide(&norm, T::Real::of(LARGEST))?)?)?;
+    // none for a small matrix, nor for one that is infinite or NaN
+    let halvings = b.r#where(&b.isfinite(&norm)?, &b.maximum(&halvings, T::Real::ZERO)?, T::Real::ZERO)?;
+    let most = b.item(b.max(&halvings, ..)?)?.to_f64();
+    let scale = b.pow(T::Real::of(0.5), &halvings)?;
+    let x = b.multiply(x, &b.astype::<T, _>(&scale)?)?;
+
+    let of = |k: usize| T::from_real(T::Real::of(PADE[k]));
+    let one = b.eye::<T>(n)?;
+    let x2 = b.matmul(&x, &x)?;
+    let x4 = b.matmul(&x2, &x2)?;
+    let x6 = b.matmul(&x4, &x2)?;
+    // the even or the odd terms: six of them, of which three are multiplied by x^6 once more
+    let terms = |k: usize| {
+        let (a, c, d) = (of(12 + k), of(10 + k), of(8 + k));
+        let (e, f, g, h) = (of(6 + k), of(4 + k), of(2 + k), of(k));
+        let (p2, p4, p6, one) = (&x2, &x4, &x6, &one);
+        let high = expr!(b, a * p6 + c * p4 + d * p2)?;
+        let high = b.matmul(p6, &high)?;
+        expr!(b, high + e * p6 + f * p4 + g * p2 + h * one)
+    };
+    let (even, odd) = (terms(0)?, b.matmul(&x, &terms(1)?)?);
+    let mut power = b.solve(&b.subtract(&even, &odd)?, &b.add(&even, &odd)?)?;
+    for k in 0..most as usize {
+        let squared = b.matmul(&power, &power)?;
+        power = b.r#where(&b.greater(&halvings, T::Real::of(k as f64))?, &squared, &power)?;
+    }
+    Ok(power)
+}

@@ -1,0 +1,106 @@
+//! Products of arrays, by `matmul` and `multiply`.
+
+use super::signed;
+use crate::{Axes, Backend, Error, Numeric, Result, runtime::rules};
+
+/// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
+pub fn tensordot<B: Backend, T: Numeric>(
+    b: &B,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    axes1: Axes,
+    axes2: Axes,
+) -> Result<B::Array<T>> {
+    const OP: &str = "tensordot";
+    let (left, right) = (b.shape(x1), b.shape(x2));
+    let summed1 = axes1.resolve(OP, left.len())?;
+    let summed2 = axes2.resolve(OP, right.len())?;
+    let lengths = |shape: &[usize], axes: &[usize]| axes.iter().map(|&a| shape[a]).collect::<Vec<_>>();
+    if lengths(left, &summed1) != lengths(right, &summed2) {
+        return Err(Error::shapes(OP, left, right));
+    }
+    let kept1: Vec<usize> = (0..left.len()).filter(|a| !summed1.contains(a)).collect();
+    let kept2: Vec<usize> = (0..right.len()).filter(|a| !summed2.contains(a)).collect();
+    let shape = [lengths(left, &kept1), lengths(right, &kept2)].concat();
+
+    let large = || Error::Memory { op: OP, bytes: usize::MAX };
+    let length = |n: usize| isize::try_from(n).map_err(|_| large());
+    let product = |axes: &[usize], shape: &[usize]| {
+        let n = axes.iter().try_fold(1_usize, |n, &axis| n.checked_mul(shape[axis]));
+        n.map_or_else(|| Err(large()), length)
+    };
+    let rows = b.permute_dims(x1, [&kept1[..], &summed1].concat())?;
+    let rows = b.reshape(&rows, [product(&kept1, left)?, product(&summed1, left)?])?;
+    let columns = b.permute_dims(x2, [&summed2[..], &kept2].concat())?;
+    let columns = b.reshape(&columns, [product(&summed2, right)?, product(&kept2, right)?])?;
+    let shape = shape.into_iter().map(length).collect::<Result<Vec<isize>>>()?;
+    b.reshape(&b.matmul(&rows, &columns)?, shape)
+}
+
+/// Sum over an axis of the products of the conjugate of `x1` and `x2`; the other axes broadcast.
+pub fn vecdot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
+    const OP: &str = "vecdot";
+    let [axis1, axis2] = rules::vectors(OP, b.shape(x1), b.shape(x2), axis)?;
+    rules::broadcast_around(OP, b.shape(x1), axis1, b.shape(x2), axis2)?;
+    let x1 = b.moveaxis(x1, axis1, -1)?;
+    let x2 = b.moveaxis(x2, axis2, -1)?;
+    // of integers the sum is wider: its low bits are the sum in their own dtype, which wraps
+    let sum = expr!(b, sum(conj(x1) * x2, -1))?;
+    b.astype::<T, _>(&sum)
+}
+
+/// Cross product of vectors of three elements along an axis; the other axes broadcast.
+pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
+    const OP: &str = "cross";
+    let (left, right) = (b.shape(x1), b.shape(x2));
+    let [axis1, axis2] = rules::vectors(OP, left, right, axis)?;
+    if left[axis1] != 3 {
+        return Err(Error::shape(OP, left, format!("axis {axis1} does not have length 3")));
+    }
+    let around = rules::broadcast_around(OP, left, axis1, right, axis2)?;
+    // the result has the axis where the array with more axes has it
+    let place = if left.len() >= right.len() { axis1 } else { axis2 };
+    let parts = |x: &B::Array<T>, axis: usize| b.unstack_with(x, crate::UnstackOptions::new().axis(axis));
+    let (u, v) = (parts(x1, axis1)?, parts(x2, axis2)?);
+    let mut rows = Vec::with_capacity(3);
+    for (i, j) in [(1, 2), (2, 0), (0, 1)] {
+        let (a, b1, c, d) = (&u[i], &v[j], &u[j], &v[i]);
+        rows.push(expr!(b, a * b1 - c * d)?);
+    }
+    debug_assert!(rows.iter().all(|row| b.shape(row) == around));
+    b.stack_with(&rows, crate::StackOptions::new().axis(place))
+}
+
+/// NumPy's product: of 1-D arrays the sum of products, of others that over the last axis of `x1` and the last but one of `x2`.
+pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    if b.shape(x1).is_empty() || b.shape(x2).is_empty() {
+        return b.multiply(x1, x2);
+    }
+    let last_but_one = if b.shape(x2).len() == 1 { -1 } else { -2 };
+    b.tensordot(x1, x2, -1, last_but_one)
+}
+
+/// The sum of products over the last axis of both.
+pub fn inner<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    if b.shape(x1).is_empty() || b.shape(x2).is_empty() { b.multiply(x1, x2) } else { b.tensordot(x1, x2, -1, -1) }
+}
+
+/// Kronecker product: a copy of `x2`, multiplied, for each element of `x1`.
+pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    const OP: &str = "kron";
+    let rank = b.shape(x1).len().max(b.shape(x2).len());
+    let filled = |shape: &[usize]| [vec![1; rank - shape.len()], shape.to_vec()].concat();
+    let (left, right) = (filled(b.shape(x1)), filled(b.shape(x2)));
+    let large = || Error::Memory { op: OP, bytes: usize::MAX };
+    let lengths = left.iter().zip(&right).map(|(&m, &n)| m.checked_mul(n).ok_or_else(large));
+    let shape = lengths.collect::<Result<Vec<usize>>>()?;
+    // of the lengths one by one: without elements their products may be small, and the array between is none
+    rules::count(OP, &[&left[..], &right].concat(), size_of::<T>())?;
+    // every axis as two: which copy, and which place in it
+    let pairs = |lengths: &[usize], first: bool| -> Vec<isize> {
+        let pair = |&n: &usize| if first { [n as isize, 1] } else { [1, n as isize] };
+        lengths.iter().flat_map(pair).collect()
+    };
+    let (x1, x2) = (b.reshape(x1, pairs(&left, true))?, b.reshape(x2, pairs(&right, false))?);
+    b.reshape(&b.multiply(&x1, &x2)?, signed(&shape))
+}

@@ -1,0 +1,210 @@
+//! Linear algebra by its definitions, on every library that can be had: factors multiply to the matrix, larger ones and batches too,
+//! and what has no answer is an error in the same words.
+
+use backends::{prelude::*, runtime::available};
+
+/// Numbers that look random.
+fn noise<B: Backend, T: WideFloat>(b: &B, seed: u64, shape: &[usize]) -> B::Array<T> {
+    let host = Numpyish::new();
+    host.seed(seed);
+    let part = |by: f64| {
+        let x = host.random_normal::<f64>(shape).unwrap();
+        host.astype::<T, _>(&x).unwrap().mapv(|x| x.times(T::from_f64(by)))
+    };
+    let x = part(1.0);
+    let x = match T::DTYPE.kind() {
+        DTypeKind::Complex => {
+            let i = T::from_complex(Complex::new(0.0, 1.0));
+            let y = part(0.5);
+            ndarray::Zip::from(&x).and(&y).map_collect(|x, y| x.plus(y.times(i)))
+        }
+        _ => x,
+    };
+    b.from_ndarray(x.into_shared()).unwrap()
+}
+
+fn adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> B::Array<T> {
+    b.conj(b.matrix_transpose(x).unwrap()).unwrap()
+}
+
+/// The two arrays are the same to the precision of the dtype, relative to the largest element.
+fn near<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, y: &B::Array<T>, what: &str) {
+    assert_eq!(b.shape(x), b.shape(y), "{what}");
+    let tolerance = if matches!(T::DTYPE, DType::Float32 | DType::Complex64) { 2e-4 } else { 1e-11 };
+    let largest = |x: &B::Array<T>| b.item(b.max(b.abs(x).unwrap(), ..).unwrap()).unwrap().cast::<f64>();
+    if b.shape(x).contains(&0) {
+        return;
+    }
+    let off = largest(&b.subtract(x, y).unwrap());
+    assert!(off <= tolerance * largest(y).max(1.0), "{what} on {}, {}: off by {off}", B::NAME, T::DTYPE);
+}
+
+fn real<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T::Real>) -> B::Array<T> {
+    b.astype::<T, _>(x).unwrap()
+}
+
+/// Matrices of several sizes, batches of them, and one that is a view backwards.
+fn shapes() -> Vec<Vec<usize>> {
+    [&[1, 1][..], &[4, 4], &[6, 3], &[3, 6], &[40, 40], &[30, 65], &[2, 3, 5, 4], &[300, 3, 3]]
+        .map(<[usize]>::to_vec)
+        .into()
+}
+
+fn factors<B: Backend, T: WideFloat>(b: &B) {
+    for shape in shapes() {
+        let backwards = b.flip(noise::<B, T>(b, 1, &shape), -1).unwrap();
+        for x in [noise::<B, T>(b, 2, &shape), backwards] {
+            let what = format!("{shape:?}");
+            let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
+            let identity = |n: usize| {
+                let all = [&shape[..shape.len() - 2], &[n, n]].concat();
+                b.broadcast_to(b.eye::<T>(n).unwrap(), all).unwrap()
+            };
+            for mode in [QrMode::Reduced, QrMode::Complete] {
+                let QrResult { q, r } = b.qr_with(&x, QrOptions::new().mode(mode)).unwrap();
+                near(b, &b.matmul(&q, &r).unwrap(), &x, &what);
+                let inner = if mode == QrMode::Complete { m } else { m.min(n) };
+                near(b, &b.matmul(adjoint(b, &q), &q).unwrap(), &identity(inner), &what);
+                near(b, &b.triu(&r).unwrap(), &r, &what);
+            }
+            let SvdResult { u, s, vh } = b.svd_with(&x, SvdOptions::new().full_matrices(false)).unwrap();
+            let scaled = b.multiply(&u, &b.expand_dims(real::<B, T>(b, &s), -2).unwrap()).unwrap();
+            near(b, &b.matmul(&scaled, &vh).unwrap(), &x, &what);
+            near(b, &real::<B, T>(b, &b.svdvals(&x).unwrap()), &real::<B, T>(b, &s), &what);
+            let inverse = b.pinv(&x).unwrap();
+            let back = b.matmul(b.matmul(&x, &inverse).unwrap(), &x).unwrap();
+            near(b, &back, &x, &what);
+            if m == n {
+                square(b, &x, &identity(n), &what);
+            }
+        }
+    }
+}
+
+fn square<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, identity: &B::Array<T>, what: &str) {
+    near(b, &b.matmul(x, b.inv(x).unwrap()).unwrap(), identity, what);
+    let SlogdetResult { sign, logabsdet } = b.slogdet(x).unwrap();
+    let det = b.multiply(&sign, &real::<B, T>(b, &b.exp(&logabsdet).unwrap())).unwrap();
+    let ratio = b.divide(&b.det(x).unwrap(), &det).unwrap();
+    near(b, &ratio, &b.ones_like(&ratio).unwrap(), what);
+
+    // a Hermitian matrix above 0
+    let h = b.add(&b.matmul(x, adjoint(b, x)).unwrap(), identity).unwrap();
+    let EighResult { eigenvalues, eigenvectors } = b.eigh(&h).unwrap();
+    let scaled = b.multiply(&eigenvectors, &b.expand_dims(real::<B, T>(b, &eigenvalues), -2).unwrap()).unwrap();
+    near(b, &b.matmul(&scaled, adjoint(b, &eigenvectors)).unwrap(), &h, what);
+    let lower = b.cholesky(&h).unwrap();
+    near(b, &b.matmul(&lower, adjoint(b, &lower)).unwrap(), &h, what);
+    let upper = b.cholesky_with(&h, CholeskyOptions::new().upper(true)).unwrap();
+    near(b, &upper, &adjoint(b, &lower), what);
+    let solved = b.solve_triangular_with(&lower, &h, SolveTriangularOptions::new().lower(true)).unwrap();
+    near(b, &solved, &adjoint(b, &lower), what);
+    near(b, &b.solve(&h, x).unwrap(), &b.matmul(b.inv(&h).unwrap(), x).unwrap(), what);
+}
+
+fn eigenvectors<B: Backend, T: WideFloat<Complex: WideFloat>>(b: &B) {
+    for shape in [&[1, 1][..], &[2, 2], &[20, 20], &[2, 3, 5, 5], &[100, 3, 3]] {
+        let x = noise::<B, T>(b, 3, shape);
+        let EigResult { eigenvalues, eigenvectors } = b.eig(&x).unwrap();
+        let wide = b.astype::<T::Complex, _>(&x).unwrap();
+        let scaled = b.multiply(&eigenvectors, &b.expand_dims(&eigenvalues, -2).unwrap()).unwrap();
+        near(b, &b.matmul(&wide, &eigenvectors).unwrap(), &scaled, &format!("{shape:?}"));
+        let traces = b.sum(b.eigvals(&x).unwrap(), -1).unwrap();
+        near(b, &traces, &b.astype::<T::Complex, _>(b.trace(&x).unwrap()).unwrap(), &format!("{shape:?}"));
+    }
+}
+
+fn least_squares<B: Backend, T: WideFloat>(b: &B) {
+    // of more unknowns than equations the solution is exact, and that of the smallest norm
+    let (x, y) = (noise::<B, T>(b, 4, &[3, 5]), noise::<B, T>(b, 5, &[3]));
+    let LstsqResult { solution, rank, .. } = b.lstsq(&x, &y).unwrap();
+    near(b, &b.matmul(&x, &solution).unwrap(), &y, "an exact solution");
+    near(b, &solution, &b.matmul(b.pinv(&x).unwrap(), &y).unwrap(), "of the smallest norm");
+    assert_eq!(b.item(rank).unwrap(), 3);
+    // a matrix of rank 2
+    let x = b.matmul(noise::<B, T>(b, 6, &[4, 7, 2]), noise::<B, T>(b, 7, &[2, 6])).unwrap();
+    assert_eq!(b.to_vec(b.matrix_rank(&x).unwrap()).unwrap(), [2; 4]);
+    // the exponential of a skew-Hermitian matrix is unitary, and that of its half squared
+    let x = noise::<B, T>(b, 8, &[3, 6, 6]);
+    let skew = b.subtract(&x, &adjoint(b, &x)).unwrap();
+    let power = b.expm(&skew).unwrap();
+    let identity = b.broadcast_to(b.eye::<T>(6).unwrap(), [3, 6, 6]).unwrap();
+    near(b, &b.matmul(&power, adjoint(b, &power)).unwrap(), &identity, "unitary");
+    let half = b.expm(b.multiply(&skew, T::from_f64(0.5)).unwrap()).unwrap();
+    near(b, &b.matmul(&half, &half).unwrap(), &power, "half");
+}
+
+/// What is asked for, as the error that comes.
+fn error<V>(result: Result<V>) -> String {
+    result.map(drop).unwrap_err().to_string()
+}
+
+fn refusals<B: Backend>(b: &B) {
+    let ones = b.ones::<f64>([2, 3, 3]).unwrap();
+    let sides = b.ones::<f64>([3]).unwrap();
+    assert_eq!(error(b.solve(&ones, &sides)), "solve: a matrix is singular");
+    assert_eq!(error(b.inv(&ones)), "inv: a matrix is singular");
+    assert_eq!(error(b.matrix_power(&ones, -2)), "matrix_power: a matrix is singular");
+    assert_eq!(error(b.cholesky(&ones)), "cholesky: a matrix is not positive definite");
+    let zero = b.multiply(&ones, 0.0).unwrap();
+    assert_eq!(error(b.solve_triangular(&zero, &sides)), "solve_triangular: a matrix is singular");
+    assert_eq!(b.to_vec(b.det(&ones).unwrap()).unwrap(), [0.0; 2]);
+    let SlogdetResult { sign, logabsdet } = b.slogdet(&zero).unwrap();
+    assert_eq!((b.to_vec(sign).unwrap(), b.to_vec(logabsdet).unwrap()), (vec![0.0; 2], vec![f64::NEG_INFINITY; 2]));
+    assert!(error(b.solve(&sides, &sides)).starts_with("solve: shape [3]"));
+
+    // nothing hangs, and what is decided by NaN has no answer
+    for unknown in [f64::NAN, f64::INFINITY] {
+        let mut x = b.eye::<f64>(3).unwrap();
+        b.set(&mut x, [Index::Slice(1.into()), Index::Slice(0.into())], unknown).unwrap();
+        let finite = |op: &str| format!("{op}: an element is infinite or NaN");
+        assert_eq!(error(b.svd(&x)), finite("svd"));
+        assert_eq!(error(b.svdvals(&x)), finite("svdvals"));
+        assert_eq!(error(b.eigh(&x)), finite("eigh"));
+        assert_eq!(error(b.eigvalsh(&x)), finite("eigvalsh"));
+        assert_eq!(error(b.eig(&x)), finite("eig"));
+        assert_eq!(error(b.eigvals(&x)), finite("eigvals"));
+        assert_eq!(error(b.pinv(&x)), finite("pinv"));
+        assert_eq!(error(b.cholesky(&x)), "cholesky: a matrix is not positive definite");
+        b.qr(&x).unwrap();
+        b.expm(&x).map_or_else(|why| assert_eq!(why.op(), Some("expm")), drop);
+        // of a Hermitian matrix only the lower triangle is read
+        assert!(b.eigh(&b.matrix_transpose(&x).unwrap()).is_ok());
+    }
+}
+
+/// A test for each library.
+macro_rules! on_every_library {
+    ($($name:ident: $backend:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn definitions() {
+                let backend = $backend;
+                let Some(b) = available(stringify!($name), backend.as_ref().map_err(Error::clone)) else { return };
+                factors::<_, f64>(b);
+                factors::<_, Complex<f64>>(b);
+                factors::<_, f32>(b);
+                factors::<_, Complex<f32>>(b);
+                eigenvectors::<_, f64>(b);
+                eigenvectors::<_, f32>(b);
+                eigenvectors::<_, Complex<f64>>(b);
+                least_squares::<_, f64>(b);
+                least_squares::<_, f32>(b);
+                least_squares::<_, Complex<f64>>(b);
+            }
+
+            #[test]
+            fn what_has_no_answer() {
+                let backend = $backend;
+                let Some(b) = available(stringify!($name), backend.as_ref().map_err(Error::clone)) else { return };
+                refusals(b);
+            }
+        }
+    )*};
+}
+on_every_library! {
+    numpyish: Result::Ok(Numpyish::new());
+    torch: Torch::cpu();
+}
