@@ -1,6 +1,9 @@
 //! Cholesky factors.
 
-use super::{Failure, Result, Scalar, matrix_mut, real_diagonal, with_room};
+use super::{
+    Failure, Result, Scalar,
+    room::{matrix_mut, real_diagonal, with_room},
+};
 use faer::{Par, Spec, linalg::cholesky::llt::factor, traits::ComplexField};
 
 pub(crate) fn lower<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<()> {

@@ -1,6 +1,9 @@
 //! Eigenvalues and eigenvectors.
 
-use super::{Failure, Result, Scalar, c64, list, matrix, matrix_mut, real_diagonal, with_room};
+use super::{
+    Failure, Result, Scalar, c64,
+    room::{list, matrix, matrix_mut, real_diagonal, with_room},
+};
 use faer::{
     Par, Spec,
     diag::DiagMut,

@@ -6,21 +6,30 @@
 //!
 //! Every function runs on the thread that calls it, so that results do not depend on the number of threads.
 
+#[cfg(feature = "faer")]
 mod cholesky;
+#[cfg(feature = "faer")]
 mod eigen;
+#[cfg(feature = "faer")]
 mod lu;
+#[cfg(feature = "faer")]
 mod qr;
+#[cfg(feature = "faer")]
+mod room;
+#[cfg(feature = "faer")]
 mod svd;
-#[cfg(test)]
+#[cfg(all(test, feature = "faer"))]
 mod tests;
+#[cfg(not(feature = "faer"))]
+mod without;
 
-use faer::{
-    MatMut, MatRef,
-    dyn_stack::{MemBuffer, MemStack, StackReq},
-};
 use std::fmt::Debug;
+#[cfg(not(feature = "faer"))]
+use without::{cholesky, eigen, lu, qr, svd};
 
-pub use faer::c64;
+/// A complex number.
+#[allow(non_camel_case_types)] // its name in faer
+pub type c64 = num_complex::Complex<f64>;
 
 /// Why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +42,8 @@ pub enum Failure {
     NoConvergence,
     /// So many bytes of memory were refused.
     Memory(usize),
+    /// The library was left out when this was built.
+    NotBuilt,
 }
 
 /// What an operation on one matrix gives.
@@ -41,7 +52,7 @@ pub type Result<V> = std::result::Result<V, Failure>;
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f64 {}
-    impl Sealed for faer::c64 {}
+    impl Sealed for super::c64 {}
 }
 
 /// The dtypes that matrices are factorized in: `f64` and `Complex<f64>`.
@@ -176,32 +187,3 @@ scalar!(
     magnitude(x) = x.re.hypot(x.im),
     eig = eigen::complex
 );
-
-/// A matrix whose columns lie one after the other.
-fn matrix<T>(a: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
-    MatRef::from_column_major_slice(a, rows, columns)
-}
-
-/// The same, to be changed.
-fn matrix_mut<T>(a: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
-    MatMut::from_column_major_slice_mut(a, rows, columns)
-}
-
-/// Makes the diagonal of a Hermitian matrix real.
-fn real_diagonal<T: Scalar>(a: &mut [T], n: usize) {
-    (0..n).for_each(|i| a[i * n + i] = a[i * n + i].re());
-}
-
-/// Runs `f` with room for what the library needs on the way.
-fn with_room<V>(needed: StackReq, f: impl FnOnce(&mut MemStack) -> V) -> Result<V> {
-    let mut room = MemBuffer::try_new(needed).map_err(|_| Failure::Memory(needed.size_bytes()))?;
-    Ok(f(MemStack::new(&mut room)))
-}
-
-/// A vector of `n` copies.
-fn list<T: Clone>(n: usize, value: T) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(n).map_err(|_| Failure::Memory(n.saturating_mul(size_of::<T>())))?;
-    list.resize(n, value);
-    Ok(list)
-}

@@ -1,6 +1,9 @@
 //! Triangular factors with exchanged rows, and what they are for: systems of equations and determinants.
 
-use super::{Determinant, Failure, Result, Scalar, list, matrix, matrix_mut, with_room};
+use super::{
+    Determinant, Failure, Result, Scalar,
+    room::{list, matrix, matrix_mut, with_room},
+};
 use faer::{
     Par, Spec,
     linalg::{lu::partial_pivoting::factor, triangular_solve},

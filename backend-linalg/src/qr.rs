@@ -1,6 +1,9 @@
 //! Orthonormal and triangular factors.
 
-use super::{Result, Scalar, list, matrix, matrix_mut, with_room};
+use super::{
+    Result, Scalar,
+    room::{list, matrix, matrix_mut, with_room},
+};
 use faer::{
     Conj, Par, Spec,
     dyn_stack::StackReq,

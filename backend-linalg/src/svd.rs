@@ -1,6 +1,9 @@
 //! Singular values and vectors.
 
-use super::{Failure, Result, Scalar, list, matrix, matrix_mut, with_room};
+use super::{
+    Failure, Result, Scalar,
+    room::{list, matrix, matrix_mut, with_room},
+};
 use faer::{
     Par, Spec,
     diag::DiagMut,

@@ -136,6 +136,11 @@ fn error(op: &'static str, why: Failure) -> Error {
         Failure::NotPositiveDefinite => rules::not_positive_definite(op),
         Failure::NoConvergence => rules::failed(op),
         Failure::Memory(bytes) => buffer::no_memory(op, bytes),
+        Failure::NotBuilt => Error::library(
+            op,
+            "numpyish",
+            "factorizations were left out of this build: they are the feature `linalg` of `backends`",
+        ),
     }
 }
 
