@@ -61,7 +61,9 @@ mod of_ours {
         let x = b.asarray([1.0_f32, -4.0]).unwrap();
         let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
         assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
-        assert_eq!(b.item(b.power_mean(&x, ..).unwrap()).unwrap(), 8.5_f32.sqrt());
+        // a power of each library's own
+        let mean: f32 = b.item(b.power_mean(&x, ..).unwrap()).unwrap();
+        assert!((mean - 8.5_f32.sqrt()).abs() < 1e-6, "{mean}");
         let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
         assert_eq!(b.item(&low).unwrap(), -4.0);
         let calls = b.calls();
