@@ -4,7 +4,7 @@ use crate::run::{Outcome, cargo, root, run};
 use std::{collections::BTreeMap, fs};
 
 /// Rows whose loops are known to have no vectors, by dtypes, and why.
-const SCALAR: [(&str, &[&str], &str); 11] = [
+const SCALAR: [(&str, &[&str], &str); 14] = [
     ("imag", &["f32", "f64"], "writes zeros"),
     ("isfinite isinf", &["i64"], "writes one value"),
     ("ceil", &["i64"], "copies"),
@@ -19,6 +19,13 @@ const SCALAR: [(&str, &[&str], &str); 11] = [
     ("acos acosh asin asinh atan atanh", &["c64", "c128"], "AVX2 has too few registers"),
     ("cos cosh exp sin sinh tan tanh", &["c64"], "the compiler loses that no argument is far"),
     ("conj real imag", &["c64", "c128"], "moves"),
+    ("fmod", &["f32", "f64"], "the remainder of the standard library"),
+    (
+        "beta betaln gammainc gammaincc",
+        &["f32", "f64"],
+        "a series or a fraction, whichever ends sooner, as long as it takes",
+    ),
+    ("elu kl_div rel_entr sinc", &["f32", "f64"], "the compiler branches where one of two values is chosen"),
     ("positive conj", &["f32", "f64", "c64", "c128"], "copies"),
 ];
 
