@@ -1,4 +1,4 @@
-//! Linear algebra: products of matrices here, factorizations in [`factor`].
+//! Linear algebra: products of matrices here, factorizations in `factor`.
 
 mod factor;
 
