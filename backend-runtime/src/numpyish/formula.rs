@@ -58,7 +58,8 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
 ) -> Result<RawArray> {
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel is that of this formula, whose op outlives the call; for the views, the caller's promise.
-    of(unsafe { Fused::new(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice())? }.source())
+    let kernel = Of::<L, E, T>::KERNEL;
+    of(unsafe { Fused::new(kernel, ptr::from_ref(&op).cast(), views.as_slice(), E::GAINS_FROM_AVX512)? }.source())
 }
 
 /// The arrays of a formula.

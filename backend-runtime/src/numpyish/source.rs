@@ -2,13 +2,15 @@
 //! read. There is no array of them.
 
 use super::{
+    buffer::Buffer,
     copy::by_bits,
     kernel::{self, Kernel, MOST},
     layout::Dim,
+    parallel::{self, COSTLY},
     raw::View,
     walk,
 };
-use crate::{DType, Result};
+use crate::{DType, Result, rules};
 use std::{mem::MaybeUninit, ops::Deref};
 
 /// The elements that are reduced.
@@ -56,6 +58,8 @@ pub struct Fused<'a> {
     steps: Vec<Vec<isize>>,
     shape: Vec<usize>,
     strides: Vec<isize>,
+    /// Whether an element takes so long that whoever reads it twice had better keep it.
+    costly: bool,
 }
 
 // SAFETY: the op is `Sync`, as those of kernels are, and operands are only read.
@@ -72,13 +76,18 @@ impl<'a> Fused<'a> {
     ///
     /// # Safety
     /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive this.
-    pub unsafe fn new(kernel: &'static Kernel, op: *const u8, operands: &'a [View<'a>]) -> Result<Fused<'a>> {
+    pub unsafe fn new(
+        kernel: &'static Kernel,
+        op: *const u8,
+        operands: &'a [View<'a>],
+        costly: bool,
+    ) -> Result<Fused<'a>> {
         let walk::Geometry { shape, order, dims, strides: steps } = walk::Geometry::new(kernel.name(), operands)?;
-        let dims = dims.iter().zip(crate::rules::c_strides(&dims)).map(|(&len, stride)| Dim { len, stride });
+        let dims = dims.iter().zip(rules::c_strides(&dims)).map(|(&len, stride)| Dim { len, stride });
         let in_order: Vec<usize> = order.iter().map(|&k| shape[k]).collect();
         let mut strides = vec![0; shape.len()];
-        order.iter().zip(crate::rules::c_strides(&in_order)).for_each(|(&k, stride)| strides[k] = stride);
-        Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides })
+        order.iter().zip(rules::c_strides(&in_order)).for_each(|(&k, stride)| strides[k] = stride);
+        Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides, costly })
     }
 
     /// The elements.
@@ -89,6 +98,23 @@ impl<'a> Fused<'a> {
 
     fn dtype(&self) -> DType {
         self.kernel.output()
+    }
+
+    /// All elements in the order of memory that [`Fused::source`] says, if they are worth keeping for a second reader.
+    pub fn kept(&self) -> Result<Option<Buffer>> {
+        if !self.costly {
+            return Ok(None);
+        }
+        let (name, dtype) = (self.kernel.name(), self.dtype());
+        let elements = Buffer::new(name, rules::count(name, &self.shape, dtype.size())?, dtype)?;
+        parallel::parallel(elements.len(), COSTLY, |range| {
+            // SAFETY: a part of the elements, and of the buffer, which no other task writes.
+            unsafe {
+                let to = elements.start().add(range.start * dtype.size());
+                self.compute(range.start as isize, 1, range.len(), to);
+            }
+        });
+        Ok(Some(elements))
     }
 
     /// Computes `n` elements, each `stride` after the one before, from an offset on.

@@ -18,8 +18,8 @@ use super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{RawArray, view},
-    source::Source,
+    raw::{RawArray, View, view},
+    source::{Fused, Source},
     typed::typed,
 };
 use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
@@ -97,7 +97,7 @@ pub fn var<T: Float>(
     typed(var_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// The same of what may be a formula, which is computed twice: for the mean, and for the distances from it.
+/// The same of what may be a formula, which is computed twice where that takes less than an array of its values.
 pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     variance("var", x, axis, correction, keepdims, |variance| variance)
 }
@@ -113,7 +113,7 @@ pub fn std<T: Float>(
     typed(std_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// The same of what may be a formula, which is computed twice.
+/// The same of what may be a formula, as in [`var_of`].
 pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     variance("std", x, axis, correction, keepdims, f64::sqrt)
 }
@@ -254,6 +254,9 @@ fn variance(
     keepdims: bool,
     last: fn(f64) -> f64,
 ) -> Result<RawArray> {
+    // the elements are read twice: for the mean, and for the distances from it
+    let kept = x.formula().map_or(Ok(None), Fused::kept)?;
+    let x = kept.as_ref().map_or(x, |kept| View { start: kept.start(), ..x.view() }.into());
     let plan = plan(op, x, axis, keepdims)?;
     let divisor = (plan.inputs() as f64 - correction).max(0.0);
     let of = computed_in(x.dtype);
