@@ -3,7 +3,8 @@
 mod common;
 
 use backends::prelude::*;
-use backends_epr::{FilteredBackProjection, Projector, Scan, SpectralProjector, Step, Tv, npz::Npz};
+use backends_epr::{FilteredBackProjection, Projector, Scan, SpectralProjector, Step, Tv};
+use backends_npz::Npz;
 use common::*;
 
 const EPS: f64 = 1e-14;

@@ -25,8 +25,6 @@
 //! ```
 
 mod fbp;
-mod npy;
-pub mod npz;
 mod projector;
 mod scan;
 mod spectral;

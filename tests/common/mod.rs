@@ -4,7 +4,7 @@
 mod near;
 
 use backends::prelude::*;
-use backends_epr::npz::Npz;
+use backends_npz::Npz;
 use ndarray::ArrayD;
 pub use near::{near, near_l2, near_scalar};
 

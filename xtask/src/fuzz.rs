@@ -16,7 +16,7 @@ use std::{
 const SECONDS: u64 = 600;
 
 /// Packages whose tests named `fuzz` change their input at random for `FUZZ_SECONDS`, from `FUZZ_SEED` on.
-const PACKAGES: [&str; 2] = ["backend-macros", "backends-epr"];
+const PACKAGES: [&str; 2] = ["backend-macros", "backends-npz"];
 
 /// On how many threads calls are repeated, besides one.
 const THREADS: [&str; 2] = ["2", "7"];

@@ -57,8 +57,8 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
     of: impl FnOnce(Source<'_>) -> Result<RawArray>,
 ) -> Result<RawArray> {
     let op = Op::<L, E> { tree: *e, scalars };
-    // SAFETY: the kernel is that of this formula, whose op outlives the call; for the views, the caller's promise.
     let kernel = Of::<L, E, T>::KERNEL;
+    // SAFETY: the kernel is that of this formula, whose op outlives the call; for the views, the caller's promise.
     of(unsafe { Fused::new(kernel, ptr::from_ref(&op).cast(), views.as_slice(), E::GAINS_FROM_AVX512)? }.source())
 }
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 use backends::DType;
+use examples_common::library::Library;
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
@@ -26,15 +27,6 @@ usage: epr_reconstruct [OPTIONS]
   --out DIR           the folder, made if need be, for fbp.npy, tv.npy, tv_energy.npy and the pictures [out]
   --help              this text
 ";
-
-/// Which library runs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
-    Numpyish,
-    Torch,
-    Cuda,
-    Auto,
-}
 
 /// What is asked for.
 pub struct Options {
@@ -113,15 +105,7 @@ fn path(option: &str, value: OsString) -> Result<PathBuf, lexopt::Error> {
 
 fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
     match name {
-        "backend" => {
-            options.backend = match value {
-                "numpyish" => Library::Numpyish,
-                "torch" => Library::Torch,
-                "cuda" => Library::Cuda,
-                "auto" => Library::Auto,
-                _ => return Err("the backends are numpyish, torch, cuda and auto".into()),
-            }
-        }
+        "backend" => options.backend = value.parse()?,
         "device" => options.device = Some(value.into()),
         "dtype" => {
             let known = value.parse().ok().filter(|d| matches!(d, DType::Float32 | DType::Float64));

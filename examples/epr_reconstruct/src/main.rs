@@ -5,21 +5,20 @@
 //!
 //! The numerics, in the crate `backends-epr`, are written once for every backend.
 
-mod canvas;
 mod cli;
-mod console;
 mod figure;
 mod measurement;
 mod memory;
-mod output;
 mod reconstruct;
 mod reference;
 
-use backends::{AnyBackend, Cuda, Numpyish, Torch, dispatch};
-use cli::{Command, Library, Options};
-use console::Console;
+use backends::dispatch;
+use cli::{Command, Options};
+use examples_common::{
+    console::{self, Console},
+    output::Output,
+};
 use measurement::Measurement;
-use output::Output;
 use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -49,7 +48,7 @@ fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
     let expected = reconstruct::results(options);
     let references = options.reference.as_deref().map(|path| reference::read(path, &expected, console));
     let references = references.transpose()?.unwrap_or_default();
-    let backend = backend(options.backend, options.device.as_deref())?;
+    let backend = options.backend.open(options.device.as_deref())?;
     let names = reconstruct::file_names(options);
     let output = Output::prepare(&options.out, &names)?;
     console.say(&measured);
@@ -62,23 +61,4 @@ fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
     output.write(&files)?;
     console.say(format!("wrote {} to {}", names.join(", "), options.out.display()));
     Ok(())
-}
-
-/// The backend asked for; `auto` is the first GPU where there is one, else the CPU.
-fn backend(library: Library, device: Option<&str>) -> Result<AnyBackend, Box<dyn Error>> {
-    let gpu = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
-        let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));
-        let number = number.and_then(|n| n.parse().ok());
-        let number =
-            number.ok_or_else(|| format!("--device {device}: this backend runs on `cuda` or `cuda:NUMBER`"))?;
-        Ok(Cuda::new(number)?.into())
-    };
-    match (library, device) {
-        (Library::Torch, device) => Ok(Torch::new(device.unwrap_or("cpu"))?.into()),
-        (Library::Cuda, device) => gpu(device.unwrap_or("cuda")),
-        (Library::Auto, Some(device)) if device != "cpu" => gpu(device),
-        (Library::Auto, None) => Ok(gpu("cuda").unwrap_or_else(|_| Numpyish::new().into())),
-        (Library::Auto | Library::Numpyish, None | Some("cpu")) => Ok(Numpyish::new().into()),
-        (_, Some(device)) => Err(format!("--device {device}: numpyish runs on `cpu`").into()),
-    }
 }

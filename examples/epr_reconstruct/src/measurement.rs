@@ -1,6 +1,7 @@
 //! The measurement on disk.
 
-use backends_epr::{Scan, npz::Npz};
+use backends_epr::Scan;
+use backends_npz::Npz;
 use ndarray::ArrayD;
 use std::{error::Error, fmt, path::Path};
 

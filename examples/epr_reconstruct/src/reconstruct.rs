@@ -1,21 +1,14 @@
 //! The program proper: generic over the backend and the precision.
 
-use crate::{
-    cli::Options,
-    console::Console,
-    figure::{self, Panel},
-    measurement::Measurement,
-    memory,
-    output::File,
-    reference::References,
-};
+use crate::{cli::Options, figure, measurement::Measurement, memory, reference::References};
 use backends::{Backend, Precision, Real};
-use backends_epr::{
-    FilteredBackProjection, Projector, Tv,
-    npz::{Written, encode},
+use backends_epr::{FilteredBackProjection, Projector, Tv};
+use backends_npz::{Written, encode};
+use examples_common::{
+    console::{Console, progress},
+    output::File,
 };
-use indicatif::{ProgressBar, ProgressStyle};
-use ndarray::{ArrayD, Axis, arr1};
+use ndarray::{ArrayD, arr1};
 use std::{error::Error, time::Instant};
 
 /// The error of the non-uniform FFTs; a coarser dtype gets what it can hold.
@@ -25,7 +18,7 @@ const NUFFT_EPS: f64 = 1e-13;
 const ENERGY_EVERY: usize = 20;
 
 /// The names of the files that [`run`] returns.
-pub fn file_names(options: &Options) -> Vec<&'static str> {
+pub fn file_names(options: &Options) -> Vec<String> {
     let all = [
         (true, "sinogram.png"),
         (options.fbp, "fbp.npy"),
@@ -34,7 +27,7 @@ pub fn file_names(options: &Options) -> Vec<&'static str> {
         (options.tv, "tv_energy.npy"),
         (options.tv, "tv.png"),
     ];
-    all.into_iter().filter_map(|(wanted, name)| wanted.then_some(name)).collect()
+    all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name.into()).collect()
 }
 
 /// The names and shapes of the results that are compared with references.
@@ -65,7 +58,7 @@ pub fn run<B: Backend, T: Precision + Written>(
         memory::check(options, size_of::<T>())?;
     }
     let sinogram = b.asarray(measured.sinogram.mapv(T::of))?;
-    let mut files = vec![File { name: "sinogram.png", bytes: figure::sinogram(scan, &measured.sinogram)? }];
+    let mut files = vec![File { name: "sinogram.png".into(), bytes: figure::sinogram(scan, &measured.sinogram)? }];
 
     if options.fbp {
         let start = Instant::now();
@@ -78,8 +71,8 @@ pub fn run<B: Backend, T: Precision + Written>(
         let values = image.mapv(Real::to_f64);
         references.compare("fbp", &values, console);
         let title = format!("Filtered back-projection, cutoff {}", options.cutoff);
-        files.push(File { name: "fbp.npy", bytes: encode(&image) });
-        files.push(File { name: "fbp.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
+        files.push(File { name: "fbp.npy".into(), bytes: encode(&image) });
+        files.push(File { name: "fbp.png".into(), bytes: figure::image(&title, &values, options.delta)? });
     }
 
     if options.tv {
@@ -102,47 +95,15 @@ pub fn run<B: Backend, T: Precision + Written>(
         references.compare("tv_u", &values, console);
         references.compare("tv_E", &energies, console);
         let title = format!("Total variation, lambda {:?}, {iterations} iterations", options.lambda);
-        files.push(File { name: "tv.npy", bytes: encode(&image) });
-        files.push(File { name: "tv_energy.npy", bytes: encode(&energies) });
-        files.push(File { name: "tv.png", bytes: figure::image(&title, &panels(&values, options.delta))? });
+        files.push(File { name: "tv.npy".into(), bytes: encode(&image) });
+        files.push(File { name: "tv_energy.npy".into(), bytes: encode(&energies) });
+        files.push(File { name: "tv.png".into(), bytes: figure::image(&title, &values, options.delta)? });
     }
     Ok(files)
-}
-
-/// A bar on the terminal, where there is one.
-fn progress(name: &'static str, steps: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
-    ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
 }
 
 /// The array, unless a number in it is none.
 fn finite<T: Real>(name: &str, x: ArrayD<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let all = x.iter().all(|v| v.to_f64().is_finite());
     if all { Ok(x) } else { Err(format!("{name}: the data lead to values that are not finite").into()) }
-}
-
-/// The image, or the three central slices of a volume.
-fn panels(image: &ArrayD<f64>, delta: f64) -> Vec<Panel> {
-    const AXES: [&str; 3] = ["Y", "X", "Z"];
-    let panel = |slice: ArrayD<f64>, vertical: usize, horizontal: usize, title: String| Panel {
-        values: slice,
-        title,
-        labels: [format!("{} (cm)", AXES[vertical]), format!("{} (cm)", AXES[horizontal])],
-        extents: [vertical, horizontal].map(|axis| {
-            let n = image.shape()[axis];
-            // pixel i is centred at (i - n / 2) delta
-            let first = -((n / 2) as f64) - 0.5;
-            [first * delta, (first + n as f64) * delta]
-        }),
-    };
-    if image.ndim() == 2 {
-        return vec![panel(image.clone(), 0, 1, String::new())];
-    }
-    let slice = |axis: usize| image.index_axis(Axis(axis), image.shape()[axis] / 2).to_owned();
-    vec![
-        panel(slice(2), 0, 1, "Z = 0".into()),
-        panel(slice(1), 0, 2, "X = 0".into()),
-        panel(slice(0), 1, 2, "Y = 0".into()),
-    ]
 }

@@ -1,7 +1,7 @@
 //! Results of others, to compare with.
 
-use crate::console::Console;
-use backends_epr::npz::Npz;
+use backends_npz::Npz;
+use examples_common::console::Console;
 use ndarray::ArrayD;
 use std::{
     error::Error,

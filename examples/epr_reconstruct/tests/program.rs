@@ -4,63 +4,26 @@
 mod near;
 
 use backends::{prelude::*, runtime::available};
-use backends_epr::npz::{Npz, encode};
+use backends_npz::{Npz, encode};
+use examples_common::trial::Program;
 use ndarray::{ArrayD, arr1, arr2};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::{fs, path::Path, process::Command, sync::LazyLock};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_epr_reconstruct");
-
-/// A folder of its own for each test, empty.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_reconstruct").join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).unwrap();
-    path
-}
+static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
+    path: env!("CARGO_BIN_EXE_epr_reconstruct"),
+    folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_reconstruct"),
+});
 
 fn data(name: &str) -> String {
     format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn run(arguments: &[&str], out: &Path) -> Output {
-    let mut command = Command::new(PROGRAM);
-    if !arguments.contains(&"--backend") {
-        command.args(["--backend", "numpyish"]);
-    }
-    command.arg("--out").arg(out).args(arguments).output().unwrap()
-}
-
-#[track_caller]
-fn succeeds(arguments: &[&str], out: &Path) -> String {
-    let output = run(arguments, out);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The program says why in its own words, and leaves nothing.
-#[track_caller]
-fn fails(arguments: &[&str], why: &str) {
-    // tests run at the same time
-    static FAILURES: AtomicUsize = AtomicUsize::new(0);
-    let out = folder(&format!("failure_{}", FAILURES.fetch_add(1, Relaxed))).join("out");
-    let output = run(arguments, &out);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{arguments:?}");
-    assert!(text.starts_with("error: ") && text.contains(why), "{arguments:?}: {text}");
-    assert!(!out.exists(), "{arguments:?} leaves a folder");
 }
 
 const SMALL: [&str; 6] = ["--shape", "50x25", "--delta", "0.064", "--iterations", "40"];
 
 #[test]
 fn a_measurement_becomes_images() {
-    let out = folder("two").join("new").join("out");
-    let text = succeeds(&SMALL, &out);
+    let out = PROGRAM.folder("two").join("new").join("out");
+    let text = PROGRAM.succeeds(&SMALL, &out);
     assert!(text.contains("113 projections of 2000 samples"), "{text}");
     let results = Npz::open(&out).unwrap();
     assert_eq!(results.get("fbp").unwrap().shape(), [50, 25]);
@@ -77,25 +40,27 @@ fn a_measurement_becomes_images() {
 
 #[test]
 fn results_are_compared_with_a_reference() {
-    let out = folder("reference");
+    let out = PROGRAM.folder("reference");
     let (phalanx, small) = (data("pyepri_phalanx_fbp_small"), data("pyepri_phalanx_tv_small"));
-    let text = succeeds(&["--method", "fbp", "--shape", "100x50", "--delta", "0.032", "--reference", &phalanx], &out);
+    let text =
+        PROGRAM.succeeds(&["--method", "fbp", "--shape", "100x50", "--delta", "0.032", "--reference", &phalanx], &out);
     assert!(text.contains("fbp of pyepri_phalanx_fbp_small.npz: largest difference"), "{text}");
     assert!(!out.join("tv.npy").exists());
-    fails(&["--method", "fbp", "--reference", &data("mlp_4_16_1")], "none of the arrays fbp");
-    fails(&["--method", "fbp", "--reference", &phalanx], "`fbp` has the shape [100, 50], the result [400, 200]");
-    fails(&["--method", "tv", "--reference", &phalanx], "none of the arrays tv_u, tv_E");
+    PROGRAM.fails(&["--method", "fbp", "--reference", &data("mlp_4_16_1")], "none of the arrays fbp");
+    PROGRAM
+        .fails(&["--method", "fbp", "--reference", &phalanx], "`fbp` has the shape [100, 50], the result [400, 200]");
+    PROGRAM.fails(&["--method", "tv", "--reference", &phalanx], "none of the arrays tv_u, tv_E");
     let longer = ["--shape", "100x50", "--iterations", "220", "--reference", &small];
-    fails(&longer, "`tv_E` has the shape [11], the result [12]");
+    PROGRAM.fails(&longer, "`tv_E` has the shape [11], the result [12]");
     let tv = ["--method", "tv", "--shape", "100x50", "--delta", "0.032", "--iterations", "200", "--reference", &small];
-    let text = succeeds(&tv, &out);
+    let text = PROGRAM.succeeds(&tv, &out);
     assert!(text.contains("tv_u of") && text.contains("tv_E of"), "{text}");
     // of a folder those that fit are compared, and the others named
-    let folder = folder("references");
+    let folder = PROGRAM.folder("references");
     fs::copy(phalanx, folder.join("a.npz")).unwrap();
     fs::copy(data("pyepri_fbp2d_small"), folder.join("b.npz")).unwrap();
     let arguments = ["--method", "fbp", "--shape", "100x50", "--delta", "0.032", "--reference"];
-    let text = succeeds(&[&arguments[..], &[folder.to_str().unwrap()]].concat(), &out);
+    let text = PROGRAM.succeeds(&[&arguments[..], &[folder.to_str().unwrap()]].concat(), &out);
     assert!(text.contains("fbp of a.npz: ") && text.contains("b.npz: `fbp` has the shape [24, 24]"), "{text}");
 }
 
@@ -104,8 +69,8 @@ fn gives_the_image(backend: &str) {
     let expected = Npz::open(data("pyepri_phalanx_tv_small")).unwrap();
     let small = ["--backend", backend, "--shape", "100x50", "--delta", "0.032", "--iterations", "200"];
     for (dtype, methods, tolerance) in [("float64", "both", 1e-6), ("float32", "tv", 3.0 * 0.000695)] {
-        let out = folder(&format!("{backend}_{dtype}"));
-        let text = succeeds(&[&small[..], &["--dtype", dtype, "--method", methods]].concat(), &out);
+        let out = PROGRAM.folder(&format!("{backend}_{dtype}"));
+        let text = PROGRAM.succeeds(&[&small[..], &["--dtype", dtype, "--method", methods]].concat(), &out);
         assert!(text.contains(&format!("{dtype}, on {backend}")), "{text}");
         let found = Npz::open(&out).unwrap();
         near::near_l2("tv", &found.get("tv").unwrap(), &expected.get("tv_u").unwrap(), tolerance);
@@ -132,13 +97,13 @@ fn a_gpu_gives_the_image() {
 
 #[test]
 fn a_volume_has_central_slices() {
-    let out = folder("three");
+    let out = PROGRAM.folder("three");
     let volume = data("pyepri_fbp3d_small");
     let shape = ["--shape", "12x10x8", "--delta", "0.06", "--cutoff", "0.35", "--lambda", "1e-6", "--iterations", "20"];
-    succeeds(&[&["--data", &volume, "--dtype", "float32"][..], &shape].concat(), &out);
+    PROGRAM.succeeds(&[&["--data", &volume, "--dtype", "float32"][..], &shape].concat(), &out);
     assert_eq!(Npz::open(&out).unwrap().get("tv").unwrap().shape(), [12, 10, 8]);
     assert!(out.join("tv.png").exists());
-    fails(&["--data", &volume, "--shape", "12x10"], "2 lengths");
+    PROGRAM.fails(&["--data", &volume, "--shape", "12x10"], "2 lengths");
 }
 
 #[test]
@@ -179,22 +144,22 @@ fn wrong_arguments_are_explained() {
         (&["phalanx"], "phalanx"),
         (&["--data"], "data"),
     ] {
-        fails(arguments, why);
+        PROGRAM.fails(arguments, why);
     }
     for lambda in ["5e-324", "1e308"] {
-        fails(&[&["--method", "tv", "--lambda", lambda][..], &SMALL].concat(), "step lengths");
+        PROGRAM.fails(&[&["--method", "tv", "--lambda", lambda][..], &SMALL].concat(), "step lengths");
     }
-    let help = Command::new(PROGRAM).arg("--help").output().unwrap();
+    let help = Command::new(PROGRAM.path).arg("--help").output().unwrap();
     assert!(help.status.success() && String::from_utf8_lossy(&help.stdout).contains("--iterations"));
 }
 
 #[test]
 fn damaged_data_are_explained() {
-    let here = folder("damaged");
+    let here = PROGRAM.folder("damaged");
     let path = |name: &str| here.join(name).to_string_lossy().into_owned();
     let whole = fs::read(data("pyepri_fbp2d_small")).unwrap();
-    fails(&["--data", &path("missing.npz")], "missing.npz");
-    fails(&["--data", &path("")], "no such array");
+    PROGRAM.fails(&["--data", &path("missing.npz")], "missing.npz");
+    PROGRAM.fails(&["--data", &path("")], "no such array");
     for (name, bytes) in [
         ("empty.npz", &[][..]),
         ("text.npz", b"not an archive"),
@@ -202,18 +167,18 @@ fn damaged_data_are_explained() {
         ("headless.npz", &whole[100..]),
     ] {
         fs::write(path(name), bytes).unwrap();
-        fails(&["--data", &path(name)], &format!("{name}: not a complete .npz (zip) file"));
+        PROGRAM.fails(&["--data", &path(name)], &format!("{name}: not a complete .npz (zip) file"));
     }
     let mut flipped = whole;
     let middle = flipped.len() / 3;
     flipped[middle] ^= 0x10;
     fs::write(path("flipped.npz"), flipped).unwrap();
-    fails(&["--data", &path("flipped.npz"), "--shape", "24x24"], "flipped.npz");
+    PROGRAM.fails(&["--data", &path("flipped.npz"), "--shape", "24x24"], "flipped.npz");
 }
 
 #[test]
 fn inconsistent_data_are_explained() {
-    let here = folder("inconsistent");
+    let here = PROGRAM.folder("inconsistent");
     let write = |name: &str, array: ArrayD<f64>| fs::write(here.join(name), encode(&array)).unwrap();
     let path = here.to_string_lossy().into_owned();
     let samples = |n: usize, f: fn(usize) -> f64| arr1(&(0..n).map(f).collect::<Vec<_>>()).into_dyn();
@@ -221,43 +186,43 @@ fn inconsistent_data_are_explained() {
     write("B.npy", samples(32, |i| i as f64));
     write("h.npy", samples(32, |i| (i as f64 - 15.3) * (-(i as f64 - 15.3).powi(2) / 9.0).exp()));
     write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0], [0.0, 9.0, 5.0]]).into_dyn());
-    fails(&arguments, "`proj`: there is no such array");
+    PROGRAM.fails(&arguments, "`proj`: there is no such array");
     write("proj.npy", ArrayD::zeros(vec![3, 31]));
-    fails(&arguments, "`proj` has the shape [3, 31]");
+    PROGRAM.fails(&arguments, "`proj` has the shape [3, 31]");
     write("proj.npy", ArrayD::zeros(vec![0, 32]));
-    fails(&arguments, "`proj` has the shape [0, 32]");
+    PROGRAM.fails(&arguments, "`proj` has the shape [0, 32]");
     write("proj.npy", ArrayD::from_elem(vec![3, 32], 1e300));
-    fails(&arguments, "tv: the energy is inf");
+    PROGRAM.fails(&arguments, "tv: the energy is inf");
     write("proj.npy", ArrayD::zeros(vec![3, 32]));
-    fails(&arguments, "sums to 0");
+    PROGRAM.fails(&arguments, "sums to 0");
     write("proj.npy", ArrayD::from_elem(vec![3, 32], f64::NAN));
-    fails(&arguments, "NaN");
+    PROGRAM.fails(&arguments, "NaN");
     write("proj.npy", ArrayD::from_shape_fn(vec![3, 32], |i| (i[0] as f64 + i[1] as f64).sin()));
-    succeeds(&arguments, &folder("consistent"));
+    PROGRAM.succeeds(&arguments, &PROGRAM.folder("consistent"));
     write("h.npy", ArrayD::zeros(vec![32]));
-    fails(&arguments, "fbp: the data lead to values that are not finite");
+    PROGRAM.fails(&arguments, "fbp: the data lead to values that are not finite");
     write("h.npy", ArrayD::from_elem(vec![32], f64::INFINITY));
-    fails(&arguments, "scan: a value that is not finite");
+    PROGRAM.fails(&arguments, "scan: a value that is not finite");
     write("h.npy", samples(31, |i| i as f64));
-    fails(&arguments, "the reference spectrum has 31 samples");
+    PROGRAM.fails(&arguments, "the reference spectrum has 31 samples");
     write("h.npy", ArrayD::zeros(vec![32, 1]));
-    fails(&arguments, "`h` has the shape [32, 1]");
+    PROGRAM.fails(&arguments, "`h` has the shape [32, 1]");
     write("h.npy", samples(32, |i| i as f64));
     write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0]]).into_dyn());
-    fails(&arguments, "1 rows of gradients");
+    PROGRAM.fails(&arguments, "1 rows of gradients");
     write("fgrad.npy", arr2(&[[9.0, 0.0, 5.0], [0.0, 9.0, 5.0]]).into_dyn());
     write("B.npy", samples(32, |i| (i * i) as f64));
-    fails(&arguments, "evenly spaced");
+    PROGRAM.fails(&arguments, "evenly spaced");
 }
 
 #[test]
 fn what_cannot_be_written_is_said_before_the_work() {
-    let file = folder("occupied").join("file");
+    let file = PROGRAM.folder("occupied").join("file");
     fs::write(&file, "x").unwrap();
     fs::create_dir_all(file.with_file_name("out/tv.npy")).unwrap();
     let out = file.with_file_name("out");
     for (folder, named) in [(&file, &file), (&file.join("inside"), &file.join("inside")), (&out, &out.join("tv.npy"))] {
-        let output = run(&SMALL, folder);
+        let output = PROGRAM.run(&SMALL, folder);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && output.stdout.is_empty());
         assert!(text.starts_with(&format!("error: cannot write to {}: ", named.display())), "{text}");
@@ -270,7 +235,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_is_tried_before_the_work() {
-    let output = run(&SMALL, Path::new("/proc"));
+    let output = PROGRAM.run(&SMALL, Path::new("/proc"));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && output.stdout.is_empty());
     assert!(text.starts_with("error: cannot write to /proc: "), "{text}");
@@ -278,8 +243,8 @@ fn a_folder_is_tried_before_the_work() {
 
 #[test]
 fn a_failure_leaves_no_folders() {
-    let here = folder("unused");
-    let output = run(&["--shape", "2x2x2"], &here.join("a").join("b"));
+    let here = PROGRAM.folder("unused");
+    let output = PROGRAM.run(&["--shape", "2x2x2"], &here.join("a").join("b"));
     assert!(!output.status.success() && fs::read_dir(&here).unwrap().next().is_none());
 }
 
@@ -287,16 +252,17 @@ fn a_failure_leaves_no_folders() {
 #[cfg(target_os = "linux")]
 #[test]
 fn results_do_not_depend_on_who_listens() {
-    let out = folder("unheard");
+    let path = PROGRAM.path;
+    let out = PROGRAM.folder("unheard");
     let arguments = format!("--backend numpyish --method fbp --out {} {}", out.display(), SMALL.join(" "));
     for (line, status, why) in [
-        (format!("{PROGRAM} {arguments} | head -1; exit ${{PIPESTATUS[0]}}"), 0, ""),
-        (format!("{PROGRAM} {arguments} | true; exit ${{PIPESTATUS[0]}}"), 0, ""),
-        (format!("{PROGRAM} {arguments} >&-"), 0, ""),
-        (format!("{PROGRAM} {arguments} >&- 2>&- <&-"), 0, ""),
-        (format!("{PROGRAM} {arguments} 2>/dev/full"), 0, ""),
-        (format!("{PROGRAM} {arguments} >/dev/full"), 1, "standard output"),
-        (format!("{PROGRAM} {arguments} >/dev/full 2>/dev/full"), 1, ""),
+        (format!("{path} {arguments} | head -1; exit ${{PIPESTATUS[0]}}"), 0, ""),
+        (format!("{path} {arguments} | true; exit ${{PIPESTATUS[0]}}"), 0, ""),
+        (format!("{path} {arguments} >&-"), 0, ""),
+        (format!("{path} {arguments} >&- 2>&- <&-"), 0, ""),
+        (format!("{path} {arguments} 2>/dev/full"), 0, ""),
+        (format!("{path} {arguments} >/dev/full"), 1, "standard output"),
+        (format!("{path} {arguments} >/dev/full 2>/dev/full"), 1, ""),
     ] {
         let _ = fs::remove_file(out.join("fbp.npy"));
         let output = Command::new("bash").args(["-c", &line]).output().unwrap();
@@ -306,10 +272,10 @@ fn results_do_not_depend_on_who_listens() {
         assert!(out.join("fbp.npy").exists(), "{line}");
     }
     for (line, status) in [
-        (format!("{PROGRAM} --help >/dev/full"), 1),
-        (format!("{PROGRAM} --help | true; exit ${{PIPESTATUS[0]}}"), 0),
-        (format!("{PROGRAM} --speed 2>/dev/full"), 2),
-        (format!("{PROGRAM} --data missing 2>/dev/full"), 1),
+        (format!("{path} --help >/dev/full"), 1),
+        (format!("{path} --help | true; exit ${{PIPESTATUS[0]}}"), 0),
+        (format!("{path} --speed 2>/dev/full"), 2),
+        (format!("{path} --data missing 2>/dev/full"), 1),
     ] {
         let output = Command::new("bash").args(["-c", &line]).output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -319,19 +285,19 @@ fn results_do_not_depend_on_who_listens() {
 #[cfg(unix)]
 #[test]
 fn pipes_and_devices_are_no_data() {
-    let pipe = folder("pipe").join("data.npz");
+    let pipe = PROGRAM.folder("pipe").join("data.npz");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let pipe = pipe.to_str().unwrap();
     for path in [pipe, "/dev/zero", "/dev/null"] {
-        fails(&["--data", path], &format!("{path}: not a regular file"));
-        fails(&["--reference", path], &format!("{path}: not a regular file"));
+        PROGRAM.fails(&["--data", path], &format!("{path}: not a regular file"));
+        PROGRAM.fails(&["--reference", path], &format!("{path}: not a regular file"));
     }
 }
 
 /// The same numbers in another notation give the same image, bit for bit.
 #[test]
 fn data_are_read_in_every_notation() {
-    let here = folder("notations");
+    let here = PROGRAM.folder("notations");
     let measured = Npz::open(data("pyepri_fbp2d_small")).unwrap();
     // version 3.0, big-endian, in Fortran's order, with white space of its own
     let write = |name: &str| {
@@ -345,8 +311,8 @@ fn data_are_read_in_every_notation() {
     };
     ["proj", "B", "h", "fgrad"].iter().for_each(|name| write(name));
     let image = |data: &str, out: &str| {
-        let out = folder(out);
-        succeeds(&["--data", data, "--method", "fbp", "--shape", "24x24", "--delta", "0.02"], &out);
+        let out = PROGRAM.folder(out);
+        PROGRAM.succeeds(&["--data", data, "--method", "fbp", "--shape", "24x24", "--delta", "0.02"], &out);
         fs::read(out.join("fbp.npy")).unwrap()
     };
     let expected = image(&data("pyepri_fbp2d_small"), "notation_c");

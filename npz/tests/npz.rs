@@ -2,7 +2,7 @@
 
 mod common;
 
-use backends_epr::npz::{Npz, encode};
+use backends_npz::{Npz, encode};
 use common::{Member, archive, crc, folder, npy, raw_archive, small, stored};
 use ndarray::array;
 use std::{fs, path::Path, process::Command};

@@ -1,8 +1,9 @@
 //! Named arrays in an `.npz` file, or as `.npy` files in a folder.
 
-pub use crate::npy::{Written, decode, encode};
+mod npy;
 
-use crate::npy;
+pub use npy::{Written, decode, encode};
+
 use ndarray::{ArrayD, Ix1, Ix2};
 use std::{
     collections::BTreeMap,

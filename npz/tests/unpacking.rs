@@ -2,7 +2,7 @@
 
 mod common;
 
-use backends_epr::npz::Npz;
+use backends_npz::Npz;
 use common::{Member, alone, crc, folder, npy, raw_archive, small, stored};
 use flate2::{Compress, Compression, FlushCompress};
 use std::fs;

@@ -1,5 +1,6 @@
 //! What the program says while it works.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use std::{fmt::Display, io, io::Write};
 
 /// Lines on standard output. Whoever reads them may be gone, or the disk full: the work goes on, and its results are
@@ -32,4 +33,11 @@ impl Console {
 /// Says why there is no result. Where there is no standard error either, the exit status says that much.
 pub fn complain(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
+}
+
+/// A bar on the terminal, where there is one.
+pub fn progress(name: &'static str, steps: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+    ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
 }

@@ -3,7 +3,7 @@
 
 mod header;
 
-use backends::f16;
+use half::f16;
 use header::Header;
 use ndarray::{ArrayD, ArrayRef, IxDyn, ShapeBuilder};
 use std::io::{Error, ErrorKind, Read, Result};

@@ -8,7 +8,9 @@ use std::{
 
 /// A file to be written.
 pub struct File {
-    pub name: &'static str,
+    /// Its name in the folder.
+    pub name: String,
+    /// What is in it.
     pub bytes: Vec<u8>,
 }
 
@@ -25,7 +27,7 @@ fn explain(path: &Path, e: &io::Error) -> io::Error {
 
 impl Output {
     /// Makes the folder if need be and tries to write into it, which is to be known before hours of work, not after.
-    pub fn prepare(folder: &Path, names: &[&str]) -> io::Result<Output> {
+    pub fn prepare(folder: &Path, names: &[String]) -> io::Result<Output> {
         let absent = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
         let made = absent.map(Path::to_owned).collect();
         let output = Output { folder: folder.to_owned(), made };
@@ -40,9 +42,9 @@ impl Output {
 
     /// Writes the files: under other names first, so that a full disk leaves no half result.
     pub fn write(&self, files: &[File]) -> io::Result<()> {
-        let to = |file: &File| self.folder.join(file.name);
+        let to = |file: &File| self.folder.join(&file.name);
         let wait =
-            |file: &File| Waiting::write(&self.folder, file.name, &file.bytes).map_err(|e| explain(&to(file), &e));
+            |file: &File| Waiting::write(&self.folder, &file.name, &file.bytes).map_err(|e| explain(&to(file), &e));
         let waiting = files.iter().map(wait).collect::<io::Result<Vec<_>>>()?;
         waiting
             .iter()

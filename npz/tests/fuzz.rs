@@ -1,11 +1,11 @@
 //! Damaged `.npy` and `.npz` files: no panic, no hang, no memory for what a file cannot hold.
 //!
-//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-epr --test fuzz` looks for
+//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz` looks for
 //! that long, at other damage.
 
 mod common;
 
-use backends_epr::npz::{Npz, decode};
+use backends_npz::{Npz, decode};
 use common::{alone, archive, npy};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

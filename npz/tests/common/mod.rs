@@ -1,7 +1,7 @@
 //! Archives that no library would write, and how much memory reading them takes.
 #![allow(dead_code, reason = "no test uses all of it")]
 
-use backends_epr::npz::encode;
+use backends_npz::encode;
 use flate2::Crc;
 use ndarray::array;
 use peak_alloc::PeakAlloc;

@@ -1,0 +1,7 @@
+//! What the example programs share: the choice of a backend, pictures, files of results, and what is said meanwhile.
+
+pub mod console;
+pub mod figure;
+pub mod library;
+pub mod output;
+pub mod trial;
