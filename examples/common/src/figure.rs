@@ -173,13 +173,18 @@ fn name(area: &Area<'_>, name: &str, at: [u32; 2], turned: FontTransform) -> Res
 fn paint(root: &Area<'_>, chart: &Chart<'_, '_>, color: impl Fn(f64, f64) -> RGBColor) -> Result<(), Box<dyn Error>> {
     let (columns, rows) = chart.plotting_area().get_pixel_range();
     let part = |at: i32, of: i32| (f64::from(at) + 0.5) / f64::from(of);
+    let mut pixels = Vec::new();
     for y in rows.clone() {
         for x in columns.clone() {
             let across = part(x - columns.start, columns.end - columns.start);
             let up = part(rows.end - 1 - y, rows.end - rows.start);
-            root.draw_pixel((x, y), &color(across, up))?;
+            let RGBColor(r, g, b) = color(across, up);
+            pixels.extend([r, g, b]);
         }
     }
+    let size = ((columns.end - columns.start) as u32, (rows.end - rows.start) as u32);
+    let pixels = BitMapElement::with_owned_buffer((columns.start, rows.start), size, pixels);
+    root.draw(&pixels.expect("three bytes for each pixel"))?;
     let frame = [(columns.start, rows.start), (columns.end, rows.end)];
     root.draw(&Rectangle::new(frame, INK.stroke_width(1)))?;
     Ok(())
