@@ -1,7 +1,7 @@
 //! `backend_my_ops! { .. }`: the trait of a user's table for backends that are not of the base table.
 
 use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input};
-use op_table::{Model, Report, Role, Source, check, parse};
+use op_table::{Model, Report, Role, SourceFile, check, parse};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
@@ -29,8 +29,8 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
 }
 
 /// The table, whose own call reports what is wrong with it.
-fn user_table(rows: &LitStr) -> Source {
-    Source { name: "the table of the trait".into(), text: rows.value() }
+fn user_table(rows: &LitStr) -> SourceFile {
+    SourceFile { name: "the table of the trait".into(), text: rows.value() }
 }
 
 /// The trait of the rows for the overlay or the enum of the call.
@@ -54,7 +54,7 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
 }
 
 /// The trait for the backend of an overlay. Where the table has mistakes no row is inherited.
-fn overlay(input: &Input, table: &Source, is_right: bool) -> Result<TokenStream, TokenStream> {
+fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStream, TokenStream> {
     let (source, path) = input.read()?;
     let (mut report, mut unsaid) = (Report::default(), Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -84,7 +84,7 @@ fn overlay(input: &Input, table: &Source, is_right: bool) -> Result<TokenStream,
 }
 
 /// Checks what the overlay says: what its rows are made of was checked where they are.
-fn settle(source: &Source, model: &mut Model, report: &mut Report, is_right: bool) {
+fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {
         model.ops.iter_mut().for_each(|op| op.own = false);
         check(source, model, report);

@@ -73,7 +73,7 @@ enum As {
 
 /// The expansion as Rust, and the errors in it.
 fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>), String> {
-    let source = Source { name: "t.toml".into(), text: table.into() };
+    let source = SourceFile { name: "t.toml".into(), text: table.into() };
     let input: Input = match role {
         As::Base => syn::parse_quote!(root = crate, table = "t.toml"),
         As::User => syn::parse_quote!(root = backends, base = #base, table = "t.toml", trait = Ops),

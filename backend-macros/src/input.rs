@@ -1,6 +1,6 @@
 //! The arguments of the macros.
 
-use op_table::Source;
+use op_table::SourceFile;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{
@@ -147,7 +147,7 @@ impl Input {
     }
 
     /// The overlay, or else the table, and its absolute path.
-    pub fn read(&self) -> Result<(Source, String), TokenStream> {
+    pub fn read(&self) -> Result<(SourceFile, String), TokenStream> {
         let file = self.overlay.as_ref().or(self.table.as_ref());
         let none =
             || syn::Error::new(Span::call_site(), "give `table = \"..\"` or `overlay = \"..\"`").into_compile_error();
@@ -155,11 +155,11 @@ impl Input {
     }
 
     /// A file and its absolute path; paths are relative to the `Cargo.toml` of the crate that calls.
-    pub fn read_file(file: &LitStr) -> Result<(Source, String), TokenStream> {
+    pub fn read_file(file: &LitStr) -> Result<(SourceFile, String), TokenStream> {
         let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
         let path = std::path::Path::new(&folder).join(file.value());
         let text = std::fs::read_to_string(&path).map_err(|e| fail(file.span(), format!("{}: {e}", file.value())))?;
-        Ok((Source { name: file.value(), text }, path.to_string_lossy().into_owned()))
+        Ok((SourceFile { name: file.value(), text }, path.to_string_lossy().into_owned()))
     }
 }

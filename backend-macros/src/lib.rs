@@ -18,7 +18,7 @@ mod tests;
 use expand::Expand;
 use input::Input;
 use op_table::{
-    Model, Report, Role, Source, check,
+    Model, Report, Role, SourceFile, check,
     model::{self, Map},
     parse,
 };
@@ -49,7 +49,7 @@ pub fn expr(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
     if let Some(base) = &input.base {
-        let source = Source { name: "ops.toml of backends".into(), text: base.value() };
+        let source = SourceFile { name: "ops.toml of backends".into(), text: base.value() };
         parse(&source, Role::Context, &mut model, report);
     }
     model
@@ -101,7 +101,7 @@ fn expand_table(input: &Input) -> Result<TokenStream, TokenStream> {
     expand_source(input, &source, &path)
 }
 
-fn expand_source(input: &Input, source: &Source, path: &str) -> Result<TokenStream, TokenStream> {
+fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<TokenStream, TokenStream> {
     let mut report = Report::default();
     let mut model = base_model(input, &mut report);
     let is_overlay = input.overlay.is_some();
@@ -160,7 +160,7 @@ fn inherit(model: &mut Model, new: &model::Backend) {
 
 /// Reports the ops that a new column lacks as one mistake at its header; `partial = true` in the call allows them to be
 /// missing.
-fn complete(source: &Source, model: &Model, column: &model::Backend, report: &mut Report) {
+fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report: &mut Report) {
     let missing: Vec<&str> =
         model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();
     if !missing.is_empty() {

@@ -6,7 +6,7 @@ use std::path::Path;
 const SMALL: &str = include_str!("../../op-table/testdata/small.toml");
 
 fn expand(text: &str) -> Result<TokenStream, String> {
-    let source = Source { name: "ops.toml".into(), text: text.into() };
+    let source = SourceFile { name: "ops.toml".into(), text: text.into() };
     let input: Input = syn::parse_quote!(root = crate, table = "ops.toml");
     expand_source(&input, &source, "ops.toml").map_err(|errors| errors.to_string())
 }
@@ -48,7 +48,7 @@ fn one_row_gives_everything() {
         assert!(!before.contains(wanted), "there before the row: {wanted}");
     }
     let mut model = Model::default();
-    parse(&Source { name: "ops.toml".into(), text: table }, Role::Context, &mut model, &mut Report::default());
+    parse(&SourceFile { name: "ops.toml".into(), text: table }, Role::Context, &mut model, &mut Report::default());
     let input: Input = syn::parse_quote!(root = backends, backend = Numpyish::new(), type = Numpyish);
     let tests = conformance::tests(&input, &model, &Default::default()).to_string();
     for wanted in ["mod square", "fn complex64 ()", "check (& ROW , DType :: Complex64)"] {

@@ -21,6 +21,6 @@ mod toml_view;
 pub use check::check;
 pub use model::Model;
 pub use parse::{Role, parse};
-pub use report::{Mistake, Report, Source, did_you_mean};
+pub use report::{Mistake, Report, SourceFile, did_you_mean};
 pub use samples::{INDICES, SAMPLES};
 pub use text::{Span, Text};

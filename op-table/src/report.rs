@@ -4,7 +4,7 @@ use crate::text::Span;
 use std::fmt::Write;
 
 /// The text of one table, and the name it is reported under.
-pub struct Source {
+pub struct SourceFile {
     /// The name of the file.
     pub name: String,
     /// What is in it.
@@ -41,7 +41,7 @@ impl Report {
     /// Adds `NAME:LINE:COL: message`, the line, a caret under `span`, and `help`.
     pub fn at(
         &mut self,
-        source: &Source,
+        source: &SourceFile,
         span: Span,
         message: impl std::fmt::Display,
         help: impl Into<Option<String>>,
@@ -74,7 +74,7 @@ impl Report {
     }
 
     /// Adds a mistake.
-    pub fn add(&mut self, source: &Source, mistake: Mistake) {
+    pub fn add(&mut self, source: &SourceFile, mistake: Mistake) {
         self.at(source, mistake.span, mistake.message, mistake.help);
     }
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_mistake_has_its_line_and_caret() {
-        let source = Source { name: "t.toml".into(), text: "[op.a]\ngroop = 1\n".into() };
+        let source = SourceFile { name: "t.toml".into(), text: "[op.a]\ngroop = 1\n".into() };
         let mut report = Report::default();
         report.at(&source, 7..12, "unknown key", Some("did you mean `group`?".into()));
         let text = report.into_texts().concat();

@@ -1,7 +1,7 @@
 //! A TOML table as plain data with places: what `parse` reads.
 
 use crate::{
-    report::{Report, Source},
+    report::{Report, SourceFile},
     text::{Span, Text},
 };
 use toml::{
@@ -34,7 +34,7 @@ impl Value {
 
 /// Reads a table. What is no TOML is reported, once for each section, and then nothing that may only follow from it; the
 /// rest is read all the same.
-pub fn read(source: &Source, report: &mut Report) -> Table {
+pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let sections: Vec<usize> = source.text.match_indices("\n[").map(|(i, _)| i).collect();
     let mut reported = None;

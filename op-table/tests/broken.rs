@@ -3,7 +3,7 @@
 //! `testdata/broken.txt` has an entry for each: the table it is made of, what is replaced by what, and the error. With
 //! `UPDATE=1` the errors are written anew; git shows what changed.
 
-use op_table::{Model, Report, Role, Source, check, parse};
+use op_table::{Model, Report, Role, SourceFile, check, parse};
 use std::{fmt::Write, path::Path};
 
 const BASE: &str = include_str!("../testdata/small.toml");
@@ -19,10 +19,10 @@ fn errors(of: &str, table: &str) -> Vec<String> {
         other => panic!("{other}"),
     };
     if of != "base" {
-        let base = Source { name: "base.toml".into(), text: BASE.into() };
+        let base = SourceFile { name: "base.toml".into(), text: BASE.into() };
         parse(&base, Role::Context, &mut model, &mut report);
     }
-    let source = Source { name: format!("{of}.toml"), text: table.into() };
+    let source = SourceFile { name: format!("{of}.toml"), text: table.into() };
     parse(&source, role, &mut model, &mut report);
     check(&source, &mut model, &mut report);
     report.into_texts()

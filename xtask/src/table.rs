@@ -2,7 +2,7 @@
 
 use crate::run::{Outcome, root};
 use op_table::{
-    INDICES, Model, Report, Role, SAMPLES, Source, check,
+    INDICES, Model, Report, Role, SAMPLES, SourceFile, check,
     model::{Kind, Op, Out, Param},
     parse,
 };
@@ -39,7 +39,7 @@ pub fn task(args: &[String]) -> Outcome {
 pub fn read(table: Option<&Path>) -> Result<Model, String> {
     let source = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
-        Ok::<_, String>(Source { name: path.display().to_string(), text })
+        Ok::<_, String>(SourceFile { name: path.display().to_string(), text })
     };
     let (mut model, mut report) = (Model::default(), Report::default());
     let base = source(&root().join("ops.toml"))?;

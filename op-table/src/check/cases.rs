@@ -2,13 +2,13 @@
 
 use crate::{
     model::{Elem, Kind, Model, Op, Param},
-    report::{Report, Source, did_you_mean},
+    report::{Report, SourceFile, did_you_mean},
     samples::{INDICES, SAMPLES, is_sample},
     text::Text,
 };
 
 /// Reports cases that are no calls of their rows.
-pub(super) fn cases(source: &Source, model: &mut Model, report: &mut Report) {
+pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own && op.params_are_whole) {
         for case in op.cases.iter().chain(&op.facts.raises).flatten() {

@@ -3,12 +3,12 @@
 use crate::{
     expr::compose,
     model::{Map, Model, Op},
-    report::{Report, Source},
+    report::{Report, SourceFile},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A composition that is made of itself, over any number of rows, would never end.
-pub(super) fn circles(source: &Source, model: &mut Model, report: &mut Report) {
+pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut found = BTreeSet::new();
     for backend in &model.backends {
         let composed = |op: &Op| match op.maps.get(&backend.name) {

@@ -9,12 +9,12 @@ use crate::{
     expr::{compose, each},
     fold,
     model::{Map, Model, Op},
-    report::{Mistake, Report, Source},
+    report::{Mistake, Report, SourceFile},
 };
 
 /// Checks every row, and settles what the parts of its expressions are. Mistakes of the rows that are read are reported;
 /// those of the base table are none.
-pub fn check(source: &Source, model: &mut Model, report: &mut Report) {
+pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     for index in 0..model.ops.len() {
         let mut maps = std::mem::take(&mut model.ops[index].maps);
         let op = &model.ops[index];

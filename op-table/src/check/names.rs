@@ -2,7 +2,7 @@
 
 use crate::{
     model::{Model, camel},
-    report::{Report, Source, did_you_mean},
+    report::{Report, SourceFile, did_you_mean},
 };
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
 const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 
 /// Reports names of ops, options, groups and words that clash.
-pub(super) fn names(source: &Source, model: &mut Model, report: &mut Report) {
+pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let before = report.len();
     let mut types: BTreeMap<String, &str> = BTreeMap::new();
     let mut broken = Vec::new();

@@ -12,7 +12,7 @@ mod vocabulary;
 use crate::{
     model::Model,
     names::{NAME_RULE, is_name},
-    report::{Report, Source, did_you_mean},
+    report::{Report, SourceFile, did_you_mean},
     text::{Span, Text},
     toml_view::{Table, Value, sections},
 };
@@ -32,7 +32,7 @@ pub enum Role {
 }
 
 /// Adds a table to the model.
-pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report) {
+pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Report) {
     let table = crate::toml_view::read(source, report);
     let has_base = !model.dtypes.is_empty();
     let mut parser = Parser { source, role, has_base, row_is_lost: false, model, report };
@@ -92,7 +92,7 @@ pub fn parse(source: &Source, role: Role, model: &mut Model, report: &mut Report
 }
 
 struct Parser<'a> {
-    source: &'a Source,
+    source: &'a SourceFile,
     role: Role,
     /// Whether the table is read on top of a base table.
     has_base: bool,
