@@ -1,35 +1,11 @@
 //! The ops of `MyOps` on a backend of another crate: what it has a function for or can compose, and what it lacks.
 
 use backends::prelude::*;
+use bare::Bare;
 use demo_ops::{MyOps, backend_my_ops};
 
-/// It computes next to nothing.
-#[derive(Clone, Debug)]
-struct Bare;
-
-impl Arrays for Bare {
-    type Array<T: Element> = HostArray<T>;
-
-    const NAME: &'static str = "bare";
-
-    fn to_ndarray<T: Element>(&self, x: &HostArray<T>) -> Result<HostArray<T>> {
-        Ok(x.clone())
-    }
-
-    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<HostArray<T>> {
-        Ok(x)
-    }
-
-    fn device(&self) -> String {
-        "cpu".into()
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn seed(&self, _seed: u64) {}
-}
+#[path = "../../tests/ui/shared/bare.rs"]
+mod bare;
 
 /// Its functions.
 mod kernels {

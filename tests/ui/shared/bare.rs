@@ -1,0 +1,30 @@
+//! The least that a backend has: arrays of the host, and no op.
+
+use backends::prelude::*;
+
+#[derive(Clone, Debug)]
+pub struct Bare;
+
+impl Arrays for Bare {
+    type Array<T: Element> = HostArray<T>;
+
+    const NAME: &'static str = "bare";
+
+    fn to_ndarray<T: Element>(&self, x: &HostArray<T>) -> Result<HostArray<T>> {
+        Ok(x.clone())
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<HostArray<T>> {
+        Ok(x)
+    }
+
+    fn device(&self) -> String {
+        "cpu".into()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn seed(&self, _seed: u64) {}
+}
