@@ -1,6 +1,6 @@
 //! The rows of `my_ops.toml` on libtorch, against NumPy.
 
-use backends::prelude::*;
+use backends::{prelude::*, runtime::available};
 use demo_ops::*;
 
 backends::conformance! {
@@ -8,12 +8,27 @@ backends::conformance! {
     backend = Torch::cpu(), type = Torch
 }
 
-/// Rows that say nothing of libtorch run over the memory of its tensors, in any layout, with the CPU backend's bits; what they are given
-/// stays as it is.
+/// As on libtorch's GPUs: what has no op of libtorch goes to the host and back.
+mod copying {
+    use super::*;
+
+    backends::conformance! {
+        table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
+        backend = Torch::cpu().map(Torch::copying), type = Torch
+    }
+}
+
+/// Rows that say nothing of libtorch run over the memory of its tensors, or copies of it, in any layout, with the CPU backend's bits; what
+/// they are given stays as it is.
 #[test]
 fn rows_of_expressions_alone() {
-    use backends::runtime::available;
     let Some(b) = available("torch", Torch::cpu()) else { return };
+    expressions_alone(&b, |x| x);
+    expressions_alone(&b.copying(), |x| x.as_standard_layout().into_owned().into_shared());
+}
+
+/// `read` gives an array as the loops read it: their sums have the order of memory.
+fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>) {
     let host = Numpyish::new();
     for op in ["blend", "quantize", "power_mean", "xor_over"] {
         let op = MY_OPS_OPS.iter().find(|info| info.name == op).unwrap();
@@ -25,7 +40,7 @@ fn rows_of_expressions_alone() {
     let x = host.random_normal::<f64>([40, 50]).unwrap();
     let (cpu, there) = (host.permute_dims(&x, ..).unwrap(), b.permute_dims(&b.from_ndarray(x).unwrap(), ..).unwrap());
     let part = |low: isize| [Slice::ALL, Slice::from(low..).step(2)];
-    let (cpu, there) = (host.getitem(&cpu, part(3)).unwrap(), b.getitem(&there, part(3)).unwrap());
+    let (cpu, there) = (read(host.getitem(&cpu, part(3)).unwrap()), b.getitem(&there, part(3)).unwrap());
     let before = b.to_ndarray(&there).unwrap();
     let same = |got: &<Torch as Arrays>::Array<f64>, expected: &HostArray<f64>| {
         assert_eq!(&b.to_ndarray(got).unwrap(), expected)
@@ -49,4 +64,64 @@ fn rows_of_expressions_alone() {
     let why = b.blend(&b.zeros::<bool>([3]).unwrap(), &b.zeros::<f64>([2]).unwrap(), 1.0).unwrap_err();
     let cpu_why = host.blend(&host.zeros::<bool>([3]).unwrap(), &host.zeros::<f64>([2]).unwrap(), 1.0).unwrap_err();
     assert_eq!(why, cpu_why);
+}
+
+/// The result of such a row takes the memory of an array that was given by value, if nothing else uses it.
+#[test]
+fn tensors_given_by_value_are_written_over() {
+    let Some(b) = available("torch", Torch::cpu()) else { return };
+    let n = 50_000;
+    let start = |x: &<Torch as Arrays>::Array<f64>| x.view().unwrap().as_ptr();
+    let new = |first: f64| b.linspace(first, 2.0, n).unwrap();
+    let (mask, other) = (b.less(&new(1.0), 1.5).unwrap(), new(0.5));
+    let expected = b.to_ndarray(&b.blend(&mask, &new(1.0), &other).unwrap()).unwrap();
+    let same = |got: &<Torch as Arrays>::Array<f64>| assert_eq!(b.to_ndarray(got).unwrap(), expected);
+
+    let x = new(1.0);
+    let here = start(&x);
+    let blended = b.blend(&mask, x, &other).unwrap();
+    same(&blended);
+    assert_eq!(start(&blended), here);
+    // the second operand; and of two the first
+    let (x, second) = (new(1.0), b.add(&other, 0.0).unwrap());
+    let (first, here) = (start(&x), start(&second));
+    let blended = b.blend(&mask, &x, second).unwrap();
+    same(&blended);
+    assert_eq!(start(&blended), here);
+    let blended = b.blend(&mask, x, b.add(&other, 0.0).unwrap()).unwrap();
+    same(&blended);
+    assert_eq!(start(&blended), first);
+    // an operand that is repeated, in memory of its own
+    let (x, row) = (b.reshape(new(1.0), [2, n / 2]).unwrap(), b.linspace(0.0, 1.0, n / 2).unwrap());
+    let mask2 = b.reshape(&mask, [2, n / 2]).unwrap();
+    let by_reference = b.to_ndarray(&b.blend(&mask2, &x, &row).unwrap()).unwrap();
+    let here = start(&x);
+    let blended = b.blend(&mask2, x, &row).unwrap();
+    assert_eq!((start(&blended), b.to_ndarray(&blended).unwrap()), (here, by_reference));
+
+    // what another handle, a view or the owner of the memory shows stays
+    let x = new(1.0);
+    let handle = x.clone();
+    let blended = b.blend(&mask, x, &other).unwrap();
+    assert!(start(&blended) != start(&handle) && b.item(b.max(&handle, ..).unwrap()).unwrap() == 2.0);
+    let view = b.getitem(&handle, [Slice::from(1..)]).unwrap();
+    let before = b.to_ndarray(&view).unwrap();
+    same(&b.blend(&mask, handle, &other).unwrap());
+    assert_eq!(b.to_ndarray(&view).unwrap(), before);
+    let theirs = Numpyish::new().linspace(1.0, 2.0, n).unwrap();
+    same(&b.blend(&mask, b.from_ndarray(theirs.clone()).unwrap(), &other).unwrap());
+    assert_eq!((theirs[[0]], theirs[[n - 1]]), (1.0, 2.0));
+    // repeated elements, a result of another shape or dtype: new memory
+    let one = b.broadcast_to(b.asarray([1.5]).unwrap(), [n]).unwrap();
+    assert_eq!(b.shape(&b.blend(&mask, one, &other).unwrap()), [n]);
+    assert_eq!(b.shape(&b.blend(&mask2, row, 0.5).unwrap()), [2, n / 2]);
+    let words = b.quantize_with::<i64, _>(new(1.0), QuantizeOptions::new().step(0.5)).unwrap();
+    assert_eq!((b.item(b.max(&words, ..).unwrap()).unwrap(), b.item(b.min(&words, ..).unwrap()).unwrap()), (4, 2));
+    // copies of what is not on the host
+    let elsewhere = b.clone().copying();
+    let x = new(1.0);
+    let (handle, here) = (x.clone(), start(&x));
+    let blended = elsewhere.blend(&mask, x, &other).unwrap();
+    same(&blended);
+    assert!(start(&blended) != here && elsewhere.item(elsewhere.max(handle, ..).unwrap()).unwrap() == 2.0);
 }

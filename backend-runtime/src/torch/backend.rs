@@ -17,6 +17,8 @@ use std::fmt;
 pub struct Torch {
     /// -1 is the CPU, else the number of the GPU.
     pub(super) index: i32,
+    /// Whether loops of the CPU read and write its tensors in place.
+    pub(super) in_place: bool,
     /// The CPU backend: it has the random stream, and computes what is made on the host.
     pub(super) host: Numpyish,
 }
@@ -33,7 +35,7 @@ impl Torch {
             return Err(Error::unavailable(Torch::NAME, format!("no device {device}: {why}")));
         }
         let (seed, _) = Stream::from_entropy().take(0);
-        Ok(Torch { index, host: Numpyish::seeded(seed) })
+        Ok(Torch { index, in_place: index < 0, host: Numpyish::seeded(seed) })
     }
 
     /// libtorch on the CPU.
@@ -45,6 +47,19 @@ impl Torch {
     #[must_use]
     pub fn seeded(self, seed: u64) -> Torch {
         Torch { host: Numpyish::seeded(seed), ..self }
+    }
+
+    /// The same device, whose tensors are taken for a GPU's: loops of the CPU do not touch their memory, but copy to it and from it. For
+    /// tests of that, on machines without a GPU.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn copying(self) -> Torch {
+        Torch { in_place: false, ..self }
+    }
+
+    /// Whether loops of the CPU read and write its tensors in place.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.in_place
     }
 
     /// The CPU backend, for what is computed on the host.
@@ -95,7 +110,7 @@ impl Arrays for Torch {
     }
 
     fn host_view<'a, T: Element>(&self, x: &'a TorchArray<T>) -> Option<HostView<'a, T>> {
-        if self.index < 0 { x.host_view() } else { None }
+        if self.in_place { x.host_view() } else { None }
     }
 
     fn is_alone<T: Element>(&self, x: &mut TorchArray<T>) -> bool {

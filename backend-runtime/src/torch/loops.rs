@@ -1,17 +1,32 @@
 //! Rows of expressions that have no op of libtorch: the loops of [`Numpyish`](crate::numpyish::Numpyish) over the memory of tensors on
-//! the host. The result is an array of its own, which becomes a tensor without a copy; nothing is written into a tensor.
+//! the host. The result is written over a tensor that was given by value, where nothing else uses its memory, or is an array of its
+//! own, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied back.
 
-use super::{Operand, Torch, TorchArray, array::from_host, tensor::device_name};
+use super::{
+    Operand, Torch, TorchArray,
+    array::{from_host, to_host},
+    tensor::{Tensor, device_name},
+};
 use crate::{
-    Axes, Each, EachOf, EachSource, Element, Error, FoldSource, Result,
+    Axes, Each, EachOf, EachSource, Element, Error, FoldSource, HostArray, Result,
     numpyish::{
         kernel::{Kernel, kernel, kernel_of},
-        raw::View,
+        raw::{self, View},
         reduction::fold_of,
+        run::run_over,
         typed::typed,
     },
 };
-use std::ptr;
+use std::{borrow::Cow, ptr};
+
+/// Runs a kernel over operands.
+macro_rules! run {
+    ($b:ident, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
+        $(let $x = OnHost::new($b, F::NAME, &$x)?;)*
+        // SAFETY: the kernel is that of the op over operands of these dtypes.
+        unsafe { run($b, $kernel, ptr::from_ref($f).cast(), [$($x.given::<F::Out>()),*]) }
+    }};
+}
 
 /// Any `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(
@@ -24,9 +39,7 @@ pub fn each1<T: Element, F: Each<1, T> + EachSource>(
     {
         return TorchArray::new(F::NAME, x.tensor().clone());
     }
-    let op = host::<F>(b)?;
-    // SAFETY: the kernel is that of the op over one operand of this dtype.
-    unsafe { run(b, kernel::<1, T, F>(), ptr::from_ref(f).cast(), &[view(op, &x)?]) }
+    run!(b, kernel::<1, T, F>(), f, x: T)
 }
 
 /// Any `each` row with two operands.
@@ -36,10 +49,7 @@ pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     x1: Operand<'_, T>,
     x2: Operand<'_, T>,
 ) -> Result<TorchArray<F::Out>> {
-    let op = host::<F>(b)?;
-    let views = [view(op, &x1)?, view(op, &x2)?];
-    // SAFETY: the kernel is that of the op over two operands of this dtype.
-    unsafe { run(b, kernel::<2, T, F>(), ptr::from_ref(f).cast(), &views) }
+    run!(b, kernel::<2, T, F>(), f, x1: T, x2: T)
 }
 
 /// Any `each` row with three operands.
@@ -50,10 +60,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     x2: Operand<'_, T>,
     x3: Operand<'_, T>,
 ) -> Result<TorchArray<F::Out>> {
-    let op = host::<F>(b)?;
-    let views = [view(op, &x1)?, view(op, &x2)?, view(op, &x3)?];
-    // SAFETY: the kernel is that of the op over three operands of this dtype.
-    unsafe { run(b, kernel::<3, T, F>(), ptr::from_ref(f).cast(), &views) }
+    run!(b, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
 /// Any `each` row with one operand, as a tuple.
@@ -62,9 +69,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     f: &F,
     x: Operand<'_, A>,
 ) -> Result<TorchArray<F::Out>> {
-    let op = host::<F>(b)?;
-    // SAFETY: the kernel is that of the op over an operand of this dtype.
-    unsafe { run(b, kernel_of::<(A,), F>(), ptr::from_ref(f).cast(), &[view(op, &x)?]) }
+    run!(b, kernel_of::<(A,), F>(), f, x: A)
 }
 
 /// Any `each` row with two operands of any dtypes.
@@ -74,10 +79,7 @@ pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     x1: Operand<'_, X>,
     x2: Operand<'_, Y>,
 ) -> Result<TorchArray<F::Out>> {
-    let op = host::<F>(b)?;
-    let views = [view(op, &x1)?, view(op, &x2)?];
-    // SAFETY: the kernel is that of the op over operands of these dtypes.
-    unsafe { run(b, kernel_of::<(X, Y), F>(), ptr::from_ref(f).cast(), &views) }
+    run!(b, kernel_of::<(X, Y), F>(), f, x1: X, x2: Y)
 }
 
 /// Any `each` row with three operands of any dtypes.
@@ -88,10 +90,7 @@ pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachS
     x2: Operand<'_, Y>,
     x3: Operand<'_, Z>,
 ) -> Result<TorchArray<F::Out>> {
-    let op = host::<F>(b)?;
-    let views = [view(op, &x1)?, view(op, &x2)?, view(op, &x3)?];
-    // SAFETY: the kernel is that of the op over operands of these dtypes.
-    unsafe { run(b, kernel_of::<(X, Y, Z), F>(), ptr::from_ref(f).cast(), &views) }
+    run!(b, kernel_of::<(X, Y, Z), F>(), f, x1: X, x2: Y, x3: Z)
 }
 
 /// The reduction of a `fold` row; its result is of the dtype `U`.
@@ -102,55 +101,86 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<TorchArray<U>> {
-    on_host(b, F::NAME)?;
-    let x = view_array(F::NAME, x)?;
-    from_host(typed(fold_of(f, x.into(), U::DTYPE, axis, keepdims))?, b.index())
+    let x = OnHost::of_array(b, F::NAME, x, false)?;
+    from_host(typed(fold_of(f, x.view().into(), U::DTYPE, axis, keepdims))?, b.index())
+        .map_err(|why| why.within(F::NAME))
 }
 
-/// The row's name, on the host.
-fn host<F: EachSource>(b: &Torch) -> Result<&'static str> {
-    on_host(b, F::NAME).map(|()| F::NAME)
+/// An operand where the host's loops can read it.
+enum OnHost<'a, T: Element> {
+    /// The memory of a tensor, and the tensor if it was given by value.
+    InPlace(View<'a>, Option<&'a TorchArray<T>>),
+    /// A copy of what is not on the host.
+    Copy(HostArray<T>),
+    /// One value for all elements.
+    Scalar(&'a T),
 }
 
-/// An error on a GPU, whose memory the host's loops do not reach.
-fn on_host(b: &Torch, op: &'static str) -> Result<()> {
-    if b.index() < 0 {
-        return Ok(());
+impl<'a, T: Element> OnHost<'a, T> {
+    fn new(b: &Torch, op: &'static str, x: &'a Operand<'_, T>) -> Result<Self> {
+        match x {
+            Operand::Array(x) => OnHost::of_array(b, op, x, matches!(x, Cow::Owned(_))),
+            Operand::Scalar(x) => Ok(OnHost::Scalar(x)),
+        }
     }
-    let device = device_name(b.index());
-    let why = format!(
-        "libtorch has no such op, and on {device} no loop of ours: give the row a `torch` column with `aten` or `compose`"
-    );
-    Err(Error::library(op, "torch", why))
+
+    fn of_array(b: &Torch, op: &'static str, x: &'a TorchArray<T>, is_given: bool) -> Result<Self> {
+        let device = x.tensor().device();
+        if device != b.index() {
+            return Err(Error::Device { op, expected: device_name(b.index()), found: device_name(device) });
+        }
+        if !b.is_in_place() {
+            return to_host(x.tensor()).map(OnHost::Copy).map_err(|why| why.within(op));
+        }
+        match x.host_view() {
+            Some(view) => Ok(OnHost::InPlace(view.view(), is_given.then_some(x))),
+            // a tensor of bool whose bytes are none
+            None => Err(x.view().err().map_or_else(|| Error::unsupported(op, "torch"), |why| why.within(op))),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        match self {
+            OnHost::InPlace(view, _) => *view,
+            OnHost::Copy(x) => raw::view(x),
+            OnHost::Scalar(x) => View::scalar(*x),
+        }
+    }
+
+    /// As an operand of an op whose result is of the dtype `U`.
+    fn given<U: Element>(&self) -> Given<'_> {
+        let over = match self {
+            OnHost::InPlace(_, Some(x)) if T::DTYPE == U::DTYPE && x.is_alone() => Some(x.tensor()),
+            _ => None,
+        };
+        Given { view: self.view(), over }
+    }
 }
 
-fn view<'a, T: Element>(op: &'static str, x: &'a Operand<'_, T>) -> Result<View<'a>> {
-    match x {
-        Operand::Array(x) => view_array(op, x),
-        Operand::Scalar(x) => Ok(View::scalar(x)),
-    }
-}
-
-fn view_array<'a, T: Element>(op: &'static str, x: &'a TorchArray<T>) -> Result<View<'a>> {
-    let device = x.tensor().device();
-    if device >= 0 {
-        return Err(Error::Device { op, expected: device_name(-1), found: device_name(device) });
-    }
-    match x.host_view() {
-        Some(view) => Ok(view.view()),
-        // a tensor of bool whose bytes are none
-        None => Err(x.view().err().map_or_else(|| Error::unsupported(op, "torch"), |why| why.within(op))),
-    }
+/// An operand whose dtype is known at run time.
+struct Given<'a> {
+    view: View<'a>,
+    /// The tensor, if the result may be written over its memory.
+    over: Option<&'a Tensor>,
 }
 
 /// # Safety
 /// As for [`numpyish_run`](crate::numpyish::typed::Typed::numpyish_run).
-unsafe fn run<U: Element>(
+unsafe fn run<U: Element, const N: usize>(
     b: &Torch,
     kernel: &'static Kernel,
     op: *const u8,
-    views: &[View<'_>],
+    operands: [Given<'_>; N],
 ) -> Result<TorchArray<U>> {
+    let views = operands.each_ref().map(|operand| operand.view);
+    for Given { view, over } in operands {
+        // SAFETY: the caller's promise; the tensor has the dtype of the result, and nothing else is in its memory.
+        if let Some(tensor) = over
+            && unsafe { run_over(kernel, op, &views, view) }
+        {
+            return TorchArray::new(kernel.name(), tensor.clone());
+        }
+    }
     // SAFETY: the caller's promise.
-    from_host(unsafe { U::numpyish_run(kernel, op, views)? }, b.index())
+    from_host(unsafe { U::numpyish_run(kernel, op, &views)? }, b.index()).map_err(|why| why.within(kernel.name()))
 }

@@ -25,7 +25,7 @@ fn operands_that_do_not_broadcast() {
 fn arrays_of_another_device() {
     let Some(b) = torch() else { return };
     let x = array(&b, vec![1.0, 2.0]);
-    let gpu = Torch { index: 1, host: Numpyish::new() };
+    let gpu = Torch { index: 1, in_place: false, host: Numpyish::new() };
     let error = reduction::sum(&gpu, &x, Axes::All, false).unwrap_err();
     assert_eq!(error, Error::Device { op: "sum", expected: "cuda:1".into(), found: "cpu".into() });
 }

@@ -3,6 +3,7 @@
 mod elementwise;
 mod errors;
 mod loading;
+mod loops;
 mod untrusted;
 
 use super::{Torch, ops};
