@@ -34,10 +34,10 @@ pub use backend_runtime as runtime;
 
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
-    Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray, IntoAxis,
-    IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing, NewAxis, Norm,
-    Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode,
-    Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda,
+    Earlier, Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray,
+    IntoAxis, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing, NewAxis,
+    Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision,
+    QrMode, Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda,
     dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 

@@ -56,6 +56,8 @@ pub enum Error {
         axis: usize,
         /// The length of the axis.
         len: usize,
+        /// Whether it is that of an earlier call.
+        earlier: Earlier,
     },
     /// A parameter with a value the op cannot use.
     Argument {
@@ -141,7 +143,24 @@ impl PartialEq for Cause {
     }
 }
 
+/// Whether an [`Error::Index`] is that of a call before the one that gives it, for which nobody waited: [`Error::op`] is then the op of
+/// that call. It counts for nothing where errors are compared.
+#[derive(Clone, Copy, Default)]
+pub struct Earlier(pub bool);
+
+impl PartialEq for Earlier {
+    fn eq(&self, _: &Earlier) -> bool {
+        true
+    }
+}
+
 impl Error {
+    /// An [`Error::Index`] of the call that gives it.
+    #[cold]
+    pub fn index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
+        Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false) }
+    }
+
     /// The op that failed, where one was running.
     pub fn op(&self) -> Option<&'static str> {
         match self {
@@ -167,6 +186,8 @@ impl Error {
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
         match &mut self {
+            // the user called its op before
+            Error::Index { earlier: Earlier(true), .. } => {}
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
             | Error::Axis { op, .. }
@@ -262,7 +283,7 @@ impl fmt::Display for Error {
                 write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions")
             }
             Error::RepeatedAxis { op, axis } => write!(f, "{op}: axis {axis} is given twice"),
-            Error::Index { op, index, axis, len } => {
+            Error::Index { op, index, axis, len, .. } => {
                 write!(f, "{op}: index {index} is out of range for axis {axis} of length {len}")
             }
             Error::Argument { op, why } => write!(f, "{op}: {why}"),

@@ -43,7 +43,7 @@ pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRea
 pub use element::{
     Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric, WideFloat,
 };
-pub use error::{Cause, Error, Result};
+pub use error::{Cause, Earlier, Error, Result};
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};

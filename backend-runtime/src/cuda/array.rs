@@ -1,6 +1,6 @@
 //! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
 
-use super::{backend::Cuda, error::Checked, memory::Memory};
+use super::{backend::Cuda, error::Checked, memory::Memory, outside::Notes};
 use crate::{DType, Element, Error, Result, rules};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
@@ -164,12 +164,12 @@ impl Cuda {
         Ok(RawArray { dtype, shape: shape.to_vec(), strides: rules::c_strides(shape), offset: 0, memory })
     }
 
-    /// Refuses an array that lives on another device.
+    /// Refuses an array that lives on another device, or that another thread made with an index outside.
     #[inline]
     pub(crate) fn check(&self, op: &'static str, x: &RawArray) -> Result<()> {
         let device = x.memory.device();
         if std::sync::Arc::ptr_eq(device, &self.device) {
-            return Ok(());
+            return x.memory.notes().wait_if_of_others(op);
         }
         Err(Error::Device { op, expected: self.device.name(), found: device.name() })
     }
@@ -186,14 +186,15 @@ impl Cuda {
         unsafe { result::memcpy_htod_async(to.pointer(), from, self.device.stream()) }.checked(op)
     }
 
-    /// The elements of a contiguous array, on the host.
+    /// The elements of a contiguous array, on the host; or the error of an index outside that this thread's ops met before.
     pub(crate) fn download<T: Element>(&self, op: &'static str, from: &RawArray) -> Result<Vec<T>> {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
         let size = from.size();
         let mut host: Vec<T> = Vec::new();
         host.try_reserve_exact(size).map_err(|_| Error::Memory { op, bytes: size * T::DTYPE.size() })?;
+        let notes = Notes::of_this_thread(&self.device);
         if size == 0 {
-            return Ok(host);
+            return notes.wait_if_due(op).map(|()| host);
         }
         self.device.bind(op)?;
         let bytes = size * T::DTYPE.size();
@@ -203,7 +204,7 @@ impl Cuda {
             let result =
                 sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), from.pointer(), bytes, self.device.stream());
             result.result().checked(op)?;
-            self.device.synchronize(op)?;
+            notes.wait(op)?;
             host.set_len(size);
         }
         Ok(host)

@@ -1,6 +1,6 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
-use super::{array::CudaArray, backend::Cuda, copy::contiguous, elementwise, formula};
+use super::{array::CudaArray, backend::Cuda, copy::contiguous, elementwise, formula, outside::Notes};
 use crate::{
     ArrayAttributes, Arrays, DType, EachSource, Element, Error, HostArray, Result,
     formula::{Input, Layout, Node, Reduction, Typed},
@@ -87,7 +87,7 @@ impl Arrays for Cuda {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.device.synchronize("synchronize")
+        Notes::of_this_thread(&self.device).wait("synchronize")
     }
 
     fn seed(&self, seed: u64) {

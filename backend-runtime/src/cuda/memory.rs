@@ -1,6 +1,6 @@
 //! Device memory: allocations, which are freed when the last array that uses them is dropped.
 
-use super::{device::Device, error::Checked, pool::size_class};
+use super::{device::Device, error::Checked, outside::Notes, pool::size_class};
 use crate::{Error, Result};
 use cudarc::driver::{result, sys};
 use std::{
@@ -18,19 +18,20 @@ const WORD: usize = 4;
 pub(crate) struct Allocation {
     pointer: sys::CUdeviceptr,
     size: usize,
-    device: Arc<Device>,
+    /// Of the thread that allocated it.
+    notes: Arc<Notes>,
 }
 
 impl fmt::Debug for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes on {}", self.size, self.device.name())
+        write!(f, "{} bytes on {}", self.size, self.notes.device().name())
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
         if self.size > 0 {
-            self.device.free(self.pointer, self.size);
+            self.notes.device().free(self.pointer, self.size);
         }
     }
 }
@@ -50,16 +51,23 @@ impl Memory {
         self.0.size
     }
 
-    /// Whether no other array is in it. What other threads did with theirs before they dropped them is on the stream.
+    /// Whether an op may write over it: no other array is in it. What other threads did with theirs before they dropped them is on
+    /// the stream. Nor is it another thread's while this one has an index to look at, which may be one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);
-        only
+        let mine = Notes::of_this_thread(self.device());
+        only && (!mine.are_due() || Arc::ptr_eq(&mine, self.notes()))
     }
 
     /// The device it is on.
     pub(crate) fn device(&self) -> &Arc<Device> {
-        &self.0.device
+        self.0.notes.device()
+    }
+
+    /// What is noted of indices by the thread that allocated it.
+    pub(crate) fn notes(&self) -> &Arc<Notes> {
+        &self.0.notes
     }
 }
 
@@ -69,14 +77,16 @@ impl Device {
         if bytes > isize::MAX as usize {
             return Err(Error::Memory { op, bytes });
         }
-        let caching = self.pool.is_caching();
+        let (pointer, size) = if bytes == 0 { (0, 0) } else { self.block(op, bytes)? };
+        Ok(Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self) })))
+    }
+
+    /// A block of at least `bytes` bytes, and how many it has; `bytes` is not 0.
+    pub(super) fn block(&self, op: &'static str, bytes: usize) -> Result<(sys::CUdeviceptr, usize)> {
         // exact sizes let tools see an access beyond the end; but atomic operations on 1 or 2 bytes are on their word
-        let size = if caching && bytes > 0 { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
-        let pointer = match bytes {
-            0 => 0,
-            _ => self.reuse(size).map_or_else(|| self.allocate_new(op, size), Ok)?,
-        };
-        Ok(Memory(Arc::new(Allocation { pointer, size, device: self.clone() })))
+        let size = if self.pool.is_caching() { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
+        let pointer = self.reuse(size).map_or_else(|| self.allocate_new(op, size), Ok)?;
+        Ok((pointer, size))
     }
 
     fn reuse(&self, size: usize) -> Option<sys::CUdeviceptr> {
@@ -102,7 +112,7 @@ impl Device {
     }
 
     /// Takes back memory whose last use is on the stream already.
-    fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
+    pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
         if self.pool.is_caching() {
             self.pool.lists().entry(size).or_default().push(pointer);
         } else {

@@ -25,7 +25,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
         let index = slice.start.unwrap_or(0);
         return match usize::try_from(from_start(index)) {
             Ok(start) if start < len => Ok(Span { start, len: 1, step: 1, drop: true }),
-            _ => Err(Error::Index { op, index, axis, len }),
+            _ => Err(Error::index(op, index, axis, len)),
         };
     }
     let step = slice.step as i128;
@@ -74,11 +74,11 @@ mod tests {
         assert_eq!(s(Slice::from(3..1)), Ok((3, 0, 1)));
         assert_eq!(s(Slice::from(0..0).step(-1)), Ok((0, 0, -1)));
         assert_eq!(s(Slice::at(-1)), Ok((4, 1, 1)));
-        assert_eq!(s(Slice::at(5)), Err(Error::Index { op: "getitem", index: 5, axis: 1, len: 5 }));
+        assert_eq!(s(Slice::at(5)), Err(Error::index("getitem", 5, 1, 5)));
         assert!(s(Slice::ALL.step(0)).is_err());
         assert_eq!(s(Slice::from(0..usize::MAX)), Ok((0, 5, 1)), "beyond the end, and not -1");
         let beyond = usize::MAX as i128;
-        assert_eq!(s(Slice::from(usize::MAX)), Err(Error::Index { op: "getitem", index: beyond, axis: 1, len: 5 }));
+        assert_eq!(s(Slice::from(usize::MAX)), Err(Error::index("getitem", beyond, 1, 5)));
     }
 
     /// Every combination of bounds at the ends of their type and of lengths at the ends of theirs.

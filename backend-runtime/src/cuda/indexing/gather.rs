@@ -14,7 +14,7 @@ use crate::cuda::{
     walk::Merged,
 };
 use crate::{
-    DType, Element, Error, Index, Indices, Numeric, Result,
+    DType, Element, Index, Indices, Numeric, Result,
     rules::{self, Selection},
 };
 
@@ -57,14 +57,26 @@ fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Re
     }
     let out = b.uninit_raw(op, x.dtype, &picked.shape)?;
     let from = picked.spread(op, &kept(x, &selection), &selection)?;
-    launch(b, op, "gather", [&moved(&out), &moved(&from), &picked.along(op, &offsets, &selection)?])?;
-    bounds.result(b, op)?;
+    launch(b, op, "gather", [&moved(&out), &moved(&from), &picked.along(op, &offsets, &selection)?], None)?;
+    bounds.note(b, op)?;
     Ok(out)
 }
 
 /// Puts values in place of what a list of indices selects; of equal indices the last counts.
 pub fn set<T: Element>(b: &Cuda, x: &mut CudaArray<T>, index: Indices<'_, Cuda>, values: Operand<'_, T>) -> Result<()> {
     put(b, "set", x, index, values, false)
+}
+
+/// A copy of the array with values in place of what a list of indices selects.
+pub fn index_put<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    index: Indices<'_, Cuda>,
+    values: Operand<'_, T>,
+) -> Result<CudaArray<T>> {
+    let mut changed = x.clone();
+    put(b, "index_put", &mut changed, index, values, false)?;
+    Ok(changed)
 }
 
 /// Adds values to what a list of indices selects; all of equal indices count.
@@ -120,8 +132,7 @@ fn put_raw(
     let is_empty = picked.shape.contains(&0);
     let last = if adds || is_empty { None } else { Some(picked.chosen_from(op, x)?) };
     let (mut offsets, bounds) = picked.offsets(b, op, x, last.is_some())?;
-    // before anything is changed
-    bounds.result(b, op)?;
+    bounds.note(b, op)?;
     if is_empty {
         return Ok(());
     }
@@ -131,8 +142,8 @@ fn put_raw(
     let to = picked.spread(op, &kept(x, selection), selection)?;
     let offsets = picked.along(op, &offsets, selection)?;
     match adds {
-        true => launch(b, op, "put_sum", [&to, &values, &offsets]),
-        false => launch(b, op, "put", [&moved(&to), &moved(&values), &offsets]),
+        true => launch(b, op, "put_sum", [&to, &values, &offsets], Some(bounds.any())),
+        false => launch(b, op, "put", [&moved(&to), &moved(&values), &offsets], Some(bounds.any())),
     }
 }
 
@@ -142,16 +153,20 @@ fn kept(x: &RawArray, selection: &Selection) -> RawArray {
     x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
 }
 
-/// Runs a kernel over operands of one shape, of which the last are offsets and the first is written.
-fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3]) -> Result<()> {
+/// Runs a kernel over operands of one shape, of which the last are offsets and the first is written; `any` is the address of
+/// what says whether any index is outside, for kernels that ask.
+fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3], any: Option<u64>) -> Result<()> {
     let merged = Merged::new(&operands);
     if merged.n() == 0 {
         return Ok(());
     }
     let kernel = b.kernel(op, &PROGRAM, Instance::new(name, tag(&merged), &[operands[0].dtype]))?;
     let (pointers, walk) = (operands.map(RawArray::pointer), merged.walk::<3>(op)?);
-    let arguments: [&dyn Argument; 4] = [&pointers[0], &pointers[1], &pointers[2], &walk];
-    // SAFETY: the arguments are those of `gather`, `put` and `put_sum`; the walk stays within the arrays, and an offset leads
+    let mut arguments: Vec<&dyn Argument> = vec![&pointers[0], &pointers[1], &pointers[2], &walk];
+    if let Some(any) = &any {
+        arguments.push(any);
+    }
+    // SAFETY: the arguments are those of `gather`, or of `put` and `put_sum`, which ask; the walk stays within the arrays, and an offset leads
     // from an element of the one that is indexed to another of its.
     unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments) }
 }
@@ -210,7 +225,7 @@ impl Picked {
     fn offsets(&self, b: &Cuda, op: &'static str, x: &RawArray, with_places: bool) -> Result<(RawArray, Bounds)> {
         let offsets = b.uninit_raw(op, DType::Int64, &self.arrays)?;
         let places = if with_places { b.uninit_raw(op, DType::Int64, &self.arrays)? } else { offsets.clone() };
-        let found = b.uninit_raw(op, DType::UInt64, &[self.along.len()])?;
+        let found = b.uninit_raw(op, DType::UInt64, &[self.along.len() + 1])?;
         b.set_bytes(op, &offsets, 0)?;
         if with_places {
             b.set_bytes(op, &places, 0)?;
@@ -225,13 +240,13 @@ impl Picked {
             let kernel = b.kernel(op, &PROGRAM, Instance::new("add_offsets", tag(&merged), &[]))?;
             let walk = merged.walk::<2>(op)?;
             let place_pointer = if with_places { places.pointer() } else { 0 };
-            let pointers =
-                [offsets.pointer(), place_pointer, wide.pointer(), bounds.found.sliced(0, k, 1, 1).pointer()];
+            let pointers = [offsets.pointer(), place_pointer, wide.pointer(), bounds.found(k).pointer(), bounds.any()];
             // the kernel's `AlongAxis`
             let along = [len as i64, x.strides[*axis] as i64, place_stride];
-            let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &walk, &along];
+            let arguments: [&dyn Argument; 7] =
+                [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &pointers[4], &walk, &along];
             // SAFETY: the arguments are those of `add_offsets`; the walk stays within the offsets and the indices, there are as
-            // many places as offsets, and a place for what is found.
+            // many places as offsets, and places for what is found.
             unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments)? };
             place_stride = place_stride.wrapping_mul(len as i64);
             if *may_miss {
@@ -264,7 +279,7 @@ impl Picked {
 
 /// A check of the bounds of arrays of indices that is under way on the device.
 struct Bounds {
-    /// For each axis that is chosen from the first place of an index outside, or all bits set.
+    /// For each axis that is chosen from the first place of an index outside, or all bits set; then one of any axis.
     found: RawArray,
     /// For each offset the place, of all that are chosen from.
     places: RawArray,
@@ -273,25 +288,27 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// An error if there was an index outside; waits for the device.
+    /// Where it is said what was found for an axis that is chosen from.
+    fn found(&self, k: usize) -> RawArray {
+        self.found.sliced(0, k, 1, 1)
+    }
+
+    /// Where it is said whether any index is outside.
+    fn any(&self) -> u64 {
+        self.found(self.found.size() - 1).pointer()
+    }
+
+    /// Waits for the device, and says the first index outside, if there is one.
     fn result(&self, b: &Cuda, op: &'static str) -> Result<()> {
-        if self.checks.is_empty() {
-            return Ok(());
-        }
-        let found = b.download::<u64>(op, &self.found)?;
-        for (k, axis, len, indices) in &self.checks {
-            if found[*k] == u64::MAX {
-                continue;
-            }
-            let (mut rest, mut one) = (found[*k] as usize, indices.clone());
-            for at in (0..indices.shape.len()).rev() {
-                one = one.sliced(at, rest % indices.shape[at], 1, 1).without(at);
-                rest /= indices.shape[at];
-            }
-            let index = b.download::<i64>(op, &one)?[0];
-            return Err(Error::Index { op, index: index.into(), axis: *axis, len: *len });
-        }
-        Ok(())
+        let mut checks = self.checks.iter();
+        checks.try_for_each(|(k, axis, len, indices)| super::result(b, op, &self.found(*k), indices, *axis, *len))
+    }
+
+    /// Leaves the first index outside, if there is one, to the next call that waits for the device.
+    fn note(&self, b: &Cuda, op: &'static str) -> Result<()> {
+        let mut checks = self.checks.iter();
+        checks
+            .try_for_each(|(k, axis, len, indices)| super::note(b, op, self.found(*k).pointer(), indices, *axis, *len))
     }
 
     /// The offsets, but for those whose place a later one has too; there are `len` places.

@@ -9,10 +9,11 @@ use super::{
     copy::{contiguous, copied},
     kernel::{Argument, Grid},
     manipulation::reshaped,
+    outside::Notes,
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
-pub use gather::{add_at, get, set};
+pub use gather::{add_at, get, index_put, set};
 
 use crate::{
     DType, Element, Error, Numeric, Result, Slice,
@@ -29,7 +30,8 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
     let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
-    [Instance::new("find_outside", "", &[]), Instance::new("last_of", "", &[])]
+    ["find_outside", "note_outside", "last_of"]
+        .map(|name| Instance::new(name, "", &[]))
         .into_iter()
         .chain(moving("take"))
         .chain(moving("scatter"))
@@ -52,8 +54,8 @@ fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
 }
 
 /// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so
-/// that they can be launched before it is known that there are none.
-struct PendingBoundsCheck {
+/// that they can be launched though it is never waited for.
+struct BoundsCheck {
     /// The first place of an index outside, or all bits set.
     found: RawArray,
     indices: RawArray,
@@ -61,9 +63,9 @@ struct PendingBoundsCheck {
     len: usize,
 }
 
-impl PendingBoundsCheck {
+impl BoundsCheck {
     /// `indices` are contiguous.
-    fn at(b: &Cuda, op: &'static str, indices: &RawArray, axis: usize, len: usize) -> Result<PendingBoundsCheck> {
+    fn at(b: &Cuda, op: &'static str, indices: &RawArray, axis: usize, len: usize) -> Result<BoundsCheck> {
         let found = b.uninit_raw(op, DType::UInt64, &[1])?;
         b.set_bytes(op, &found, u8::MAX)?;
         let n = indices.size();
@@ -73,22 +75,44 @@ impl PendingBoundsCheck {
             // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
-        Ok(PendingBoundsCheck { found, indices: indices.clone(), axis, len })
+        Ok(BoundsCheck { found, indices: indices.clone(), axis, len })
     }
 
-    /// An error if there was an index outside; waits for the device.
-    fn result(self, b: &Cuda, op: &'static str) -> Result<()> {
-        if self.indices.size() == 0 {
-            return Ok(());
-        }
-        let place = b.download::<u64>(op, &self.found)?[0];
-        if place == u64::MAX {
-            return Ok(());
-        }
-        let flat = self.indices.view(vec![self.indices.size()], vec![1], self.indices.offset);
-        let index = b.download::<i64>(op, &flat.sliced(0, place as usize, 1, 1))?[0];
-        Err(Error::Index { op, index: index.into(), axis: self.axis, len: self.len })
+    /// Leaves the first index outside, if there is one, to the next call that waits for the device.
+    fn note(self, b: &Cuda, op: &'static str) -> Result<()> {
+        note(b, op, self.found.pointer(), &self.indices, self.axis, self.len)
     }
+}
+
+/// Leaves the index at the place `found`, if one is outside of its axis, to the next call that waits for the device.
+fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
+    let merged = Merged::new(&[indices]);
+    if merged.n() == 0 {
+        return Ok(());
+    }
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("note_outside", "", &[]))?;
+    let walk = merged.walk::<1>(op)?;
+    let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
+    Notes::of_this_thread(&b.device).note(op, axis, len, |place, outside| {
+        let arguments: [&dyn Argument; 5] = [&place, &found, &indices.pointer(), &walk, &outside];
+        // SAFETY: the arguments are those of `note_outside`; the place that is found is one of the indices.
+        unsafe { b.launch(op, kernel, one, &arguments) }
+    })
+}
+
+/// Waits for the device, and says the index at the place `found`, if one is outside of its axis.
+fn result(b: &Cuda, op: &'static str, found: &RawArray, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
+    let place = b.download::<u64>(op, found)?[0];
+    if place == u64::MAX {
+        return Ok(());
+    }
+    let (mut rest, mut one) = (place as usize, indices.clone());
+    for at in (0..indices.shape.len()).rev() {
+        one = one.sliced(at, rest % indices.shape[at], 1, 1).without(at);
+        rest /= indices.shape[at];
+    }
+    let index = b.download::<i64>(op, &one)?[0];
+    Err(Error::index(op, index, axis, len))
 }
 
 /// Number of elements before and after an axis.
@@ -119,17 +143,18 @@ fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isi
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
     let indices = contiguous(b, op, indices)?;
-    let bounds = PendingBoundsCheck::at(b, op, &indices, axis, len)?;
+    let bounds = BoundsCheck::at(b, op, &indices, axis, len)?;
     if len == 0 {
         // every index is outside, whatever memory the result would need
-        return bounds.result(b, op).and_then(|()| b.uninit_raw(op, x.dtype, &shape));
+        result(b, op, &bounds.found, &indices, axis, len)?;
+        return b.uninit_raw(op, x.dtype, &shape);
     }
     let out = gathered(b, op, x, &indices, axis, &shape)?;
-    bounds.result(b, op)?;
+    bounds.note(b, op)?;
     Ok(out)
 }
 
-/// Elements at contiguous indices along an axis, without waiting for the device. Indices outside are passed over.
+/// Elements at contiguous indices along an axis, 0 where the index is outside.
 fn gathered(
     b: &Cuda,
     op: &'static str,
@@ -170,7 +195,7 @@ pub fn take_along_axis<T: Element>(
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
     b.check(OP, &x.raw)?;
     let packed = contiguous(b, OP, &indices.raw)?;
-    let bounds = PendingBoundsCheck::at(b, OP, &packed, axis, len)?;
+    let bounds = BoundsCheck::at(b, OP, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
         // along the axis every position begins at index 0: the kernel adds the index's own distance
         let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
@@ -186,7 +211,7 @@ pub fn take_along_axis<T: Element>(
         // the length, times the axis's stride, within the second.
         unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
     }
-    bounds.result(b, OP)?;
+    bounds.note(b, OP)?;
     Ok(CudaArray::of(out))
 }
 
@@ -247,7 +272,7 @@ struct Scatter {
     out: RawArray,
     indices: RawArray,
     values: RawArray,
-    bounds: PendingBoundsCheck,
+    bounds: BoundsCheck,
     /// Elements of the values.
     n: usize,
     len: usize,
@@ -266,7 +291,7 @@ impl Scatter {
         let axis = rules::scattered(op, &x.shape, &indices.shape, &values.shape, axis)?;
         let len = x.shape[axis];
         let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
-        let bounds = PendingBoundsCheck::at(b, op, &indices, axis, len)?;
+        let bounds = BoundsCheck::at(b, op, &indices, axis, len)?;
         let n = if len == 0 { 0 } else { values.size() };
         let (_, inner) = around(&x.shape, axis);
         Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
@@ -279,7 +304,7 @@ impl Scatter {
     }
 
     fn finish(self, b: &Cuda, op: &'static str) -> Result<RawArray> {
-        self.bounds.result(b, op)?;
+        self.bounds.note(b, op)?;
         Ok(self.out)
     }
 }

@@ -1,4 +1,5 @@
-// Gathers and scatters along one axis. Arrays are (outer, axis, inner); indices count from the end where negative.
+// Gathers and scatters along one axis. Arrays are (outer, axis, inner); indices count from the end where negative. What is at an
+// index outside is 0, and nothing is written there.
 
 struct Sizes {
     // elements gone over; length of the axis; number of indices; elements behind the axis
@@ -19,6 +20,22 @@ __global__ void __launch_bounds__(256) find_outside(u64* found, const i64* indic
     FOR_EACH(i, n) {
         if (resolved(indices[i], len) == len) atomicMin(found, i);
     }
+}
+
+// An index that is outside of its axis; `op` is 0 if there is none.
+struct Outside {
+    u64 op;
+    i64 index;
+    u64 axis, len;
+};
+
+// Notes the index at the place found, if there is one, after what is noted already: for one thread.
+__global__ void note_outside(Outside* noted, const u64* found, const i64* indices, Walk<1> walk, Outside outside) {
+    if (*found == ~u64(0) || noted->op != 0) return;
+    i64 at[1];
+    walk.template locate<16>(*found, at);
+    outside.index = indices[at[0]];
+    *noted = outside;
 }
 
 // Indices and sizes of what is gone over, in 32-bit arithmetic where that is enough: it divides much faster.
@@ -45,7 +62,7 @@ __global__ void __launch_bounds__(256) take(T* out, const T* x, const i64* indic
     FOR_EACH(i, sizes.n) {
         Place place(i, sizes);
         i64 index = resolved(indices[place.k], sizes.len);
-        if (index < i64(sizes.len)) out[i] = x[place.at(index, sizes)];
+        out[i] = index < i64(sizes.len) ? x[place.at(index, sizes)] : T();
     }
 }
 
@@ -58,7 +75,7 @@ __global__ void __launch_bounds__(256)
         i64 at[3];
         walk.template locate<R>(i, at);
         i64 index = resolved(indices[at[2]], len);
-        if (index < len) out[at[0]] = x[at[1] + index * stride];
+        out[at[0]] = index < len ? x[at[1] + index * stride] : T();
     }
 }
 

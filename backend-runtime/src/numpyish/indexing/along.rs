@@ -39,7 +39,7 @@ pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) 
         return Ok(());
     }
     let index = indices.iter().copied().find(|&i| !inside(&[i], len)).unwrap_or_default();
-    Err(Error::Index { op, index: index.into(), axis, len })
+    Err(Error::index(op, index, axis, len))
 }
 
 /// An index that lies in an axis, from its start.
@@ -369,7 +369,7 @@ mod tests {
         let x = counting(&[2, 3]);
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
-            let error = Error::Index { op: "take", index: bad.into(), axis: 1, len: 3 };
+            let error = Error::index("take", bad, 1, 3);
             assert_eq!(take(&B, &x, &i, 1), Err(error));
         }
         assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);

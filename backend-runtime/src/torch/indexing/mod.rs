@@ -73,7 +73,7 @@ fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -
     let outside = on.cast(&on.call(&ops::MAXIMUM, args![&below, &above])?, DType::UInt8)?;
     let first = on.item(&on.call(&ops::ARGMAX, args![&outside, 0_i64, false])?)?;
     let index = on.item(&on.narrow(&flat, 0, first as usize, 1)?)?;
-    Ok(Error::Index { op: on.op, index: index.into(), axis, len })
+    Ok(Error::index(on.op, index, axis, len))
 }
 
 /// Elements at `indices` along one axis.
