@@ -174,8 +174,8 @@ unsafe fn run<U: Element, const N: usize>(
 ) -> Result<TorchArray<U>> {
     let views = operands.each_ref().map(|operand| operand.view);
     for Given { view, over } in operands {
-        // SAFETY: the caller's promise; the tensor has the dtype of the result, and nothing else is in its memory.
         if let Some(tensor) = over
+            // SAFETY: the caller's promise; the tensor has the dtype of the result, and nothing else is in its memory.
             && unsafe { run_over(kernel, op, &views, view) }
         {
             return TorchArray::new(kernel.name(), tensor.clone());
