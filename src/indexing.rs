@@ -2,7 +2,7 @@
 //! they become places of elements in C order.
 
 use crate::{
-    Backend, Element, HostArray, Index, Indices, Numeric, Operand, Result, Slice,
+    Backend, Element, Error, HostArray, Index, IndexMode, Indices, Integer, Numeric, Operand, Result, Slice, lazy, ops,
     runtime::{
         numpyish,
         rules::{self, Kept, Selection, Span},
@@ -60,6 +60,87 @@ pub fn index_put<B: Backend, T: Element>(
     let mut changed = x.clone();
     b.set(&mut changed, index, values)?;
     Ok(changed)
+}
+
+/// Places of elements in C order as indices along each axis.
+pub fn unravel_index<B: Backend, T: Integer>(
+    b: &B,
+    indices: &B::Array<T>,
+    shape: &[usize],
+) -> Result<Vec<B::Array<T>>> {
+    const OP: &str = "unravel_index";
+    let len = rules::count(OP, shape, size_of::<i64>())?;
+    if b.shape(indices).contains(&0) {
+        return Ok(shape.iter().map(|_| indices.clone()).collect());
+    }
+    check_places(b, OP, indices, len, 0)?;
+    let indices = b.astype::<i64, _>(indices)?;
+    let mut along = Vec::new();
+    for (&len, stride) in shape.iter().zip(rules::c_strides(shape)) {
+        let (stride, len) = (lazy(stride as i64), lazy(len as i64));
+        let index = lazy(&indices).op2(ops::floor_divide {}, stride).op2(ops::remainder {}, len);
+        along.push(index.astype::<T>().eval(b)?);
+    }
+    Ok(along)
+}
+
+/// Indices along each axis as places of elements in C order.
+pub fn ravel_multi_index<B: Backend, T: Integer>(
+    b: &B,
+    indices: &[&B::Array<T>],
+    shape: &[usize],
+    mode: IndexMode,
+) -> Result<B::Array<i64>> {
+    const OP: &str = "ravel_multi_index";
+    rules::count(OP, shape, size_of::<i64>())?;
+    if indices.len() != shape.len() || indices.is_empty() {
+        let why = format!("{} arrays of indices are not one for each of {} axes", indices.len(), shape.len());
+        return Err(Error::argument(OP, why));
+    }
+    let wide = rules::broadcast_all(OP, indices.iter().map(|indices| b.shape(indices)))?;
+    let mut places = b.zeros::<i64>(&wide[..])?;
+    if wide.contains(&0) {
+        return Ok(places);
+    }
+    for (axis, ((indices, &len), stride)) in indices.iter().zip(shape).zip(rules::c_strides(shape)).enumerate() {
+        if len == 0 && mode != IndexMode::Raise {
+            return Err(Error::argument(OP, format!("axis {axis} has no elements")));
+        }
+        if mode == IndexMode::Raise {
+            check_places(b, OP, *indices, len, axis)?;
+        }
+        // in a dtype that holds both the index and the length
+        let indices = match size_of::<T>() {
+            8 => b.astype::<i64, _>(inside(b, (*indices).clone(), len, mode)?)?,
+            _ => inside(b, b.astype::<i64, _>(*indices)?, len, mode)?,
+        };
+        places = (lazy(&places) + lazy(&indices) * lazy(stride as i64)).eval(b)?;
+    }
+    Ok(places)
+}
+
+/// Indices of an axis of this length, made of those that may be outside.
+fn inside<B: Backend, T: Integer>(b: &B, indices: B::Array<T>, len: usize, mode: IndexMode) -> Result<B::Array<T>> {
+    let len = len as u64;
+    match mode {
+        IndexMode::Raise => Ok(indices),
+        IndexMode::Wrap => b.remainder(indices, T::from_u64(len)),
+        IndexMode::Clip => b.clip(indices, T::ZERO, T::from_u64(len - 1)),
+    }
+}
+
+/// An error that names an index outside of 0 to `len`, if there is one.
+fn check_places<B: Backend, T: Integer>(
+    b: &B,
+    op: &'static str,
+    indices: &B::Array<T>,
+    len: usize,
+    axis: usize,
+) -> Result<()> {
+    let ends = b.to_vec(&b.stack([b.min(indices, ..)?, b.max(indices, ..)?])?)?;
+    let value = |x: T| if x < T::ZERO { i128::from(x.cast::<i64>()) } else { i128::from(x.cast::<u64>()) };
+    let outside = ends.into_iter().map(value).find(|&index| index < 0 || index >= len as i128);
+    outside.map_or(Ok(()), |index| Err(Error::index(op, index, axis, len)))
 }
 
 /// The places of the selected elements of an array of this shape, to which the values fit.

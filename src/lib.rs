@@ -34,11 +34,11 @@ pub use backend_runtime as runtime;
 
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
-    Earlier, Element, ElementInfo, Error, Float, HostArray, Index, Indices, Integer, Interpolation, IntoArray,
-    IntoAxis, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing, NewAxis,
-    Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision,
-    QrMode, Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda,
-    dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
+    Earlier, Element, ElementInfo, Error, Float, HostArray, Index, IndexMode, Indices, Integer, Interpolation,
+    IntoArray, IntoAxis, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing,
+    NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo,
+    Precision, QrMode, Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast,
+    cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -57,6 +57,8 @@ pub mod __private {
 pub mod conformance;
 
 #[doc(hidden)]
+pub mod creation;
+#[doc(hidden)]
 pub mod elementwise;
 #[doc(hidden)]
 pub mod indexing;
@@ -69,9 +71,15 @@ pub mod nufft;
 mod out;
 #[doc(hidden)]
 pub mod reduction;
+#[doc(hidden)]
+pub mod segments;
 mod show;
 #[doc(hidden)]
+pub mod sorting;
+#[doc(hidden)]
 pub mod special;
+#[doc(hidden)]
+pub mod statistics;
 
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};

@@ -1,6 +1,9 @@
 //! Ops of the group `manipulation` that are written once over any backend.
 
-use crate::{Backend, Element, Error, Result, SearchsortedOptions, Side, runtime::rules};
+use crate::{
+    Axes, Backend, Element, Error, Number, PadOptions, Result, SearchsortedOptions, Side, Slice, runtime::rules,
+};
+use std::ops::Range;
 
 /// As many copies of each element along an axis as `counts` says: one number for all, or one for each.
 pub fn repeat_each<B: Backend, T: Element>(
@@ -33,4 +36,151 @@ pub fn repeat_each<B: Backend, T: Element>(
     let places = b.arange(0, total as i64, 1)?;
     let from = b.searchsorted_with(&ends, &places, SearchsortedOptions::new().side(Side::Right))?;
     b.take(x, &from, axis as isize)
+}
+
+/// Turned by quarters of a circle in the plane of two axes: views, where the library can.
+pub fn rot90<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize, axes: Axes) -> Result<B::Array<T>> {
+    const OP: &str = "rot90";
+    let [from, to] = axes.resolve(OP, b.shape(x).len())?[..] else {
+        return Err(Error::argument(OP, "turns in the plane of two axes"));
+    };
+    match k.rem_euclid(4) {
+        0 => Ok(x.clone()),
+        1 => b.swapaxes(b.flip(x, to)?, from, to),
+        2 => b.flip(x, [from, to]),
+        _ => b.flip(b.swapaxes(x, from, to)?, to),
+    }
+}
+
+/// Two axes in each other's place.
+pub fn swapaxes<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis1: isize, axis2: isize) -> Result<B::Array<T>> {
+    let n = b.shape(x).len();
+    let (axis1, axis2) = (rules::axis("swapaxes", axis1, n)?, rules::axis("swapaxes", axis2, n)?);
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(axis1, axis2);
+    b.permute_dims(x, order)
+}
+
+/// An axis moved before another.
+pub fn rollaxis<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isize, start: isize) -> Result<B::Array<T>> {
+    const OP: &str = "rollaxis";
+    let n = b.shape(x).len();
+    let axis = rules::axis(OP, axis, n)?;
+    // behind the last axis there is a place too
+    let start = if start == n as isize { n } else { rules::axis(OP, start, n)? };
+    b.moveaxis(x, axis, if axis < start { start - 1 } else { start })
+}
+
+/// Parts of equal length along an axis.
+pub fn split<B: Backend, T: Element>(b: &B, x: &B::Array<T>, sections: usize, axis: isize) -> Result<Vec<B::Array<T>>> {
+    const OP: &str = "split";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let len = b.shape(x)[axis];
+    if len.checked_rem(sections) != Some(0) {
+        return Err(Error::argument(OP, format!("{len} elements are not {sections} parts of one length")));
+    }
+    let ends = (1..=sections).map(|k| k * (len / sections));
+    parts(b, OP, x, axis, sections, ends)
+}
+
+/// Parts along an axis whose lengths differ by at most one.
+pub fn array_split<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    sections: usize,
+    axis: isize,
+) -> Result<Vec<B::Array<T>>> {
+    const OP: &str = "array_split";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let len = b.shape(x)[axis];
+    if sections == 0 {
+        return Err(Error::argument(OP, "there is no way to have 0 parts"));
+    }
+    let (least, longer) = (len / sections, len % sections);
+    let ends = (1..=sections).map(|k| k * least + k.min(longer));
+    parts(b, OP, x, axis, sections, ends)
+}
+
+/// `count` parts along an axis, one behind the other, which end before these indices.
+fn parts<B: Backend, T: Element>(
+    b: &B,
+    op: &'static str,
+    x: &B::Array<T>,
+    axis: usize,
+    count: usize,
+    ends: impl Iterator<Item = usize>,
+) -> Result<Vec<B::Array<T>>> {
+    let mut parts = rules::list(op, count)?;
+    let mut start = 0;
+    for end in ends {
+        parts.push(part(b, x, axis, start as i128..end as i128)?);
+        start = end;
+    }
+    Ok(parts)
+}
+
+/// Parts along an axis, split before these indices.
+pub fn split_at<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    indices: &[isize],
+    axis: isize,
+) -> Result<Vec<B::Array<T>>> {
+    const OP: &str = "split_at";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let len = b.shape(x)[axis] as i128;
+    let mut parts = rules::list(OP, indices.len().saturating_add(1))?;
+    let mut start = 0;
+    for end in indices.iter().map(|&index| index as i128).chain([len]) {
+        parts.push(part(b, x, axis, start..end)?);
+        start = end;
+    }
+    Ok(parts)
+}
+
+/// The first elements along an axis, or all of them and a value behind them.
+pub fn pad_to<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    size: usize,
+    axis: isize,
+    value: Number,
+) -> Result<B::Array<T>> {
+    const OP: &str = "pad_to";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let value = value.element::<T>(OP)?;
+    let len = b.shape(x)[axis];
+    if size <= len {
+        return part(b, x, axis, 0..size as i128);
+    }
+    let mut widths = vec![(0, 0); b.shape(x).len()];
+    widths[axis].1 = size - len;
+    b.pad_with(x, widths, PadOptions::new().value(Number::of(value)))
+}
+
+/// Copies, one behind the other along an axis, until it has a length.
+pub fn tile_to<B: Backend, T: Element>(b: &B, x: &B::Array<T>, size: usize, axis: isize) -> Result<B::Array<T>> {
+    const OP: &str = "tile_to";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let len = b.shape(x)[axis];
+    let copies = match size.checked_rem(len) {
+        Some(0) => size / len,
+        None if size == 0 => 1,
+        _ => return Err(Error::argument(OP, format!("{size} is no multiple of the length {len} of axis {axis}"))),
+    };
+    let mut repetitions = vec![1; b.shape(x).len()];
+    repetitions[axis] = copies;
+    b.tile(x, repetitions)
+}
+
+/// The elements of an axis from one index to another, by Python's rules.
+pub(crate) fn part<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: usize,
+    range: Range<i128>,
+) -> Result<B::Array<T>> {
+    let mut slices = vec![Slice::ALL; axis];
+    slices.push(Slice { start: Some(range.start), stop: Some(range.end), ..Slice::ALL });
+    b.getitem(x, slices)
 }

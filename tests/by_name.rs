@@ -168,8 +168,17 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "cholesky" | "det" | "eig" | "eigh" | "eigvals" | "eigvalsh" | "expm" | "inv" | "slogdet" => vec![square()],
         "matrix_power" => vec![square(), 2.into()],
         "solve" | "solve_triangular" => vec![square(), square()],
-        "bincount" | "diag" => vec![row()],
-        "scatter" | "scatter_add" => vec![row(), vec![0].into(), vec![one()].into(), 0.into()],
+        "bincount" => vec![vec![1, 2].into()],
+        "tile_to" => vec![row(), 6.into(), 0.into()],
+        "digitize" => vec![row(), row()],
+        "histogram2d" => vec![row(), row(), vec![1, 2].into(), vec![1, 2].into()],
+        "indexed_segment_sum" => vec![row(), vec![0].into()],
+        "segment_sum" | "segment_prod" | "segment_max" | "segment_min" | "segment_mean" => {
+            vec![row(), vec![0, 0, 0].into(), 1.into()]
+        }
+        "scatter" | "scatter_add" | "scatter_mul" | "scatter_max" | "scatter_min" | "scatter_mean" => {
+            vec![row(), vec![0].into(), vec![one()].into(), 0.into()]
+        }
         _ => return None,
     })
 }

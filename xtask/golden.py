@@ -11,6 +11,7 @@ The bytes are the same on every x86-64 Linux; elsewhere the last bits may differ
 import argparse
 import ast
 import json
+import keyword
 import os
 import struct
 import sys
@@ -474,12 +475,153 @@ def _random_permutation(n, T, seed):
     return np.argsort(np.array(_bits(seed, n), np.uint64), kind="stable").astype(T)
 
 
+def _pad_to(x, size, axis, value):
+    n = x.shape[axis]
+    if size <= n:
+        return np.take(x, range(size), axis)
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = (0, size - n)
+    return np.pad(x, widths, constant_values=value)
+
+
+def _tile_to(x, size, axis):
+    n = x.shape[axis]
+    if size != 0 and (n == 0 or size % n):
+        raise ValueError("no multiple of the length")
+    repetitions = [1] * x.ndim
+    repetitions[axis] = size // n if n else 1
+    return np.tile(x, repetitions)
+
+
+def _scatter_by(function, x, indices, values, axis):
+    """With equal indices, all of which count."""
+    if np.ndim(indices) != 1:
+        raise ValueError("indices are 1-D")
+    y = x.copy()
+    target, source = np.moveaxis(y, axis, 0), np.moveaxis(values, axis, 0)
+    for place, index in enumerate(indices):
+        target[index] = function(target[index], source[place])
+    return y
+
+
+def _scatter_mean(x, indices, values, axis):
+    sums = _scatter_by(np.add, np.zeros_like(x), indices, values, axis)
+    shape = [1] * x.ndim
+    shape[axis] = x.shape[axis]
+    counts = np.bincount(np.asarray(indices) % max(x.shape[axis], 1), minlength=x.shape[axis]).reshape(shape)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), x).astype(x.dtype)
+
+
+def _segments(x, segments, count, axis, how):
+    shape = list(x.shape)
+    shape[axis] = count
+    if how == "mean":
+        return _scatter_mean(np.full(shape, np.nan, x.dtype), segments, x, axis)
+    if x.dtype.kind == "b":
+        ends = False, True
+    elif x.dtype.kind in "iu":
+        ends = np.iinfo(x.dtype).min, np.iinfo(x.dtype).max
+    else:
+        ends = -np.inf, np.inf
+    start, function = {"sum": (0, np.add), "prod": (1, np.multiply), "max": (ends[0], np.maximum), "min": (ends[1], np.minimum)}[how]
+    return _scatter_by(function, np.full(shape, start, x.dtype), segments, x, axis)
+
+
+def _indexed_segment_sum(x, indices, axis):
+    if np.ndim(indices) != 1 or np.any(np.diff(indices) < 0):
+        raise ValueError("the indices do not ascend")
+    ends = [*indices[1:], x.shape[axis]]
+    parts = [np.sum(np.take(x, range(first, end), axis), axis=axis, dtype=x.dtype) for first, end in zip(indices, ends)]
+    return np.stack(parts, axis) if parts else np.take(x, [], axis)
+
+
+def _topk(x, k, axis, largest):
+    if k > x.shape[axis]:
+        raise ValueError("more than there are")
+    indices = np.take(_argsort(x, axis, largest), range(k), axis)
+    return np.take_along_axis(x, indices, axis), indices
+
+
+def _set_op(x1, x2, choice):
+    """The elements of both for which `choice` says so, of whether each of both has it. NaN equals nothing."""
+    every = np.unique(np.concatenate((np.unique(x1, equal_nan=False), np.unique(x2, equal_nan=False))), equal_nan=False)
+    here, there = (np.array([bool(np.any(x == value)) for value in every], bool) for x in (x1, x2))
+    nan = every != every
+    if nan.any():
+        # one after the other, as each array has them
+        first = np.count_nonzero(np.unique(x1, equal_nan=False) != np.unique(x1, equal_nan=False))
+        here[nan] = np.arange(nan.sum()) < first
+        there[nan] = ~here[nan]
+    return every[choice(here, there)]
+
+
+def _average(x, axis, weights, keepdims):
+    if weights is None:
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    return np.average(x, axis=axis, weights=weights, keepdims=keepdims)
+
+
+def _histogram(x, weights, bins, low, high, edges, density, T):
+    """With edges that are rounded to the dtype before anything is counted."""
+    if weights is not None and weights.shape != x.shape:
+        raise ValueError("not a weight for each element")
+    if edges is not None and np.ndim(edges) != 1:
+        raise ValueError("edges are 1-D")
+    if edges is None:
+        if x.size:
+            low, high = np.min(x) if low is None else low, np.max(x) if high is None else high
+        else:
+            low, high = 0.0 if low is None else low, 1.0 if high is None else high
+        if not np.isfinite(low) or not np.isfinite(high) or low > high or bins == 0:
+            raise ValueError("no range of bins")
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = rounded(np.linspace(low, high, bins + 1), T).astype(x.dtype)
+    x = x.ravel()
+    last = len(edges) - 1
+    bin = np.where(x == edges[-1], last, np.searchsorted(edges, x, "right"))
+    one = np.ones(x.shape, np.int64) if weights is None else weights.ravel()
+    sums = np.zeros(last + 2, one.dtype)
+    np.add.at(sums, bin, one)
+    sums = sums[1 : last + 1]
+    if density:
+        sums = sums / np.diff(edges) / np.sum(sums)
+    return sums, edges
+
+
+def _bincount(x, weights, minlength, dtype):
+    if np.ndim(x) != 1 or (weights is not None and weights.shape != x.shape):
+        raise ValueError("numbers are 1-D, with a weight for each")
+    sums = np.zeros(max(minlength, int(np.max(x)) + 1 if x.size else 0), dtype)
+    np.add.at(sums, x, np.ones(x.shape, dtype) if weights is None else weights)
+    return sums
+
+
+def _cumulative_trapezoid(y, x, dx, axis, include_initial):
+    d = np.diff(y, axis=axis) * 0 + dx
+    if x is not None:
+        d = np.diff(x, axis=axis) if x.ndim == y.ndim else np.diff(x)
+        if x.ndim != y.ndim:
+            shape = [1] * y.ndim
+            shape[axis] = -1
+            d = d.reshape(shape)
+    n = y.shape[axis]
+    areas = d * (np.take(y, range(1, n), axis) + np.take(y, range(n - 1), axis)) / 2
+    return np.cumulative_sum(areas, axis=axis, include_initial=include_initial)
+
+
+def _unwrap(x, discont, axis, period):
+    return np.unwrap(x, discont, axis, period=x.dtype.type(period))
+
+
 WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
         _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
+        _pad_to, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
+        _bincount, _cumulative_trapezoid, _unwrap,
     )  # fmt: skip
 }
 
@@ -487,7 +629,9 @@ WORDS = {"np": np} | {
 COMPARED = {
     name: getattr(np, name)
     for name in ("abs", "conj", "expand_dims", "matmul", "matrix_transpose", "multiply", "square", "tril", "triu")
-} | {"inv": np.linalg.inv, "sum": lambda x, axis: np.sum(x, axis=axis), "prod": lambda x, axis: np.prod(x, axis=axis)}
+} | {"inv": np.linalg.inv, "sum": lambda x, axis: np.sum(x, axis=axis), "prod": lambda x, axis: np.prod(x, axis=axis)} | {
+    "sort": np.sort, "take_along_axis": np.take_along_axis, "pad_to": lambda x, size, axis: _pad_to(x, size, axis, 0),
+}
 
 # ---- the table -------------------------------------------------------------------------------------------------------
 
@@ -564,7 +708,9 @@ def arguments(row, case, dtype, hold):
     positional = [param for param in row.params if param.positional]
     if len(call.args) != len(positional):
         raise ValueError(f"{len(call.args)} arguments for {[param.name for param in positional]}")
-    nodes = {param.name: ast.parse(param.default, mode="eval").body for param in row.params if not param.positional}
+    # a choice may have a name that Python keeps for itself
+    read = lambda text: ast.Name(id=text) if keyword.iskeyword(text) else ast.parse(text, mode="eval").body
+    nodes = {param.name: read(param.default) for param in row.params if not param.positional}
     given = dict(zip((param.name for param in positional), call.args)) | {word.arg: word.value for word in call.keywords}
     if unknown := given.keys() - {param.name for param in row.params}:
         raise ValueError(f"no parameter {unknown}")
@@ -590,9 +736,9 @@ def compute(row, dtype, to, case):
     results = eval(row.expression(), WORDS | names)
     if row.compared:
         results = [results] if len(row.fields) == 1 else results
-        known = {name: x for name, x in names.items() if isinstance(x, np.ndarray)} | dict(zip(row.fields, results, strict=True))
+        known = {name: x for name, x in names.items() if isinstance(x, (np.ndarray, int))} | dict(zip(row.fields, results, strict=True))
         results = [np.asarray(eval(part, COMPARED | known)) for part in row.compared]
-        return [(of, fit(x, of, exact=False)) for x in results for of in [complex_of(dtype) if x.dtype.kind == "c" else real_of(dtype)]]
+        return [(of, fit(x, of, exact=False)) for x in results for of in [of_compared(x, dtype)]]
     promised, is_list = row.promised(dtype, to)
     if is_list:
         promised = [promised] * len(results)
@@ -601,6 +747,13 @@ def compute(row, dtype, to, case):
     if len(results) != len(promised):
         raise TypeError(f"{len(results)} results instead of {len(promised)}")
     return [(of, fit(np.asarray(result), of, exact=row.exact and not to)) for result, of in zip(results, promised)]
+
+
+def of_compared(x, dtype):
+    """The dtype of what is compared of a result, in a row of this dtype."""
+    if x.dtype.kind in "biu":
+        return x.dtype.name
+    return complex_of(dtype) if x.dtype.kind == "c" else real_of(dtype)
 
 
 def fit(result, dtype, exact):

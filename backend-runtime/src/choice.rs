@@ -102,6 +102,18 @@ choice! {
 }
 
 choice! {
+    /// What an index means that lies outside of its axis.
+    IndexMode {
+        /// An error.
+        Raise = "raise",
+        /// The index modulo the length.
+        Wrap = "wrap",
+        /// The nearest index of the axis.
+        Clip = "clip",
+    }
+}
+
+choice! {
     /// Which insertion point to take among equal elements.
     Side {
         /// Before the first.

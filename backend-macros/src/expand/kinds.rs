@@ -312,8 +312,8 @@ impl Expand<'_> {
                 quote!(#rt::Value::List(vec![#(#fields),*]))
             }
             Out::List(e) => {
-                let one = value(*e, quote!(x));
-                quote!(#rt::Value::List(result.into_iter().map(|x| #one).collect()))
+                let (name, one) = (&op.name, value(*e, quote!(x)));
+                quote!(#rt::Value::list(#name, result, |x| #one)?)
             }
             Out::Plain(_) => quote!(#rt::Value::from(result)),
         }

@@ -1,7 +1,7 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Number, Slice, Widths};
+use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Number, Result, Slice, Widths, rules};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
@@ -40,6 +40,13 @@ impl<B: Arrays> Value<B> {
     /// The array as a value.
     pub fn array<T: Element>(x: B::Array<T>) -> Value<B> {
         Value::Array(DynArray::of::<T>(x))
+    }
+
+    /// A list of an op's results, each made a value; an error if there is no memory for it.
+    pub fn list<X>(op: &'static str, results: Vec<X>, value: impl Fn(X) -> Value<B>) -> Result<Value<B>> {
+        let mut list = rules::list(op, results.len())?;
+        list.extend(results.into_iter().map(value));
+        Ok(Value::List(list))
     }
 
     /// The array, if it is one.

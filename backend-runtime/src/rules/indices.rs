@@ -1,7 +1,7 @@
 //! Shapes of gathers, scatters and masks.
 
 use super::{axis, broadcast, count};
-use crate::{Error, Result};
+use crate::{DType, Error, Result};
 
 /// The axis along which elements are taken, and the shape of the result: the shape of the indices in place of the axis.
 pub fn taken(
@@ -54,6 +54,68 @@ pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usi
     if values == wanted { Ok(along) } else { Err(Error::shapes(op, &wanted, values)) }
 }
 
+/// Refuses indices of a shape that a dtype up to `largest` does not hold.
+pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u64) -> Result<()> {
+    match shape.iter().find(|&&len| len as u64 > largest.saturating_add(1)) {
+        Some(len) => Err(Error::argument(op, format!("{dtype} does not hold the indices of {len} elements"))),
+        None => Ok(()),
+    }
+}
+
+/// The shape of an array of segments: `x` with `segments` of them along the axis, one being named for each of its indices there.
+pub fn segmented(
+    op: &'static str,
+    x: &[usize],
+    named: &[usize],
+    segments: usize,
+    along: isize,
+    size: usize,
+) -> Result<Vec<usize>> {
+    let mut shape = x.to_vec();
+    shape[axis(op, along, x.len())?] = segments;
+    scattered(op, &shape, named, x, along)?;
+    count(op, &shape, size)?;
+    Ok(shape)
+}
+
+/// The axis that 1-D indices cut into segments, its length, and how many segments there are, one more of which has a size.
+pub fn cut(
+    op: &'static str,
+    x: &[usize],
+    indices: &[usize],
+    along: isize,
+    size: usize,
+) -> Result<(usize, usize, usize)> {
+    let along = axis(op, along, x.len())?;
+    let &[many] = indices else {
+        return Err(Error::shape(op, indices, "is not that of 1-D indices"));
+    };
+    let mut shape = x.to_vec();
+    shape[along] = many.saturating_add(1);
+    count(op, &shape, size)?;
+    Ok((along, x[along], many))
+}
+
+/// The axis of which `k` elements are chosen.
+pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<usize> {
+    let axis = axis(op, along, x.len())?;
+    match x[axis] {
+        len if k <= len => Ok(axis),
+        len => Err(Error::argument(op, format!("axis {axis} has {len} elements, of which {k} are wanted"))),
+    }
+}
+
+/// The axis along which elements are put on both sides of the one at `kth`, and that place from the start.
+pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> Result<(usize, usize)> {
+    let axis = axis(op, along, x.len())?;
+    let len = x[axis];
+    let place = if kth < 0 { kth as i128 + len as i128 } else { kth as i128 };
+    match usize::try_from(place) {
+        Ok(place) if place < len => Ok((axis, place)),
+        _ => Err(Error::index(op, kth as i128, axis, len)),
+    }
+}
+
 /// An array as cells that a mask chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
@@ -91,6 +153,30 @@ mod tests {
         assert_eq!(scattered("scatter", &[2, 3], &[5], &[2, 5], -1), Ok(1));
         assert!(matches!(scattered("scatter", &[2, 3], &[5], &[2, 3], -1), Err(Error::Shapes { .. })));
         assert!(matches!(scattered("scatter", &[2, 3], &[5, 1], &[2, 5], -1), Err(Error::Shape { .. })));
+    }
+
+    #[test]
+    fn indices_fit_into_their_dtype() {
+        assert_eq!(check_indices("indices", &[128, 1], DType::Int8, 127), Ok(()));
+        assert!(matches!(check_indices("indices", &[1, 129], DType::Int8, 127), Err(Error::Argument { .. })));
+    }
+
+    #[test]
+    fn segments_along_an_axis() {
+        assert_eq!(segmented("segment_sum", &[2, 3], &[3], 5, -1, 8), Ok(vec![2, 5]));
+        assert!(matches!(segmented("segment_sum", &[2, 3], &[2], 5, -1, 8), Err(Error::Shapes { .. })));
+        assert!(matches!(segmented("segment_sum", &[2, 3], &[3], usize::MAX, -1, 8), Err(Error::Memory { .. })));
+        assert_eq!(cut("indexed_segment_sum", &[2, 3], &[4], 0, 8), Ok((0, 2, 4)));
+        assert!(matches!(cut("indexed_segment_sum", &[2, 3], &[4, 1], 0, 8), Err(Error::Shape { .. })));
+    }
+
+    #[test]
+    fn places_among_the_elements_of_an_axis() {
+        assert_eq!(chosen("topk", &[2, 3], 3, -1), Ok(1));
+        assert!(matches!(chosen("topk", &[2, 3], 4, -1), Err(Error::Argument { .. })));
+        assert_eq!(partitioned("partition", &[2, 3], -3, 1), Ok((1, 0)));
+        assert!(matches!(partitioned("partition", &[2, 3], 3, 1), Err(Error::Index { .. })));
+        assert!(matches!(partitioned("partition", &[2, 0], isize::MIN, 1), Err(Error::Index { .. })));
     }
 
     #[test]

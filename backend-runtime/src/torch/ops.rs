@@ -72,6 +72,7 @@ ops! {
     IMAG = "imag";
     INDEX = "index"."Tensor";
     INDEX_ADD = "index_add";
+    INDEX_REDUCE = "index_reduce";
     INDEX_SELECT = "index_select";
     IRFFT = "fft_irfft";
     IRFFTN = "fft_irfftn";

@@ -16,7 +16,7 @@ use super::{
 pub use gather::{add_at, get, index_put, set};
 
 use crate::{
-    DType, Element, Error, Numeric, Result, Slice,
+    DType, DTypeKind, Element, Error, Numeric, Ordered, RealNumeric, Result, Slice,
     rules::{self, Along, Masked},
 };
 
@@ -30,6 +30,8 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
     let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
+    let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
+    let multiplying = ordered().filter(|&dtype| dtype != DType::Bool);
     ["find_outside", "note_outside", "last_of"]
         .map(|name| Instance::new(name, "", &[]))
         .into_iter()
@@ -37,6 +39,9 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .chain(moving("scatter"))
         .chain(along)
         .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
+        .chain(multiplying.map(|dtype| Instance::new("scatter_mul", "", &[dtype])))
+        .chain(ordered().map(|dtype| Instance::new("scatter_max", "", &[dtype])))
+        .chain(ordered().map(|dtype| Instance::new("scatter_min", "", &[dtype])))
         .collect()
 });
 
@@ -223,16 +228,60 @@ pub fn scatter_add<T: Numeric>(
     values: &CudaArray<T>,
     axis: isize,
 ) -> Result<CudaArray<T>> {
-    const OP: &str = "scatter_add";
-    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+    combined(b, "scatter_add", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
+}
+
+/// A copy of x whose elements at indices along one axis are multiplied by values.
+pub fn scatter_mul<T: RealNumeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    combined(b, "scatter_mul", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
+}
+
+/// A copy of x with the largest of its elements and of values at indices along one axis.
+pub fn scatter_max<T: Ordered>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    combined(b, "scatter_max", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
+}
+
+/// A copy of x with the smallest of its elements and of values at indices along one axis.
+pub fn scatter_min<T: Ordered>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    values: &CudaArray<T>,
+    axis: isize,
+) -> Result<CudaArray<T>> {
+    combined(b, "scatter_min", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
+}
+
+/// A copy of x with which values are combined by the kernel of this name.
+fn combined(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    indices: &RawArray,
+    values: &RawArray,
+    axis: isize,
+) -> Result<RawArray> {
+    let given = Scatter::new(b, op, x, indices, values, axis)?;
     if given.n > 0 {
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter_add", "", &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new(op, "", &[x.dtype]))?;
         let arguments: [&dyn Argument; 4] =
             [&given.out.pointer(), &given.indices.pointer(), &given.values.pointer(), &given.sizes(given.inner)];
-        // SAFETY: the arguments are those of `scatter_add`, of arrays of those sizes.
-        unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
+        // SAFETY: the arguments are those of `scatter_add` and its siblings, of arrays of those sizes.
+        unsafe { b.launch(op, kernel, Grid::over(given.n), &arguments)? };
     }
-    given.finish(b, OP).map(CudaArray::of)
+    given.finish(b, op)
 }
 
 /// A copy of x in which elements at indices along one axis are replaced by values; of equal indices the last counts.

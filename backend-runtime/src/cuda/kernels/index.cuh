@@ -97,7 +97,47 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// ---- additions that other threads' additions cannot get in between of ----
+// ---- changes of an element that other threads' changes cannot get in between of ----
+
+struct Sum {
+    template <typename T> T operator()(T a, T b) const { return op_plus(a, b); }
+};
+struct Product {
+    template <typename T> T operator()(T a, T b) const { return op_times(a, b); }
+};
+struct Largest {
+    template <typename T> T operator()(T a, T b) const { return op_maximum(a, b); }
+};
+struct Smallest {
+    template <typename T> T operator()(T a, T b) const { return op_minimum(a, b); }
+};
+
+// Of an element from bit `shift` of a word on. What changes nothing is not written.
+template <typename W, typename T, typename F> void atomic_change(W* word, const u32 shift, T x, F f) {
+    const W mask = (~W(0) >> (8 * (sizeof(W) - sizeof(T)))) << shift;
+    W old = *(volatile W*)word, seen;
+    do {
+        seen = old;
+        T current;
+        for (int k = 0; k < sizeof(T); k++) ((u8*)&current)[k] = u8(seen >> (shift + 8 * k));
+        T next = f(current, x);
+        W bits = 0;
+        for (int k = 0; k < sizeof(T); k++) bits |= W(((u8*)&next)[k]) << (8 * k);
+        W wanted = (seen & ~mask) | bits << shift;
+        if (wanted == seen) return;
+        old = atomicCAS(word, seen, wanted);
+    } while (old != seen);
+}
+
+// Narrow dtypes: within the 32 bits around them.
+template <typename T, typename F> void atomic_change(T* to, T x, F f) {
+    if constexpr (sizeof(T) == 8) {
+        atomic_change((u64*)to, 0, x, f);
+    } else {
+        u64 address = (u64)to;
+        atomic_change((u32*)(address & ~u64(3)), (address & 3) * 8, x, f);
+    }
+}
 
 inline void atomic_add(float* to, float x) { atomicAdd(to, x); }
 inline void atomic_add(double* to, double x) { atomicAdd(to, x); }
@@ -109,23 +149,7 @@ template <typename R> void atomic_add(complex<R>* to, complex<R> x) {
     atomicAdd(&to->re, x.re);
     atomicAdd(&to->im, x.im);
 }
-
-// Narrow dtypes: within the 32 bits around them.
-template <typename T> void atomic_add(T* to, T x) {
-    u64 address = (u64)to;
-    u32* word = (u32*)(address & ~u64(3));
-    const u32 shift = (address & 3) * 8, mask = (u32(1) << (8 * sizeof(T))) - 1;
-    u32 old = *(volatile u32*)word, seen;
-    do {
-        seen = old;
-        T current;
-        for (int k = 0; k < sizeof(T); k++) ((u8*)&current)[k] = u8(seen >> (shift + 8 * k));
-        T sum = op_plus(current, x);
-        u32 bits = 0;
-        for (int k = 0; k < sizeof(T); k++) bits |= u32(((u8*)&sum)[k]) << (8 * k);
-        old = atomicCAS(word, seen, (seen & ~(mask << shift)) | bits << shift);
-    } while (old != seen);
-}
+template <typename T> void atomic_add(T* to, T x) { atomic_change(to, x, Sum()); }
 
 template <typename T>
 __global__ void __launch_bounds__(256) scatter_add(T* out, const i64* indices, const T* values, Sizes sizes) {
@@ -135,3 +159,16 @@ __global__ void __launch_bounds__(256) scatter_add(T* out, const i64* indices, c
         if (index < i64(sizes.len)) atomic_add(out + place.at(index, sizes), values[i]);
     }
 }
+
+#define SCATTER(name, F)                                                                                               \
+    template <typename T>                                                                                              \
+    __global__ void __launch_bounds__(256) name(T* out, const i64* indices, const T* values, Sizes sizes) {            \
+        FOR_EACH(i, sizes.n) {                                                                                         \
+            Place place(i, sizes);                                                                                     \
+            i64 index = resolved(indices[place.k], sizes.len);                                                         \
+            if (index < i64(sizes.len)) atomic_change(out + place.at(index, sizes), values[i], F());                   \
+        }                                                                                                              \
+    }
+SCATTER(scatter_mul, Product)
+SCATTER(scatter_max, Largest)
+SCATTER(scatter_min, Smallest)

@@ -1,7 +1,7 @@
 //! Gathers and scatters along one axis, by arrays of indices.
 
 use crate::{
-    Complex, DType, Element, Error, Numeric, Result, bf16, f16,
+    Complex, DType, Element, Error, Numeric, Ordered, RealNumeric, Result, bf16, f16,
     numpyish::{
         NdArray, Numpyish,
         buffer::Buffer,
@@ -226,6 +226,39 @@ pub fn scatter_add<T: Numeric>(
     typed(scattered("scatter_add", view(x), view(indices), view(values), axis, addition(T::DTYPE)))
 }
 
+/// A copy of x whose elements at indices along one axis are multiplied by values.
+pub fn scatter_mul<T: RealNumeric>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    values: &NdArray<T>,
+    axis: isize,
+) -> Result<NdArray<T>> {
+    typed(scattered("scatter_mul", view(x), view(indices), view(values), axis, multiplication(T::DTYPE)))
+}
+
+/// A copy of x with the largest of its elements and of values at indices along one axis.
+pub fn scatter_max<T: Ordered>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    values: &NdArray<T>,
+    axis: isize,
+) -> Result<NdArray<T>> {
+    typed(scattered("scatter_max", view(x), view(indices), view(values), axis, largest(T::DTYPE)))
+}
+
+/// A copy of x with the smallest of its elements and of values at indices along one axis.
+pub fn scatter_min<T: Ordered>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    values: &NdArray<T>,
+    axis: isize,
+) -> Result<NdArray<T>> {
+    typed(scattered("scatter_min", view(x), view(indices), view(values), axis, smallest(T::DTYPE)))
+}
+
 /// A copy of x in which elements at indices along one axis are replaced by values.
 pub fn scatter<T: Element>(
     _: &Numpyish,
@@ -237,7 +270,7 @@ pub fn scatter<T: Element>(
     typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
 }
 
-/// How a scatter combines a value with the element: replace or add.
+/// How a scatter combines a value with the element: replace, add and so on.
 struct Put {
     /// A value for each index of a lane of `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
@@ -281,24 +314,90 @@ fn replacement(dtype: DType) -> Put {
     by_bits!(dtype, U => Put { at: at::<U>, row: row::<U> })
 }
 
-unsafe fn add_at<T: Numeric>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
-    for (k, &i) in indices.iter().enumerate() {
-        // SAFETY: an index of the lane, and a value for each.
-        unsafe {
-            let to = lane.cast::<T>().add(from_start(i, len));
-            *to = (*to).plus(*values.cast::<T>().add(k));
+/// The loops that combine values with elements by one function of these dtypes.
+macro_rules! combining {
+    ($bound:ident $method:ident: $at:ident $row:ident) => {
+        unsafe fn $at<T: $bound>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
+            for (k, &i) in indices.iter().enumerate() {
+                // SAFETY: an index of the lane, and a value for each.
+                unsafe {
+                    let to = lane.cast::<T>().add(from_start(i, len));
+                    *to = (*to).$method(*values.cast::<T>().add(k));
+                }
+            }
         }
+
+        versions! {
+            unsafe fn $row[T: $bound][T](to: *mut u8, values: *const u8, n: usize) {
+                let (to, values) = (to.cast::<T>(), values.cast::<T>());
+                for i in 0..n {
+                    // SAFETY: `n` elements of both.
+                    unsafe { *to.add(i) = (*to.add(i)).$method(*values.add(i)) };
+                }
+            }
+        }
+    };
+}
+combining! { Numeric plus: add_at add_row }
+combining! { Numeric times: multiply_at multiply_row }
+combining! { Ordered maximum: maximum_at maximum_row }
+combining! { Ordered minimum: minimum_at minimum_row }
+
+/// Signed and unsigned integers have the same products, bit by bit. Complex numbers are not multiplied here.
+#[inline(never)] // as above
+fn multiplication(dtype: DType) -> Put {
+    fn of<T: Numeric>() -> Put {
+        Put { at: multiply_at::<T>, row: multiply_row::<T> }
+    }
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => of::<u8>(),
+        Int16 | UInt16 => of::<u16>(),
+        Int32 | UInt32 => of::<u32>(),
+        Int64 | UInt64 => of::<u64>(),
+        Float16 => of::<f16>(),
+        BFloat16 => of::<bf16>(),
+        Float32 => of::<f32>(),
+        Float64 => of::<f64>(),
+        Complex64 => of::<Complex<f32>>(),
+        Complex128 => of::<Complex<f64>>(),
     }
 }
 
-versions! {
-    unsafe fn add_row[T: Numeric][T](to: *mut u8, values: *const u8, n: usize) {
-        let (to, values) = (to.cast::<T>(), values.cast::<T>());
-        for i in 0..n {
-            // SAFETY: `n` elements of both.
-            unsafe { *to.add(i) = (*to.add(i)).plus(*values.add(i)) };
+/// The loops of the dtypes that have an order.
+macro_rules! ordered {
+    ($dtype:expr, $at:ident $row:ident) => {{
+        fn of<T: Ordered>() -> Put {
+            Put { at: $at::<T>, row: $row::<T> }
         }
-    }
+        use DType::*;
+        match $dtype {
+            Bool => of::<bool>(),
+            Int8 => of::<i8>(),
+            Int16 => of::<i16>(),
+            Int32 => of::<i32>(),
+            Int64 => of::<i64>(),
+            UInt8 => of::<u8>(),
+            UInt16 => of::<u16>(),
+            UInt32 => of::<u32>(),
+            UInt64 => of::<u64>(),
+            Float16 => of::<f16>(),
+            BFloat16 => of::<bf16>(),
+            Float32 => of::<f32>(),
+            Float64 => of::<f64>(),
+            Complex64 | Complex128 => unreachable!("complex numbers have no order"),
+        }
+    }};
+}
+
+#[inline(never)] // as above
+fn largest(dtype: DType) -> Put {
+    ordered!(dtype, maximum_at maximum_row)
+}
+
+#[inline(never)] // as above
+fn smallest(dtype: DType) -> Put {
+    ordered!(dtype, minimum_at minimum_row)
 }
 
 /// In the order of the indices, so that sums do not depend on threads and the last of equal indices counts.
@@ -383,6 +482,9 @@ mod tests {
         let values = [10_i64, 20, 30].into_host().unwrap();
         assert_eq!(list(&scatter(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
         assert_eq!(list(&scatter_add(&B, &x, &i, &values, 0).unwrap()), [0, 31, 32]);
+        assert_eq!(list(&scatter_mul(&B, &x, &i, &values, 0).unwrap()), [0, 200, 60]);
+        assert_eq!(list(&scatter_max(&B, &x, &i, &values, 0).unwrap()), [0, 20, 30]);
+        assert_eq!(list(&scatter_min(&B, &x, &i, &values, 0).unwrap()), [0, 1, 2]);
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
     }

@@ -1,9 +1,11 @@
 //! Sorting, searching and sets, by keys that are integers.
 
 mod keys;
+mod select;
 mod unique;
 mod zeros;
 
+pub use select::{argpartition, partition, topk};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{

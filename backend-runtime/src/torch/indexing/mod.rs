@@ -12,7 +12,7 @@ use super::{
     tensor::{Arg, Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Element, Error, Numeric, Result, Slice,
+    DType, DTypeKind, Element, Error, Numeric, Ordered, RealNumeric, Result, Slice,
     rules::{self, Along, Masked, Span},
 };
 
@@ -126,6 +126,61 @@ pub fn scatter_add<T: Numeric>(
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
     let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
     on.leave(via, sum)
+}
+
+/// A copy of x whose elements at `indices` are multiplied by `values`.
+pub fn scatter_mul<T: RealNumeric>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap };
+    combined(b.on("scatter_mul"), x, indices, values, axis, "prod", via)
+}
+
+/// A copy of x with the largest of its elements and of `values` at `indices`.
+pub fn scatter_max<T: Ordered>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    combined(b.on("scatter_max"), x, indices, values, axis, "amax", DtypeStrategy::Order)
+}
+
+/// A copy of x with the smallest of its elements and of `values` at `indices`.
+pub fn scatter_min<T: Ordered>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+) -> Result<TorchArray<T>> {
+    combined(b.on("scatter_min"), x, indices, values, axis, "amin", DtypeStrategy::Order)
+}
+
+/// A copy of x with whose elements `values` are combined by one of libtorch's reductions.
+fn combined<T: Element>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    values: &TorchArray<T>,
+    axis: isize,
+    reduction: &'static str,
+    via: DtypeStrategy,
+) -> Result<TorchArray<T>> {
+    let (axis, indices) = places(on, x, indices, values, axis)?;
+    if T::DTYPE == DType::Bool {
+        // libtorch has no order of truth values here, but of the bytes that they are
+        let (x, values) = (on.cast(x.tensor(), DType::UInt8)?, on.cast(values.tensor(), DType::UInt8)?);
+        let bytes = on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?;
+        return on.array(on.cast(&bytes, DType::Bool)?);
+    }
+    let (x, values) = (on.enter(via, x)?, on.enter(via, values)?);
+    on.leave(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
 }
 
 /// A copy of x in which elements at `indices` are replaced; of equal indices the last counts.

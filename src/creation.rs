@@ -1,0 +1,89 @@
+//! Ops of the group `creation` that are written once over any backend.
+
+use crate::{
+    Backend, DiagonalOptions, Element, Error, Integer, MeshIndexing, MeshgridOptions, Result, Slice, TrilOptions,
+    TriuOptions, lazy, runtime::rules,
+};
+
+/// A matrix with this diagonal, or the diagonal of a matrix.
+pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<B::Array<T>> {
+    const OP: &str = "diag";
+    match *b.shape(x) {
+        [_, _] => b.diagonal_with(x, DiagonalOptions::new().offset(k)),
+        [n] => {
+            let side = n.checked_add(k.unsigned_abs()).ok_or(Error::Memory { op: OP, bytes: usize::MAX })?;
+            let count = rules::count(OP, &[side, side], size_of::<T>())?;
+            let mut elements = b.zeros::<T>([count])?;
+            if n > 0 {
+                let (row, column, _) = rules::diagonal(side, side, k);
+                let start = (row * side + column) as i128;
+                let stop = start + (n as i128 - 1) * (side as i128 + 1) + 1;
+                let places = Slice { start: Some(start), stop: Some(stop), step: side as isize + 1, drop: false };
+                b.set(&mut elements, [places], x)?;
+            }
+            b.reshape(elements, [side, side])
+        }
+        ref shape => Err(Error::shape(OP, shape, "has neither one axis nor two")),
+    }
+}
+
+/// Indices of the lower triangle of a matrix.
+#[allow(clippy::type_complexity)] // both results
+pub fn tril_indices<B: Backend, T: Integer>(
+    b: &B,
+    n: usize,
+    k: isize,
+    m: Option<usize>,
+) -> Result<(B::Array<T>, B::Array<T>)> {
+    let whole = triangle::<B, T>(b, "tril_indices", n, m)?;
+    pair(b, b.nonzero(&b.tril_with(whole, TrilOptions::new().k(k))?)?)
+}
+
+/// Indices of the upper triangle of a matrix.
+#[allow(clippy::type_complexity)] // both results
+pub fn triu_indices<B: Backend, T: Integer>(
+    b: &B,
+    n: usize,
+    k: isize,
+    m: Option<usize>,
+) -> Result<(B::Array<T>, B::Array<T>)> {
+    let whole = triangle::<B, T>(b, "triu_indices", n, m)?;
+    pair(b, b.nonzero(&b.triu_with(whole, TriuOptions::new().k(k))?)?)
+}
+
+/// A matrix that is true everywhere, whose indices would fit into memory and their dtype.
+fn triangle<B: Backend, T: Integer>(b: &B, op: &'static str, n: usize, m: Option<usize>) -> Result<B::Array<bool>> {
+    let shape = [n, m.unwrap_or(n)];
+    rules::count(op, &shape, size_of::<i64>())?;
+    rules::check_indices(op, &shape, T::DTYPE, T::MAX.cast())?;
+    b.ones::<bool>(shape)
+}
+
+#[allow(clippy::type_complexity)] // both results
+fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::Array<T>, B::Array<T>)> {
+    match &list[..] {
+        [rows, columns] => Ok((b.astype::<T, _>(rows)?, b.astype::<T, _>(columns)?)),
+        _ => Err(Error::argument("nonzero", "gives an array for each axis")),
+    }
+}
+
+/// The index along each axis, of every place of a shape.
+pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Array<T>> {
+    const OP: &str = "indices";
+    let whole = [&[shape.len()], shape].concat();
+    if rules::count(OP, &whole, size_of::<T>())? == 0 {
+        return b.zeros::<T>(whole);
+    }
+    rules::check_indices(OP, shape, T::DTYPE, T::MAX.cast())?;
+    let along = |&len: &usize| b.astype::<T, _>(b.arange(0, len as i64, 1)?);
+    let axes = shape.iter().map(along).collect::<Result<Vec<_>>>()?;
+    b.stack(b.meshgrid_with(axes, MeshgridOptions::new().indexing(MeshIndexing::Ij))?)
+}
+
+/// Ones where an index says, in rows of zeros.
+pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize) -> Result<B::Array<T>> {
+    rules::count("one_hot", &[b.shape(indices), &[n]].concat(), size_of::<T>().max(size_of::<i64>()))?;
+    let places = b.expand_dims(indices, -1)?;
+    let all = b.arange(0, n as i64, 1)?;
+    lazy(&places).equal(&all).r#where(lazy(T::from_i64(1)), lazy(T::from_i64(0))).eval(b)
+}

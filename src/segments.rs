@@ -1,0 +1,147 @@
+//! Ops over parts of an axis that are reduced to one element each, written once over any backend.
+
+use crate::{
+    Backend, DType, Element, Error, Float, Numeric, Ordered, RealNumeric, Result, SearchsortedOptions,
+    SegmentSumOptions, Side, finfo, iinfo, lazy, manipulation::part, runtime::rules,
+};
+
+/// Sums of the elements along an axis that belong to one segment.
+pub fn segment_sum<B: Backend, T: Numeric>(
+    b: &B,
+    x: &B::Array<T>,
+    segments: &B::Array<i64>,
+    count: usize,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let start = b.zeros::<T>(reduced("segment_sum", b, x, segments, count, axis)?)?;
+    b.scatter_add(start, segments, x, axis)
+}
+
+/// Products of them.
+pub fn segment_prod<B: Backend, T: RealNumeric>(
+    b: &B,
+    x: &B::Array<T>,
+    segments: &B::Array<i64>,
+    count: usize,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let start = b.ones::<T>(reduced("segment_prod", b, x, segments, count, axis)?)?;
+    b.scatter_mul(start, segments, x, axis)
+}
+
+/// The largest of them.
+pub fn segment_max<B: Backend, T: Ordered>(
+    b: &B,
+    x: &B::Array<T>,
+    segments: &B::Array<i64>,
+    count: usize,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let start = b.full(reduced("segment_max", b, x, segments, count, axis)?, ends::<T>()?.0)?;
+    b.scatter_max(start, segments, x, axis)
+}
+
+/// The smallest of them.
+pub fn segment_min<B: Backend, T: Ordered>(
+    b: &B,
+    x: &B::Array<T>,
+    segments: &B::Array<i64>,
+    count: usize,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let start = b.full(reduced("segment_min", b, x, segments, count, axis)?, ends::<T>()?.1)?;
+    b.scatter_min(start, segments, x, axis)
+}
+
+/// Their means.
+pub fn segment_mean<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    segments: &B::Array<i64>,
+    count: usize,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let start = b.full(reduced("segment_mean", b, x, segments, count, axis)?, T::from_f64(f64::NAN))?;
+    b.scatter_mean(start, segments, x, axis)
+}
+
+/// The shape of an array of segments.
+fn reduced<B: Backend, T: Element>(
+    op: &'static str,
+    b: &B,
+    x: &B::Array<T>,
+    segments: &B::Array<i64>,
+    count: usize,
+    axis: isize,
+) -> Result<Vec<usize>> {
+    rules::segmented(op, b.shape(x), b.shape(segments), count, axis, size_of::<T>())
+}
+
+/// The least and the greatest value of a dtype.
+fn ends<T: Ordered>() -> Result<(T, T)> {
+    if finfo(T::DTYPE).is_ok() {
+        return Ok((T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::INFINITY)));
+    }
+    match iinfo(T::DTYPE) {
+        Ok(info) => Ok((integer(info.min.into())?, integer(info.max.into())?)),
+        Err(_) => Ok((T::from_i64(0), T::from_i64(1))),
+    }
+}
+
+fn integer<T: Element>(value: i128) -> Result<T> {
+    crate::Number::Integer(value).element("segment_max")
+}
+
+/// A copy of `x` with the means of what goes to the same place.
+pub fn scatter_mean<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    indices: &B::Array<i64>,
+    values: &B::Array<T>,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let axis = rules::scattered("scatter_mean", b.shape(x), b.shape(indices), b.shape(values), axis)? as isize;
+    if is_16_bit::<T>() {
+        // sums and numbers of elements are beyond these dtypes sooner than means
+        let (x, values) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(values)?);
+        return b.astype::<T, _>(scatter_mean(b, &x, indices, &values, axis)?);
+    }
+    let mut along = vec![1; b.shape(x).len()];
+    along[axis as usize] = b.shape(x)[axis as usize];
+    let count = b.scatter_add(b.zeros::<i64>([along[axis as usize]])?, indices, b.ones::<i64>(b.shape(indices))?, 0)?;
+    let count = b.reshape(b.astype::<T, _>(count)?, along)?;
+    let sum = b.scatter_add(b.zeros_like(x)?, indices, values, axis)?;
+    lazy(&count).not_equal(lazy(T::ZERO)).r#where(lazy(&sum) / &count, x).eval(b)
+}
+
+/// Whether sums of elements overflow soon.
+pub(crate) fn is_16_bit<T: Element>() -> bool {
+    matches!(T::DTYPE, DType::Float16 | DType::BFloat16)
+}
+
+/// Sums of the elements along an axis from one index to the next.
+pub fn indexed_segment_sum<B: Backend, T: Numeric>(
+    b: &B,
+    x: &B::Array<T>,
+    indices: &B::Array<i64>,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    const OP: &str = "indexed_segment_sum";
+    let (axis, len, count) = rules::cut(OP, b.shape(x), b.shape(indices), axis, size_of::<T>())?;
+    if count == 0 {
+        return part(b, x, axis, 0..0);
+    }
+    let last = count as i128;
+    let (before, behind) = (part(b, indices, 0, 0..last - 1)?, part(b, indices, 0, 1..last)?);
+    let ascend = b.all(lazy(&before).less_equal(&behind).eval(b)?, ..)?;
+    let inside = (lazy(indices).greater_equal(0) & lazy(indices).less_equal(len as i64)).eval(b)?;
+    if !b.item(b.bitwise_and(ascend, b.all(inside, ..)?)?)? {
+        return Err(Error::argument(OP, format!("the indices do not ascend from 0 to {len}")));
+    }
+    // how many indices are at or before each element: those before all of them belong to segment 0, which goes
+    let places = b.arange(0, len as i64, 1)?;
+    let segments = b.searchsorted_with(indices, places, SearchsortedOptions::new().side(Side::Right))?;
+    let along = SegmentSumOptions::new().axis(axis);
+    let sums = b.segment_sum_with(x, segments, count + 1, along)?;
+    part(b, &sums, axis, 1..last + 1)
+}

@@ -1,0 +1,100 @@
+//! Ops of the group `sorting` that are written once over any backend.
+
+use crate::{
+    ArgsortOptions, Backend, Element, Error, Ordered, Result, SearchsortedOptions, Side, SortOptions, lazy,
+    manipulation::part, runtime::rules,
+};
+
+/// The first elements of the sorted ones, and where they are.
+pub fn topk<B: Backend, T: Ordered>(
+    b: &B,
+    x: &B::Array<T>,
+    k: usize,
+    axis: isize,
+    largest: bool,
+) -> Result<(B::Array<T>, B::Array<i64>)> {
+    let axis = rules::chosen("topk", b.shape(x), k, axis)?;
+    let order = b.argsort_with(x, ArgsortOptions::new().axis(axis).descending(largest))?;
+    let indices = part(b, &order, axis, 0..k as i128)?;
+    Ok((b.take_along_axis(x, &indices, axis)?, indices))
+}
+
+/// In an order in which no element before place `kth` is larger than the one there, and none behind it smaller: the sorted one.
+pub fn partition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<T>> {
+    let (axis, _) = rules::partitioned("partition", b.shape(x), kth, axis)?;
+    b.sort_with(x, SortOptions::new().axis(axis))
+}
+
+/// The indices of such an order.
+pub fn argpartition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<i64>> {
+    let (axis, _) = rules::partitioned("argpartition", b.shape(x), kth, axis)?;
+    b.argsort_with(x, ArgsortOptions::new().axis(axis))
+}
+
+/// Indices that sort by several keys, of which the last counts most.
+pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize) -> Result<B::Array<i64>> {
+    const OP: &str = "lexsort";
+    let [first, others @ ..] = keys else {
+        return Err(Error::argument(OP, "needs a key to sort by"));
+    };
+    let axis = rules::axis(OP, axis, b.shape(first).len())? as isize;
+    if let Some(other) = others.iter().find(|key| b.shape(key) != b.shape(first)) {
+        return Err(Error::shapes(OP, b.shape(first), b.shape(other)));
+    }
+    let along = ArgsortOptions::new().axis(axis);
+    let mut order = b.argsort_with(first, along.clone())?;
+    for key in others {
+        // equal keys keep the order that the keys before gave them
+        let next = b.argsort_with(b.take_along_axis(key, &order, axis)?, along.clone())?;
+        order = b.take_along_axis(order, next, axis)?;
+    }
+    Ok(order)
+}
+
+/// The distinct elements of both arrays, sorted.
+pub fn union1d<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    b.unique_values(both(b, x1, x2)?)
+}
+
+/// The distinct elements that both arrays have, sorted.
+pub fn intersect1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    let all = sorted_sets(b, x1, x2)?;
+    let n = b.shape(&all)[0] as i128;
+    let (before, behind) = (part(b, &all, 0, 0..n.max(1) - 1)?, part(b, &all, 0, 1..n)?);
+    b.boolean_mask(&before, b.equal(&before, &behind)?)
+}
+
+/// The distinct elements that one of two arrays has and the other has not, sorted.
+pub fn setxor1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    let all = sorted_sets(b, x1, x2)?;
+    let n = b.shape(&all)[0] as i128;
+    if n == 0 {
+        return Ok(all);
+    }
+    let differ = b.not_equal(part(b, &all, 0, 0..n - 1)?, part(b, &all, 0, 1..n)?)?;
+    let end = b.ones::<bool>([1])?;
+    // alone, which an element is that differs from both its neighbours
+    let alone = b.bitwise_and(b.concat([&end, &differ])?, b.concat([&differ, &end])?)?;
+    b.boolean_mask(&all, alone)
+}
+
+/// The distinct elements of one array that another one does not have, sorted.
+pub fn setdiff1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    let (x1, x2) = (b.unique_values(x1)?, b.sort(b.flatten(x2)?)?);
+    // as many elements are before its equals as before and among them
+    let before = b.searchsorted(&x2, &x1)?;
+    let among = b.searchsorted_with(&x2, &x1, SearchsortedOptions::new().side(Side::Right))?;
+    // NaN is found among NaN, and equals nothing
+    let missing = (lazy(&before).equal(&among) | lazy(&x1).not_equal(&x1)).eval(b)?;
+    b.boolean_mask(&x1, missing)
+}
+
+/// The elements of both arrays, one behind the other.
+fn both<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    b.concat([b.flatten(x1)?, b.flatten(x2)?])
+}
+
+/// The distinct elements of each of both, all sorted: what both have stands there twice.
+fn sorted_sets<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    b.sort(both(b, &b.unique_values(x1)?, &b.unique_values(x2)?)?)
+}

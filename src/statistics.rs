@@ -1,0 +1,467 @@
+//! Ops of the group `statistics` that are written once over any backend.
+
+use crate::{
+    Axes, Backend, CovOptions, CumulativeSumOptions, DiffOptions, Error, Float, LinspaceOptions, MeanOptions,
+    NanvarOptions, Numeric, Ordered, Precision, Real, Result, SearchsortedOptions, Side, SumOptions, lazy,
+    manipulation::part, runtime::rules, segments::is_16_bit,
+};
+
+/// Sum of the elements that are numbers.
+pub fn nansum<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    let kept = SumOptions::new().keepdims(keepdims);
+    lazy(x).isnan().r#where(lazy(T::ZERO), x).sum_with(axis, kept).eval(b)
+}
+
+/// Product of the elements that are numbers.
+pub fn nanprod<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    lazy(x).isnan().r#where(lazy(T::ONE), x).prod(axis).keepdims(keepdims).eval(b)
+}
+
+/// The largest of the elements that are numbers.
+pub fn nanmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    let least = lazy(T::of(f64::NEG_INFINITY));
+    let top = lazy(x).isnan().r#where(least, x).max(axis).keepdims(keepdims).eval(b)?;
+    known(b, x, &top, axis, keepdims)
+}
+
+/// The smallest of the elements that are numbers.
+pub fn nanmin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    let greatest = lazy(T::of(f64::INFINITY));
+    let bottom = lazy(x).isnan().r#where(greatest, x).min(axis).keepdims(keepdims).eval(b)?;
+    known(b, x, &bottom, axis, keepdims)
+}
+
+/// The result where there was a number, else NaN.
+fn known<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    result: &B::Array<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<B::Array<T>> {
+    let nothing = lazy(x).isnan().all(axis).keepdims(keepdims).eval(b)?;
+    lazy(&nothing).r#where(lazy(T::of(f64::NAN)), result).eval(b)
+}
+
+/// How many elements there are over axes for each that is a number.
+fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<(f64, B::Array<f64>)> {
+    let axes = rules::reduction("nanmean", axis, b.shape(x).len())?;
+    let all: f64 = axes.iter().map(|&axis| b.shape(x)[axis] as f64).product();
+    let count = (!lazy(x).isnan()).sum(axis).keepdims(keepdims).eval(b)?;
+    Ok((all, b.astype::<f64, _>(count)?))
+}
+
+/// Mean of the elements that are numbers.
+pub fn nanmean<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
+    let (all, count) = shares(b, x, axis, keepdims)?;
+    // a mean is in the range of its dtype where a sum or a count may not be
+    let mean = lazy(x).isnan().r#where(lazy(T::ZERO), x).mean(axis).keepdims(keepdims).eval(b)?;
+    let share = b.astype::<T, _>(b.divide(all, &count)?)?;
+    b.multiply(mean, share)
+}
+
+/// Variance of the elements that are numbers.
+pub fn nanvar<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() {
+        let x = b.astype::<f32, _>(x)?;
+        return b.astype::<T, _>(nanvar(b, &x, axis, correction, keepdims)?);
+    }
+    let (all, count) = shares(b, x, axis, keepdims)?;
+    let mean = nanmean(b, x, axis, true)?;
+    let squares = lazy(x).isnan().r#where(lazy(T::ZERO), (lazy(x) - &mean).square());
+    let squares = squares.mean(axis).keepdims(keepdims).eval(b)?;
+    let freedom = (lazy(&count) - correction).eval(b)?;
+    let share = lazy(&freedom).greater(0.0).r#where(lazy(all) / &freedom, f64::NAN).eval(b)?;
+    b.multiply(squares, b.astype::<T, _>(share)?)
+}
+
+/// Standard deviation of the elements that are numbers.
+pub fn nanstd<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() {
+        let x = b.astype::<f32, _>(x)?;
+        return b.astype::<T, _>(nanstd(b, &x, axis, correction, keepdims)?);
+    }
+    b.sqrt(b.nanvar_with(x, axis, NanvarOptions::new().correction(correction).keepdims(keepdims))?)
+}
+
+/// Weighted mean.
+pub fn average<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    weights: Option<&B::Array<T>>,
+    keepdims: bool,
+) -> Result<B::Array<T>> {
+    const OP: &str = "average";
+    let Some(weights) = weights else {
+        return b.mean_with(x, axis, MeanOptions::new().keepdims(keepdims));
+    };
+    let axes = rules::reduction(OP, axis, b.shape(x).len())?;
+    let shape = rules::weighted(OP, b.shape(x), b.shape(weights), &axes)?;
+    if is_16_bit::<T>() {
+        let (x, weights) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(weights)?);
+        return b.astype::<T, _>(average(b, &x, axis, Some(&weights), keepdims)?);
+    }
+    let weights = b.reshape(weights, shape)?;
+    let sum = (lazy(x) * &weights).sum(axis).keepdims(keepdims).eval(b)?;
+    b.divide(sum, b.sum_with(&weights, axis, SumOptions::new().keepdims(keepdims))?)
+}
+
+/// Covariances of the rows, or of the columns.
+pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correction: f64) -> Result<B::Array<T>> {
+    const OP: &str = "cov";
+    let (variables, n) = rules::variables(OP, b.shape(x), rowvar)?;
+    rules::count(OP, &[variables, variables], size_of::<T>())?;
+    if is_16_bit::<T>() {
+        let x = b.astype::<f32, _>(x)?;
+        return b.astype::<T, _>(cov(b, &x, rowvar, correction)?);
+    }
+    let rows = if b.shape(x).len() == 2 && !rowvar { b.matrix_transpose(x)? } else { x.clone() };
+    let rows = b.reshape(rows, [variables, n])?;
+    let mean = b.mean_with(&rows, 1, MeanOptions::new().keepdims(true))?;
+    let rows = b.subtract(rows, mean)?;
+    let products = b.matmul(&rows, b.matrix_transpose(b.conj(&rows)?)?)?;
+    let freedom = (n as f64 - correction).max(0.0);
+    let cov = b.multiply(products, T::from_f64(1.0 / freedom))?;
+    if variables == 1 { b.reshape(cov, [0_usize; 0]) } else { Ok(cov) }
+}
+
+/// Correlations of the rows, or of the columns.
+pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
+    rules::variables("corrcoef", b.shape(x), rowvar)?;
+    if is_16_bit::<T>() {
+        let x = b.astype::<f32, _>(x)?;
+        return b.astype::<T, _>(corrcoef(b, &x, rowvar)?);
+    }
+    let cov = b.cov_with(x, CovOptions::new().rowvar(rowvar))?;
+    if b.shape(&cov).is_empty() {
+        return b.divide(&cov, &cov);
+    }
+    let deviation = b.sqrt(b.diagonal(&cov)?)?;
+    let column = b.expand_dims(&deviation, -1)?;
+    // rounding may take it beyond what a correlation is; NaN stays
+    (lazy(&cov) / &column / &deviation).clip(-1.0, 1.0).eval(b)
+}
+
+/// How often elements are in each bin.
+#[allow(clippy::type_complexity)] // both results
+pub fn histogram<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    bins: usize,
+    low: Option<f64>,
+    high: Option<f64>,
+    edges: Option<&B::Array<T>>,
+) -> Result<(B::Array<i64>, B::Array<T>)> {
+    let edges = binned("histogram", b, x, bins, low, high, edges)?;
+    let x = b.flatten(x)?;
+    let ones = b.broadcast_to(b.ones::<i64>([1])?, b.shape(&x))?;
+    let n = b.shape(&edges)[0];
+    let counts = b.segment_sum(&ones, bin(b, &x, &edges)?, n + 1)?;
+    Ok((part(b, &counts, 0, 1..n as i128)?, edges))
+}
+
+/// Sums of weights in each bin.
+#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn histogram_weighted<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    weights: &B::Array<T>,
+    bins: usize,
+    low: Option<f64>,
+    high: Option<f64>,
+    edges: Option<&B::Array<T>>,
+    density: bool,
+) -> Result<(B::Array<T>, B::Array<T>)> {
+    const OP: &str = "histogram_weighted";
+    if b.shape(x) != b.shape(weights) {
+        return Err(Error::shapes(OP, b.shape(x), b.shape(weights)));
+    }
+    let edges = binned(OP, b, x, bins, low, high, edges)?;
+    let n = b.shape(&edges)[0];
+    let bins = bin(b, &b.flatten(x)?, &edges)?;
+    let sums = b.segment_sum(b.flatten(weights)?, bins, n + 1)?;
+    let sums = part(b, &sums, 0, 1..n as i128)?;
+    if !density {
+        return Ok((sums, edges));
+    }
+    let total = b.sum(&sums, ..)?;
+    let widths = b.diff(&edges)?;
+    Ok(((lazy(&sums) / &widths / &total).eval(b)?, edges))
+}
+
+/// The edges of bins: those given, else of bins of one width, by default from the smallest to the largest element.
+fn binned<B: Backend, T: Real>(
+    op: &'static str,
+    b: &B,
+    x: &B::Array<T>,
+    bins: usize,
+    low: Option<f64>,
+    high: Option<f64>,
+    edges: Option<&B::Array<T>>,
+) -> Result<B::Array<T>> {
+    if let Some(edges) = edges {
+        ascending(op, b, edges)?;
+        return Ok(edges.clone());
+    }
+    if bins == 0 {
+        return Err(Error::argument(op, "there are 0 bins"));
+    }
+    let edges = bins.checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    rules::count(op, &[edges], size_of::<T>())?;
+    let (low, high) = match (low, high) {
+        (Some(low), Some(high)) => (low, high),
+        _ if b.shape(x).contains(&0) => (low.unwrap_or(0.0), high.unwrap_or(1.0)),
+        _ => {
+            let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
+            (low.unwrap_or(ends[0].to_f64()), high.unwrap_or(ends[1].to_f64()))
+        }
+    };
+    if !low.is_finite() || !high.is_finite() || low > high {
+        return Err(Error::argument(op, format!("bins do not go from {low} to {high}")));
+    }
+    let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+    b.linspace_with(T::of(low), T::of(high), edges, LinspaceOptions::new().endpoint(true))
+}
+
+/// Refuses edges of bins that are not in order, or not those of a bin.
+fn ascending<B: Backend, T: Real>(op: &'static str, b: &B, edges: &B::Array<T>) -> Result<()> {
+    let &[n] = b.shape(edges) else {
+        return Err(Error::shape(op, b.shape(edges), "is not that of the 1-D edges of bins"));
+    };
+    if n < 2 {
+        return Err(Error::shape(op, b.shape(edges), "has fewer edges than one bin"));
+    }
+    let n = n as i128;
+    let (lower, upper) = (part(b, edges, 0, 0..n - 1)?, part(b, edges, 0, 1..n)?);
+    let rise = lazy(&lower).less_equal(&upper).eval(b)?;
+    if b.item(b.all(rise, ..)?)? { Ok(()) } else { Err(Error::argument(op, "the edges of bins do not ascend")) }
+}
+
+/// The bin of each element, from 1 on: 0 for those below the first edge, and one more than there are bins for those beyond the last,
+/// which belongs to the last bin, and for NaN.
+fn bin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &B::Array<T>) -> Result<B::Array<i64>> {
+    let n = b.shape(edges)[0] as i64;
+    let last = part(b, edges, 0, n as i128 - 1..n as i128)?;
+    let above = b.searchsorted_with(edges, x, SearchsortedOptions::new().side(Side::Right))?;
+    lazy(x).equal(&last).r#where(lazy(n - 1), &above).eval(b)
+}
+
+/// How often pairs of elements are in each pair of bins.
+pub fn histogram2d<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    y: &B::Array<T>,
+    x_edges: &B::Array<T>,
+    y_edges: &B::Array<T>,
+) -> Result<B::Array<i64>> {
+    const OP: &str = "histogram2d";
+    if b.shape(x) != b.shape(y) {
+        return Err(Error::shapes(OP, b.shape(x), b.shape(y)));
+    }
+    ascending(OP, b, x_edges)?;
+    ascending(OP, b, y_edges)?;
+    let (rows, columns) = (b.shape(x_edges)[0], b.shape(y_edges)[0]);
+    let wide = |n: usize| n.checked_add(1).ok_or(Error::Memory { op: OP, bytes: usize::MAX });
+    let shape = [wide(rows)?, wide(columns)?];
+    let cells = rules::count(OP, &shape, size_of::<i64>())?;
+    let (row, column) = (bin(b, &b.flatten(x)?, x_edges)?, bin(b, &b.flatten(y)?, y_edges)?);
+    let place = (lazy(&row) * shape[1] as i64 + &column).eval(b)?;
+    let ones = b.broadcast_to(b.ones::<i64>([1])?, b.shape(&place))?;
+    let counts = b.reshape(b.segment_sum(&ones, place, cells)?, shape)?;
+    part(b, &part(b, &counts, 0, 1..rows as i128)?, 1, 1..columns as i128)
+}
+
+/// How often each number occurs, or the sum of its weights.
+pub fn bincount<B: Backend, T: Numeric>(
+    b: &B,
+    x: &B::Array<i64>,
+    weights: Option<&B::Array<T>>,
+    minlength: usize,
+) -> Result<B::Array<T>> {
+    const OP: &str = "bincount";
+    let &[n] = b.shape(x) else {
+        return Err(Error::shape(OP, b.shape(x), "is not that of 1-D numbers"));
+    };
+    if let Some(weights) = weights
+        && b.shape(weights) != [n]
+    {
+        return Err(Error::shapes(OP, &[n], b.shape(weights)));
+    }
+    let mut len = minlength;
+    if n > 0 {
+        let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
+        let Ok(most) = usize::try_from(ends[1]) else {
+            return Err(negative(OP, ends[0]));
+        };
+        if ends[0] < 0 {
+            return Err(negative(OP, ends[0]));
+        }
+        len = len.max(most.saturating_add(1));
+    }
+    rules::count(OP, &[len], size_of::<T>())?;
+    match weights {
+        Some(weights) => b.segment_sum(weights, x, len),
+        None => {
+            let ones = b.broadcast_to(b.ones::<i64>([1])?, [n])?;
+            b.astype::<T, _>(b.segment_sum(&ones, x, len)?)
+        }
+    }
+}
+
+fn negative(op: &'static str, least: i64) -> Error {
+    Error::argument(op, format!("{least} is negative, and counts nothing"))
+}
+
+/// The bin of each element.
+pub fn digitize<B: Backend, T: Ordered>(
+    b: &B,
+    x: &B::Array<T>,
+    bins: &B::Array<T>,
+    right: bool,
+) -> Result<B::Array<i64>> {
+    rules::sorted("digitize", b.shape(bins))?;
+    let side = if right { Side::Left } else { Side::Right };
+    b.searchsorted_with(bins, x, SearchsortedOptions::new().side(side))
+}
+
+/// Slopes along axes.
+pub fn gradient<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    spacing: f64,
+    edge_order: usize,
+) -> Result<Vec<B::Array<T>>> {
+    const OP: &str = "gradient";
+    let axes = axis.resolve(OP, b.shape(x).len())?;
+    if !(1..=2).contains(&edge_order) {
+        return Err(Error::argument(OP, format!("edges have order 1 or 2, and not {edge_order}")));
+    }
+    let mut slopes = Vec::new();
+    for &axis in &axes {
+        let n = b.shape(x)[axis];
+        if n <= edge_order {
+            let why = format!("has fewer than {} elements along axis {axis}", edge_order + 1);
+            return Err(Error::shape(OP, b.shape(x), why));
+        }
+    }
+    for axis in axes {
+        let n = b.shape(x)[axis] as i128;
+        let at = |i: i128| part(b, x, axis, i..i + 1);
+        let over = |h: f64| lazy(T::from_f64(h));
+        let (before, behind) = (part(b, x, axis, 0..n - 2)?, part(b, x, axis, 2..n)?);
+        let inner = ((lazy(&behind) - &before) / over(2.0 * spacing)).eval(b)?;
+        let (first, last) = if edge_order == 1 {
+            let (x0, x1, y0, y1) = (at(0)?, at(1)?, at(n - 2)?, at(n - 1)?);
+            (((lazy(&x1) - &x0) / over(spacing)).eval(b)?, ((lazy(&y1) - &y0) / over(spacing)).eval(b)?)
+        } else {
+            let edge = |x0: B::Array<T>, x1: B::Array<T>, x2: B::Array<T>, h: f64| {
+                let sum = lazy(&x1) * lazy(T::from_f64(4.0)) - lazy(&x0) * lazy(T::from_f64(3.0)) - &x2;
+                (sum / over(2.0 * h)).eval(b)
+            };
+            (edge(at(0)?, at(1)?, at(2)?, spacing)?, edge(at(n - 1)?, at(n - 2)?, at(n - 3)?, -spacing)?)
+        };
+        slopes.push(b.concat_with([first, inner, last], crate::ConcatOptions::new().axis(axis))?);
+    }
+    Ok(slopes)
+}
+
+/// Integral along an axis by the trapezoid rule.
+pub fn trapezoid<B: Backend, T: Float>(
+    b: &B,
+    y: &B::Array<T>,
+    x: Option<&B::Array<T>>,
+    dx: f64,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let (axis, steps) = steps("trapezoid", b, y, x, dx, axis)?;
+    let n = b.shape(y)[axis] as i128;
+    let (left, right) = (part(b, y, axis, 0..(n - 1).max(0))?, part(b, y, axis, 1..n)?);
+    ((lazy(&left) + &right) * &steps).sum(axis).eval(b)
+}
+
+/// Running integral along an axis by the trapezoid rule.
+pub fn cumulative_trapezoid<B: Backend, T: Float>(
+    b: &B,
+    y: &B::Array<T>,
+    x: Option<&B::Array<T>>,
+    dx: f64,
+    axis: isize,
+    include_initial: bool,
+) -> Result<B::Array<T>> {
+    const OP: &str = "cumulative_trapezoid";
+    let (axis, steps) = steps(OP, b, y, x, dx, axis)?;
+    let n = b.shape(y)[axis] as i128;
+    if n == 0 {
+        return Err(Error::shape(OP, b.shape(y), format!("has no elements along axis {axis}")));
+    }
+    let (left, right) = (part(b, y, axis, 0..n - 1)?, part(b, y, axis, 1..n)?);
+    let areas = ((lazy(&left) + &right) * &steps).eval(b)?;
+    b.cumulative_sum_with(areas, axis, CumulativeSumOptions::new().include_initial(include_initial))
+}
+
+/// The axis of an integral, and half the distances of the points, which broadcast to those of neighbours.
+fn steps<B: Backend, T: Float>(
+    op: &'static str,
+    b: &B,
+    y: &B::Array<T>,
+    x: Option<&B::Array<T>>,
+    dx: f64,
+    axis: isize,
+) -> Result<(usize, B::Array<T>)> {
+    let axis = rules::axis(op, axis, b.shape(y).len())?;
+    let half =
+        |x: &B::Array<T>, axis: usize| b.multiply(b.diff_with(x, DiffOptions::new().axis(axis))?, T::from_f64(0.5));
+    let steps = match x {
+        None => b.full([1], T::from_f64(0.5 * dx))?,
+        Some(x) if b.shape(x) == b.shape(y) => half(x, axis)?,
+        Some(x) if b.shape(x) == [b.shape(y)[axis]] => {
+            let mut shape = vec![1; b.shape(y).len()];
+            shape[axis] = b.shape(x)[0].saturating_sub(1);
+            b.reshape(half(x, 0)?, shape)?
+        }
+        Some(x) => return Err(Error::shapes(op, b.shape(y), b.shape(x))),
+    };
+    Ok((axis, steps))
+}
+
+/// Angles whose neighbours differ by no more than half a period.
+pub fn unwrap<B: Backend, T: Precision>(
+    b: &B,
+    x: &B::Array<T>,
+    discont: Option<f64>,
+    period: f64,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    const OP: &str = "unwrap";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let len = b.shape(x)[axis] as i128;
+    if b.shape(x).contains(&0) || len == 1 {
+        return Ok(x.clone());
+    }
+    let half = T::of(period / 2.0);
+    let least = T::of(discont.unwrap_or(0.0).max(period / 2.0));
+    let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);
+    let step = b.subtract(&behind, &before)?;
+    let near = b.subtract(b.remainder(b.add(&step, half)?, T::of(period))?, half)?;
+    // of the two ends of the range that of the step's sign
+    let ends = lazy(&near).equal(lazy(-half)) & lazy(&step).greater(0.0);
+    let near = ends.r#where(lazy(half), &near).eval(b)?;
+    let turn = lazy(&step).abs().less(lazy(least)).r#where(0.0, lazy(&near) - &step).eval(b)?;
+    let turns = b.cumulative_sum(turn, axis)?;
+    b.concat_with([part(b, x, axis, 0..1)?, b.add(behind, turns)?], crate::ConcatOptions::new().axis(axis))
+}
