@@ -32,6 +32,23 @@ pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Arra
     b.item(b.all(equal, ..)?)
 }
 
+/// Rounded to decimals, in float64: powers of ten leave narrower dtypes soon.
+pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> Result<B::Array<T>> {
+    // the nearest number to the power of ten, which products of tens are not; 0 or infinity beyond them
+    let power: f64 = format!("1e{}", decimals.unsigned_abs()).parse().unwrap_or(f64::INFINITY);
+    if decimals >= 0 {
+        return expr!(b,
+            let y = astype::<f64>(x) * power;
+            astype::<T>(where(isfinite(y), round(y) / power, astype::<f64>(x)))
+        );
+    }
+    if power.is_infinite() {
+        // every number is nearer to 0
+        return expr!(b, where(isfinite(x), x * T::of(0.0), x));
+    }
+    expr!(b, astype::<T>(round(astype::<f64>(x) / power) * power))
+}
+
 /// NaN and infinities replaced by numbers.
 pub fn nan_to_num<B: Backend, T: Real>(
     b: &B,

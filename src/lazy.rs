@@ -95,6 +95,37 @@ impl<T: Element> IntoLazy<kind::Scalar> for T {
     }
 }
 
+/// An operand of a lazy formula that bounds another: any [`Term`], or `..` for no bound, which is `E`, the end of all values.
+pub trait Bound<E> {
+    /// The formula.
+    type Tree: Typed;
+    /// What it is over.
+    type Leaves;
+
+    /// Both.
+    fn into_bound(self) -> Lazy<Self::Tree, Self::Leaves>;
+}
+
+impl<E, Y: Term> Bound<E> for Y {
+    type Tree = Y::Tree;
+    type Leaves = Y::Leaves;
+
+    #[inline(always)]
+    fn into_bound(self) -> Lazy<Y::Tree, Y::Leaves> {
+        self.into_term()
+    }
+}
+
+impl<E: Typed + Default> Bound<E> for rust::RangeFull {
+    type Tree = E;
+    type Leaves = ();
+
+    #[inline(always)]
+    fn into_bound(self) -> Lazy<E, ()> {
+        Lazy { tree: E::default(), leaves: () }
+    }
+}
+
 /// The other operand of a lazy formula: a formula, `&array`, an `f64`, an `i64` or a complex number.
 #[diagnostic::on_unimplemented(
     message = "the other operand of a lazy formula is a formula, `&array`, an `f64` or an `i64`, and not `{Self}`",

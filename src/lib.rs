@@ -34,11 +34,12 @@ pub use backend_runtime as runtime;
 
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
-    Earlier, Element, ElementInfo, Error, Float, HostArray, Index, IndexMode, Indices, Integer, Interpolation,
-    IntoArray, IntoAxis, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, MatrixNorm, MeshIndexing,
-    NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo,
-    Precision, QrMode, Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast,
-    cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
+    Earlier, Element, ElementInfo, Error, Float, Highest, HostArray, Index, IndexMode, Indices, Integer, Interpolation,
+    IntoArray, IntoAxis, IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths,
+    Lowest, MatrixNorm, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode,
+    ParamInfo, ParamKind, PlainInfo, Precision, QrMode, Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers,
+    Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type,
+    torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -62,6 +63,8 @@ pub mod creation;
 pub mod elementwise;
 #[doc(hidden)]
 pub mod indexing;
+mod inspection;
+pub use inspection::{Capabilities, DefaultDTypes, broadcast_shapes, capabilities, default_dtypes, devices};
 pub mod lazy;
 #[doc(hidden)]
 pub mod linalg;
@@ -80,6 +83,8 @@ pub mod sorting;
 pub mod special;
 #[doc(hidden)]
 pub mod statistics;
+#[doc(hidden)]
+pub mod windows;
 
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};

@@ -10,9 +10,12 @@ pub fn repeat_each<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
     counts: &B::Array<i64>,
-    axis: isize,
+    axis: Option<isize>,
 ) -> Result<B::Array<T>> {
     const OP: &str = "repeat_each";
+    let Some(axis) = axis else {
+        return repeat_each(b, &b.flatten(x)?, counts, Some(0));
+    };
     let mut shape = b.shape(x).to_vec();
     let axis = rules::counted(OP, &shape, b.shape(counts), axis)?;
     if shape[axis] == 0 {

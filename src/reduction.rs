@@ -1,6 +1,38 @@
 //! Reductions written once over the ops of any backend.
 
-use crate::{Axes, Backend, QuantileOptions, Real, Result, runtime::rules};
+use crate::{Axes, Backend, Element, Numeric, ProdOptions, QuantileOptions, Real, Result, SumOptions, runtime::rules};
+
+/// Sum of elements that are converted first. Sums of integers have 64 bits, of which the low ones are those of narrower sums.
+pub fn sum_as<B: Backend, U: Numeric, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<B::Array<U>> {
+    let options = SumOptions::new().keepdims(keepdims);
+    // on a device, a kernel of both would be compiled for each pair of dtypes
+    let result = match b.host_view(x) {
+        Some(_) => expr!(b, sum(astype::<U>(x), axis, keepdims = keepdims))?,
+        None => b.sum_with(b.astype::<U, _>(x)?, axis, options)?,
+    };
+    b.astype::<U, _>(result)
+}
+
+/// Product of elements that are converted first.
+pub fn prod_as<B: Backend, U: Numeric, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<B::Array<U>> {
+    let options = ProdOptions::new().keepdims(keepdims);
+    // on a device, a kernel of both would be compiled for each pair of dtypes
+    let result = match b.host_view(x) {
+        Some(_) => expr!(b, prod(astype::<U>(x), axis, keepdims = keepdims))?,
+        None => b.prod_with(b.astype::<U, _>(x)?, axis, options)?,
+    };
+    b.astype::<U, _>(result)
+}
 
 /// Median over the given axes; NaN for an empty axis.
 pub fn median<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {

@@ -1,9 +1,10 @@
 //! Ops of the group `sorting` that are written once over any backend.
 
 use crate::{
-    ArgsortOptions, Backend, Element, Error, Ordered, Result, SearchsortedOptions, Side, SortOptions, lazy,
-    manipulation::part, runtime::rules,
+    ArgsortOptions, Backend, ConcatOptions, Element, Error, Operand, Ordered, Result, SearchsortedOptions, Side,
+    SortOptions, ix, lazy, manipulation::part, runtime::rules,
 };
+use std::borrow::Cow;
 
 /// The first elements of the sorted ones, and where they are.
 pub fn topk<B: Backend, T: Ordered>(
@@ -97,4 +98,63 @@ fn both<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Re
 /// The distinct elements of each of both, all sorted: what both have stands there twice.
 fn sorted_sets<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     b.sort(both(b, &b.unique_values(x1)?, &b.unique_values(x2)?)?)
+}
+
+/// Whether each element equals one of others.
+pub fn isin<B: Backend, T: Element>(
+    b: &B,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+    invert: bool,
+) -> Result<B::Array<bool>> {
+    let (x, others) = (array(b, x1)?, array(b, x2)?);
+    let (n, count) = (b.size(&x), b.size(&others));
+    // sorting takes some log(n) passes: a few elements are compared one by one
+    let found = if n == 0 {
+        b.zeros(b.shape(&x))?
+    } else if (count as f64) < 10.0 * (n as f64).powf(0.145) {
+        one_by_one(b, &x, &b.flatten(&*others)?, count)?
+    } else {
+        by_classes(b, &x, &others, n)?
+    };
+    if invert { b.logical_not(found) } else { Ok(found) }
+}
+
+/// An operand as an array.
+fn array<'a, B: Backend, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<Cow<'a, B::Array<T>>> {
+    match x {
+        Operand::Array(x) => Ok(x),
+        Operand::Scalar(x) => b.full([0_usize; 0], x).map(Cow::Owned),
+    }
+}
+
+fn one_by_one<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    others: &B::Array<T>,
+    count: usize,
+) -> Result<B::Array<bool>> {
+    let mut found = b.zeros::<bool>(b.shape(x))?;
+    for i in 0..count {
+        let other = b.get(others, ix![i])?;
+        found = (lazy(&found) | lazy(x).equal(&other)).eval(b)?;
+    }
+    Ok(found)
+}
+
+/// Equal elements of both arrays are one class; those of the second array mark theirs. Each NaN is a class of its own.
+fn by_classes<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    others: &B::Array<T>,
+    n: usize,
+) -> Result<B::Array<bool>> {
+    let rows = ConcatOptions::new().axis(..);
+    let all = b.unique_inverse(&b.concat_with([x, others], rows)?)?;
+    let classes = all.inverse_indices;
+    let (own, marked) = (b.get(&classes, ix![..n])?, b.get(&classes, ix![n..])?);
+    let marks = b.zeros::<bool>([b.size(&all.values)])?;
+    let marks = b.scatter(marks, &marked, b.ones::<bool>([b.size(&marked)])?, 0)?;
+    let shape: Vec<isize> = b.shape(x).iter().map(|&length| length as isize).collect();
+    b.reshape(b.take(&marks, &own, 0)?, shape)
 }

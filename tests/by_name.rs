@@ -95,6 +95,14 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
+    // `..`, or nothing, is no bound, and the array as one row
+    let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
+    assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
+    assert_eq!(array::<f32>(call(&B, "clip", std::slice::from_ref(&x), &[("low", 6.into())]))[[0]], 6.0);
+    assert_eq!(array::<i64>(call(&B, "argmax", &[vec![vec![1, 5], vec![7, 2]].into()], &[]))[[]], 2);
+    assert_eq!(array::<i64>(call(&B, "argmax", &[vec![vec![1, 5], vec![7, 2]].into(), Value::All], &[]))[[]], 2);
+    let refused = error("argmax", [x.clone(), vec![0].into()], &[]);
+    assert!(refused.contains("`axis` is a list of 1; it takes an axis, or `..`"), "{refused}");
     assert_eq!(array::<f32>(call(&B, "quantile", &[x.clone(), 0.5.into()], &[]))[[]], 6.0);
     let joined = call(&B, "concat", &[V::List(vec![x.clone(), vec![8.5].into()])], &[]);
     assert_eq!(array::<f32>(joined)[[3]], 8.5, "numbers take the dtype of the arrays beside them");
@@ -124,7 +132,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
         ParamKind::Text => "ij,ij->ij".into(),
         ParamKind::Scalar if dtype == DType::Bool => true.into(),
         ParamKind::Scalar => 1.into(),
-        ParamKind::Axes => Value::All,
+        ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_) => Value::All,
         ParamKind::Axis => 0.into(),
         ParamKind::Shape => vec![2, 3].into(),
         ParamKind::Signed => vec![6].into(),

@@ -112,6 +112,9 @@ fn other_ops_run_first_and_take_formulas() {
     assert_eq!(expr!(B, x[.., 1] - x[.., 0] * 2).unwrap(), B.asarray([0.0, -2.0]).unwrap());
     assert_eq!(expr!(B, (x * 2)[0] + v).unwrap(), B.asarray([3.0, 3.0]).unwrap());
     assert_eq!(expr!(B, clip(x - 1, 0.5, 2)).unwrap(), B.asarray([[0.5, 1.0], [2.0, 2.0]]).unwrap());
+    assert_eq!(expr!(B, clip(x - 1, .., 2)).unwrap(), B.asarray([[0.0, 1.0], [2.0, 2.0]]).unwrap());
+    assert_eq!(expr!(B, clip(x - 1, 0.5, ..) * 2).unwrap(), B.asarray([[1.0, 2.0], [4.0, 6.0]]).unwrap());
+    assert_eq!(expr!(B, clip(x - 1, .., ..)).unwrap(), expr!(B, x - 1).unwrap());
 }
 
 #[test]
@@ -417,6 +420,11 @@ fn reductions_of_formulas_need_no_array() {
     assert_eq!(expr!(B, argmin(x + x, u64::MAX)).unwrap_err(), B.argmin(&x, u64::MAX).unwrap_err());
     let none = B.zeros::<f64>([0, 3]).unwrap();
     assert_eq!(expr!(B, argmax(none + none, 0)).unwrap_err(), B.argmax(&none, 0).unwrap_err());
+    assert_eq!(expr!(B, argmax(none + none, ..)).unwrap_err(), B.argmax(&none, ..).unwrap_err());
+    // all values are one row
+    let w = B.asarray([[1.0, 5.0], [7.0, 2.0]]).unwrap();
+    assert_eq!(expr!(B, argmax(w * 2, ..)).unwrap(), B.asarray(2_i64).unwrap());
+    assert_eq!(expr!(B, argmin(w * -2, .., keepdims = true)).unwrap(), B.asarray([[2_i64]]).unwrap());
     let odd = B.asarray([1.0, f64::NAN, 7.0, f64::NAN]).unwrap();
     assert_eq!(expr!(B, argmin(odd * odd, 0)).unwrap(), B.asarray(1_i64).unwrap());
     let z = B.asarray([Complex::new(3.0, 4.0), Complex::new(0.0, 1.0)]).unwrap();

@@ -40,6 +40,9 @@ fn operators_with_arrays_and_numbers_on_either_side() -> Result<()> {
     is((-lazy(&x) * &y).eval(&B), [-4.0, -10.0, -18.0]);
     is(lazy(&x).maximum(2).eval(&B), [2.0, 2.0, 3.0]);
     is(lazy(&x).clip(1.5, &y).eval(&B), [1.5, 2.0, 3.0]);
+    is(lazy(&x).clip(.., 2).eval(&B), [1.0, 2.0, 2.0]);
+    is(lazy(&x).clip(2.5, ..).eval(&B), [2.5, 2.5, 3.0]);
+    assert_eq!((lazy(&x) * &y).argmax(..).eval(&B)?, B.asarray(2_i64)?);
     is(lazy(&x).atan2(lazy(&y) * 0).eval(&B), [std::f64::consts::FRAC_PI_2; 3]);
     is((lazy(&x).greater(1.5)).r#where(&y, 0).eval(&B), [0.0, 5.0, 6.0]);
     is((lazy(&x) + 0.25).astype::<i64>().astype::<f64>().eval(&B), [1.0, 2.0, 3.0]);

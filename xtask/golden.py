@@ -25,6 +25,7 @@ os.environ["NPY_DISABLE_CPU_FEATURES"] = (
 )
 import numpy as np  # noqa: E402
 import scipy.linalg  # noqa: E402
+import scipy.signal  # noqa: E402
 import scipy.special  # noqa: E402
 
 # What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
@@ -299,6 +300,22 @@ def _reciprocal(x):
     if x.dtype.kind == "c":
         result[np.isinf(x.real) & np.isinf(x.imag)] = 0
     return result
+
+
+def _sum_as(x, axis, keepdims, out_dtype):
+    """Of floats in the widest dtype, of integers in their own, which wraps."""
+    y = _astype(x, out_dtype)
+    return np.sum(y, axis, dtype={"f": np.longdouble, "c": np.clongdouble}.get(y.dtype.kind, y.dtype), keepdims=keepdims)
+
+
+def _prod_as(x, axis, keepdims, out_dtype):
+    y = _astype(x, out_dtype)
+    return np.prod(y, axis, dtype={"f": np.longdouble, "c": np.clongdouble}.get(y.dtype.kind, y.dtype), keepdims=keepdims)
+
+
+def _window(name, n, periodic, dtype, *beta):
+    """Of SciPy, whose symmetric ones are NumPy's."""
+    return getattr(scipy.signal.windows, name)(n, *beta, sym=not periodic).astype(dtype)
 
 
 def _vecdot(x1, x2, axis):
@@ -618,7 +635,7 @@ WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
-        _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
+        _window, _sum_as, _prod_as, _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
         _pad_to, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
         _bincount, _cumulative_trapezoid, _unwrap,
@@ -675,7 +692,7 @@ class Param:
         if self.is_array and isinstance(node, ast.Name):
             name = node.id
             of = {None: dtype, "T": dtype, "real": real_of(dtype), "complex": complex_of(dtype)}.get(self.of, self.of)
-            return None if name == "none" else hold(SAMPLES[of][name], of)
+            return None if name in ("none", "all") else hold(SAMPLES[of][name], of)
         if self.kind == "arrays":
             return [hold(SAMPLES[dtype][element.id], dtype) for element in node.elts]
         if self.kind in ("scalar", "operand"):

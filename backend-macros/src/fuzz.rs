@@ -15,7 +15,7 @@ const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
 /// Rows of the base table that the others name, and some of every kind; few, so that many tables can be tried.
-const ROWS: [&str; 27] = [
+const ROWS: [&str; 28] = [
     "reshape",
     "flatten",
     "less",
@@ -42,6 +42,7 @@ const ROWS: [&str; 27] = [
     "less_equal",
     "sigmoid",
     "clip",
+    "argmax",
     "fftn",
 ];
 

@@ -60,6 +60,12 @@ pub trait Element:
 /// Dtypes with an order: all but the complex ones. NaN is unordered.
 #[diagnostic::on_unimplemented(message = "this op needs an ordered dtype, and `{Self}` is not one")]
 pub trait Ordered: Element + PartialOrd {
+    /// What is smaller than no other value: `-inf`, the smallest integer, `false`.
+    const LOWEST: Self;
+
+    /// What is larger than no other value: `inf`, the largest integer, `true`.
+    const HIGHEST: Self;
+
     /// The larger; NaN if either is NaN.
     fn maximum(self, other: Self) -> Self;
 
@@ -434,6 +440,9 @@ mod impls {
     );
 
     impl Ordered for bool {
+        const LOWEST: bool = false;
+        const HIGHEST: bool = true;
+
         #[inline(always)]
         fn maximum(self, other: bool) -> bool {
             self | other
@@ -465,6 +474,8 @@ mod impls {
             element!($t, $dtype, $wide, cast(x) = U::$from(x as $wide), i64 = |x: i64| x as $t, u64 = |x: u64| x as $t,
                 f64 = |x: f64| x as $t, complex = |x: Complex<f64>| x.re as $t);
             impl Ordered for $t {
+                const LOWEST: $t = <$t>::MIN;
+                const HIGHEST: $t = <$t>::MAX;
                 #[inline(always)]
                 fn maximum(self, other: $t) -> $t { Ord::max(self, other) }
                 #[inline(always)]
@@ -547,6 +558,8 @@ mod impls {
             element!($t, $dtype, $t, cast(x) = U::from_f64(($to)(x)), i64 = $m::from_i64, u64 = $m::from_u64,
                 f64 = $of, complex = |x: Complex<f64>| ($of)(x.re));
             impl Ordered for $t {
+                const LOWEST: $t = <$t>::NEG_INFINITY;
+                const HIGHEST: $t = <$t>::INFINITY;
                 #[inline(always)]
                 fn maximum(self, other: $t) -> $t { $m::maximum(self, other) }
                 #[inline(always)]

@@ -60,12 +60,16 @@ pub enum ParamKind {
     Array(ElementInfo),
     /// An array or a scalar.
     Operand(ElementInfo),
+    /// An array or a scalar that bounds others, or none.
+    Bound(ElementInfo),
     /// A list of arrays.
     Arrays(ElementInfo),
     /// Axes.
     Axes,
     /// One axis.
     Axis,
+    /// One axis, or the array as one row.
+    AxisOrAll,
     /// Lengths.
     Shape,
     /// Signed lengths.

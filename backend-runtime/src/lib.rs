@@ -52,7 +52,7 @@ pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKin
 #[doc(no_inline)]
 pub use num_complex::{self, Complex};
 pub use number::Number;
-pub use operand::{ArrayList, IntoArray, IntoOperand, Operand, Scalar, kind};
+pub use operand::{ArrayList, Highest, IntoArray, IntoBound, IntoOperand, Lowest, Operand, Scalar, kind};
 pub use params::*;
 pub use promotion::{can_cast, finfo, iinfo, result_type};
 pub use wrap::Wrap;

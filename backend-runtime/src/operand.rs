@@ -1,7 +1,7 @@
 //! What ops are given: arrays by reference or by value, lists of them, and operands, which may be scalars or literals too.
 
-use crate::{Arrays, Complex, Element, Float, bf16, f16};
-use std::borrow::Cow;
+use crate::{Arrays, Complex, Element, Float, Ordered, bf16, f16};
+use std::{borrow::Cow, ops::RangeFull};
 
 /// An array that an op is given: `&array`, or an array by value, so that calls nest.
 ///
@@ -139,6 +139,10 @@ pub mod kind {
     pub struct Ready;
     /// A reference to one.
     pub struct ReadyBorrowed;
+    /// A bound that is an operand.
+    pub struct Given<K>(std::marker::PhantomData<K>);
+    /// `..`, in place of a bound.
+    pub struct Open;
 }
 
 impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::Borrowed> for &'a B::Array<T> {
@@ -176,6 +180,53 @@ impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &
     #[inline(always)]
     fn into_operand(self) -> Operand<'a, B, T> {
         self.by_ref()
+    }
+}
+
+/// What a bound may be: an operand, or `..` for none, which is `E`, the end of all values ([`Lowest`] or [`Highest`]).
+#[diagnostic::on_unimplemented(
+    message = "a bound here is `..`, an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
+)]
+pub trait IntoBound<'a, B: Arrays, T: Element, E, K> {
+    /// The operand.
+    fn into_bound(self) -> Operand<'a, B, T>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, T: Element, E, K, X: IntoOperand<'a, B, T, K>> IntoBound<'a, B, T, E, kind::Given<K>> for X {
+    #[inline(always)]
+    fn into_bound(self) -> Operand<'a, B, T> {
+        self.into_operand()
+    }
+}
+
+impl<'a, B: Arrays, T: Element, E: Default + Into<Scalar<T>>> IntoBound<'a, B, T, E, kind::Open> for RangeFull {
+    #[inline(always)]
+    fn into_bound(self) -> Operand<'a, B, T> {
+        Operand::Scalar(E::default().into().0)
+    }
+}
+
+/// The lowest value of any dtype with an order: a lower bound that bounds nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lowest;
+
+/// The highest value of any dtype with an order: an upper bound that bounds nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Highest;
+
+impl<T: Ordered> From<Lowest> for Scalar<T> {
+    #[inline]
+    fn from(_: Lowest) -> Scalar<T> {
+        Scalar(T::LOWEST)
+    }
+}
+
+impl<T: Ordered> From<Highest> for Scalar<T> {
+    #[inline]
+    fn from(_: Highest) -> Scalar<T> {
+        Scalar(T::HIGHEST)
     }
 }
 

@@ -18,6 +18,7 @@ const MOST: usize = 14;
 /// | `permute_dims`, which is given the axes of the result | all axes, in reverse order |
 /// | `squeeze` | the axes of length 1 |
 /// | `roll` | none: the elements move as one row, in C order |
+/// | ops along one axis (`argmax`, `cumulative_sum`, `take`, `concat`, `repeat` ..) | none: the array is one row, in C order |
 /// | `expand_dims`, which has to know where the new axes go | an error that says so |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
@@ -119,6 +120,38 @@ impl AxisList {
 pub trait IntoAxis {
     /// The axis.
     fn axis(self) -> isize;
+}
+
+/// One axis, as any integer, or `..`: the array as one row, in C order.
+#[diagnostic::on_unimplemented(
+    message = "this op goes along one axis, an integer, or with `..` over the array as one row; `{Self}` is neither",
+    note = "ops that take several axes say `impl Into<Axes>`"
+)]
+pub trait IntoAxisOrAll {
+    /// The axis; `None` is the array as one row.
+    fn axis_or_all(self) -> Option<isize>;
+}
+
+impl IntoAxisOrAll for RangeFull {
+    #[inline(always)]
+    fn axis_or_all(self) -> Option<isize> {
+        None
+    }
+}
+
+/// An axis that was converted before.
+impl IntoAxisOrAll for Option<isize> {
+    #[inline(always)]
+    fn axis_or_all(self) -> Option<isize> {
+        self
+    }
+}
+
+/// None is all axes.
+impl From<Option<isize>> for Axes {
+    fn from(axis: Option<isize>) -> Axes {
+        axis.map_or(Axes::All, Axes::from)
+    }
 }
 
 /// One number, or a list of them: `3`, `[2, 3]`, a slice or a `Vec`.
@@ -306,6 +339,12 @@ macro_rules! integers {
             #[inline(always)]
             fn axis(self) -> isize {
                 clamped(self.exact())
+            }
+        }
+        impl IntoAxisOrAll for $t {
+            #[inline(always)]
+            fn axis_or_all(self) -> Option<isize> {
+                Some(self.axis())
             }
         }
         impl From<$t> for Axes {

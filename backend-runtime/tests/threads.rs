@@ -32,7 +32,7 @@ fn check(x: &NdArray<f64>, m: &NdArray<f64>) {
     assert_eq!(sum[[]], (N as f64) * (N as f64 - 1.0) / 2.0);
     let sorted = sorting::sort(&b, x, -1, false).expect("sort");
     assert!(sorted.iter().enumerate().all(|(i, &v)| v == i as f64));
-    let largest = reduction::argmax(&b, x, 0, false).expect("argmax")[[]];
+    let largest = reduction::argmax(&b, x, Some(0), false).expect("argmax")[[]];
     assert_eq!(x[[largest as usize]], (N - 1) as f64);
     let product = linalg::matmul(&b, m, m).expect("matmul");
     assert!(product.indexed_iter().all(|(i, &v)| v == f64::from(i[0] == i[1]) * 4.0));

@@ -21,12 +21,20 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     assert_eq!((host(&low)?, host(&high)?), (vec![3.0, 6.0], vec![4.0, 8.0]));
     assert_eq!(b.to_ndarray(&place)?.iter().copied().collect::<Vec<_>>(), [1, 1]);
     assert!(format!("{:?}", b.extrema(&x)?).starts_with("ExtremaResult { low: "));
+    // bounds that are not there, and all elements as one row
+    let places = |x: B::Array<i64>| Ok::<_, Error>(b.to_ndarray(&x)?.iter().copied().collect::<Vec<_>>());
+    assert_eq!(places(b.first_beyond(&x, .., 6.0)?)?, [2]);
+    assert_eq!(places(b.first_beyond_with(&x, 5.0, .., FirstBeyondOptions::new().axis(1))?)?, [0, 1]);
+    assert_eq!(places(b.first_beyond_with(&x, .., &origin, FirstBeyondOptions::new().axis(-1))?)?, [0, 0]);
+
     assert!(b.is_sorted(&x)? && !b.is_sorted(&b.flip(&x, 1)?)?);
 
     let value = |x: &B::Array<f64>| Value::from(DynArray::of(x.clone()));
     let named = |name: &str, args: &[Value<B>], options: &[(&str, Value<B>)]| call_my_ops(b, name, args, options);
     let far = named("distance", &[value(&x), value(&origin)], &[("metric", "manhattan".into())])?;
     assert_eq!(host(far.as_array().and_then(DynArray::get).unwrap())?, [7.0, 14.0]);
+    let first = named("first_beyond", &[value(&x), Value::None, 6.0.into()], &[("axis", Value::All)])?;
+    assert_eq!(places(first.as_array().and_then(DynArray::get).cloned().unwrap())?, [2]);
     let wrong = named("distance", &[value(&x), value(&origin)], &[("metric", "taxicab".into())]);
     assert!(wrong.unwrap_err().to_string().contains("euclidean, manhattan"));
     assert!(matches!(named("extrema", &[value(&x)], &[])?, Value::List(parts) if parts.len() == 3));

@@ -15,8 +15,8 @@ use std::sync::Arc;
 pub enum Kind {
     /// `array`
     Array(Elem),
-    /// `operand`: an array or a scalar.
-    Operand(Elem),
+    /// `operand`: an array or a scalar; `lower` and `upper` may be `..` as well.
+    Operand(Elem, Absent),
     /// `arrays`: a list.
     Arrays(Elem),
     /// `target`: an array that the op changes.
@@ -25,6 +25,8 @@ pub enum Kind {
     Axes,
     /// `axis`
     Axis,
+    /// `axis?`: an axis, or all elements as one row.
+    AxisOrAll,
     /// `shape`
     Shape,
     /// `isize` lists: `newshape`, `shifts`.
@@ -56,9 +58,10 @@ pub enum Kind {
 }
 
 /// Types of parameters that are a word alone.
-const WORDS: [(&str, Kind); 14] = [
+const WORDS: [(&str, Kind); 15] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
+    ("axis?", Kind::AxisOrAll),
     ("shape", Kind::Shape),
     ("newshape", Kind::Signed),
     ("shifts", Kind::Signed),
@@ -74,10 +77,27 @@ const WORDS: [(&str, Kind); 14] = [
 ];
 
 /// Types that have an element type: `array<real>`.
-const OF_ELEMENTS: [(&str, OfElements); 4] =
-    [("array", Kind::Array), ("operand", Kind::Operand), ("arrays", Kind::Arrays), ("target", Kind::Target)];
+const OF_ELEMENTS: [(&str, OfElements); 6] = [
+    ("array", Kind::Array),
+    ("operand", |e| Kind::Operand(e, Absent::Refused)),
+    ("lower", |e| Kind::Operand(e, Absent::Lowest)),
+    ("upper", |e| Kind::Operand(e, Absent::Highest)),
+    ("arrays", Kind::Arrays),
+    ("target", Kind::Target),
+];
 
 type OfElements = fn(Elem) -> Kind;
+
+/// What `..` is in the place of an operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Absent {
+    /// A mistake: an operand has to be given.
+    Refused,
+    /// No lower bound: the lowest value of the dtype.
+    Lowest,
+    /// No upper bound: the highest value of the dtype.
+    Highest,
+}
 
 /// A closed choice: a row `[choice.norm]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,7 +209,7 @@ impl Kind {
     /// The element type of its arrays or numbers.
     pub fn elem(&self) -> Option<Elem> {
         match self {
-            Kind::Array(e) | Kind::Operand(e) | Kind::Arrays(e) | Kind::Target(e) => Some(*e),
+            Kind::Array(e) | Kind::Operand(e, _) | Kind::Arrays(e) | Kind::Target(e) => Some(*e),
             Kind::Scalar | Kind::Host => Some(Elem::T),
             _ => None,
         }
@@ -197,7 +217,8 @@ impl Kind {
 
     /// What `golden.py` knows the kind by: the type without its elements.
     pub fn word(&self, ty: &str) -> String {
-        ty.split('<').next().unwrap_or(ty).into()
+        let word = if matches!(self, Kind::Operand(..)) { "operand" } else { ty.split('<').next().unwrap_or(ty) };
+        word.into()
     }
 
     /// Whether a parameter of the kind has the default `none`, always.
@@ -223,7 +244,8 @@ impl Kind {
             }
             Kind::Plain(Plain::Usize | Plain::U64) => integer(0, u64::MAX.into()),
             Kind::Plain(_) => integer(i64::MIN.into(), i64::MAX.into()),
-            Kind::Axis => axis(text).map(|x| DefaultValue::Integer(x.into())),
+            Kind::AxisOrAll if text == "all" => Some(DefaultValue::All),
+            Kind::Axis | Kind::AxisOrAll => axis(text).map(|x| DefaultValue::Integer(x.into())),
             Kind::Axes if text == "all" => Some(DefaultValue::All),
             Kind::Axes => match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
                 Some(list) => list.split(',').map(axis).collect::<Option<_>>().map(DefaultValue::Axes),
@@ -243,6 +265,7 @@ impl Kind {
             Kind::Plain(Plain::Usize | Plain::U64) => "an integer of 0 or more, of 64 bits",
             Kind::Plain(_) => "an integer of 64 bits",
             Kind::Axis => "an axis such as -1",
+            Kind::AxisOrAll => "an axis such as -1, or all",
             Kind::Axes => "all, -1 or [0, 1]",
             Kind::Choice(choice) => return format!("one of: {}", choice.names().join(", ")),
             _ => "a parameter of this type has none",
@@ -265,13 +288,17 @@ impl Kind {
         let of = |e: &Elem| e.describe();
         match self {
             Kind::Array(e) => format!("array{}", of(e)),
-            Kind::Operand(e) => format!("array or scalar{}", of(e)),
+            Kind::Operand(e, Absent::Refused) => format!("array or scalar{}", of(e)),
+            Kind::Operand(e, _) => format!("array or scalar{}; `..` for no bound", of(e)),
             Kind::Arrays(e) => format!("arrays{}", of(e)),
             Kind::Target(e) => {
                 format!("array{} that is changed: this handle has the new value, no other sees it", of(e))
             }
             Kind::Axes => "axes: `..` for all, `0`, `-1`, `[0, 2]`".into(),
             Kind::Axis => "axis; negative ones count from the end".into(),
+            Kind::AxisOrAll => {
+                "axis; negative ones count from the end, `..` is the array as one row, in C order".into()
+            }
             Kind::Shape => "lengths, such as a shape".into(),
             Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
             Kind::Widths => "widths of borders: `1`, `(1, 2)` or `[(1, 2), (0, 1)]`".into(),
@@ -323,6 +350,8 @@ impl Kind {
         };
         match self {
             Kind::Axis => is_axis(value),
+            Kind::AxisOrAll => is_word("all") || is_axis(value) || named(value) == Some(self),
+            Kind::Operand(_, absent) => *absent != Absent::Refused && is_word("all"),
             Kind::Axes => {
                 is_word("all") || is_axis(value) || is_list(&is_axis) || matches!(named(value), Some(Kind::Axes))
             }

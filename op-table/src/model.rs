@@ -6,7 +6,7 @@ use crate::{
 };
 pub use crate::{
     fold::Fold,
-    kind::{Choice, Kind, Plain},
+    kind::{Absent, Choice, Kind, Plain},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -351,13 +351,18 @@ impl Op {
             && numbers.all(|p| matches!(p.kind, Kind::Plain(Plain::F64 | Plain::Bool)))
             && self.inputs().count() == 1
             && self.params.first().is_some_and(|p| matches!(p.kind, Kind::Array(Elem::T)))
-            && has("axis", &|kind| matches!(kind, Kind::Axes | Kind::Axis))
+            && has("axis", &|kind| matches!(kind, Kind::Axes | Kind::Axis | Kind::AxisOrAll))
             && has("keepdims", &|kind| *kind == Kind::Plain(Plain::Bool))
     }
 
     /// Whether it goes along one axis, and not over several.
     pub fn takes_one_axis(&self) -> bool {
         self.param("axis").is_some_and(|p| p.kind == Kind::Axis)
+    }
+
+    /// Whether it goes along one axis, or over the array as one row.
+    pub fn takes_axis_or_all(&self) -> bool {
+        self.param("axis").is_some_and(|p| p.kind == Kind::AxisOrAll)
     }
 
     /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table
@@ -502,7 +507,7 @@ impl Param {
 
     /// Whether it is an array, or an operand that may be one.
     pub fn is_array(&self) -> bool {
-        matches!(self.kind, Kind::Array(_) | Kind::Operand(_))
+        matches!(self.kind, Kind::Array(_) | Kind::Operand(..))
     }
 }
 

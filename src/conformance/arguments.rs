@@ -250,17 +250,20 @@ impl Draw {
         };
         match kind {
             ParamKind::Array(ElementInfo::Int64) => chance.pick(self.indices).into(),
-            ParamKind::Operand(ElementInfo::T) if chance.below(4) == 0 => chance.pick(self.scalars).into(),
+            ParamKind::Bound(_) if chance.below(4) == 0 => "all".into(),
+            ParamKind::Operand(ElementInfo::T) | ParamKind::Bound(ElementInfo::T) if chance.below(4) == 0 => {
+                chance.pick(self.scalars).into()
+            }
             ParamKind::Arrays(_) => {
                 let items: Vec<&str> = (0..chance.below(4)).map(|_| array(chance)).collect();
                 format!("[{}]", items.join(", "))
             }
-            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::Target(_) | ParamKind::Host | ParamKind::Bytes => {
-                array(chance).into()
-            }
+            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::Bound(_) => array(chance).into(),
+            ParamKind::Target(_) | ParamKind::Host | ParamKind::Bytes => array(chance).into(),
             ParamKind::Axes if chance.below(4) == 0 => "all".into(),
             ParamKind::Axes if chance.below(2) == 0 => list(self.axes, 3, chance),
-            ParamKind::Axes | ParamKind::Axis => chance.pick(self.axes).into(),
+            ParamKind::AxisOrAll if chance.below(4) == 0 => "all".into(),
+            ParamKind::Axes | ParamKind::Axis | ParamKind::AxisOrAll => chance.pick(self.axes).into(),
             ParamKind::Shape | ParamKind::Lengths => list(self.lengths.0, self.lengths.1, chance),
             ParamKind::Widths if chance.below(2) == 0 => {
                 let pair =

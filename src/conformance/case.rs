@@ -125,10 +125,14 @@ impl<B: Arrays> Case<'_, B> {
             return Ok(Value::None);
         }
         match (param.kind, arg) {
-            (ParamKind::Scalar | ParamKind::Operand(_), Arg::Number(_)) => self.scalar(text).ok_or_else(wrong),
-            (ParamKind::Array(e) | ParamKind::Operand(e) | ParamKind::Target(e), Arg::Name(_)) => {
-                self.array(param, e, text)
+            (ParamKind::Bound(_), Arg::Name(_)) if text == "all" => Ok(Value::All),
+            (ParamKind::Scalar | ParamKind::Operand(_) | ParamKind::Bound(_), Arg::Number(_)) => {
+                self.scalar(text).ok_or_else(wrong)
             }
+            (
+                ParamKind::Array(e) | ParamKind::Operand(e) | ParamKind::Bound(e) | ParamKind::Target(e),
+                Arg::Name(_),
+            ) => self.array(param, e, text),
             (ParamKind::Host, Arg::Name(_)) => self.array(param, ElementInfo::T, text),
             (ParamKind::Arrays(e), Arg::List(names)) => {
                 let one = |name: &Arg| match name {

@@ -11,15 +11,15 @@ use std::{fmt::Write, fs};
 const STANDARD: &str = include_str!("../array_api.txt");
 
 const OF_THE_STANDARD: &str = "# The Array API\n\nWhat there is of the [Python Array API standard](https://data-apis.org/array-api/2025.12/), \
-    version 2025.12, with its extensions `fft` and `linalg`, on every backend. Made of the table and of `xtask/array_api.txt` by \
-    `cargo xtask pages`.";
+    version 2025.12, with its extensions `fft` and `linalg`, on `Numpyish`, `Torch`, `Cuda` and `AnyBackend`. What a backend lacks is said in \
+    the row. Made of the table and of `xtask/array_api.txt` by `cargo xtask pages`.";
 
 /// The ops of other systems.
 const OTHERS: &str = include_str!("../parity.txt");
 
 const OF_OTHERS: &str = "# What other systems have\n\nThe ops and capabilities of the backends of PyEPRI (E), PhiML (P) and pyTME (T), of a framework of a \
-    Rust forum's question (F) and of the Python Array API (A), and what there is of each here, on every backend. Made of the table \
-    and of `xtask/parity.txt` by `cargo xtask pages`.";
+    Rust forum's question (F) and of the Python Array API (A), and what there is of each here. What a backend lacks is said in the row, and in \
+    [the Array API](array-api.md). Made of the table and of `xtask/parity.txt` by `cargo xtask pages`.";
 
 /// `pages`: writes them.
 pub fn task(args: &[String]) -> Outcome {
@@ -102,6 +102,7 @@ fn listed(model: &Model, list: &str) -> Result<Listed, String> {
         let row = model.ops.iter().any(|op| op.name == name);
         let (code, how) = match said.map(|said| said.split_once(' ').unwrap_or((said, ""))) {
             Some(("N", _)) if row => return Err(format!("`{name}` is in the table")),
+            Some(("Y", how)) if row => ("Y", how.to_string()),
             Some(("P", _)) if !row && who.is_empty() => {
                 return Err(format!("`{name}` is there in part, but not in the table"));
             }
@@ -150,11 +151,13 @@ mod tests {
         let model = table::read(None).unwrap();
         let of = |list: &str| listed(&model, list).map(|listed| (listed.body, listed.counts));
         let (body, counts) =
-            of("# x\n[Some]\nadd\nnothing_such : P\nclip = P a bound\nreverse : T = R `flip`").unwrap();
-        let rows = "| `add` |  | Y |  |\n| `nothing_such` | P | N |  |\n| `clip` |  | P | a bound |\n| `reverse` | T | R | `flip` |\n";
+            of("# x\n[Some]\nadd\nsort = Y stable\nnothing_such : P\nclip = P a bound\nreverse : T = R `flip`")
+                .unwrap();
+        let rows = "| `add` |  | Y |  |\n| `sort` |  | Y | stable |\n| `nothing_such` | P | N |  |\n| `clip` |  | P | a bound |\n| `reverse` | T | R | `flip` |\n";
         assert!(body.ends_with(rows), "{body}");
-        assert_eq!(counts, [1, 0, 1, 1, 1]);
+        assert_eq!(counts, [2, 0, 1, 1, 1]);
         assert_eq!(of("add = N").unwrap_err(), "`add` is in the table");
+        assert_eq!(of("nothing_such = Y").unwrap_err(), "`nothing_such` has the code `Y`");
         assert_eq!(of("nothing_such = P a part").unwrap_err(), "`nothing_such` is there in part, but not in the table");
         assert_eq!(of("add = X").unwrap_err(), "`add` has the code `X`");
     }

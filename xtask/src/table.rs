@@ -100,7 +100,7 @@ fn row(op: &Op, model: &Model) -> Value {
 }
 
 fn param(p: &Param) -> Value {
-    let is_array = matches!(p.kind, Kind::Array(_) | Kind::Operand(_) | Kind::Arrays(_) | Kind::Target(_));
+    let is_array = matches!(p.kind, Kind::Array(_) | Kind::Operand(..) | Kind::Arrays(_) | Kind::Target(_));
     let of = p.kind.elem().filter(|_| is_array).map(|e| e.name());
     let kind = p.kind.word(&p.ty);
     let default = p.default.is_some().then_some(&p.default_text);

@@ -97,7 +97,7 @@ impl Page<'_> {
             Some((part, path)) => kind.describe().replacen(&part, &self.link(&part, &path), 1),
             None => kind.describe(),
         };
-        let is_input = matches!(kind, Kind::Array(_) | Kind::Operand(_));
+        let is_input = matches!(kind, Kind::Array(_) | Kind::Operand(..));
         if is_input && self.broadcasts() { format!("{text}, broadcast with the others") } else { text }
     }
 
@@ -162,7 +162,7 @@ impl Page<'_> {
             let names: Vec<String> = op.inputs().map(|p| format!("`{}`", p.name)).collect();
             all.push(("Shapes", format!("the shapes of {} do not broadcast", names.join(" and "))));
         }
-        if let Some(names) = named(&|kind| matches!(kind, Kind::Axes | Kind::Axis)) {
+        if let Some(names) = named(&|kind| matches!(kind, Kind::Axes | Kind::Axis | Kind::AxisOrAll)) {
             all.push(("Axis", format!("{names} names an axis that there is not")));
         }
         let is_said = all.iter().any(|(variant, _)| *variant == "RepeatedAxis");

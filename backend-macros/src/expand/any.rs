@@ -283,7 +283,7 @@ impl Expand<'_> {
             let n = id(&p.name);
             match p.kind {
                 Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
-                Kind::Operand(_) => quote!(#any_array::#get_operand(#n, #name)?),
+                Kind::Operand(..) => quote!(#any_array::#get_operand(#n, #name)?),
                 Kind::Target(_) => quote!(#n.#get_mut(#name)?),
                 Kind::Index => quote!(&#n.on::<#ty>(|x| x.#get(#name), |x| x.#get(#name))?),
                 Kind::Arrays(_) => {

@@ -72,7 +72,11 @@ impl Expand<'_> {
                     _ => quote!(#root),
                 };
                 let path = function(path);
-                of_row(op, self.named(op, quote!(#here::#path(self, #(#all),*).map_err(|why| why.within(#name)))))
+                let second = op.second.is_some().then(|| quote!(::<_, U, _>));
+                of_row(
+                    op,
+                    self.named(op, quote!(#here::#path #second(self, #(#all),*).map_err(|why| why.within(#name)))),
+                )
             }
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
@@ -113,7 +117,7 @@ impl Expand<'_> {
                 let n = self.passed(param, op);
                 match param.kind {
                     Kind::Scalar => quote!(#module::Arg::element(#n)),
-                    Kind::Operand(_) => quote!(#module::Arg::from(&#n)),
+                    Kind::Operand(..) => quote!(#module::Arg::from(&#n)),
                     _ => quote!(#module::Arg::from(#n)),
                 }
             }

@@ -112,7 +112,7 @@ impl Expand<'_> {
             (None, true) => quote!(),
             (None, false) => quote!(::<T>),
         };
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).count();
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).count();
         debug_assert!(markers == 0 || turbofish.is_empty(), "operands say the dtype");
         let (prepare, method, options) = if op.has_options() {
             let path = self.options_path(op);

@@ -100,8 +100,8 @@ impl Expand<'_> {
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
             // a `let` may be used again; a temporary is handed over
-            (Kind::Array(_) | Kind::Operand(_), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
-            (Kind::Operand(_), Node::Number(n)) => {
+            (Kind::Array(_) | Kind::Operand(..), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
+            (Kind::Operand(..), Node::Number(n)) => {
                 let n = number(*n, &rt);
                 quote!(#rt::Operand::Scalar(#n))
             }
@@ -116,7 +116,9 @@ impl Expand<'_> {
                 let (list, n) = (self.value(e, op), items.len());
                 quote!(::core::convert::identity::<[isize; #n]>(#list))
             }
-            (Kind::Axes, Node::Name(name)) if name == "all" && !is_own => quote!(..),
+            (Kind::Axes | Kind::AxisOrAll | Kind::Operand(..), Node::Name(name)) if name == "all" && !is_own => {
+                quote!(..)
+            }
             (Kind::Choice(choice), Node::Name(name)) if !is_own => {
                 let (ty, name) = (self.choice_type(choice), id(&camel(name)));
                 quote!(#ty::#name)
@@ -153,5 +155,5 @@ impl Expand<'_> {
 }
 
 fn is_operand(param: &Param) -> bool {
-    matches!(param.kind, Kind::Operand(_))
+    matches!(param.kind, Kind::Operand(..))
 }

@@ -76,15 +76,27 @@ impl Expand<'_> {
                     info: quote!(Array(#of)),
                 }
             }
-            Kind::Operand(e) => {
+            Kind::Operand(e, absent) => {
                 let (e, of) = (elem(*e, op), info::elem(*e, &rt));
-                Code {
+                let operand = Code {
                     method: quote!(impl #rt::IntoOperand<'a, Self, #e, #marker>),
                     function: quote!(#rt::Operand<'_, B, #e>),
                     convert: Some(quote!(into_operand())),
                     pass: itself,
-                    read: typed("operand", Some(e), |read| quote!(#read.operand())),
+                    read: typed("operand", Some(e.clone()), |read| quote!(#read.operand())),
                     info: quote!(Operand(#of)),
+                };
+                let (end, function) = match absent {
+                    Absent::Refused => return operand,
+                    Absent::Lowest => (quote!(#rt::Lowest), "lower_bound"),
+                    Absent::Highest => (quote!(#rt::Highest), "upper_bound"),
+                };
+                Code {
+                    method: quote!(impl #rt::IntoBound<'a, Self, #e, #end, #marker>),
+                    convert: Some(quote!(into_bound())),
+                    read: typed(function, Some(e), |read| quote!(#read.operand())),
+                    info: quote!(Bound(#of)),
+                    ..operand
                 }
             }
             Kind::Arrays(e) => {
@@ -124,6 +136,11 @@ impl Expand<'_> {
                 method: quote!(impl #rt::IntoAxis),
                 convert: Some(quote!(axis())),
                 ..value(quote!(isize), quote!(Axis))
+            },
+            Kind::AxisOrAll => Code {
+                method: quote!(impl #rt::IntoAxisOrAll),
+                convert: Some(quote!(axis_or_all())),
+                ..value(quote!(Option<isize>), quote!(AxisOrAll))
             },
             Kind::Shape => list(quote!(usize), quote!(Shape)),
             Kind::Signed => {

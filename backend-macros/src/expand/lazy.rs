@@ -29,6 +29,9 @@ impl Expand<'_> {
             format!("As [`Lazy::{}`]({root_lazy}::{}), with options.", op.name, op.name, root_lazy = "crate::Lazy");
         let (ty, axis) = match op.takes_one_axis() {
             true => (quote!(impl #rt::IntoAxis), quote!(#rt::Axes::from(axis.axis()))),
+            false if op.takes_axis_or_all() => {
+                (quote!(impl #rt::IntoAxisOrAll), quote!(#rt::Axes::from(axis.axis_or_all())))
+            }
             false => (quote!(impl Into<#rt::Axes>), quote!(axis.into())),
         };
         let params: Vec<TokenStream> = op
@@ -67,9 +70,19 @@ impl Expand<'_> {
         let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let (item, lazy) = (quote!(#items::#name), quote!(#root::lazy));
         let others: Vec<Ident> = op.inputs().skip(1).map(|p| id(&p.name)).collect();
+        // what each of them may be, and what makes a term of it
+        let terms: Vec<(TokenStream, TokenStream)> = op
+            .inputs()
+            .skip(1)
+            .map(|p| match p.kind {
+                Kind::Operand(_, Absent::Lowest) => (quote!(#lazy::Bound<#rt::Lowest>), quote!(into_bound())),
+                Kind::Operand(_, Absent::Highest) => (quote!(#lazy::Bound<#rt::Highest>), quote!(into_bound())),
+                _ => (quote!(#lazy::Term), quote!(into_term())),
+            })
+            .collect();
         let x = quote!(<X as #rt::formula::Typed>::Out);
-        match others.as_slice() {
-            [] => quote! {
+        match (others.as_slice(), terms.as_slice()) {
+            ([], _) => quote! {
                 #[doc = #doc]
                 #[inline(always)]
                 pub fn #name(self) -> #lazy::One<#item, X, L>
@@ -80,21 +93,21 @@ impl Expand<'_> {
                     #lazy::one(#item {}, self)
                 }
             },
-            [y] => quote! {
+            ([y], [(bound, into)]) => quote! {
                 #[doc = #doc]
                 #[inline(always)]
-                pub fn #name<Y: #lazy::Term>(self, #y: Y) -> #lazy::Two<#item, X, L, Y::Tree, Y::Leaves>
+                pub fn #name<Y: #bound>(self, #y: Y) -> #lazy::Two<#item, X, L, Y::Tree, Y::Leaves>
                 where
                     #x: #rt::formula::Join<<Y::Tree as #rt::formula::Typed>::Out>,
                     #item: #rt::Each<2, #lazy::DTypeOf<X, Y::Tree>>,
                 {
-                    #lazy::two(#item {}, self, #y.into_term())
+                    #lazy::two(#item {}, self, #y.#into)
                 }
             },
-            [y, z] => quote! {
+            ([y, z], [(bound, into), (bound_2, into_2)]) => quote! {
                 #[doc = #doc]
                 #[inline(always)]
-                pub fn #name<Y: #lazy::Term, Z: #lazy::Term>(
+                pub fn #name<Y: #bound, Z: #bound_2>(
                     self,
                     #y: Y,
                     #z: Z,
@@ -105,7 +118,7 @@ impl Expand<'_> {
                     <Z::Tree as #rt::formula::Typed>::Out: #rt::formula::Fits<#x>,
                     #item: #rt::Each<3, #x>,
                 {
-                    #lazy::three(#item {}, self, #y.into_term(), #z.into_term())
+                    #lazy::three(#item {}, self, #y.#into, #z.#into_2)
                 }
             },
             _ => quote!(),

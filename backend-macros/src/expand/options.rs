@@ -108,9 +108,10 @@ impl Expand<'_> {
             DefaultValue::Decimal(value) if *kind == Kind::Number => quote!(#rt::Number::Real(#value)),
             DefaultValue::Integer(value) => {
                 let value = Literal::i128_unsuffixed(*value);
-                quote!(#value)
+                if *kind == Kind::AxisOrAll { quote!(Some(#value)) } else { quote!(#value) }
             }
             DefaultValue::Decimal(value) => quote!(#value),
+            DefaultValue::All if *kind == Kind::AxisOrAll => quote!(None),
             DefaultValue::All => quote!(#rt::Axes::All),
             DefaultValue::Axes(axes) => {
                 let axes = axes.iter().map(|&axis| Literal::isize_unsuffixed(axis.into()));

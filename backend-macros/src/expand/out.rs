@@ -42,7 +42,7 @@ impl Expand<'_> {
             .positional()
             .map(|p| {
                 let n = id(&p.name);
-                let marker = if matches!(p.kind, Kind::Operand(_)) { next.next() } else { None };
+                let marker = if matches!(p.kind, Kind::Operand(..)) { next.next() } else { None };
                 let ty = self.code(&p.kind, op, marker.unwrap_or(&none)).method;
                 let ty = renamed(ty, of_result);
                 quote!(#n: #ty)
@@ -69,7 +69,7 @@ impl Expand<'_> {
             _ => None,
         };
         let computed = if op.is_elementwise() { self.out_each(op) } else { self.out_call(op) };
-        let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(_)));
+        let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(..)));
         let lifetime = borrows.then(|| quote!('a,));
         let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let method = |name: &Ident, doc: &str, options: Option<TokenStream>, body: &TokenStream| {
@@ -116,7 +116,7 @@ impl Expand<'_> {
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let given = op.positional().map(|p| id(&p.name));
         let options = op.has_options().then(|| hidden("options"));
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).map(|_| quote!(, _));
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let second = op.second.as_ref().map(|_| quote!(U,));
         let dtype = if op.result.elem() == Elem::T { id("U") } else { id("T") };
         quote! {

@@ -25,7 +25,7 @@ impl Expand<'_> {
         let rt = self.rt();
         let name = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let dtypes = self.dtypes(op);
-        let operands = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).count();
+        let operands = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).count();
         let markers: Vec<Ident> = (1..=operands).map(|i| format_ident!("K{i}")).collect();
         let (mut next, none) = (markers.iter(), hidden("K"));
         let mut args: Vec<TokenStream> = op
@@ -33,7 +33,7 @@ impl Expand<'_> {
             .map(|p| {
                 let n = id(&p.name);
                 let ty = match &p.kind {
-                    Kind::Operand(_) => self.code(&p.kind, op, next.next().unwrap_or(&none)).method,
+                    Kind::Operand(..) => self.code(&p.kind, op, next.next().unwrap_or(&none)).method,
                     kind => self.code(kind, op, &none).method,
                 };
                 quote!(#n: #ty)
@@ -45,7 +45,7 @@ impl Expand<'_> {
             args.push(quote!(#options: #ty));
         }
         let output = self.output(op, &quote!(Self));
-        let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(_)));
+        let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(..)));
         let lifetime = borrows.then(|| quote!('a,));
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }

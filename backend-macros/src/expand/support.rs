@@ -217,7 +217,7 @@ impl Expand<'_> {
         let n = op.inputs().count();
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let second = op.second.as_ref().map(|_| {
-            let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).map(|_| quote!(, _));
+            let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
             quote!(::<U, T #(#markers)*>)
         });
         let operands: Vec<Ident> = (0..n).map(|i| format_ident!("x{i}")).collect();
@@ -229,7 +229,7 @@ impl Expand<'_> {
             let x = &operands[place];
             place += 1;
             match p.kind {
-                Kind::Operand(_) => quote!(#x),
+                Kind::Operand(..) => quote!(#x),
                 _ => quote!(rt::formula::whole(b, #x)?),
             }
         });
@@ -304,6 +304,7 @@ impl Expand<'_> {
         let (x, options) = (op.inputs().next().map(|p| p.name.clone()), self.options_below(op));
         let arguments = op.positional().map(|p| match p.name.as_str() {
             "axis" if op.takes_one_axis() => quote!(rt::formula::one_axis(#name, axis)?),
+            "axis" if op.takes_axis_or_all() => quote!(rt::formula::axis_or_all(#name, axis)?),
             "axis" => quote!(axis),
             name if Some(name) == x.as_deref() => quote!(x),
             _ => field(p),
@@ -313,11 +314,17 @@ impl Expand<'_> {
             quote!(.#n(#value))
         });
         let method = format_ident!("{}_with", op.name);
+        let row = op.takes_axis_or_all().then(|| {
+            quote!(
+                const ROW: bool = true;
+            )
+        });
         quote! {
             #[doc(hidden)]
             impl<B: #backend, T: #bound> rt::formula::Reduce<B, T> for #path {
                 type Out = #result;
                 const NAME: &'static str = #name;
+                #row
                 fn kind(&self) -> rt::formula::ReductionKind { #kind }
                 fn fused(
                     &self,

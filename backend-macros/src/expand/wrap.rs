@@ -14,7 +14,7 @@ impl Expand<'_> {
                 Kind::Array(_) => {
                     quote!(#rt::Wrap::open(self, #name, &*#n)?)
                 }
-                Kind::Operand(_) => quote!(#rt::Wrap::open_operand(self, #name, &#n)?),
+                Kind::Operand(..) => quote!(#rt::Wrap::open_operand(self, #name, &#n)?),
                 Kind::Index => {
                     let array = open(&id("x"));
                     quote!(&#n.on::<<Self as #rt::Wrap>::Within>(|x| #array, |x| #array)?)
@@ -45,7 +45,7 @@ impl Expand<'_> {
             quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(_))).map(|_| quote!(, _));
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let second = op.second.is_some().then(|| quote!(U,));
         if let Some(target) = op.target() {
             let target = id(&target.name);

@@ -249,6 +249,8 @@ impl Steps<'_> {
                 let x = Literal::f64_suffixed(*x);
                 Ok(quote!(#formula_path::Literal(#x)))
             }
+            Formula::Number(Number::Lowest, _) => Ok(quote!(#formula_path::Lowest)),
+            Formula::Number(Number::Highest, _) => Ok(quote!(#formula_path::Highest)),
             Formula::Leaf(rust, at) => Ok(self.leaf(rust.to_string(), rust, *at, pass)),
             Formula::Call(name, arguments, options) => self.node(name, arguments, options, pass),
             Formula::Index(..) => mistake(formula.span(), "a part of an array is computed before"),
@@ -388,6 +390,7 @@ impl Steps<'_> {
                     axis = match over {
                         Over::Axes => quote!(::core::convert::Into::into(#rust)),
                         Over::Axis => quote!(#root::Axes::from(#root::IntoAxis::axis(#rust))),
+                        Over::AxisOrAll => quote!(#root::Axes::from(#root::IntoAxisOrAll::axis_or_all(#rust))),
                     };
                 }
                 (Parameter::Rust(field), Argument::Rust(rust)) => {
@@ -430,6 +433,7 @@ impl Steps<'_> {
                 let x = Literal::i64_unsuffixed(*x);
                 quote!(#x)
             }
+            (Parameter::Operand, Formula::Number(Number::Lowest | Number::Highest, _)) => quote!(..),
             (_, Formula::Number(_, at)) => return mistake(*at, "an array is wanted here, not a number"),
             (Parameter::Operand, Formula::Leaf(rust, at)) => {
                 let path = self.formula_path();

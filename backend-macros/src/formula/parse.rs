@@ -14,6 +14,10 @@ pub enum Number {
     Whole(i64),
     /// With one.
     Float(f64),
+    /// `..` in the place of a lower bound.
+    Lowest,
+    /// In the place of an upper one.
+    Highest,
 }
 
 /// An argument of a call.
@@ -494,7 +498,12 @@ impl<'a> Parser<'a> {
                     }
                     _ => Argument::Rust(part.into_iter().collect()),
                 },
-                Some(_) => Argument::Formula(self.inside(part.into_iter().collect(), at)?.whole()?),
+                Some(_) => match (row.open.get(arguments.len()), &part[..]) {
+                    (Some(Some(open)), [dot, last]) if is_punct(dot, '.') && is_punct(last, '.') => {
+                        Argument::Formula(Formula::Number(*open, at))
+                    }
+                    _ => Argument::Formula(self.inside(part.into_iter().collect(), at)?.whole()?),
+                },
             };
             arguments.push(argument);
         }
@@ -522,9 +531,11 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
             ("pow", Whole(x), Whole(y)) => u32::try_from(*y).ok().and_then(|y| x.checked_pow(y)),
             _ => None,
         };
+        // a bound that is missing stands in no operation
         let float = |x: &Number| match x {
             Whole(x) => *x as f64,
             Float(x) => *x,
+            Number::Lowest | Number::Highest => f64::NAN,
         };
         let (x, y) = (float(x), float(y));
         let number = match name {

@@ -1,6 +1,7 @@
 //! What a formula has to know of the ops: the digest of a table.
 
-use op_table::model::{Elem, Kind, Op, Param};
+use super::parse::Number;
+use op_table::model::{Absent, Elem, Kind, Op, Param};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
@@ -31,6 +32,8 @@ pub enum Over {
     Axes,
     /// One axis.
     Axis,
+    /// One axis, or the values as one row.
+    AxisOrAll,
 }
 
 /// An op in a formula.
@@ -46,19 +49,24 @@ pub struct Row {
     pub reduces: Option<Over>,
     /// Its parameters without a default.
     pub positional: Vec<Parameter>,
+    /// What `..` is in the place of each of these; it is refused where there is nothing.
+    pub open: Vec<Option<Number>>,
     /// Its options.
     pub options: Vec<String>,
 }
 
 /// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum~&,axis,keepdims?`.
 ///
-/// A name; `*` for a scalar expression, `~` for a reduction over axes that takes one, `-` for one along an axis, `:` for all others; `<`
-/// where the caller names a dtype; the parameters: `@` an operand, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, `!` one
+/// A name; `*` for a scalar expression, `~` for a reduction over axes that takes one, `-` for one along an axis, `=` for one along an axis or over all
+/// values as a row, `:` for all others; `<`
+/// where the caller names a dtype; the parameters: `@` an operand, `@/` a lower bound, `@^` an upper one, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, `!` one
 /// that is changed, else its name, with `?` where it has a default.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| match (&p.kind, p.default.is_some()) {
         (_, true) => format!("{}?", p.name),
-        (Kind::Operand(_), _) => "@".into(),
+        (Kind::Operand(_, Absent::Refused), _) => "@".into(),
+        (Kind::Operand(_, Absent::Lowest), _) => LOWER.into(),
+        (Kind::Operand(_, Absent::Highest), _) => UPPER.into(),
         (Kind::Array(_), _) => "&".into(),
         (Kind::Arrays(_), _) => "[".into(),
         (Kind::Target(_), _) => "!".into(),
@@ -66,19 +74,33 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     };
     let row = |op: &Op| {
         let each = op.is_elementwise();
-        let of_each = |p: &Param| if p.kind.elem() == Some(Elem::T) { "@" } else { "^" }.to_string();
+        let of_each = |p: &Param| if p.kind.elem() == Some(Elem::T) { param(&operand(p)) } else { "^".into() };
         let params =
             op.params.iter().map(|p| if each && p.is_array() && p.default.is_none() { of_each(p) } else { param(p) });
         let all: Vec<String> = op.second.iter().map(|_| "<".into()).chain(params).collect();
         let sort = match op.reduces_formulas() {
             _ if each => '*',
             true if op.takes_one_axis() => '-',
+            true if op.takes_axis_or_all() => '=',
             true => '~',
             false => ':',
         };
         format!("{}{sort}{}", op.name, all.join(","))
     };
     ops.map(row).collect::<Vec<_>>().join(" ")
+}
+
+/// In a digest, an operand that bounds from below.
+const LOWER: &str = "@/";
+/// One that bounds from above.
+const UPPER: &str = "@^";
+
+/// An array of a scalar expression is an operand in a formula.
+fn operand(param: &Param) -> Param {
+    match param.kind {
+        Kind::Array(elem) => Param { kind: Kind::Operand(elem, Absent::Refused), ..param.clone() },
+        _ => param.clone(),
+    }
 }
 
 /// The ops that a formula may call.
@@ -135,12 +157,12 @@ impl Rows {
 }
 
 fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
-    let end = entry.find(['*', '~', '-', ':'])?;
-    let (mut positional, mut options) = (Vec::new(), Vec::new());
+    let end = entry.find(['*', '~', '-', '=', ':'])?;
+    let (mut positional, mut options, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
         match (param, param.strip_suffix('?')) {
             (_, Some(option)) => options.push(option.to_string()),
-            ("@", _) => positional.push(Parameter::Operand),
+            ("@" | LOWER | UPPER, _) => positional.push(Parameter::Operand),
             ("^", _) => positional.push(Parameter::Own),
             ("<", _) => positional.push(Parameter::DType),
             ("&", _) => positional.push(Parameter::Array),
@@ -148,9 +170,17 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
             ("!", _) => positional.push(Parameter::Target),
             (name, _) => positional.push(Parameter::Rust(name.to_string())),
         }
+        if positional.len() > open.len() {
+            open.push(match param {
+                LOWER => Some(Number::Lowest),
+                UPPER => Some(Number::Highest),
+                _ => None,
+            });
+        }
     }
     let sort = |c| entry[end..].starts_with(c);
     let over = |c, over| sort(c).then_some(over);
-    let (each, reduces, ops) = (sort('*'), over('~', Over::Axes).or(over('-', Over::Axis)), ops.clone());
-    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, options }))
+    let (each, reduces, ops) =
+        (sort('*'), over('~', Over::Axes).or(over('-', Over::Axis)).or(over('=', Over::AxisOrAll)), ops.clone());
+    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, open, options }))
 }

@@ -5,7 +5,7 @@ use quote::quote;
 
 /// The ops of the tests: `exp`, `add` and the like, `leaky` with an option, and ops that are no scalar expressions.
 const ROWS: &str = "add*@,@ subtract*@,@ multiply*@,@ divide*@,@ remainder*@,@ pow*@,@ square*@ sqrt*@ reciprocal*@ negative*@ \
-    exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum~&,axis,keepdims? argmax-&,axis,keepdims? var~&,axis,correction?,keepdims? sort:& matmul:@,@ \
+    exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum~&,axis,keepdims? argmax=&,axis,keepdims? clip*@,@/,@^ search:&,@/ var~&,axis,correction?,keepdims? sort:& matmul:@,@ \
     concat:[,axis? where*^,@,@ astype*<,@ zeros:shape";
 
 fn expanded(formula: &str) -> Result<String> {
@@ -56,6 +56,9 @@ fn every_mistake_is_said_in_the_users_words() {
         ("b, astype::<f64>(x, y)", "`astype` takes 1 arguments"),
         ("b, astype::<f64>()", "`astype` takes 1 arguments, 0 are given"),
         ("b, exp::<f64>(x)", "`exp` is told no dtype"),
+        ("b, exp(..)", "`.` does not begin an operand"),
+        ("b, clip(.., 0.0, 1.0)", "`.` does not begin an operand"),
+        ("b, clip(x, ..=, 1.0)", "`.` does not begin an operand"),
     ] {
         match expanded(formula) {
             Err(Mistake(_, text)) => assert!(text.contains(said), "`{formula}` says `{text}`, not `{said}`"),
@@ -123,4 +126,10 @@ fn each_name_is_one_leaf_and_long_formulas_are_several_passes() {
     assert_eq!(leaves("b, y += x * 2"), 2);
     assert_eq!(passes("b, where(x > 0.0, x, 0.1 * x) + astype::<Complex<f64>>(y)"), 1);
     assert_eq!(passes("b, sum(x, 0)"), 0);
+    assert_eq!(passes("b, clip(x * y, .., 1.0) + clip(x, 0.0, ..)"), 1);
+    let clipped = expanded("b, clip(x, .., ..)").unwrap();
+    assert!(clipped.contains("formula :: Lowest") && clipped.contains("formula :: Highest"), "{clipped}");
+    let handed_on = expanded("b, search(x, ..)").unwrap();
+    assert!(handed_on.contains(", ..)"), "{handed_on}");
+    assert!(expanded("b, argmax(x * y, ..)").unwrap().contains("IntoAxisOrAll :: axis_or_all (..)"));
 }

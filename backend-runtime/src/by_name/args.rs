@@ -2,7 +2,7 @@
 
 use super::{DynArray, FromValue, Value};
 use crate::{
-    Arrays, DType, Element, Error, HostArray, Index, Operand, Result, Slice,
+    Arrays, DType, Element, Error, HostArray, Index, Operand, Ordered, Result, Slice,
     info::{ElementInfo, OpInfo, ParamInfo, ParamKind},
 };
 use ndarray::{ArrayD, IxDyn};
@@ -44,8 +44,9 @@ impl<'a, B: Arrays> Args<'a, B> {
             }
         }
         for (param, value) in op.params.iter().zip(&args.values) {
-            // axes that are not given are all axes, as in NumPy
-            if value.is_none() && param.default.is_none() && param.kind != ParamKind::Axes {
+            // axes that are not given are all axes, as in NumPy, and bounds are none
+            let may_lack = matches!(param.kind, ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_));
+            if value.is_none() && param.default.is_none() && !may_lack {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
             }
         }
@@ -168,6 +169,23 @@ impl<'a, B: Arrays> Args<'a, B> {
         match self.values[param] {
             Some(Value::Array(_) | Value::List(_)) | None => self.array(param).map(OperandArg::Array),
             Some(_) => self.scalar(param).map(OperandArg::Scalar),
+        }
+    }
+
+    /// The lower bound that the parameter is; the lowest value where there is none.
+    pub fn lower_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
+        self.bound(param, T::LOWEST)
+    }
+
+    /// The upper bound that the parameter is; the highest value where there is none.
+    pub fn upper_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
+        self.bound(param, T::HIGHEST)
+    }
+
+    fn bound<T: Ordered>(&self, param: usize, open: T) -> Result<OperandArg<'a, B, T>> {
+        match self.values[param] {
+            Some(Value::None | Value::All) | None => Ok(OperandArg::Scalar(open)),
+            _ => self.operand(param),
         }
     }
 
@@ -361,7 +379,7 @@ impl ParamInfo {
         use ParamKind::*;
         let of_t = |e| e == ElementInfo::T;
         match self.kind {
-            Array(e) | Operand(e) | Arrays(e) | Target(e) => of_t(e),
+            Array(e) | Operand(e) | Bound(e) | Arrays(e) | Target(e) => of_t(e),
             kind => matches!(kind, Scalar | Host),
         }
     }

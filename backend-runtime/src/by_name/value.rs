@@ -295,6 +295,19 @@ impl FromValue for Axes {
     }
 }
 
+impl FromValue for Option<isize> {
+    fn wanted() -> String {
+        "an axis, or `..` for the array as one row".into()
+    }
+
+    fn from_value<B: Arrays>(value: &Value<B>) -> Option<Option<isize>> {
+        match value {
+            Value::All | Value::None => Some(None),
+            other => isize::from_value(other).map(Some),
+        }
+    }
+}
+
 impl FromValue for Lengths {
     fn wanted() -> String {
         "a list of lengths".into()

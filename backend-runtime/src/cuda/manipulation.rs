@@ -21,6 +21,11 @@ pub fn reshape<T: Element>(b: &Cuda, x: &CudaArray<T>, to: &[isize]) -> Result<C
     reshaped(b, OP, &x.raw, &to).map(CudaArray::of)
 }
 
+/// The array, or where no axis is named the array as one row, in C order, whose axis is 0.
+pub(super) fn along_or_row(b: &Cuda, op: &'static str, x: &RawArray, axis: Option<isize>) -> Result<RawArray> {
+    if axis.is_some() { Ok(x.clone()) } else { reshaped(b, op, x, &[x.size()]) }
+}
+
 /// `to` has as many elements as `x`.
 pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -> Result<RawArray> {
     b.check(op, x)?;
@@ -122,10 +127,20 @@ pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Ve
     xs.iter().map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of)).collect()
 }
 
-/// Arrays joined along one axis.
-pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
+/// Arrays joined along one axis, or as rows.
+pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: Option<isize>) -> Result<CudaArray<T>> {
     const OP: &str = "concat";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
+    let Some(axis) = axis else {
+        let out = b.uninit_raw(OP, T::DTYPE, &[rules::joined_rows(OP, &shapes, size_of::<T>())?])?;
+        let mut at = 0;
+        for x in xs.iter().map(|x| &x.raw) {
+            let part = out.sliced(0, at, x.size(), 1);
+            copy_into(b, OP, x, &part.view(x.shape.clone(), rules::c_strides(&x.shape), part.offset))?;
+            at += x.size();
+        }
+        return Ok(CudaArray::of(out));
+    };
     let (axis, shape) = rules::joined(OP, &shapes, axis, size_of::<T>())?;
     joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
 }
@@ -180,12 +195,14 @@ pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Re
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
-/// Every element repeated along one axis.
-pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: isize) -> Result<CudaArray<T>> {
+/// Every element repeated along one axis, or in a row.
+pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: Option<isize>) -> Result<CudaArray<T>> {
     const OP: &str = "repeat";
-    let (axis, Repeats { shape, target, .. }) = rules::repeated(OP, &x.raw.shape, repeats, axis, size_of::<T>())?;
+    let x = along_or_row(b, OP, &x.raw, axis)?;
+    let (axis, Repeats { shape, target, .. }) =
+        rules::repeated(OP, &x.shape, repeats, axis.unwrap_or(0), size_of::<T>())?;
     let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
-    let part = x.raw.expanded(axis + 1);
+    let part = x.expanded(axis + 1);
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 

@@ -38,7 +38,7 @@ fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArr
     let reversed =
         (shapes::flip(b, &plain.0, Axes::All).unwrap(), numpyish::manipulation::flip(&HOST, x, Axes::All).unwrap());
     let stepped = {
-        let wide = numpyish::manipulation::repeat(&HOST, x, 2, -1).unwrap();
+        let wide = numpyish::manipulation::repeat(&HOST, x, 2, Some(-1)).unwrap();
         let every_second = [Slice::ALL, Slice::ALL.step(2)];
         let (d, h) = on(wide);
         (
@@ -117,8 +117,8 @@ fn copies<T: Element>(b: &Cuda) {
         same(
             b,
             "concat",
-            &shapes::concat(b, &[&d, &d], 1).unwrap(),
-            &numpyish::manipulation::concat(&HOST, &[&h, &h], 1).unwrap(),
+            &shapes::concat(b, &[&d, &d], Some(1)).unwrap(),
+            &numpyish::manipulation::concat(&HOST, &[&h, &h], Some(1)).unwrap(),
         );
         same(
             b,
@@ -129,8 +129,8 @@ fn copies<T: Element>(b: &Cuda) {
         same(
             b,
             "repeat",
-            &shapes::repeat(b, &d, 3, 0).unwrap(),
-            &numpyish::manipulation::repeat(&HOST, &h, 3, 0).unwrap(),
+            &shapes::repeat(b, &d, 3, Some(0)).unwrap(),
+            &numpyish::manipulation::repeat(&HOST, &h, 3, Some(0)).unwrap(),
         );
         let (shift, both) = ([2, -3], Axes::All);
         same(
@@ -200,8 +200,8 @@ fn parts<T: Element>(b: &Cuda) {
             same(
                 b,
                 "take",
-                &indexing::take(b, &d, &on(&i), axis).unwrap(),
-                &numpyish::indexing::take(&HOST, &h, &i, axis).unwrap(),
+                &indexing::take(b, &d, &on(&i), Some(axis)).unwrap(),
+                &numpyish::indexing::take(&HOST, &h, &i, Some(axis)).unwrap(),
             );
         }
         let along = values::<i64>(&[5, 3]).mapv(|x| x % 5).into_shared();
@@ -211,7 +211,7 @@ fn parts<T: Element>(b: &Cuda) {
             &indexing::take_along_axis(b, &d, &on(&along), 1).unwrap(),
             &numpyish::indexing::take_along_axis(&HOST, &h, &along, 1).unwrap(),
         );
-        let v = numpyish::indexing::take(&HOST, &h, &list(&[1, 1, 3, 0, 2, 4]), 0).unwrap();
+        let v = numpyish::indexing::take(&HOST, &h, &list(&[1, 1, 3, 0, 2, 4]), Some(0)).unwrap();
         let dv = b.from_ndarray(v.clone()).unwrap();
         same(
             b,
@@ -277,7 +277,7 @@ fn indices_outside_are_errors() {
     let x = b.from_ndarray(values::<f32>(&[2, 3])).unwrap();
     let i = b.from_ndarray(HostArray::from_shape_vec(IxDyn(&[3]), vec![2_i64, -4, 9]).unwrap()).unwrap();
     let wrong = |op| Err(Error::index(op, -4, 1, 3));
-    indexing::take(&b, &x, &i, 1).unwrap();
+    indexing::take(&b, &x, &i, Some(1)).unwrap();
     assert_eq!(b.synchronize(), wrong("take"));
     indexing::scatter(&b, &x, &i, &x, -1).unwrap();
     assert_eq!(b.synchronize(), wrong("scatter"));
@@ -370,7 +370,7 @@ fn nothing_wrong_panics() {
     let x = creation::zeros::<f32>(&b, &[1]).unwrap();
     assert!(shapes::broadcast_to(&b, &x, &[usize::MAX, 2]).is_err());
     assert!(shapes::tile(&b, &x, &[usize::MAX / 2]).is_err());
-    assert!(shapes::repeat(&b, &x, usize::MAX, 0).is_err());
+    assert!(shapes::repeat(&b, &x, usize::MAX, Some(0)).is_err());
     assert!(shapes::pad(&b, &x, &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).is_err());
     let scalar = creation::full(&b, &[], 2.0_f64).unwrap();
     assert!(matches!(indexing::nonzero(&b, &scalar), Err(Error::Shape { op: "nonzero", .. })));

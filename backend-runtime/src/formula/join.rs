@@ -1,7 +1,7 @@
 //! Dtypes of the operands of one op in a formula: the same one twice, or that of the array beside a number.
 
 use super::run::{Call, Valued};
-use crate::{Arrays, Element, Float, Numeric, Operand, Result, operand};
+use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
 use std::borrow::Cow;
 
 /// A scalar among the elements of a formula. It goes with arrays as it does in a call: an `f64` takes any float dtype.
@@ -173,6 +173,8 @@ macro_rules! number {
 number!(Scalar<V>, [T: Element, V: Element + Into<operand::Scalar<T>>], |x| Into::<operand::Scalar<T>>::into(x.0).0);
 number!(Literal, [T: Float], |x| T::from_f64(x.0));
 number!(Whole, [T: Numeric], |x| T::from_i64(x.0));
+number!(Lowest, [T: Ordered], |_x| T::LOWEST);
+number!(Highest, [T: Ordered], |_x| T::HIGHEST);
 
 /// Implements [`Join`] of two sorts of operands, both of which fit the dtype `T`.
 macro_rules! join {

@@ -19,6 +19,7 @@ mod run;
 mod sides;
 mod writer;
 
+pub use crate::{Highest, Lowest};
 pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
 pub use leaf::{
     Array, AsOperand, IntoLeaf, Layout, Leaves, Loaded, MOST, Value, Visitor, array, leaf, leaf_kind, operand,
@@ -26,7 +27,7 @@ pub use leaf::{
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
 pub use out::{Given, Input, Out};
-pub use reduce::{Reduce, one_axis, reduce};
+pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
 pub use run::{Call, Part, Run, Valued, part, run, run_over, same_shape, whole};
 pub use sides::{Alone, It, Left, Lent, Right};

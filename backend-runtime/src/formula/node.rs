@@ -6,7 +6,7 @@ use super::{
     run::Valued,
     writer::{Numbers, Writer},
 };
-use crate::{Arrays, DTypeKind, Each, EachSource, Element, Number, Result, scalar};
+use crate::{Arrays, DTypeKind, Each, EachSource, Element, Highest, Lowest, Number, Result, scalar};
 use std::marker::PhantomData;
 
 /// What a part of a formula is, said by its type alone.
@@ -169,6 +169,14 @@ impl Typed for Literal {
     type Out = Literal;
 }
 
+impl Typed for Lowest {
+    type Out = Lowest;
+}
+
+impl Typed for Highest {
+    type Out = Highest;
+}
+
 impl Typed for Whole {
     type Out = Whole;
 
@@ -188,7 +196,7 @@ macro_rules! written {
         }
     )*};
 }
-written!(Literal, Whole);
+written!(Literal, Whole, Lowest, Highest);
 
 /// The scalar expression of a row, as it is in a formula.
 pub trait Row: EachSource + Copy + Send + Sync + 'static {}

@@ -21,6 +21,9 @@ pub trait Reduce<B: Arrays, T: Element> {
     /// Name of the row.
     const NAME: &'static str;
 
+    /// Whether all axes are the array as one row: the op goes along one axis.
+    const ROW: bool = false;
+
     /// What the row makes of many elements, as data.
     fn kind(&self) -> ReductionKind;
 
@@ -42,6 +45,17 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
+/// The axis of an op along one axis that takes an array as one row where it is given all of them.
+///
+/// # Errors
+/// More axes than one, or none.
+pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
+    match axes {
+        Axes::List(list) => list.one(op).map(Some),
+        Axes::All => Ok(None),
+    }
+}
+
 /// Reduces a formula: what the op gives of the array that the formula gives, to the last bit.
 #[inline]
 pub fn reduce<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
@@ -59,7 +73,8 @@ where
     if const { E::IS_LEAF } {
         return op.call(b, e.run(b, leaves)?.into_owned(), axis, keepdims);
     }
-    if const { L::Layout::ARRAYS > MOST } {
+    // the loops go along an axis; a row needs the values beside each other
+    if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return op.call(b, b.formula(e, leaves)?, axis, keepdims);
     }
     if const { B::FUSES }

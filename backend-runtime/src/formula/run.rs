@@ -6,7 +6,7 @@ use super::{
     node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
 };
 use crate::{
-    Arrays, Each, Element, Error, Operand, Result,
+    Arrays, Each, Element, Error, Highest, Lowest, Operand, Result,
     numpyish::formula::{Views, into, over},
 };
 use std::{any::Any, borrow::Cow};
@@ -58,6 +58,16 @@ impl<T: Element> Valued for Scalar<T> {
 
 impl Valued for Literal {
     type Val<'a, B: Arrays> = Literal;
+    const IS_ARRAY: bool = false;
+}
+
+impl Valued for Lowest {
+    type Val<'a, B: Arrays> = Lowest;
+    const IS_ARRAY: bool = false;
+}
+
+impl Valued for Highest {
+    type Val<'a, B: Arrays> = Highest;
     const IS_ARRAY: bool = false;
 }
 
@@ -130,7 +140,7 @@ macro_rules! written {
         }
     )*};
 }
-written!(Literal, Whole);
+written!(Literal, Whole, Lowest, Highest);
 
 impl<'a, B, L, F, X, T, V> Run<'a, B, L> for Op1<F, X, T, V>
 where

@@ -44,6 +44,20 @@ pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
     if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
 }
 
+/// What an op along an axis gives; without one, of the array as one row, in C order.
+pub fn along_or_row<R>(
+    op: &'static str,
+    x: View<'_>,
+    axis: Option<isize>,
+    result: impl FnOnce(View<'_>, isize) -> Result<R>,
+) -> Result<R> {
+    let Some(axis) = axis else {
+        let packed = pack(op, x)?;
+        return result(View { start: packed.start(), dtype: x.dtype, shape: &[x.len()], strides: &[1] }, 0);
+    };
+    result(x, axis)
+}
+
 /// The same elements in memory of their own: in the same memory order where they lie without gaps.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     if x.is_c_order() {

@@ -113,15 +113,26 @@ pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<
     xs.iter().map(each).collect()
 }
 
-/// Arrays joined along one axis.
-pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
+/// Arrays joined along one axis, or as rows.
+pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: Option<isize>) -> Result<NdArray<T>> {
     typed(concatenated(&T::numpyish_views(xs), axis))
 }
 
-fn concatenated(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
+fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
     const OP: &str = "concat";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
-    let (axis, shape) = rules::joined(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
+    let size = xs.first().map_or(1, |x| x.dtype.size());
+    let Some(axis) = axis else {
+        let n = rules::joined_rows(OP, &shapes, size)?;
+        let (mut out, mut at) = (Buffer::new(OP, n, xs[0].dtype)?, 0);
+        for x in xs {
+            copy::place(&mut out, at, &rules::c_strides(x.shape), *x);
+            at += x.len();
+        }
+        // SAFETY: one after the other, the arrays fill the result.
+        return unsafe { RawArray::new(OP, vec![n], out) };
+    };
+    let (axis, shape) = rules::joined(OP, &shapes, axis, size)?;
     joined(OP, shape, axis, xs)
 }
 
@@ -183,9 +194,9 @@ fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
     repeated(OP, region, repeats)
 }
 
-/// Every element repeated along one axis.
-pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: isize) -> Result<NdArray<T>> {
-    typed(repeated_along(view(x), repeats, axis))
+/// Every element repeated along one axis, or in a row.
+pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: Option<isize>) -> Result<NdArray<T>> {
+    typed(copy::along_or_row("repeat", view(x), axis, |x, axis| repeated_along(x, repeats, axis)))
 }
 
 fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> {
@@ -408,8 +419,8 @@ mod tests {
         assert!(expand_dims(&B, &x, 4.into()).is_err());
         assert!(reshape(&B, &x, &[4, 2]).is_err());
         assert!(matrix_transpose(&B, &counting(&[3])).is_err());
-        assert!(concat::<i32>(&B, &[], 0).is_err() && stack::<i32>(&B, &[], 0).is_err());
-        assert!(concat(&B, &[&x, &counting(&[3, 2])], 0).is_err());
+        assert!(concat::<i32>(&B, &[], Some(0)).is_err() && stack::<i32>(&B, &[], 0).is_err());
+        assert!(concat(&B, &[&x, &counting(&[3, 2])], Some(0)).is_err());
         assert!(stack(&B, &[&x, &counting(&[3, 2])], 0).is_err());
         assert!(broadcast_to(&B, &x, &[3]).is_err());
         assert!(pad(&B, &x, &[1, 1, 1], PadMode::Constant, Number::Real(0.0)).is_err());
@@ -422,7 +433,7 @@ mod tests {
     fn sizes_over_memory_are_errors() {
         let x = counting(&[2, 3]);
         assert!(tile(&B, &x, &[usize::MAX / 2]).is_err());
-        assert!(repeat(&B, &x, usize::MAX, 0).is_err());
+        assert!(repeat(&B, &x, usize::MAX, Some(0)).is_err());
         assert!(broadcast_to(&B, &counting(&[1]), &[usize::MAX]).is_err());
         assert!(pad(&B, &x, &[usize::MAX, 0, 0, 0], PadMode::Constant, Number::Real(0.0)).is_err());
         assert!(pad(&B, &counting(&[0, 3]), &[usize::MAX, 1, 0, 0], PadMode::Constant, Number::Real(0.0)).is_err());
@@ -437,7 +448,7 @@ mod tests {
         assert_eq!(flip(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
         assert_eq!(fftshift(&B, &none, Axes::All).unwrap().shape(), [0, 3]);
         assert_eq!(tile(&B, &none, &[2, 1, 2]).unwrap().shape(), [2, 0, 6]);
-        assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], 0).unwrap(), counting(&[1, 3]));
+        assert_eq!(concat(&B, &[&none, &counting(&[1, 3])], Some(0)).unwrap(), counting(&[1, 3]));
         assert!(unstack(&B, &none, 0).unwrap().is_empty());
         let wide = array("x", &[1 << 50, 0], vec![0_i32; 0]).unwrap();
         assert!(matches!(unstack(&B, &wide, 0), Err(Error::Memory { op: "unstack", .. })));
@@ -460,7 +471,7 @@ mod tests {
                 continue;
             }
             let (axis, n) = (dice.below(x.ndim()), dice.below(4));
-            let repeats = repeat(&B, &x, n, axis as isize).unwrap();
+            let repeats = repeat(&B, &x, n, Some(axis as isize)).unwrap();
             assert_eq!(repeats.len(), x.len() * n);
             for (mut at, &value) in repeats.indexed_iter() {
                 at[axis] /= n;
@@ -510,7 +521,7 @@ mod tests {
                 .collect();
             let views: Vec<_> = parts.iter().map(|p| p.view()).collect();
             let refs: Vec<_> = parts.iter().collect();
-            let joined = concat(&B, &refs, axis as isize).unwrap();
+            let joined = concat(&B, &refs, Some(axis as isize)).unwrap();
             assert_eq!(joined, ndarray::concatenate(Axis(axis), &views).unwrap());
 
             let x = &parts[0];

@@ -19,6 +19,14 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
     Ok((along, shape))
 }
 
+/// The length of arrays of elements of this size joined as rows, one after the other.
+pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<usize> {
+    first(op, shapes)?;
+    let lengths: Vec<[usize; 1]> = shapes.iter().map(|shape| [shape.iter().product()]).collect();
+    let rows: Vec<&[usize]> = lengths.iter().map(|length| &length[..]).collect();
+    joined(op, &rows, 0, size).map(|(_, shape)| shape[0])
+}
+
 /// The new axis and the shape of arrays of one shape joined along it.
 pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
@@ -48,6 +56,8 @@ mod tests {
         assert_eq!(joined("concat", &[&[2, 3], &[3, 4]], -1, 8), Err(Error::shapes("concat", &[2, 3], &[3, 4])));
         assert_eq!(joined("concat", &[&[]], 0, 8), Err(Error::Axis { op: "concat", axis: 0, ndim: 0 }));
         assert!(matches!(joined("concat", &[], 0, 8), Err(Error::Argument { .. })));
+        assert_eq!(joined_rows("concat", &[&[2, 3], &[], &[0, 4]], 8), Ok(7));
+        assert!(matches!(joined_rows("concat", &[], 8), Err(Error::Argument { .. })));
         let long = [0, isize::MAX as usize];
         assert!(matches!(joined("concat", &[&long, &long, &long], 1, 1), Err(Error::Memory { .. })));
         assert_eq!(stacked("stack", &[&[2], &[2], &[2]], 1, 8), Ok((1, vec![2, 3])));

@@ -45,12 +45,15 @@ pub use factor::{Svd, System, eigen, failed, not_finite, not_positive_definite, 
 pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};
 pub use index::{Item, Kept, Pick, Selection};
 pub use indices::{Along, Masked, along, check_indices, chosen, cut, masked, partitioned, scattered, segmented, taken};
-pub use join::{joined, stacked};
+pub use join::{joined, joined_rows, stacked};
 pub use matrix::{Diagonal, broadcast_around, vectors};
-pub use points::{interpolated, sorted};
+pub use points::{interpolated, sorted, sorter};
 pub use product::Product;
 pub use random::{check_integers, check_normal, check_permutation, check_uniform};
-pub use reduction::{differences, quantile_range, reduced, reduction, reduction_axis, require_elements, scan};
+pub use reduction::{
+    differences, edge, quantile_range, reduced, reduction, reduction_axis, require_any, require_elements, row_reduced,
+    scan,
+};
 pub use repeats::{Repeats, counted, repeated, tiled};
 pub use roll::{Roll, halves, roll};
 pub use size::{c_strides, count, infer, list, overlaps};

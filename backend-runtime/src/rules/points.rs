@@ -19,6 +19,12 @@ pub fn sorted(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
+/// Refuses indices that do not sort the array: there is one for each element.
+pub fn sorter(op: &'static str, shape: &[usize], indices: &[usize]) -> Result<()> {
+    sorted(op, shape)?;
+    if shape == indices { Ok(()) } else { Err(Error::shapes(op, shape, indices)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,6 +33,24 @@ pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Re
     }
 }
 
+/// As [`require_elements`], of an array as one row.
+pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
+    if shape.contains(&0) { Err(Error::shape(op, shape, "has no elements to choose from")) } else { Ok(()) }
+}
+
+/// The shape of what is left of an array that was reduced as one row: as that of all its axes.
+pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
+    vec![1; if keepdims { ndim } else { 0 }]
+}
+
+/// What neighbours at one end of an array are broadcast to, so that they are joined to it along an axis: a number is one for
+/// each lane.
+pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
+    let mut to = shape.to_vec();
+    to[axis] = edge.get(axis).copied().unwrap_or(1);
+    if edge.is_empty() || to == edge { Ok(to) } else { Err(Error::shapes(op, shape, edge)) }
+}
+
 /// The error of a quantile that is no part of the whole.
 pub fn quantile_range(op: &'static str) -> Error {
     Error::argument(op, "every q has to lie in 0 ..= 1")
@@ -89,6 +107,22 @@ mod tests {
         assert_eq!(scan("cumulative_sum", &[], -1, true, 8), Ok((0, vec![1], vec![2])));
         assert!(matches!(scan("cumulative_sum", &[], 1, true, 8), Err(Error::Axis { .. })));
         assert!(matches!(scan("cumulative_sum", &[usize::MAX, 0], 0, true, 8), Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn ends_of_arrays() {
+        assert_eq!(edge("diff", &[2, 3], &[], 1), Ok(vec![2, 1]));
+        assert_eq!(edge("diff", &[2, 3], &[2, 5], 1), Ok(vec![2, 5]));
+        assert_eq!(edge("diff", &[2, 3], &[1, 5], 1), Err(Error::shapes("diff", &[2, 3], &[1, 5])));
+        assert_eq!(edge("diff", &[2, 3], &[5], 1), Err(Error::shapes("diff", &[2, 3], &[5])));
+    }
+
+    #[test]
+    fn rows_of_nothing() {
+        assert_eq!(row_reduced(3, true), [1, 1, 1]);
+        assert_eq!(row_reduced(3, false), []);
+        assert!(matches!(require_any("argmax", &[2, 0]), Err(Error::Shape { .. })));
+        assert_eq!(require_any("argmax", &[]), Ok(()));
     }
 
     #[test]

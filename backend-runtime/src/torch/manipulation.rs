@@ -81,10 +81,15 @@ pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<
     xs.iter().map(|x| on.array(on.call(&ops::EXPAND, args![*x, &shape])?)).collect()
 }
 
-/// Arrays joined along one axis.
-pub fn concat<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Result<TorchArray<T>> {
+/// Arrays joined along one axis, or as rows.
+pub fn concat<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: Option<isize>) -> Result<TorchArray<T>> {
     let on = b.on("concat");
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
+    let Some(axis) = axis else {
+        rules::joined_rows(on.op, &shapes, size_of::<T>())?;
+        let rows = xs.iter().map(|x| on.reshape(x.tensor(), &[x.tensor().size()])).collect::<Result<Vec<_>>>()?;
+        return on.array(on.call(&ops::CAT, args![&rows[..], 0_i64])?);
+    };
     let (axis, _) = rules::joined(on.op, &shapes, axis, size_of::<T>())?;
     on.array(on.call(&ops::CAT, args![xs, axis])?)
 }
@@ -113,10 +118,12 @@ pub fn tile<T: Element>(b: &Torch, x: &TorchArray<T>, repetitions: &[usize]) -> 
     repeated(on, x, &repeats)
 }
 
-/// Every element repeated along one axis.
-pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: isize) -> Result<TorchArray<T>> {
+/// Every element repeated along one axis, or in a row.
+pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: Option<isize>) -> Result<TorchArray<T>> {
     let on = b.on("repeat");
-    let (_, repeats) = rules::repeated(on.op, x.shape(), repeats, axis, size_of::<T>())?;
+    let row = [x.tensor().size()];
+    let shape = if axis.is_some() { x.shape() } else { &row };
+    let (_, repeats) = rules::repeated(on.op, shape, repeats, axis.unwrap_or(0), size_of::<T>())?;
     repeated(on, x, &repeats)
 }
 

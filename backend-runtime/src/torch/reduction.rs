@@ -5,6 +5,7 @@ pub use super::loops::fold;
 use super::{
     Torch, TorchArray,
     call::{OpContext, Schema, args},
+    manipulation::{broadcast_to, concat},
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
@@ -172,9 +173,16 @@ fn index_of<T: Ordered>(
     on: OpContext<'_>,
     schema: &Schema,
     x: &TorchArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     keepdims: bool,
 ) -> Result<TorchArray<i64>> {
+    let Some(axis) = axis else {
+        rules::require_any(on.op, x.shape())?;
+        let row = on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)?;
+        let index = index_of::<T>(on, schema, &row, Some(0), false)?;
+        let shape = rules::row_reduced(x.shape().len(), keepdims);
+        return on.array(on.reshape(index.tensor(), &shape)?);
+    };
     let Some(axis) = rules::reduction_axis(on.op, axis, x.shape().len())? else {
         return on.array(on.full(&[], 0_i64)?);
     };
@@ -185,12 +193,22 @@ fn index_of<T: Ordered>(
 }
 
 /// Index of the largest element, the first of equals; NaN is the largest.
-pub fn argmax<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: bool) -> Result<TorchArray<i64>> {
+pub fn argmax<T: Ordered>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: Option<isize>,
+    keepdims: bool,
+) -> Result<TorchArray<i64>> {
     index_of(b.on("argmax"), &ops::ARGMAX, x, axis, keepdims)
 }
 
 /// Index of the smallest element, the first of equals; NaN is the smallest.
-pub fn argmin<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, keepdims: bool) -> Result<TorchArray<i64>> {
+pub fn argmin<T: Ordered>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: Option<isize>,
+    keepdims: bool,
+) -> Result<TorchArray<i64>> {
     index_of(b.on("argmin"), &ops::ARGMIN, x, axis, keepdims)
 }
 
@@ -198,11 +216,13 @@ fn scan<T: Element>(
     on: OpContext<'_>,
     schema: &Schema,
     x: &TorchArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     initial: Option<i64>,
 ) -> Result<TorchArray<T::Sum>> {
     let size = <T::Sum as Element>::DTYPE.size();
-    let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, initial.is_some(), size)?;
+    let row = [x.tensor().size()];
+    let shape = if axis.is_some() { x.shape() } else { &row };
+    let (axis, shape, _) = rules::scan(on.op, shape, axis.unwrap_or(0), initial.is_some(), size)?;
     let scanned = on.call(schema, args![&on.reshape(&to_sum(on, x)?, &shape)?, axis])?;
     let Some(initial) = initial else {
         return from_sum::<T>(on, scanned);
@@ -214,30 +234,39 @@ fn scan<T: Element>(
     from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }
 
-/// Running sum along one axis.
+/// Running sum along one axis, or of all elements.
 pub fn cumulative_sum<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
 ) -> Result<TorchArray<T::Sum>> {
     scan(b.on("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
 }
 
-/// Running product along one axis.
+/// Running product along one axis, or of all elements.
 pub fn cumulative_prod<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
 ) -> Result<TorchArray<T::Sum>> {
     scan(b.on("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
 }
 
 /// Differences of neighbours along one axis, `n` times.
-pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> Result<TorchArray<T>> {
+pub fn diff<T: Numeric>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    axis: isize,
+    n: usize,
+    prepend: Option<&TorchArray<T>>,
+    append: Option<&TorchArray<T>>,
+) -> Result<TorchArray<T>> {
     let on = b.on("diff");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
+    let longer = with_edges(b, on.op, x, axis, prepend, append)?;
+    let x = longer.as_ref().unwrap_or(x);
     let (left, times) = rules::differences(x.shape(), axis, n);
     if left.contains(&0) {
         return on.array(on.full(&left, T::ZERO)?);
@@ -248,6 +277,27 @@ pub fn diff<T: Numeric>(b: &Torch, x: &TorchArray<T>, axis: isize, n: usize) -> 
         d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }
     on.leave(DtypeStrategy::Parts, d)
+}
+
+/// The array with others before and after it, if there are any.
+fn with_edges<T: Numeric>(
+    b: &Torch,
+    op: &'static str,
+    x: &TorchArray<T>,
+    axis: usize,
+    before: Option<&TorchArray<T>>,
+    after: Option<&TorchArray<T>>,
+) -> Result<Option<TorchArray<T>>> {
+    let edge = |edge: Option<&TorchArray<T>>| {
+        let to = |edge: &TorchArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
+        edge.map(|edge| broadcast_to(b, edge, &to(edge)?).map_err(|e| e.within(op))).transpose()
+    };
+    let (before, after) = (edge(before)?, edge(after)?);
+    if before.is_none() && after.is_none() {
+        return Ok(None);
+    }
+    let parts: Vec<&TorchArray<T>> = before.iter().chain([x]).chain(&after).collect();
+    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
 }
 
 /// Quantiles over axes, with the axes of `q` first.

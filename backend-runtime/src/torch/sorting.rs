@@ -1,8 +1,9 @@
 //! Sorting, searching and sets. Everything is built on one stable sort.
 
 use super::{
-    Torch, TorchArray,
+    Operand, Torch, TorchArray,
     call::{OpContext, args},
+    indexing::take,
     ops,
     strategy::{DtypeStrategy, signed},
     tensor::{Number, Tensor},
@@ -58,12 +59,24 @@ pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending
 pub fn searchsorted<T: Ordered>(
     b: &Torch,
     x1: &TorchArray<T>,
-    x2: &TorchArray<T>,
+    x2: Operand<'_, T>,
     side: Side,
+    sorter: Option<&TorchArray<i64>>,
 ) -> Result<TorchArray<i64>> {
     let on = b.on("searchsorted");
     rules::sorted(on.op, x1.shape())?;
-    let (sorted, values) = (keys(on, x1)?, keys(on, x2)?);
+    let ordered = match sorter {
+        None => None,
+        Some(sorter) => {
+            rules::sorter(on.op, x1.shape(), sorter.shape())?;
+            Some(take(b, x1, sorter, Some(0)).map_err(|e| e.within(on.op))?)
+        }
+    };
+    let x2 = match x2 {
+        Operand::Array(x) => x.into_owned(),
+        Operand::Scalar(x) => on.array(on.full(&[], x)?)?,
+    };
+    let (sorted, values) = (keys(on, ordered.as_ref().unwrap_or(x1))?, keys(on, &x2)?);
     on.array(on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])?)
 }
 

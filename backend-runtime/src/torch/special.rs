@@ -1,7 +1,7 @@
 //! Interpolation, and special functions that libtorch lacks or has with less accuracy.
 
 use super::{
-    Torch, TorchArray,
+    Operand, Torch, TorchArray,
     call::args,
     ops, sorting,
     strategy::DtypeStrategy,
@@ -21,7 +21,7 @@ pub fn interp<T: Precision>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("interp");
     let n = rules::interpolated(on.op, xp.shape(), fp.shape())?;
-    let after = sorting::searchsorted(b, xp, x, Side::Right).map_err(|e| e.within(on.op))?;
+    let after = sorting::searchsorted(b, xp, Operand::array(x), Side::Right, None).map_err(|e| e.within(on.op))?;
     let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
     let (x, xp, fp) = (wide(x)?, wide(xp)?, wide(fp)?);
     let end = |given: Option<f64>, at: usize| match given {

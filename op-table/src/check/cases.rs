@@ -1,7 +1,7 @@
 //! The conformance cases of rows: whether they give the parameters that the row has.
 
 use crate::{
-    model::{Elem, Kind, Model, Op, Param},
+    model::{Absent, Elem, Kind, Model, Op, Param},
     report::{Report, SourceFile, did_you_mean},
     samples::{INDICES, SAMPLES, is_sample},
     text::Text,
@@ -54,13 +54,15 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
 /// Whether the names that a case gives for arrays are those of samples.
 fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Option<String>)> {
     let elem = match param.kind {
-        Kind::Array(elem) | Kind::Operand(elem) | Kind::Arrays(elem) | Kind::Target(elem) => elem,
+        Kind::Array(elem) | Kind::Operand(elem, _) | Kind::Arrays(elem) | Kind::Target(elem) => elem,
         Kind::Host | Kind::Bytes => Elem::T,
         _ => return Ok(()),
     };
     let is_name = |part: &&str| part.starts_with(|c: char| c.is_ascii_alphabetic());
     let names = part.trim_matches(['[', ']']).split(',').map(str::trim).filter(is_name);
-    for name in names.filter(|name| !matches!(*name, "none" | "true" | "false" | "inf" | "nan")) {
+    let may_lack = matches!(param.kind, Kind::Operand(_, absent) if absent != Absent::Refused);
+    let known = |name: &&str| matches!(*name, "none" | "true" | "false" | "inf" | "nan") || may_lack && *name == "all";
+    for name in names.filter(|name| !known(name)) {
         if !is_sample(name, elem) {
             let message = format!("there is no sample `{}` for the parameter `{}`", name.escape_debug(), param.name);
             return Err((name, message, did_you_mean(name, SAMPLES.into_iter().chain(INDICES))));

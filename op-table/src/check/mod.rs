@@ -8,7 +8,7 @@ mod names;
 use crate::{
     expr::{compose, each},
     fold,
-    model::{Map, Model, Op},
+    model::{Absent, Elem, Kind, Map, Model, Op},
     report::{Mistake, Report, SourceFile},
 };
 
@@ -36,6 +36,7 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
         }
         seen.into_iter().for_each(|mistake| report.add(source, mistake));
     }
+    bounds(source, model, report);
     names::names(source, model, report);
     cases::cases(source, model, report);
     circles::circles(source, model, report);
@@ -72,6 +73,22 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
         Map::Compose(form) => compose::check(&mut form.expr, op, model),
         Map::Call(_) | Map::Generic(_) | Map::Aten(_) => Vec::new(),
     }
+}
+
+/// Reports bounds of dtypes that have no order: there is no lowest value.
+fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
+    let mut broken = Vec::new();
+    for op in model.ops.iter().filter(|op| op.own) {
+        let is_bound = |kind: &Kind| matches!(kind, Kind::Operand(_, absent) if *absent != Absent::Refused);
+        let Some(param) = op.params.iter().find(|p| is_bound(&p.kind)) else { continue };
+        if param.kind.elem() != Some(Elem::T) || model.dtypes_of(&op.set).iter().any(|d| complex_form(d)) {
+            let message = format!("`{}` bounds elements of dtypes without an order", param.name);
+            let help = Some("a bound is of the row's dtype, whose set is `ordered` or a part of it".into());
+            report.at(source, param.span.clone(), message, help);
+            broken.push(op.name.clone());
+        }
+    }
+    model.broken.extend(broken);
 }
 
 /// Whether the complex form of a row is for this dtype.

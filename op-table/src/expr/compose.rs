@@ -110,7 +110,7 @@ impl Scope<'_> {
         if let Some(param) = self.op.param(name) {
             return match &param.kind {
                 Kind::Array(_) if param.default.is_some() => Ty::Other,
-                Kind::Array(elem) | Kind::Operand(elem) => Ty::Array(self.of(*elem)),
+                Kind::Array(elem) | Kind::Operand(elem, _) => Ty::Array(self.of(*elem)),
                 Kind::Arrays(elem) => Ty::Arrays(self.of(*elem)),
                 Kind::Scalar => Ty::Scalar,
                 _ => Ty::Other,
@@ -281,10 +281,11 @@ impl Scope<'_> {
             (Kind::Array(_), Ty::Other) if param.default.is_some() => {
                 is_none(value) || row_param.is_some_and(|p| p.kind == param.kind)
             }
-            (Kind::Operand(elem), Ty::Array(d)) => same(*elem, d),
-            (Kind::Operand(Elem::T), Ty::Scalar) | (Kind::Scalar, Ty::Scalar) => true,
-            (Kind::Operand(Elem::T) | Kind::Scalar, Ty::Number) => return self.number(value, t),
-            (Kind::Operand(Elem::T), Ty::Other) => {
+            (Kind::Operand(elem, _), Ty::Array(d)) => same(*elem, d),
+            (Kind::Operand(Elem::T, _), Ty::Scalar) | (Kind::Scalar, Ty::Scalar) => true,
+            (Kind::Operand(Elem::T, _) | Kind::Scalar, Ty::Number) => return self.number(value, t),
+            (Kind::Operand(..), Ty::Other) if param.kind.takes_literal(value, self.op) => true,
+            (Kind::Operand(Elem::T, _), Ty::Other) => {
                 let floats = t.iter().flatten().all(|d| integer_range(d).is_none());
                 floats && row_param.is_some_and(|p| p.kind == Kind::Plain(Plain::F64))
             }
@@ -360,7 +361,7 @@ impl Scope<'_> {
 
 /// An operand may be a scalar, which is no array.
 fn is_operand(param: Option<&Param>) -> bool {
-    param.is_some_and(|p| matches!(p.kind, Kind::Operand(_)))
+    param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
 
 /// The value at the end of blocks.

@@ -19,8 +19,8 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     for param in &op.params {
         let fits = match &param.kind {
-            Kind::Array(Elem::U) | Kind::Operand(Elem::U) => false,
-            Kind::Array(_) | Kind::Operand(_) => param.default.is_none(),
+            Kind::Array(Elem::U) | Kind::Operand(Elem::U, _) => false,
+            Kind::Array(_) | Kind::Operand(..) => param.default.is_none(),
             Kind::Plain(Plain::F64 | Plain::Bool) => true,
             _ => false,
         };
@@ -157,8 +157,8 @@ impl Scope<'_> {
             return Err(bad(span, format!("`{name}` is not a parameter of this op"), help));
         };
         Ok(match &param.kind {
-            Kind::Array(Elem::Bool) | Kind::Operand(Elem::Bool) | Kind::Plain(Plain::Bool) => Ty::Truth,
-            Kind::Array(elem) | Kind::Operand(elem) => Ty::Element(*elem),
+            Kind::Array(Elem::Bool) | Kind::Operand(Elem::Bool, _) | Kind::Plain(Plain::Bool) => Ty::Truth,
+            Kind::Array(elem) | Kind::Operand(elem, _) => Ty::Element(*elem),
             _ => Ty::Number,
         })
     }

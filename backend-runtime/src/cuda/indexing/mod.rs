@@ -8,7 +8,7 @@ use super::{
     compact::MaskIndices,
     copy::{contiguous, copied},
     kernel::{Argument, Grid},
-    manipulation::reshaped,
+    manipulation::{along_or_row, reshaped},
     outside::Notes,
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
@@ -138,13 +138,20 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     }
 }
 
-/// Elements at indices along one axis.
-pub fn take<T: Element>(b: &Cuda, x: &CudaArray<T>, indices: &CudaArray<i64>, axis: isize) -> Result<CudaArray<T>> {
+/// Elements at indices along one axis, or of the array as a row.
+pub fn take<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    axis: Option<isize>,
+) -> Result<CudaArray<T>> {
     const OP: &str = "take";
-    taken(b, OP, &x.raw, &indices.raw, axis).map(CudaArray::of)
+    let x = along_or_row(b, OP, &x.raw, axis)?;
+    taken(b, OP, &x, &indices.raw, axis.unwrap_or(0)).map(CudaArray::of)
 }
 
-fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
+/// [`take`] of an op of this name.
+pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
     let indices = contiguous(b, op, indices)?;

@@ -13,6 +13,7 @@ pub use scan::{cumulative_prod, cumulative_sum, diff};
 use super::{
     Cuda, CudaArray,
     array::RawArray,
+    manipulation::reshaped,
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
@@ -55,13 +56,13 @@ pub fn mean<T: Float>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) ->
     over_axes(b, "mean", x, axis, keepdims, Fold::Mean)
 }
 
-/// Index of the largest element along one axis.
-pub fn argmax<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, keepdims: bool) -> Result<CudaArray<i64>> {
+/// Index of the largest element along one axis, or of all.
+pub fn argmax<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmax", x, axis, keepdims, Fold::Largest)
 }
 
-/// Index of the smallest element along one axis.
-pub fn argmin<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, keepdims: bool) -> Result<CudaArray<i64>> {
+/// Index of the smallest element along one axis, or of all.
+pub fn argmin<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmin", x, axis, keepdims, Fold::Smallest)
 }
 
@@ -105,10 +106,17 @@ fn along_axis<T: Element, U: Element>(
     b: &Cuda,
     op: &'static str,
     x: &CudaArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     keepdims: bool,
     fold: Fold,
 ) -> Result<CudaArray<U>> {
+    let Some(axis) = axis else {
+        rules::require_any(op, &x.raw.shape)?;
+        let row = reshaped(b, op, &x.raw, &[x.raw.size()])?;
+        let index = reduced(b, op, &row, None, &[0], false, fold)?;
+        let shape = rules::row_reduced(x.raw.shape.len(), keepdims);
+        return reshaped(b, op, &index, &shape).map(CudaArray::of);
+    };
     let axis = rules::reduction_axis(op, axis, x.raw.shape.len())?;
     let axes = axis.as_slice();
     reduced(b, op, &x.raw, None, axes, keepdims, fold).map(CudaArray::of)

@@ -8,6 +8,7 @@ use crate::{
         array::RawArray,
         copy::fill,
         kernel::{Argument, Grid},
+        manipulation::{along_or_row, concat},
         map::{Input, Members, instances, map},
         program::{Instance, KernelList, Program, ProgramSource},
         walk::Merged,
@@ -44,21 +45,21 @@ pub(crate) const DIFFS: KernelList = (&DIFF, || {
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });
 
-/// Running sum along one axis.
+/// Running sum along one axis, or of all elements.
 pub fn cumulative_sum<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
 ) -> Result<CudaArray<T::Sum>> {
     running(b, "cumulative_sum", x, axis, include_initial, Fold::Sum, T::Sum::ZERO)
 }
 
-/// Running product along one axis.
+/// Running product along one axis, or of all elements.
 pub fn cumulative_prod<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
 ) -> Result<CudaArray<T::Sum>> {
     running(b, "cumulative_prod", x, axis, include_initial, Fold::Product, T::Sum::ONE)
@@ -68,13 +69,14 @@ fn running<T: Element>(
     b: &Cuda,
     op: &'static str,
     x: &CudaArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
     fold: Fold,
     identity: T::Sum,
 ) -> Result<CudaArray<T::Sum>> {
-    let (axis, from, to) = rules::scan(op, &x.raw.shape, axis, include_initial, T::Sum::DTYPE.size())?;
-    let x = if x.raw.shape == from { x.raw.clone() } else { x.raw.expanded(0) };
+    let x = along_or_row(b, op, &x.raw, axis)?;
+    let (axis, from, to) = rules::scan(op, &x.shape, axis.unwrap_or(0), include_initial, T::Sum::DTYPE.size())?;
+    let x = if x.shape == from { x } else { x.expanded(0) };
     let out = result(b, op, &x, to, T::Sum::DTYPE)?;
     if x.shape[axis] == 0 {
         fill(b, op, identity, &out)?;
@@ -207,10 +209,19 @@ struct KernelScan {
 unsafe impl Argument for KernelScan {}
 
 /// Differences of neighbours along one axis, `n` times.
-pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Result<CudaArray<T>> {
+pub fn diff<T: Numeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    axis: isize,
+    n: usize,
+    prepend: Option<&CudaArray<T>>,
+    append: Option<&CudaArray<T>>,
+) -> Result<CudaArray<T>> {
     let op = "diff";
     b.check(op, &x.raw)?;
     let axis = rules::axis(op, axis, x.raw.shape.len())?;
+    let longer = with_edges(b, op, x, axis, prepend, append)?;
+    let x = longer.as_ref().unwrap_or(x);
     let (left, times) = rules::differences(&x.raw.shape, axis, n);
     if left.contains(&0) {
         return b.uninit(op, &left);
@@ -222,6 +233,27 @@ pub fn diff<T: Numeric>(b: &Cuda, x: &CudaArray<T>, axis: isize, n: usize) -> Re
         current = map(b, op, &DIFF, Members::NONE, &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
     }
     Ok(CudaArray::of(current))
+}
+
+/// The array with others before and after it, if there are any.
+fn with_edges<T: Numeric>(
+    b: &Cuda,
+    op: &'static str,
+    x: &CudaArray<T>,
+    axis: usize,
+    before: Option<&CudaArray<T>>,
+    after: Option<&CudaArray<T>>,
+) -> Result<Option<CudaArray<T>>> {
+    let edge = |edge: Option<&CudaArray<T>>| {
+        let to = |edge: &CudaArray<T>| rules::edge(op, &x.raw.shape, &edge.raw.shape, axis);
+        edge.map(|edge| edge.raw.broadcast(op, &to(edge)?).map(CudaArray::of)).transpose()
+    };
+    let (before, after) = (edge(before)?, edge(after)?);
+    if before.is_none() && after.is_none() {
+        return Ok(None);
+    }
+    let parts: Vec<&CudaArray<T>> = before.iter().chain([x]).chain(&after).collect();
+    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
 }
 
 #[cfg(test)]
@@ -246,15 +278,15 @@ mod tests {
             for axis in 0..shape.len() as isize {
                 let what = format!("{} {shape:?} {:?} along {axis}", T::DTYPE, a.raw.strides);
                 for initial in [false, true] {
-                    let got = cumulative_sum(b, &a, axis, initial).unwrap();
-                    let expected = cpu::cumulative_sum(&CPU, &here, axis, initial).unwrap();
+                    let got = cumulative_sum(b, &a, Some(axis), initial).unwrap();
+                    let expected = cpu::cumulative_sum(&CPU, &here, Some(axis), initial).unwrap();
                     assert_near(b, &got, &expected, tolerance, &what);
                 }
-                let got = cumulative_prod(b, &a, axis, true).unwrap();
-                assert_near(b, &got, &cpu::cumulative_prod(&CPU, &here, axis, true).unwrap(), tolerance, &what);
+                let got = cumulative_prod(b, &a, Some(axis), true).unwrap();
+                assert_near(b, &got, &cpu::cumulative_prod(&CPU, &here, Some(axis), true).unwrap(), tolerance, &what);
                 for n in [0, 1, 2, 9] {
-                    let got = diff(b, &a, axis, n).unwrap();
-                    assert_near(b, &got, &cpu::diff(&CPU, &here, axis, n).unwrap(), 0.0, &what);
+                    let got = diff(b, &a, axis, n, None, None).unwrap();
+                    assert_near(b, &got, &cpu::diff(&CPU, &here, axis, n, None, None).unwrap(), 0.0, &what);
                 }
             }
         }
@@ -279,10 +311,10 @@ mod tests {
         check::<i16>(&b, &[2, 20_001], 0.0);
         check::<i16>(&b, &[20_001, 2], 0.0);
         let ones = b.from_ndarray(ArrayD::from_elem(IxDyn(&[9000]), bf16::ONE).into_shared()).unwrap();
-        let sums = host(&b, &cumulative_sum(&b, &ones, 0, false).unwrap());
+        let sums = host(&b, &cumulative_sum(&b, &ones, Some(0), false).unwrap());
         assert_eq!(sums[[8999]], bf16::from_f32(9000.0), "summed in bf16 it would stay at 256");
         let flags = b.from_ndarray(ArrayD::from_elem(IxDyn(&[5]), true).into_shared()).unwrap();
-        assert_eq!(host(&b, &cumulative_sum(&b, &flags, 0, false).unwrap())[[4]], 5_i64);
+        assert_eq!(host(&b, &cumulative_sum(&b, &flags, Some(0), false).unwrap())[[4]], 5_i64);
     }
 
     #[test]
@@ -290,9 +322,9 @@ mod tests {
         let Some(b) = device() else { return };
         let scalar = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared()).unwrap();
         // an array of 0 dimensions has the axes 0 and -1, as in NumPy
-        let here = cpu::cumulative_sum(&CPU, &host(&b, &scalar), -1, false).unwrap();
-        assert_eq!(cumulative_sum(&b, &scalar, -1, false).unwrap().shape(), here.shape());
-        assert!(matches!(cumulative_sum(&b, &scalar, 1, false), Err(Error::Axis { op: "cumulative_sum", .. })));
-        assert!(matches!(diff(&b, &scalar, -1, 1), Err(Error::Axis { op: "diff", .. })));
+        let here = cpu::cumulative_sum(&CPU, &host(&b, &scalar), Some(-1), false).unwrap();
+        assert_eq!(cumulative_sum(&b, &scalar, Some(-1), false).unwrap().shape(), here.shape());
+        assert!(matches!(cumulative_sum(&b, &scalar, Some(1), false), Err(Error::Axis { op: "cumulative_sum", .. })));
+        assert!(matches!(diff(&b, &scalar, -1, 1, None, None), Err(Error::Axis { op: "diff", .. })));
     }
 }

@@ -42,7 +42,7 @@ fn numbers<T: Ordered>(b: &Cuda, shape: &[usize]) {
         }
         for axis in 0..shape.len() as isize {
             let what = format!("{} {shape:?} {:?} along {axis}", T::DTYPE, a.raw.strides);
-            compare!(b, a, x, what, 0.0; argmax(axis, true) argmin(axis, false));
+            compare!(b, a, x, what, 0.0; argmax(Some(axis), true) argmin(Some(axis), false));
         }
     }
 }
@@ -101,7 +101,7 @@ fn large_arrays() {
             compare!(b, a, x, what, 0.0; sum(by, false) min(by, false));
         }
         let what = format!("{shape:?}");
-        compare!(b, a, x, what, 0.0; argmax(0, false) argmin(-1, false));
+        compare!(b, a, x, what, 0.0; argmax(Some(0), false) argmin(Some(-1), false));
     }
     let half = ArrayD::from_elem(IxDyn(&[60_000]), f16::from_f32(0.1)).into_shared();
     let a = b.from_ndarray(half).unwrap();
@@ -118,7 +118,7 @@ fn nan_and_nothing() {
     let a = b.from_ndarray(x.clone()).unwrap();
     let (by, what) = (Axes::All, "NaN among numbers");
     compare!(b, a, x, what, 0.0; max(by, false) min(by, false) any(by, false) all(by, false) sum(by, false));
-    compare!(b, a, x, what, 0.0; argmax(0, false) argmin(0, false) var(by, 0.0, false));
+    compare!(b, a, x, what, 0.0; argmax(Some(0), false) argmin(Some(0), false) var(by, 0.0, false));
     let x = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
     let a = b.from_ndarray(x.clone()).unwrap();
     for axes in axis_sets(2) {
@@ -126,9 +126,9 @@ fn nan_and_nothing() {
         compare!(b, a, x, what, 0.0; sum(by, false) mean(by, false) any(by, false));
         compare!(b, a, x, what, 0.0; all(by, false) var(by, 0.0, false) std(by, 1.0, false));
     }
-    compare!(b, a, x, what, 0.0; max(Axes::from(1), false) argmin(1, true));
+    compare!(b, a, x, what, 0.0; max(Axes::from(1), false) argmin(Some(1), true));
     assert!(matches!(max(&b, &a, Axes::from(0), false), Err(Error::Shape { op: "max", .. })));
-    assert!(matches!(argmin(&b, &a, 0, false), Err(Error::Shape { op: "argmin", .. })));
+    assert!(matches!(argmin(&b, &a, Some(0), false), Err(Error::Shape { op: "argmin", .. })));
     assert!(matches!(sum(&b, &a, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
-    assert!(matches!(argmax(&b, &a, 1000, false), Err(Error::Axis { op: "argmax", axis: 1000, ndim: 2 })));
+    assert!(matches!(argmax(&b, &a, Some(1000), false), Err(Error::Axis { op: "argmax", axis: 1000, ndim: 2 })));
 }

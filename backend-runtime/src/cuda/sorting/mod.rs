@@ -7,8 +7,10 @@ pub(super) use rows::{KERNELS, PROGRAM, Rows, Wanted};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, CudaArray, Operand,
     array::RawArray,
+    creation::full,
+    indexing::taken,
     kernel::{Argument, Grid},
     program::Instance,
     walk::Merged,
@@ -61,12 +63,29 @@ fn along(
 }
 
 /// Where to insert x2 into the sorted 1-D x1 so that it stays sorted.
-pub fn searchsorted<T: Ordered>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>, side: Side) -> Result<CudaArray<i64>> {
+pub fn searchsorted<T: Ordered>(
+    b: &Cuda,
+    x1: &CudaArray<T>,
+    x2: Operand<'_, T>,
+    side: Side,
+    sorter: Option<&CudaArray<i64>>,
+) -> Result<CudaArray<i64>> {
     let op = "searchsorted";
-    let (sorted, x) = (&x1.raw, &x2.raw);
-    b.check(op, sorted)?;
+    b.check(op, &x1.raw)?;
+    let n = rules::sorted(op, &x1.raw.shape)?;
+    let ordered = match sorter {
+        None => x1.raw.clone(),
+        Some(sorter) => {
+            rules::sorter(op, &x1.raw.shape, &sorter.raw.shape)?;
+            taken(b, op, &x1.raw, &sorter.raw, 0)?
+        }
+    };
+    let values = match x2 {
+        Operand::Array(x) => x.raw.clone(),
+        Operand::Scalar(x) => full(b, &[], x).map_err(|e| e.within(op))?.raw,
+    };
+    let (sorted, x) = (&ordered, &values);
     b.check(op, x)?;
-    let n = rules::sorted(op, &sorted.shape)?;
     let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
     if out.size() > 0 {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("search", "", &[T::DTYPE]))?;

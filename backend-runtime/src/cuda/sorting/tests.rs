@@ -88,7 +88,10 @@ fn wrong_axes() {
     assert!(matches!(sort(&b, &scalar, -1, false), Err(Error::Axis { op: "sort", .. })));
     assert_eq!(argsort(&b, &scalar, 0, false).unwrap().raw.shape, [1]);
     assert!(matches!(argsort(&b, &scalar, 1, false), Err(Error::Axis { op: "argsort", .. })));
-    assert!(matches!(searchsorted(&b, &scalar, &scalar, Side::Left), Err(Error::Shape { op: "searchsorted", .. })));
+    assert!(matches!(
+        searchsorted(&b, &scalar, Operand::array(&scalar), Side::Left, None),
+        Err(Error::Shape { op: "searchsorted", .. })
+    ));
 }
 
 #[test]
@@ -99,17 +102,32 @@ fn searching() {
     for s in layouts(&b, &sorted) {
         for a in layouts(&b, &x) {
             for side in [Side::Left, Side::Right] {
-                let expected =
-                    cpu::searchsorted(&CPU, &sorted.clone().into_shared(), &x.clone().into_shared(), side).unwrap();
-                assert_near(&b, &searchsorted(&b, &s, &a, side).unwrap(), &expected, 0.0, &format!("{side}"));
+                let expected = cpu::searchsorted(
+                    &CPU,
+                    &sorted.clone().into_shared(),
+                    crate::numpyish::Operand::array(&x.clone().into_shared()),
+                    side,
+                    None,
+                )
+                .unwrap();
+                assert_near(
+                    &b,
+                    &searchsorted(&b, &s, Operand::array(&a), side, None).unwrap(),
+                    &expected,
+                    0.0,
+                    &format!("{side}"),
+                );
             }
         }
     }
     let whole = mixed::<i16>(&[30]);
     let none = ArrayD::<i16>::zeros(IxDyn(&[0]));
     let (a, e) = (b.from_ndarray(whole.clone().into()).unwrap(), b.from_ndarray(none.into()).unwrap());
-    assert_eq!(host(&b, &searchsorted(&b, &e, &a, Side::Right).unwrap()), ArrayD::<i64>::zeros(IxDyn(&[30])));
-    assert_eq!(searchsorted(&b, &a, &e, Side::Right).unwrap().raw.shape, [0]);
+    assert_eq!(
+        host(&b, &searchsorted(&b, &e, Operand::array(&a), Side::Right, None).unwrap()),
+        ArrayD::<i64>::zeros(IxDyn(&[30]))
+    );
+    assert_eq!(searchsorted(&b, &a, Operand::array(&e), Side::Right, None).unwrap().raw.shape, [0]);
 }
 
 fn distinct<T: Element + Ordered>(b: &Cuda, x: &ArrayD<T>) {

@@ -53,9 +53,14 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// Elements at indices along one axis.
-pub fn take<T: Element>(_: &Numpyish, x: &NdArray<T>, indices: &NdArray<i64>, axis: isize) -> Result<NdArray<T>> {
-    typed(taken(view(x), view(indices), axis))
+/// Elements at indices along one axis, or of the array as a row.
+pub fn take<T: Element>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    indices: &NdArray<i64>,
+    axis: Option<isize>,
+) -> Result<NdArray<T>> {
+    typed(copy::along_or_row("take", view(x), axis, |x, axis| taken(x, view(indices), axis)))
 }
 
 fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
@@ -469,11 +474,11 @@ mod tests {
         for bad in [3, -4, i64::MIN, i64::MAX] {
             let i = [bad].into_host().unwrap();
             let error = Error::index("take", bad, 1, 3);
-            assert_eq!(take(&B, &x, &i, 1), Err(error));
+            assert_eq!(take(&B, &x, &i, Some(1)), Err(error));
         }
-        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), -1).unwrap()), [2, 0, 5, 3]);
-        assert_eq!(take(&B, &x, &counting(&[0]), 0).unwrap().shape(), [0, 3]);
-        assert!(take(&B, &x, &counting(&[1]), 2).is_err());
+        assert_eq!(list(&take(&B, &x, &[-1, 0].into_host().unwrap(), Some(-1)).unwrap()), [2, 0, 5, 3]);
+        assert_eq!(take(&B, &x, &counting(&[0]), Some(0)).unwrap().shape(), [0, 3]);
+        assert!(take(&B, &x, &counting(&[1]), Some(2)).is_err());
     }
 
     #[test]
@@ -517,7 +522,7 @@ mod tests {
             let i = some_indices(&mut dice, &[many], len);
             let start = |i: i64| if i < 0 { i + len as i64 } else { i } as usize;
 
-            let taken = take(&B, &x, &i, axis as isize).unwrap();
+            let taken = take(&B, &x, &i, Some(axis as isize)).unwrap();
             let naive: Vec<usize> = i.iter().map(|&i| start(i)).collect();
             assert_eq!(taken, x.select(Axis(axis), &naive), "{shape:?} {axis}");
 
@@ -548,8 +553,8 @@ mod tests {
     fn huge_shapes_of_nothing_are_looked_through_at_once() {
         let none = Vec::<i64>::new();
         let x = array("zeros", &[1 << 40, 0], none).unwrap();
-        assert_eq!(take(&B, &x, &counting(&[3]), 0).unwrap().shape(), [3, 0]);
+        assert_eq!(take(&B, &x, &counting(&[3]), Some(0)).unwrap().shape(), [3, 0]);
         assert_eq!(scatter(&B, &x, &counting(&[0]), &array("x", &[0, 0], vec![]).unwrap(), 0).unwrap(), x);
-        assert!(matches!(take(&B, &x, &counting(&[1]), 1), Err(Error::Index { len: 0, .. })));
+        assert!(matches!(take(&B, &x, &counting(&[1]), Some(1)), Err(Error::Index { len: 0, .. })));
     }
 }

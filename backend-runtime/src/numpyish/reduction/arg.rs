@@ -5,6 +5,7 @@ use super::{
         NdArray, Numpyish,
         buffer::Buffer,
         convert::{Value, computed_in, conversion},
+        copy,
         layout::{self, LaneFn, Lanes},
         parallel::{self, CHEAP, Shared},
         raw::{RawArray, View, view},
@@ -18,14 +19,14 @@ use super::{
 use crate::{Axes, DType, Ordered, Result, rules};
 use std::{cmp::Ordering, ops::Range};
 
-/// Index of the largest element along one axis, the first of equals; the first NaN, if there is one.
-pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
-    arg("argmax", view(x), axis, keepdims, true)
+/// Index of the largest element along one axis or of all, the first of equals; the first NaN, if there is one.
+pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
+    arg_or_all("argmax", view(x), axis, keepdims, true)
 }
 
-/// Index of the smallest element along one axis, the first of equals; the first NaN, if there is one.
-pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, keepdims: bool) -> Result<NdArray<i64>> {
-    arg("argmin", view(x), axis, keepdims, false)
+/// Index of the smallest element along one axis or of all, the first of equals; the first NaN, if there is one.
+pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
+    arg_or_all("argmin", view(x), axis, keepdims, false)
 }
 
 /// As [`argmax`], of a formula, over a list of one axis.
@@ -36,6 +37,21 @@ pub fn argmax_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> 
 /// As [`argmin`], of a formula, over a list of one axis.
 pub fn argmin_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmin", x, axis, keepdims, false)
+}
+
+fn arg_or_all(
+    op: &'static str,
+    x: View<'_>,
+    axis: Option<isize>,
+    keepdims: bool,
+    largest: bool,
+) -> Result<NdArray<i64>> {
+    if axis.is_some() {
+        return copy::along_or_row(op, x, axis, |x, axis| arg(op, x, axis, keepdims, largest));
+    }
+    rules::require_any(op, x.shape)?;
+    let index = copy::along_or_row(op, x, None, |row, axis| arg(op, row, axis, false, largest))?[[]];
+    typed(RawArray::from_vec(op, rules::row_reduced(x.shape.len(), keepdims), vec![index]))
 }
 
 fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<NdArray<i64>> {
@@ -291,8 +307,8 @@ mod tests {
             let x = counting::<i32>(shape).mapv(|i| i.wrapping_mul(7919) % 1009 % 50);
             for a in layouts(&x) {
                 for axis in 0..shape.len() {
-                    let most = argmax(&B, &a, axis as isize, false).unwrap();
-                    let least = argmin(&B, &a, axis as isize, true).unwrap().index_axis_move(Axis(axis), 0);
+                    let most = argmax(&B, &a, Some(axis as isize), false).unwrap();
+                    let least = argmin(&B, &a, Some(axis as isize), true).unwrap().index_axis_move(Axis(axis), 0);
                     let lanes = x.lanes(Axis(axis));
                     for ((lane, most), least) in lanes.into_iter().zip(&most).zip(&least) {
                         let lane = lane.to_vec();
@@ -314,23 +330,23 @@ mod tests {
             x[n / 2] = f16::NAN;
             x[n - 1] = f16::NAN;
             let x = x.into_shared();
-            assert_eq!(argmax(&B, &x, 0, false).unwrap()[[]], n as i64 / 2);
-            assert_eq!(argmin(&B, &x, 0, false).unwrap()[[]], n as i64 / 2);
-            assert_eq!(argmin(&B, &x.mapv(|v| !v.is_nan()).into_shared(), 0, false).unwrap()[[]], n as i64 / 2);
+            assert_eq!(argmax(&B, &x, Some(0), false).unwrap()[[]], n as i64 / 2);
+            assert_eq!(argmin(&B, &x, Some(0), false).unwrap()[[]], n as i64 / 2);
+            assert_eq!(argmin(&B, &x.mapv(|v| !v.is_nan()).into_shared(), Some(0), false).unwrap()[[]], n as i64 / 2);
         }
     }
 
     #[test]
     fn nothing_to_choose_from() {
         let none = ArrayD::<f32>::zeros(IxDyn(&[0, 3])).into_shared();
-        assert!(matches!(argmax(&B, &none, 0, false), Err(Error::Shape { op: "argmax", .. })));
-        assert_eq!(argmax(&B, &none, 1, false).unwrap().shape(), [0]);
-        assert_eq!(argmin(&B, &none, 1, true).unwrap().shape(), [0, 1]);
-        assert!(matches!(argmin(&B, &none, 2, false), Err(Error::Axis { op: "argmin", .. })));
+        assert!(matches!(argmax(&B, &none, Some(0), false), Err(Error::Shape { op: "argmax", .. })));
+        assert_eq!(argmax(&B, &none, Some(1), false).unwrap().shape(), [0]);
+        assert_eq!(argmin(&B, &none, Some(1), true).unwrap().shape(), [0, 1]);
+        assert!(matches!(argmin(&B, &none, Some(2), false), Err(Error::Axis { op: "argmin", .. })));
         let scalar = ArrayD::<f32>::zeros(IxDyn(&[])).into_shared();
-        assert_eq!(argmin(&B, &scalar, -1, false).unwrap(), ArrayD::zeros(IxDyn(&[])));
-        assert!(matches!(argmin(&B, &scalar, 1, false), Err(Error::Axis { .. })));
+        assert_eq!(argmin(&B, &scalar, Some(-1), false).unwrap(), ArrayD::zeros(IxDyn(&[])));
+        assert!(matches!(argmin(&B, &scalar, Some(1), false), Err(Error::Axis { .. })));
         let none = ArrayD::<f32>::zeros(IxDyn(&[0, 0])).into_shared();
-        assert!(matches!(argmax(&B, &none, 0, false), Err(Error::Shape { op: "argmax", .. })), "nor for nothing");
+        assert!(matches!(argmax(&B, &none, Some(0), false), Err(Error::Shape { op: "argmax", .. })), "nor for nothing");
     }
 }

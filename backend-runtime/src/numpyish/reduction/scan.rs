@@ -5,6 +5,7 @@ use super::super::{
     buffer::Buffer,
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
+    manipulation::{broadcast_to, concat},
     parallel::{self, CHEAP},
     raw::{RawArray, View, view},
     simd::versions,
@@ -13,30 +14,41 @@ use super::super::{
 use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules};
 use std::mem::MaybeUninit;
 
-/// Running sum along one axis.
+/// Running sum along one axis, or of all elements.
 pub fn cumulative_sum<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
 ) -> Result<NdArray<T::Sum>> {
-    typed(scan("cumulative_sum", view(x), axis, include_initial, Scan::sums))
+    let op = "cumulative_sum";
+    typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::sums)))
 }
 
-/// Running product along one axis.
+/// Running product along one axis, or of all elements.
 pub fn cumulative_prod<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
-    axis: isize,
+    axis: Option<isize>,
     include_initial: bool,
 ) -> Result<NdArray<T::Sum>> {
-    typed(scan("cumulative_prod", view(x), axis, include_initial, Scan::products))
+    let op = "cumulative_prod";
+    typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::products)))
 }
 
 /// Differences of neighbours along one axis, `n` times.
-pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> Result<NdArray<T>> {
+pub fn diff<T: Numeric>(
+    b: &Numpyish,
+    x: &NdArray<T>,
+    axis: isize,
+    n: usize,
+    prepend: Option<&NdArray<T>>,
+    append: Option<&NdArray<T>>,
+) -> Result<NdArray<T>> {
     let op = "diff";
     let axis = rules::axis(op, axis, x.ndim())?;
+    let longer = with_edges(b, op, x, axis, prepend, append)?;
+    let x = longer.as_ref().unwrap_or(x);
     let (left, times) = rules::differences(x.shape(), axis, n);
     if left.contains(&0) {
         return typed(RawArray::empty(op, left, T::DTYPE));
@@ -45,6 +57,27 @@ pub fn diff<T: Numeric>(_: &Numpyish, x: &NdArray<T>, axis: isize, n: usize) -> 
         0 => Ok(x.clone()),
         times => typed(differences(op, view(x), axis, times)),
     }
+}
+
+/// The array with others before and after it, if there are any.
+fn with_edges<T: Numeric>(
+    b: &Numpyish,
+    op: &'static str,
+    x: &NdArray<T>,
+    axis: usize,
+    before: Option<&NdArray<T>>,
+    after: Option<&NdArray<T>>,
+) -> Result<Option<NdArray<T>>> {
+    let edge = |edge: Option<&NdArray<T>>| {
+        let to = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
+        edge.map(|edge| broadcast_to(b, edge, &to(edge)?).map_err(|e| e.within(op))).transpose()
+    };
+    let (before, after) = (edge(before)?, edge(after)?);
+    if before.is_none() && after.is_none() {
+        return Ok(None);
+    }
+    let parts: Vec<&NdArray<T>> = before.iter().chain([x]).chain(&after).collect();
+    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
 }
 
 fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
@@ -361,7 +394,7 @@ mod tests {
     fn products_stay_in_range_where_numpy_s_do() {
         let products = |x: &[f64]| {
             let x = ndarray::ArrayD::from_shape_vec(vec![x.len()], x.to_vec()).unwrap().into_shared();
-            cumulative_prod(&Numpyish::new(), &x, 0, false).unwrap().into_iter().collect::<Vec<f64>>()
+            cumulative_prod(&Numpyish::new(), &x, Some(0), false).unwrap().into_iter().collect::<Vec<f64>>()
         };
         let zero = products(&[0.0, 1.0, 1e200, 1e200, 2.0, 2.0, 2.0, 2.0]);
         assert!(zero.iter().all(|&x| x == 0.0), "{zero:?}");
@@ -378,13 +411,13 @@ mod tests {
                 for axis in 0..shape.len() {
                     let mut expected = x.mapv(i64::from);
                     expected.accumulate_axis_inplace(Axis(axis), |&before, v| *v += before);
-                    assert_eq!(cumulative_sum(&B, &a, axis as isize, false).unwrap(), expected);
-                    let with = cumulative_sum(&B, &a, axis as isize, true).unwrap();
+                    assert_eq!(cumulative_sum(&B, &a, Some(axis as isize), false).unwrap(), expected);
+                    let with = cumulative_sum(&B, &a, Some(axis as isize), true).unwrap();
                     assert_eq!(with.slice_axis(Axis(axis), Slice::from(1..)), expected);
                     assert!(with.index_axis(Axis(axis), 0).iter().all(|&v| v == 0));
                     let mut expected = x.mapv(i64::from);
                     expected.accumulate_axis_inplace(Axis(axis), |&before, v| *v = v.wrapping_mul(before));
-                    assert_eq!(cumulative_prod(&B, &a, axis as isize, false).unwrap(), expected);
+                    assert_eq!(cumulative_prod(&B, &a, Some(axis as isize), false).unwrap(), expected);
                 }
             }
         }
@@ -393,15 +426,15 @@ mod tests {
     #[test]
     fn running_sums_of_other_dtypes() {
         let ones = ArrayD::from_elem(IxDyn(&[1000]), bf16::ONE).into_shared();
-        let s = cumulative_sum(&B, &ones, 0, false).unwrap();
+        let s = cumulative_sum(&B, &ones, Some(0), false).unwrap();
         assert_eq!(s[[999]], bf16::from_f32(1000.0), "summed in bf16 it would stay at 256");
         let z = ArrayD::from_elem(IxDyn(&[3, 2]), Complex::new(0.0_f32, 1.0)).into_shared();
-        let p = cumulative_prod(&B, &z, 0, true).unwrap();
+        let p = cumulative_prod(&B, &z, Some(0), true).unwrap();
         assert_eq!(p[[3, 1]], Complex::new(0.0, -1.0));
         let flags = ArrayD::from_elem(IxDyn(&[5]), true).into_shared();
-        assert_eq!(cumulative_sum(&B, &flags, 0, false).unwrap()[[4]], 5_i64);
+        assert_eq!(cumulative_sum(&B, &flags, Some(0), false).unwrap()[[4]], 5_i64);
         assert_eq!(
-            cumulative_sum(&B, &ArrayD::from_elem(IxDyn(&[300]), 255_u8).into_shared(), 0, false).unwrap()[[299]],
+            cumulative_sum(&B, &ArrayD::from_elem(IxDyn(&[300]), 255_u8).into_shared(), Some(0), false).unwrap()[[299]],
             76_500_u64
         );
     }
@@ -409,13 +442,13 @@ mod tests {
     #[test]
     fn empty_and_wrong() {
         let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
-        assert_eq!(cumulative_sum(&B, &none, 0, false).unwrap().shape(), [0, 3]);
-        assert_eq!(cumulative_prod(&B, &none, 0, true).unwrap(), ArrayD::ones(IxDyn(&[1, 3])));
-        assert_eq!(cumulative_prod(&B, &none, 1, true).unwrap().shape(), [0, 4]);
+        assert_eq!(cumulative_sum(&B, &none, Some(0), false).unwrap().shape(), [0, 3]);
+        assert_eq!(cumulative_prod(&B, &none, Some(0), true).unwrap(), ArrayD::ones(IxDyn(&[1, 3])));
+        assert_eq!(cumulative_prod(&B, &none, Some(1), true).unwrap().shape(), [0, 4]);
         let scalar = ArrayD::<f64>::zeros(IxDyn(&[])).into_shared();
-        assert_eq!(cumulative_sum(&B, &scalar, -1, true).unwrap().shape(), [2], "of one element, as in NumPy");
-        assert_eq!(cumulative_sum(&B, &scalar, 1, false).unwrap_err().op(), Some("cumulative_sum"));
-        assert_eq!(diff(&B, &scalar, -1, 1).unwrap_err().op(), Some("diff"));
+        assert_eq!(cumulative_sum(&B, &scalar, Some(-1), true).unwrap().shape(), [2], "of one element, as in NumPy");
+        assert_eq!(cumulative_sum(&B, &scalar, Some(1), false).unwrap_err().op(), Some("cumulative_sum"));
+        assert_eq!(diff(&B, &scalar, -1, 1, None, None).unwrap_err().op(), Some("diff"));
     }
 
     #[test]
@@ -431,12 +464,16 @@ mod tests {
                             let high = expected.slice_axis(Axis(axis), Slice::from(1..)).to_owned();
                             expected = ndarray::Zip::from(&high).and(&low).map_collect(|h, l| h.wrapping_sub(*l));
                         }
-                        assert_eq!(diff(&B, &a, axis as isize, n).unwrap(), expected, "{shape:?} {axis} {n}");
+                        assert_eq!(
+                            diff(&B, &a, axis as isize, n, None, None).unwrap(),
+                            expected,
+                            "{shape:?} {axis} {n}"
+                        );
                     }
                 }
             }
         }
         let x = counting::<f64>(&[4]).into_shared();
-        assert_eq!(diff(&B, &x, 0, usize::MAX).unwrap().shape(), [0]);
+        assert_eq!(diff(&B, &x, 0, usize::MAX, None, None).unwrap().shape(), [0]);
     }
 }

@@ -9,12 +9,13 @@ pub use select::{argpartition, partition, topk};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
-    NdArray, Numpyish,
+    NdArray, Numpyish, Operand,
     buffer::{self, Buffer},
     copy,
+    indexing::take,
     layout::{self, LaneFn, Lanes},
     parallel::{self, COSTLY},
-    raw::{RawArray, View, view},
+    raw::{RawArray, View, view, view_operand},
     typed::typed,
 };
 use crate::{DType, Ordered, Result, Side, rules};
@@ -31,8 +32,22 @@ pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending
 }
 
 /// Where to insert elements into the sorted 1-D `x1` so that it stays sorted; NaN comes last.
-pub fn searchsorted<T: Ordered>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>, side: Side) -> Result<NdArray<i64>> {
-    typed(searched(view(x1), view(x2), side))
+pub fn searchsorted<T: Ordered>(
+    b: &Numpyish,
+    x1: &NdArray<T>,
+    x2: Operand<'_, T>,
+    side: Side,
+    sorter: Option<&NdArray<i64>>,
+) -> Result<NdArray<i64>> {
+    let op = "searchsorted";
+    let ordered = match sorter {
+        None => None,
+        Some(sorter) => {
+            rules::sorter(op, x1.shape(), sorter.shape())?;
+            Some(take(b, x1, sorter, Some(0)).map_err(|e| e.within(op))?)
+        }
+    };
+    typed(searched(view(ordered.as_ref().unwrap_or(x1)), view_operand(&x2), side))
 }
 
 fn sorted(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
@@ -244,23 +259,29 @@ mod tests {
         let sorted = arr1(&[-1.0_f32, 0.0, 0.0, 2.0, f32::NAN, f32::NAN]).into_dyn().into_shared();
         let x = ArrayD::from_shape_vec(IxDyn(&[2, 3]), vec![-0.0, f32::NAN, 3.0, -5.0, 2.0, f32::INFINITY]).unwrap();
         for a in layouts(&x) {
-            let left = searchsorted(&B, &sorted, &a, Side::Left).unwrap();
+            let left = searchsorted(&B, &sorted, Operand::array(&a), Side::Left, None).unwrap();
             assert_eq!(left.iter().copied().collect::<Vec<_>>(), [1, 4, 4, 0, 3, 4]);
-            let right = searchsorted(&B, &sorted, &a, Side::Right).unwrap();
+            let right = searchsorted(&B, &sorted, Operand::array(&a), Side::Right, None).unwrap();
             assert_eq!(right.iter().copied().collect::<Vec<_>>(), [3, 6, 4, 0, 4, 4]);
         }
         let none = ArrayD::<f32>::zeros(IxDyn(&[0])).into_shared();
         assert_eq!(
-            searchsorted(&B, &none, &x.clone().into_shared(), Side::Right).unwrap(),
+            searchsorted(&B, &none, Operand::array(&x.clone().into_shared()), Side::Right, None).unwrap(),
             ArrayD::zeros(IxDyn(&[2, 3]))
         );
-        assert_eq!(searchsorted(&B, &sorted, &none, Side::Right).unwrap().shape(), [0]);
+        assert_eq!(searchsorted(&B, &sorted, Operand::array(&none), Side::Right, None).unwrap().shape(), [0]);
         let shared = x.into_shared();
-        assert!(matches!(searchsorted(&B, &shared, &none, Side::Left), Err(Error::Shape { op: "searchsorted", .. })));
+        assert!(matches!(
+            searchsorted(&B, &shared, Operand::array(&none), Side::Left, None),
+            Err(Error::Shape { op: "searchsorted", .. })
+        ));
         let reversed = arr1(&[2, 1, 0]).into_dyn().into_shared();
         let mut ascending = reversed.clone();
         ascending.invert_axis(Axis(0));
-        assert_eq!(searchsorted(&B, &ascending, &reversed, Side::Left).unwrap().as_slice().unwrap(), [2, 1, 0]);
+        assert_eq!(
+            searchsorted(&B, &ascending, Operand::array(&reversed), Side::Left, None).unwrap().as_slice().unwrap(),
+            [2, 1, 0]
+        );
     }
 
     #[test]

@@ -76,12 +76,21 @@ fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -
     Ok(Error::index(on.op, index, axis, len))
 }
 
-/// Elements at `indices` along one axis.
-pub fn take<T: Element>(b: &Torch, x: &TorchArray<T>, indices: &TorchArray<i64>, axis: isize) -> Result<TorchArray<T>> {
+/// Elements at `indices` along one axis, or of the array as a row.
+pub fn take<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    indices: &TorchArray<i64>,
+    axis: Option<isize>,
+) -> Result<TorchArray<T>> {
     let on = b.on("take");
-    let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
+    let x = match axis {
+        Some(_) => x.tensor().clone(),
+        None => on.reshape(x.tensor(), &[x.tensor().size()])?,
+    };
+    let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis.unwrap_or(0), size_of::<T>())?;
     let indices = from_zero(on, indices.tensor(), axis, x.shape()[axis])?;
-    let picked = on.pick(x.tensor(), axis, &on.reshape(&indices, &[indices.size()])?)?;
+    let picked = on.pick(&x, axis, &on.reshape(&indices, &[indices.size()])?)?;
     on.array(on.reshape(&picked, &result)?)
 }
 

@@ -73,7 +73,7 @@ fn sizes_over_any_memory() {
         creation::arange(&b, 0.0, 1e300, 1e-300).err(),
         creation::arange(&b, i64::MIN, i64::MAX, 1).err(),
         manipulation::tile(&b, &one, &[huge, 9]).err(),
-        manipulation::repeat(&b, &one, usize::MAX, 0).err(),
+        manipulation::repeat(&b, &one, usize::MAX, Some(0)).err(),
         manipulation::pad(&b, &one, &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).err(),
         manipulation::broadcast_to(&b, &one, &[usize::MAX, 3]).err(),
         fft::fft(&b, &one, Some(usize::MAX), 0, Norm::Ortho).err(),
@@ -94,10 +94,10 @@ fn axes_indices_and_arguments_out_of_range() {
     let refused = [
         reduction::sum(&b, &m, Axes::from(2), false).err(),
         reduction::max(&b, &e, Axes::All, false).err(),
-        reduction::argmax(&b, &e, 0, false).map(drop).err(),
-        reduction::argmin(&b, &s, 1, false).map(drop).err(),
-        reduction::diff(&b, &s, -1, 1).err(),
-        reduction::cumulative_sum(&b, &m, isize::MIN, true).err(),
+        reduction::argmax(&b, &e, Some(0), false).map(drop).err(),
+        reduction::argmin(&b, &s, Some(1), false).map(drop).err(),
+        reduction::diff(&b, &s, -1, 1, None, None).err(),
+        reduction::cumulative_sum(&b, &m, Some(isize::MIN), true).err(),
         reduction::quantile(&b, &m, &array(&b, vec![1.5]), Axes::All, Interpolation::Linear, false).err(),
         reduction::quantile(&b, &m, &array(&b, vec![f64::NAN]), Axes::All, Interpolation::Linear, false).err(),
         reduction::quantile(&b, &e, &array(&b, vec![0.5]), Axes::All, Interpolation::Linear, false).err(),
@@ -108,8 +108,8 @@ fn axes_indices_and_arguments_out_of_range() {
         manipulation::expand_dims(&b, &m, Axes::from(5)).err(),
         manipulation::squeeze(&b, &m, Axes::from(0)).err(),
         manipulation::broadcast_to(&b, &m, &[3, 2]).err(),
-        manipulation::concat(&b, &[&m, &v], 0).err(),
-        manipulation::concat::<f64>(&b, &[], 0).err(),
+        manipulation::concat(&b, &[&m, &v], Some(0)).err(),
+        manipulation::concat::<f64>(&b, &[], Some(0)).err(),
         manipulation::stack(&b, &[&m, &v], 0).err(),
         manipulation::stack(&b, &[&m], 4).err(),
         manipulation::roll(&b, &m, &[1, 2, 3], Axes::from([0, 1])).err(),
@@ -119,15 +119,15 @@ fn axes_indices_and_arguments_out_of_range() {
         indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
         indexing::set(&b, &mut m.clone(), Indices::Slices(&[Slice::at(0)]), Operand::array(&v)).err(),
-        indexing::take(&b, &v, &i(&[2]), 0).err(),
-        indexing::take(&b, &v, &i(&[-3]), 0).err(),
-        indexing::take(&b, &e, &i(&[0]), 0).err(),
+        indexing::take(&b, &v, &i(&[2]), Some(0)).err(),
+        indexing::take(&b, &v, &i(&[-3]), Some(0)).err(),
+        indexing::take(&b, &e, &i(&[0]), Some(0)).err(),
         indexing::take_along_axis(&b, &m, &i(&[0]), 0).err(),
         indexing::scatter_add(&b, &v, &i(&[0, 1, 0]), &v, 0).err(),
         indexing::scatter(&b, &v, &i(&[0, i64::MAX]), &v, 0).err(),
         indexing::boolean_mask(&b, &m, &array(&b, vec![true; 3])).err(),
         sorting::sort(&b, &s, 0, true).err(),
-        sorting::searchsorted(&b, &m, &v, Side::Left).map(drop).err(),
+        sorting::searchsorted(&b, &m, Operand::array(&v), Side::Left, None).map(drop).err(),
         linalg::matmul(&b, &m, &m).err(),
         linalg::matmul(&b, &s, &m).err(),
         fft::fft(&b, &v, Some(0), 0, Norm::Backward).map(drop).err(),
@@ -154,11 +154,21 @@ fn empty_arrays_have_results() {
     let Some(b) = torch() else { return };
     let e = array(&b, HostArray::<f32>::zeros(&[0, 4][..]));
     assert_eq!(sorting::unique_all(&b, &e).unwrap().2.shape(), [0, 4]);
-    assert_eq!(sorting::searchsorted(&b, &array(&b, Vec::<f32>::new()), &e, Side::Left).unwrap().shape(), [0, 4]);
+    assert_eq!(
+        sorting::searchsorted(&b, &array(&b, Vec::<f32>::new()), Operand::array(&e), Side::Left, None).unwrap().shape(),
+        [0, 4]
+    );
     assert_eq!(
         super::host(
             &b,
-            &sorting::searchsorted(&b, &array(&b, Vec::<f32>::new()), &array(&b, vec![1.0]), Side::Left).unwrap()
+            &sorting::searchsorted(
+                &b,
+                &array(&b, Vec::<f32>::new()),
+                Operand::array(&array(&b, vec![1.0])),
+                Side::Left,
+                None
+            )
+            .unwrap()
         )[[0]],
         0
     );
@@ -178,7 +188,7 @@ fn empty_arrays_have_results() {
     assert_eq!(manipulation::flip(&b, &e, Axes::All).unwrap().shape(), [0, 4]);
     assert_eq!(manipulation::tile(&b, &e, &[2, 0]).unwrap().shape(), [0, 0]);
     assert_eq!(manipulation::unstack(&b, &e, 0).unwrap().len(), 0);
-    assert_eq!(reduction::diff(&b, &e, 0, usize::MAX).unwrap().shape(), [0, 4]);
+    assert_eq!(reduction::diff(&b, &e, 0, usize::MAX, None, None).unwrap().shape(), [0, 4]);
     assert_eq!(reduction::prod(&b, &e, Axes::from(0), true).unwrap().shape(), [1, 4]);
     assert_eq!(
         reduction::quantile(&b, &e, &array(&b, vec![0.5]), Axes::from(1), Interpolation::Linear, false)

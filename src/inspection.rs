@@ -1,0 +1,109 @@
+//! What there is: devices, default dtypes, and what shapes are together. Functions of the Python Array API that are no ops.
+
+use crate::{AnyBackend, Complex, Cuda, DType, Element, Numbers, Numpyish, Result, Torch, runtime::rules};
+
+/// The shape that arrays of these shapes broadcast to; `[]` of none.
+///
+/// # Errors
+/// [`Shapes`](crate::Error::Shapes) where two do not broadcast.
+///
+/// ```
+/// assert_eq!(backends::broadcast_shapes([&[8, 1, 6][..], &[7, 1]])?, [8, 7, 6]);
+/// assert!(backends::broadcast_shapes([[2], [3]]).is_err());
+/// # Ok::<(), backends::Error>(())
+/// ```
+pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) -> Result<Vec<usize>> {
+    let op = "broadcast_shapes";
+    shapes.into_iter().try_fold(Vec::new(), |shape, next| rules::broadcast(op, &shape, next.numbers()))
+}
+
+/// Every device that is there, as a backend: the CPU, the GPUs, and those that libtorch has, if it is installed.
+///
+/// A library that is missing has none. Looking for libtorch loads it, and may compile its shim, the first time on a machine.
+///
+/// ```
+/// use backends::Arrays;
+///
+/// let names: Vec<String> = backends::devices().iter().map(|b| b.device()).collect();
+/// assert_eq!(names[0], "cpu");
+/// ```
+#[must_use]
+pub fn devices() -> Vec<AnyBackend> {
+    // a machine has no more GPUs than a name of a device can count
+    let cuda = (0..256).map_while(|ordinal| Cuda::new(ordinal).ok()).map(AnyBackend::from);
+    let names = std::iter::once("cpu".to_string()).chain((0..256).map(|n| format!("cuda:{n}")));
+    let torch = names.map_while(|name| Torch::new(&name).ok()).map(AnyBackend::from);
+    std::iter::once(AnyBackend::from(Numpyish::new())).chain(cuda).chain(torch).collect()
+}
+
+/// The dtypes of numbers that nothing else gives one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DefaultDTypes {
+    /// Of `1.0`.
+    pub real_floating: DType,
+    /// Of the complex numbers of these.
+    pub complex_floating: DType,
+    /// Of `1`.
+    pub integral: DType,
+    /// Of indices that ops give and take.
+    pub indexing: DType,
+}
+
+/// The dtypes of Rust's literals, and of indices; they are the same on every device.
+///
+/// ```
+/// use backends::{DType, prelude::*};
+///
+/// let b = Numpyish::new();
+/// assert_eq!(b.asarray([1.0])?.dtype(), backends::default_dtypes().real_floating);
+/// assert_eq!(b.asarray([1])?.dtype(), backends::default_dtypes().integral);
+/// # Ok::<(), backends::Error>(())
+/// ```
+#[must_use]
+pub const fn default_dtypes() -> DefaultDTypes {
+    DefaultDTypes {
+        real_floating: <f64 as Element>::DTYPE,
+        complex_floating: <Complex<f64> as Element>::DTYPE,
+        integral: <i32 as Element>::DTYPE,
+        indexing: <i64 as Element>::DTYPE,
+    }
+}
+
+/// What not every implementation of the standard can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Whether an array may be indexed by a mask.
+    pub boolean_indexing: bool,
+    /// Whether the shape of a result may depend on elements, as that of `nonzero` does.
+    pub data_dependent_shapes: bool,
+}
+
+/// What the backends can do: everything that the standard asks about, on every device.
+#[must_use]
+pub const fn capabilities() -> Capabilities {
+    Capabilities { boolean_indexing: true, data_dependent_shapes: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arrays, Error};
+
+    #[test]
+    fn shapes_broadcast_as_arrays_do() {
+        assert_eq!(broadcast_shapes::<[usize; 1]>([]).unwrap(), [0; 0]);
+        assert_eq!(broadcast_shapes([vec![2, 1], vec![], vec![3]]).unwrap(), [2, 3]);
+        let refused = broadcast_shapes([[2, 3], [3, 3]]);
+        assert_eq!(refused, Err(Error::Shapes { op: "broadcast_shapes", left: vec![2, 3], right: vec![3, 3] }));
+    }
+
+    #[test]
+    fn every_device_computes() {
+        use crate::{Creation, Reduction};
+        for b in devices() {
+            assert_eq!(b.item(b.sum(b.ones::<f64>([3]).unwrap(), ..).unwrap()), Ok(3.0), "{}", b.device());
+        }
+    }
+}
