@@ -27,6 +27,10 @@ import numpy as np  # noqa: E402
 import scipy.linalg  # noqa: E402
 import scipy.signal  # noqa: E402
 import scipy.special  # noqa: E402
+from golden_words import (  # noqa: E402
+    _pad_to, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
+    _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _topk,
+)
 
 # What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
 EXCUSED = {}
@@ -203,44 +207,6 @@ def _frombuffer(buffer, count, offset, T):
     """Of a sample as bytes; `offset` is a multiple of the element's size."""
     size = 2 if T == "bfloat16" else buffer.dtype.itemsize
     return buffer.ravel()[offset // size :][:count]
-
-
-def _set(x, index, values):
-    y = x.copy()
-    y[index] = values
-    return y
-
-
-def _add_at(x, index, values):
-    y = x.copy()
-    np.add.at(y, index, values)
-    return y
-
-
-def _scatter_add(x, indices, values, axis):
-    y = x.copy()
-    np.add.at(np.moveaxis(y, axis, 0), indices, np.moveaxis(values, axis, 0))
-    return y
-
-
-def _scatter(x, indices, values, axis):
-    y = x.copy()
-    target, source = np.moveaxis(y, axis, 0), np.moveaxis(values, axis, 0)
-    for place, index in enumerate(indices):
-        target[index] = source[place]
-    return y
-
-
-def _argsort(x, axis, descending):
-    """Stable also where it descends, NaN last in both."""
-    _, rank = np.unique(x, return_inverse=True)  # all NaN have one rank, the highest
-    rank = rank.reshape(x.shape)
-    key = np.where(x != x, x.size, -rank) if descending else rank
-    return np.argsort(key, axis=axis, kind="stable")
-
-
-def _sort(x, axis, descending):
-    return np.take_along_axis(x, _argsort(x, axis, descending), axis)
 
 
 def _pow(x1, x2):
@@ -492,92 +458,6 @@ def _random_permutation(n, T, seed):
     return np.argsort(np.array(_bits(seed, n), np.uint64), kind="stable").astype(T)
 
 
-def _pad_to(x, size, axis, value):
-    n = x.shape[axis]
-    if size <= n:
-        return np.take(x, range(size), axis)
-    widths = [(0, 0)] * x.ndim
-    widths[axis] = (0, size - n)
-    return np.pad(x, widths, constant_values=value)
-
-
-def _tile_to(x, size, axis):
-    n = x.shape[axis]
-    if size != 0 and (n == 0 or size % n):
-        raise ValueError("no multiple of the length")
-    repetitions = [1] * x.ndim
-    repetitions[axis] = size // n if n else 1
-    return np.tile(x, repetitions)
-
-
-def _scatter_by(function, x, indices, values, axis):
-    """With equal indices, all of which count."""
-    if np.ndim(indices) != 1:
-        raise ValueError("indices are 1-D")
-    y = x.copy()
-    target, source = np.moveaxis(y, axis, 0), np.moveaxis(values, axis, 0)
-    for place, index in enumerate(indices):
-        target[index] = function(target[index], source[place])
-    return y
-
-
-def _scatter_mean(x, indices, values, axis):
-    sums = _scatter_by(np.add, np.zeros_like(x), indices, values, axis)
-    shape = [1] * x.ndim
-    shape[axis] = x.shape[axis]
-    counts = np.bincount(np.asarray(indices) % max(x.shape[axis], 1), minlength=x.shape[axis]).reshape(shape)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), x).astype(x.dtype)
-
-
-def _segments(x, segments, count, axis, how):
-    shape = list(x.shape)
-    shape[axis] = count
-    if how == "mean":
-        return _scatter_mean(np.full(shape, np.nan, x.dtype), segments, x, axis)
-    if x.dtype.kind == "b":
-        ends = False, True
-    elif x.dtype.kind in "iu":
-        ends = np.iinfo(x.dtype).min, np.iinfo(x.dtype).max
-    else:
-        ends = -np.inf, np.inf
-    start, function = {"sum": (0, np.add), "prod": (1, np.multiply), "max": (ends[0], np.maximum), "min": (ends[1], np.minimum)}[how]
-    return _scatter_by(function, np.full(shape, start, x.dtype), segments, x, axis)
-
-
-def _indexed_segment_sum(x, indices, axis):
-    if np.ndim(indices) != 1 or np.any(np.diff(indices) < 0):
-        raise ValueError("the indices do not ascend")
-    ends = [*indices[1:], x.shape[axis]]
-    parts = [np.sum(np.take(x, range(first, end), axis), axis=axis, dtype=x.dtype) for first, end in zip(indices, ends)]
-    return np.stack(parts, axis) if parts else np.take(x, [], axis)
-
-
-def _topk(x, k, axis, largest):
-    if k > x.shape[axis]:
-        raise ValueError("more than there are")
-    indices = np.take(_argsort(x, axis, largest), range(k), axis)
-    return np.take_along_axis(x, indices, axis), indices
-
-
-def _set_op(x1, x2, choice):
-    """The elements of both for which `choice` says so, of whether each of both has it. NaN equals nothing."""
-    every = np.unique(np.concatenate((np.unique(x1, equal_nan=False), np.unique(x2, equal_nan=False))), equal_nan=False)
-    here, there = (np.array([bool(np.any(x == value)) for value in every], bool) for x in (x1, x2))
-    nan = every != every
-    if nan.any():
-        # one after the other, as each array has them
-        first = np.count_nonzero(np.unique(x1, equal_nan=False) != np.unique(x1, equal_nan=False))
-        here[nan] = np.arange(nan.sum()) < first
-        there[nan] = ~here[nan]
-    return every[choice(here, there)]
-
-
-def _average(x, axis, weights, keepdims):
-    if weights is None:
-        return np.mean(x, axis=axis, keepdims=keepdims)
-    return np.average(x, axis=axis, weights=weights, keepdims=keepdims)
-
-
 def _histogram(x, weights, bins, low, high, edges, density, T):
     """With edges that are rounded to the dtype before anything is counted."""
     if weights is not None and weights.shape != x.shape:
@@ -604,31 +484,6 @@ def _histogram(x, weights, bins, low, high, edges, density, T):
     if density:
         sums = sums / np.diff(edges) / np.sum(sums)
     return sums, edges
-
-
-def _bincount(x, weights, minlength, dtype):
-    if np.ndim(x) != 1 or (weights is not None and weights.shape != x.shape):
-        raise ValueError("numbers are 1-D, with a weight for each")
-    sums = np.zeros(max(minlength, int(np.max(x)) + 1 if x.size else 0), dtype)
-    np.add.at(sums, x, np.ones(x.shape, dtype) if weights is None else weights)
-    return sums
-
-
-def _cumulative_trapezoid(y, x, dx, axis, include_initial):
-    d = np.diff(y, axis=axis) * 0 + dx
-    if x is not None:
-        d = np.diff(x, axis=axis) if x.ndim == y.ndim else np.diff(x)
-        if x.ndim != y.ndim:
-            shape = [1] * y.ndim
-            shape[axis] = -1
-            d = d.reshape(shape)
-    n = y.shape[axis]
-    areas = d * (np.take(y, range(1, n), axis) + np.take(y, range(n - 1), axis)) / 2
-    return np.cumulative_sum(areas, axis=axis, include_initial=include_initial)
-
-
-def _unwrap(x, discont, axis, period):
-    return np.unwrap(x, discont, axis, period=x.dtype.type(period))
 
 
 WORDS = {"np": np} | {
