@@ -83,7 +83,7 @@ fn ends<T: Ordered>() -> Result<(T, T)> {
         return Ok((T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::INFINITY)));
     }
     match iinfo(T::DTYPE) {
-        Ok(info) => Ok((integer(info.min.into())?, integer(info.max.into())?)),
+        Ok(info) => Ok((integer(info.min)?, integer(info.max)?)),
         Err(_) => Ok((T::from_i64(0), T::from_i64(1))),
     }
 }

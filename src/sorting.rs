@@ -43,10 +43,10 @@ pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize
         return Err(Error::shapes(OP, b.shape(first), b.shape(other)));
     }
     let along = ArgsortOptions::new().axis(axis);
-    let mut order = b.argsort_with(first, along.clone())?;
+    let mut order = b.argsort_with(first, along)?;
     for key in others {
         // equal keys keep the order that the keys before gave them
-        let next = b.argsort_with(b.take_along_axis(key, &order, axis)?, along.clone())?;
+        let next = b.argsort_with(b.take_along_axis(key, &order, axis)?, along)?;
         order = b.take_along_axis(order, next, axis)?;
     }
     Ok(order)

@@ -444,7 +444,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     b: &B,
     x: &B::Array<T>,
     discont: Option<f64>,
-    period: f64,
+    period: Option<f64>,
     axis: isize,
 ) -> Result<B::Array<T>> {
     const OP: &str = "unwrap";
@@ -453,6 +453,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     if b.shape(x).contains(&0) || len == 1 {
         return Ok(x.clone());
     }
+    let period = period.unwrap_or(std::f64::consts::TAU);
     let half = T::of(period / 2.0);
     let least = T::of(discont.unwrap_or(0.0).max(period / 2.0));
     let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);

@@ -104,6 +104,7 @@ def _cumulative_trapezoid(y, x, dx, axis, include_initial):
 
 
 def _unwrap(x, discont, axis, period):
+    period = 2 * np.pi if period is None else period
     return np.unwrap(x, discont, axis, period=x.dtype.type(period))
 
 
