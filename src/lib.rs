@@ -33,7 +33,7 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    ArrayAttributes, ArrayList, Arrays, Axes, Bits, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
+    ArrayAttributes, ArrayList, Arrays, Axes, Bits, Boundary, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo, DynArray,
     Earlier, Element, ElementInfo, Error, Float, Highest, HostArray, Index, IndexMode, Indices, Integer, Interpolation,
     IntoArray, IntoAxis, IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths,
     Lowest, MatrixNorm, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode,
@@ -62,6 +62,7 @@ pub mod creation;
 #[doc(hidden)]
 pub mod elementwise;
 #[doc(hidden)]
+pub mod images;
 pub mod indexing;
 mod inspection;
 pub use inspection::{Capabilities, DefaultDTypes, broadcast_shapes, capabilities, default_dtypes, devices};

@@ -172,6 +172,26 @@ choice! {
 }
 
 choice! {
+    /// What lies beyond the edges of an image, in the words of SciPy.
+    Boundary {
+        /// One value, without a transition: beyond the outermost elements nothing is interpolated.
+        Constant = "constant",
+        /// The edge element.
+        Nearest = "nearest",
+        /// Mirrored about the edge, the edge element repeated.
+        Reflect = "reflect",
+        /// Mirrored about the edge element, which is not repeated.
+        Mirror = "mirror",
+        /// Periodic, the last element on top of the first.
+        Wrap = "wrap",
+        /// One value in every place, with interpolation toward it.
+        GridConstant = "grid_constant",
+        /// Periodic, the first element after the last.
+        GridWrap = "grid_wrap",
+    }
+}
+
+choice! {
     /// The elements that fill the border of a padded array.
     PadMode {
         /// One value.

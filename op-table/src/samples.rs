@@ -3,9 +3,10 @@
 use crate::model::Elem;
 
 /// Samples in every dtype.
-pub const SAMPLES: [&str; 32] = [
+pub const SAMPLES: &[&str] = &[
     "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
-    "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q",
+    "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q", "img", "vol",
+    "at2", "at3", "field", "field3", "spots1", "spots", "spots3", "holes", "rot2", "rot3",
 ];
 
 /// Samples of int64, to be used as indices.

@@ -93,6 +93,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::manipulation::KERNELS,
     super::reduction::FOLDS,
     super::fft::KERNELS,
+    super::images::KERNELS,
     super::linalg::KERNELS,
     super::random::KERNELS,
     super::reduction::SCANS,

@@ -26,6 +26,7 @@ pub mod elementwise;
 mod error;
 pub mod fft;
 mod formula;
+pub mod images;
 pub mod indexing;
 pub mod kernel;
 mod library;

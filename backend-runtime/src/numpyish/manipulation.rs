@@ -279,6 +279,18 @@ pub fn pad<T: Element>(
     typed(padded(view(x), widths, mode, Value::of(value.element::<T>("pad")?)))
 }
 
+/// [`pad`] of an array of real or complex floats, for other ops.
+pub(super) fn padded_by(
+    op: &'static str,
+    x: View<'_>,
+    widths: &[usize],
+    mode: PadMode,
+    value: f64,
+) -> Result<RawArray> {
+    let value = crate::dispatch!(x.dtype, T => Result::Ok(Value::of(T::from_f64(value))))?;
+    padded(x, widths, mode, value).map_err(|e| e.within(op))
+}
+
 fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<RawArray> {
     const OP: &str = "pad";
     let (widths, shape) = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;

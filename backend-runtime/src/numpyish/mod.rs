@@ -10,6 +10,7 @@ pub mod creation;
 pub mod elementwise;
 pub mod fft;
 pub mod formula;
+pub mod images;
 pub mod indexing;
 pub mod kernel;
 pub mod layout;

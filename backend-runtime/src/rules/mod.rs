@@ -22,6 +22,7 @@ mod creation;
 mod einsum;
 mod factor;
 mod fft;
+mod images;
 mod index;
 mod indices;
 mod join;
@@ -43,6 +44,10 @@ pub use creation::{Steps, diagonal, items, steps};
 pub use einsum::Einsum;
 pub use factor::{Svd, System, eigen, failed, not_finite, not_positive_definite, qr, singular, square};
 pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};
+pub use images::{
+    AffineMap, MOST_SAMPLED, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, extended, grid_sampled, mapped,
+    spline_border, spline_ends, spline_order, spline_poles, weights, window, window_sizes, zoomed, zoomed_place,
+};
 pub use index::{Item, Kept, Pick, Selection};
 pub use indices::{Along, Masked, along, check_indices, chosen, cut, masked, partitioned, scattered, segmented, taken};
 pub use join::{joined, joined_rows, stacked};

@@ -30,6 +30,7 @@ pub mod casting;
 pub mod creation;
 pub mod elementwise;
 pub mod fft;
+pub mod images;
 pub mod indexing;
 pub mod linalg;
 pub mod manipulation;

@@ -65,7 +65,7 @@ fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Opti
     for name in names.filter(|name| !known(name)) {
         if !is_sample(name, elem) {
             let message = format!("there is no sample `{}` for the parameter `{}`", name.escape_debug(), param.name);
-            return Err((name, message, did_you_mean(name, SAMPLES.into_iter().chain(INDICES))));
+            return Err((name, message, did_you_mean(name, SAMPLES.iter().copied().chain(INDICES))));
         }
     }
     Ok(())

@@ -1,0 +1,280 @@
+//! Arrays read between their elements: at given coordinates, through an affine map, on another grid.
+
+use super::{FLOATS, PROGRAM, spline_filter_along};
+use crate::{
+    Boundary, DType, Lengths, Number, PadMode, Result, WideFloat,
+    cuda::{
+        Cuda, CudaArray,
+        array::RawArray,
+        copy::contiguous,
+        kernel::{Argument, Grid},
+        manipulation::pad,
+        program::Instance,
+        walk::Divisor,
+    },
+    rules::{self, MOST_SAMPLED, SPLINE_BORDER},
+};
+
+/// The template arguments of the kernel, by axes (1, 2, 3, more) and coefficients along each (2, 4, others).
+const TAGS: [[&str; 3]; 4] =
+    [["1, 2", "1, 4", "1, 6"], ["2, 2", "2, 4", "2, 6"], ["3, 2", "3, 4", "3, 6"], ["8, 2", "8, 4", "8, 6"]];
+
+/// The kernels of this file, listed for the check.
+pub(super) fn kernels() -> impl Iterator<Item = Instance> {
+    TAGS.into_iter().flatten().flat_map(|tag| FLOATS.map(|dtype| Instance::new("sampled", tag, &[dtype])))
+}
+
+/// The kernel's `SampledAxis`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct SampledAxis {
+    len: i64,
+    stride: i64,
+    to: u64,
+    from: u64,
+    by_to: Divisor,
+}
+
+/// The kernel's `Sampling`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Sampling {
+    n: u64,
+    points: u64,
+    channels: u64,
+    apart: i64,
+    border: f64,
+    cval: f64,
+    count: u32,
+    order: u32,
+    mode: u32,
+    source: u32,
+    cells: u32,
+    is_small: u32,
+    by_points: Divisor,
+    axes: [SampledAxis; MOST_SAMPLED],
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Sampling {}
+
+/// The kernel's `Places`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Places {
+    numbers: u64,
+    offset: u64,
+    strides: [i64; 3],
+    offset_stride: i64,
+}
+
+// SAFETY: as above.
+unsafe impl Argument for Places {}
+
+/// Where the places are.
+enum Source<'a> {
+    /// Coordinates, with the distances of components, of points and of batches.
+    Points(RawArray, [i64; 3]),
+    /// A matrix with perhaps an offset, for the index of a grid.
+    Map { matrix: &'a RawArray, offset: Option<RawArray>, grid: Vec<usize> },
+    /// Those of another grid, axis by axis.
+    Grid { cells: bool },
+}
+
+/// How an array is interpolated.
+#[derive(Clone, Copy)]
+struct Spline {
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+}
+
+/// The values at coordinates whose first axis has one for each axis of `x`.
+pub fn map_coordinates<T: WideFloat>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    coordinates: &CudaArray<T::Real>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "map_coordinates";
+    let sampling = rules::mapped(OP, x.shape(), coordinates.shape(), size_of::<T>())?;
+    let points = contiguous(b, OP, &coordinates.raw)?;
+    let source = Source::Points(points, [sampling.points as i64, 1, 0]);
+    interpolated(b, OP, x, &sampling, &source, Spline { order, mode, cval, prefilter })
+}
+
+/// The values of a batch of grids with channels at coordinates, linear between the elements.
+pub fn grid_sample<T: WideFloat>(
+    b: &Cuda,
+    grid: &CudaArray<T>,
+    coordinates: &CudaArray<T::Real>,
+    mode: Boundary,
+    cval: f64,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "grid_sample";
+    let sampling = rules::grid_sampled(OP, grid.shape(), coordinates.shape(), size_of::<T>())?;
+    let points = contiguous(b, OP, &coordinates.raw)?;
+    let axes = sampling.lengths.len();
+    let batch = if coordinates.shape()[0] == 1 { 0 } else { sampling.points * axes };
+    let source = Source::Points(points, [1, axes as i64, batch as i64]);
+    interpolated(b, OP, grid, &sampling, &source, Spline { order: 1, mode, cval, prefilter: false })
+}
+
+/// The last axes through an affine map: `y[o] = x[matrix o + offset]`.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn affine_transform<T: WideFloat>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    matrix: &CudaArray<T::Real>,
+    offset: Option<&CudaArray<T::Real>>,
+    shape: Option<Lengths>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "affine_transform";
+    let map = rules::affine(OP, x.shape(), matrix.shape(), offset.map(CudaArray::shape), shape, size_of::<T>())?;
+    b.check(OP, &matrix.raw)?;
+    let offset = match offset {
+        Some(offset) => {
+            b.check(OP, &offset.raw)?;
+            Some(offset.raw.clone())
+        }
+        None if map.homogeneous => Some(matrix.raw.sliced(1, map.grid.len(), 1, 1).without(1)),
+        None => None,
+    };
+    let source = Source::Map { matrix: &matrix.raw, offset, grid: map.grid };
+    interpolated(b, OP, x, &map.sampling, &source, Spline { order, mode, cval, prefilter })
+}
+
+/// The array on another grid over the same extent.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn zoom<T: WideFloat>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    shape: &[usize],
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+    grid_mode: bool,
+) -> Result<CudaArray<T>> {
+    let sampling = rules::zoomed("zoom", x.shape(), shape, size_of::<T>())?;
+    let spline = Spline { order, mode, cval, prefilter };
+    interpolated(b, "zoom", x, &sampling, &Source::Grid { cells: grid_mode }, spline)
+}
+
+fn interpolated<T: WideFloat>(
+    b: &Cuda,
+    op: &'static str,
+    x: &CudaArray<T>,
+    sampling: &rules::Sampling,
+    source: &Source<'_>,
+    spline: Spline,
+) -> Result<CudaArray<T>> {
+    let Spline { mode, cval, .. } = spline;
+    let order = rules::spline_order(op, spline.order)?;
+    b.check(op, &x.raw)?;
+    let out = b.uninit_raw(op, T::DTYPE, &sampling.shape)?;
+    if out.size() == 0 {
+        return Ok(CudaArray::of(out));
+    }
+    let axes = sampling.first..sampling.first + sampling.lengths.len();
+    let border = rules::spline_border(mode, order, spline.prefilter);
+    let mut from = x.clone();
+    if let Some(with) = border {
+        let axis = |k: usize| if axes.contains(&k) { SPLINE_BORDER } else { 0 };
+        let widths: Vec<usize> = (0..x.shape().len()).flat_map(|k| [axis(k); 2]).collect();
+        let value = Number::Real(if with == PadMode::Constant { cval } else { 0.0 });
+        from = pad(b, x, &widths, with, value).map_err(|e| e.within(op))?;
+    }
+    let from = if spline.prefilter && order > 1 {
+        spline_filter_along(b, op, &from.raw, axes.clone(), order, mode)?
+    } else {
+        contiguous(b, op, &from.raw)?
+    };
+    let n = out.size() / sampling.channels;
+    let kernel_sampling = described(sampling, &from, n, source, Spline { order, ..spline }, border.is_some());
+    let places = match source {
+        Source::Points(points, strides) => {
+            Places { numbers: points.pointer(), offset: 0, strides: *strides, offset_stride: 0 }
+        }
+        Source::Map { matrix, offset, .. } => Places {
+            numbers: matrix.pointer(),
+            offset: offset.as_ref().map_or(0, RawArray::pointer),
+            strides: [matrix.strides[0] as i64, matrix.strides[1] as i64, 0],
+            offset_stride: offset.as_ref().map_or(0, |offset| offset.strides[0] as i64),
+        },
+        Source::Grid { .. } => Places { numbers: 0, offset: 0, strides: [0; 3], offset_stride: 0 },
+    };
+    let taps = match order {
+        1 => 0,
+        3 => 1,
+        _ => 2,
+    };
+    let instance = Instance::new("sampled", TAGS[axes.len().min(4) - 1][taps], &[T::DTYPE]);
+    let kernel = b.kernel(op, &PROGRAM, instance)?;
+    // SAFETY: the arguments are those of `sampled`; coefficients, places and points are as many as it is told.
+    unsafe {
+        b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &from.pointer(), &kernel_sampling, &places])?;
+    }
+    Ok(CudaArray::of(out))
+}
+
+/// What the kernel is told.
+fn described(
+    sampling: &rules::Sampling,
+    from: &RawArray,
+    n: usize,
+    source: &Source<'_>,
+    spline: Spline,
+    bordered: bool,
+) -> Sampling {
+    let (first, count) = (sampling.first, sampling.lengths.len());
+    let lengths = &from.shape[first..first + count];
+    let is_small = n < 1 << 31;
+    let divisor = |by: usize| if is_small { Divisor::new(by as u32) } else { Divisor::ONE };
+    let grid: &[usize] = match source {
+        Source::Points(..) => &[],
+        Source::Map { grid, .. } => grid,
+        Source::Grid { .. } => &sampling.shape,
+    };
+    let mut axes = [SampledAxis { len: 1, stride: 0, to: 1, from: 1, by_to: Divisor::ONE }; MOST_SAMPLED];
+    let mut stride = sampling.channels as i64;
+    for k in (0..count).rev() {
+        let to = grid.get(k).copied().unwrap_or(1);
+        let by_to = divisor(to);
+        axes[k] =
+            SampledAxis { len: lengths[k] as i64, stride, to: to as u64, from: sampling.lengths[k] as u64, by_to };
+        stride *= lengths[k] as i64;
+    }
+    let arrays: usize = from.shape[..first].iter().product();
+    Sampling {
+        n: n as u64,
+        points: sampling.points as u64,
+        channels: sampling.channels as u64,
+        apart: if arrays == 1 { 0 } else { stride },
+        border: if bordered { SPLINE_BORDER as f64 } else { 0.0 },
+        cval: spline.cval,
+        count: count as u32,
+        order: spline.order as u32,
+        mode: spline.mode as u32,
+        source: match source {
+            Source::Points(..) => 0,
+            Source::Map { .. } => 1,
+            Source::Grid { .. } => 2,
+        },
+        cells: matches!(source, Source::Grid { cells: true }).into(),
+        is_small: is_small.into(),
+        by_points: divisor(sampling.points),
+        axes,
+    }
+}
+
+// dtypes of images are those of the kernels
+const _: () = assert!(matches!(FLOATS[0], DType::Float32));

@@ -1,0 +1,135 @@
+//! The largest and the smallest element of a window.
+
+use super::{
+    Blocks, LANES,
+    stencil::{in_blocks, sources},
+};
+use crate::{
+    Boundary, Element, RealNumeric, Result, dispatch,
+    numpyish::{
+        NdArray, Numpyish, copy,
+        raw::{RawArray, View, view},
+        simd::versions,
+        typed::typed,
+    },
+    rules,
+};
+use std::sync::OnceLock;
+
+/// The largest element of the window around each element.
+pub fn maximum_filter<T: RealNumeric>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<NdArray<T>> {
+    typed(extreme_of("maximum_filter", view(x), size, mode, cval, true))
+}
+
+/// The smallest element of the window around each element.
+pub fn minimum_filter<T: RealNumeric>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<NdArray<T>> {
+    typed(extreme_of("minimum_filter", view(x), size, mode, cval, false))
+}
+
+/// The same of arrays of any dtype.
+pub fn extreme_of(
+    op: &'static str,
+    x: View<'_>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+    largest: bool,
+) -> Result<RawArray> {
+    let sizes = rules::window_sizes(op, x.shape, size)?;
+    for (&len, &size) in x.shape.iter().zip(&sizes) {
+        rules::window(op, len, size, 0)?;
+    }
+    let out = copy::to_buffer(op, x)?;
+    if out.len() > 0 {
+        for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
+            let (blocks, window) = (Blocks::new(x.shape, axis), rules::window(op, x.shape[axis], size, 0)?);
+            let sources = sources(op, blocks.len, window, mode)?;
+            dispatch!(x.dtype, T: [
+                Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64
+            ] => {
+                let along = if largest { along::<T, true> } else { along::<T, false> };
+                along(op, out.start().cast::<T>(), blocks, size, &sources, T::from_f64(cval))
+            })?;
+        }
+    }
+    // SAFETY: a copy writes every element.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
+}
+
+/// Filters the lanes of an axis in place.
+fn along<T: RealNumeric, const LARGEST: bool>(
+    op: &'static str,
+    x: *mut T,
+    blocks: Blocks,
+    size: usize,
+    sources: &[usize],
+    cval: T,
+) -> Result<()> {
+    let failed = OnceLock::new();
+    let run = |range: std::ops::Range<usize>| {
+        let rooms = (blocks.room::<T>(op, size - 1), blocks.room::<T>(op, size - 1));
+        match rooms {
+            // SAFETY: the caller's array has the lanes, and each block has its own.
+            (Ok(mut rows), Ok(mut tails)) => range.for_each(|block| unsafe {
+                extremes::<T, LARGEST>(x, blocks, block, size, &mut rows, &mut tails, sources, cval);
+            }),
+            (Err(e), _) | (_, Err(e)) => _ = failed.set(e),
+        }
+    };
+    in_blocks(blocks, &run);
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+versions! {
+    /// The lanes of one block, in three comparisons for each element: the extremes of what is before and behind the border of two pieces as
+    /// long as the window are those of the window that lies over it (van Herk).
+    ///
+    /// # Safety
+    /// `x` has the lanes, of which nobody else uses these; rows, tails and sources are as many as an extended lane has elements.
+    unsafe fn extremes[T: RealNumeric, const LARGEST: bool][T, LARGEST](
+        x: *mut T, blocks: Blocks, block: usize, size: usize, rows: &mut [[T; LANES]], tails: &mut [[T; LANES]], sources: &[usize], cval: T,
+    ) {
+        let (starts, many) = blocks.starts(block);
+        for (row, &source) in rows.iter_mut().zip(sources) {
+            for k in 0..LANES {
+                // SAFETY: an element of a lane.
+                row[k] = if source == usize::MAX { cval } else { unsafe { *x.add(starts[k] + source * blocks.inner) } };
+            }
+        }
+        let better = |a: T, b: T| if LARGEST { a.maximum(b) } else { a.minimum(b) };
+        tails.copy_from_slice(rows);
+        for piece in rows.chunks_mut(size) {
+            for i in 1..piece.len() {
+                for k in 0..LANES {
+                    piece[i][k] = better(piece[i - 1][k], piece[i][k]);
+                }
+            }
+        }
+        for piece in tails.chunks_mut(size) {
+            for i in (1..piece.len()).rev() {
+                for k in 0..LANES {
+                    piece[i - 1][k] = better(piece[i - 1][k], piece[i][k]);
+                }
+            }
+        }
+        for i in 0..blocks.len {
+            let (head, tail) = (&rows[i + size - 1], &tails[i]);
+            for k in 0..many {
+                // SAFETY: an element of a lane of this block.
+                unsafe { *x.add(starts[k] + i * blocks.inner) = better(tail[k], head[k]) };
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Images: interpolation, filters, regions.
+//!
+//! Coordinates and weights are computed in float64 and sums are taken in it, whatever the dtype of the array, as SciPy does.
+
+mod extremes;
+mod interpolation;
+mod sample;
+mod spline;
+mod stencil;
+
+pub use extremes::{extreme_of, maximum_filter, minimum_filter};
+pub use interpolation::{
+    Spline, affine_transform, affine_transform_of, grid_sample, grid_sample_of, map_coordinates, map_coordinates_of,
+    zoom, zoom_of,
+};
+pub use spline::{spline_filter, spline_filter_of};
+pub use stencil::{correlate1d, correlate1d_of};
+
+use crate::{Complex, DType, Element, rules};
+use std::ops::{Add, Mul};
+
+/// An element of an image, and what sums of such are taken in.
+trait Pixel: Element {
+    /// float64, or its complex dtype.
+    type Total: Copy + Add<Output = Self::Total> + Mul<f64, Output = Self::Total>;
+
+    fn wide(self) -> Self::Total;
+    fn rounded(sum: Self::Total) -> Self;
+    fn number(x: f64) -> Self::Total;
+}
+
+macro_rules! pixel {
+    ($($t:ty, $sum:ty, $x:ident => $wide:expr, $rounded:expr;)*) => {$(
+        impl Pixel for $t {
+            type Total = $sum;
+            #[inline(always)]
+            fn wide(self) -> $sum { let $x = self; $wide }
+            #[inline(always)]
+            fn rounded($x: $sum) -> $t { $rounded }
+            #[inline(always)]
+            fn number(x: f64) -> $sum { x.into() }
+        }
+    )*};
+}
+pixel! {
+    f32, f64, x => x.into(), x as f32;
+    f64, f64, x => x, x;
+    Complex<f32>, Complex<f64>, x => Complex::new(x.re.into(), x.im.into()), Complex::new(x.re as f32, x.im as f32);
+    Complex<f64>, Complex<f64>, x => x, x;
+}
+
+/// Runs the body with `P` bound to the dtype, one of the four that images have.
+macro_rules! pixels {
+    ($dtype:expr, $p:ident => $body:expr) => {
+        $crate::dispatch!($dtype, $p: [Float32, Float64, Complex64, Complex128] => $body)
+    };
+}
+use pixels;
+
+/// The shape of an array as one of reals: complex numbers have a further axis of length 2.
+fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
+    let mut shape = shape.to_vec();
+    if dtype.to_real() != dtype {
+        shape.push(2);
+    }
+    (shape, dtype.to_real())
+}
+
+/// Lanes that are filtered together, side by side: so many that a row of them fills vectors.
+const LANES: usize = 16;
+
+/// The lanes along one axis of an array in C order, in blocks of [`LANES`].
+#[derive(Clone, Copy)]
+struct Blocks {
+    len: usize,
+    inner: usize,
+    lanes: usize,
+}
+
+impl Blocks {
+    fn new(shape: &[usize], axis: usize) -> Blocks {
+        let inner = shape[axis + 1..].iter().product();
+        let lanes = shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &len)| len).product();
+        Blocks { len: shape[axis], inner, lanes }
+    }
+
+    fn count(self) -> usize {
+        self.lanes.div_ceil(LANES)
+    }
+
+    /// Where each lane of a block begins; of the last block the last lane is repeated.
+    fn starts(self, block: usize) -> ([usize; LANES], usize) {
+        let first = block * LANES;
+        let many = LANES.min(self.lanes - first);
+        let start = |lane: usize| lane / self.inner * self.len * self.inner + lane % self.inner;
+        (std::array::from_fn(|k| start(first + k.min(many - 1))), many)
+    }
+
+    /// Blocks for which a thread is worth its start.
+    fn grain(self) -> usize {
+        (super::parallel::CHEAP / 4 / (self.len.max(1) * LANES)).max(1)
+    }
+
+    /// Memory for the lanes of a block with `border` more rows.
+    fn room<T: Copy + Default>(self, op: &'static str, border: usize) -> crate::Result<Vec<[T; LANES]>> {
+        let mut rows = rules::list(op, self.len.saturating_add(border))?;
+        rows.resize(self.len + border, [T::default(); LANES]);
+        Ok(rows)
+    }
+}

@@ -1,0 +1,144 @@
+//! Weighted sums of neighbours along an axis.
+
+use super::{Blocks, LANES, parts};
+use crate::{
+    Boundary, DType, Precision, Result, WideFloat,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::Buffer,
+        copy::{self, Ends},
+        parallel,
+        raw::{RawArray, View, view},
+        simd::versions,
+        typed::typed,
+    },
+    rules,
+};
+use std::sync::OnceLock;
+
+/// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
+pub fn correlate1d<T: WideFloat>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    weights: &NdArray<T::Real>,
+    axis: isize,
+    mode: Boundary,
+    cval: f64,
+    origin: isize,
+) -> Result<NdArray<T>> {
+    typed(correlate1d_of(view(x), view(weights), axis, mode, cval, origin))
+}
+
+/// The same of arrays of any dtype.
+pub fn correlate1d_of(
+    x: View<'_>,
+    weights: View<'_>,
+    axis: isize,
+    mode: Boundary,
+    cval: f64,
+    origin: isize,
+) -> Result<RawArray> {
+    const OP: &str = "correlate1d";
+    let axis = rules::axis(OP, axis, x.shape.len())?;
+    let size = rules::weights(OP, weights.shape)?;
+    let window = rules::window(OP, x.shape[axis], size, origin)?;
+    let packed = copy::pack(OP, weights)?;
+    let mut numbers: Vec<f64> = rules::list(OP, size)?;
+    match weights.dtype {
+        // SAFETY: as many weights, of this dtype.
+        DType::Float32 => numbers.extend(unsafe { packed.slice::<f32>(size) }.iter().map(|&w| f64::from(w))),
+        // SAFETY: as above.
+        _ => numbers.extend_from_slice(unsafe { packed.slice::<f64>(size) }),
+    }
+    let weights = numbers;
+    let from = copy::pack(OP, x)?;
+    let out = Buffer::new(OP, rules::count(OP, x.shape, x.dtype.size())?, x.dtype)?;
+    if out.len() > 0 {
+        let (shape, dtype) = parts(x.shape, x.dtype);
+        let blocks = Blocks::new(&shape, axis);
+        let sources = sources(OP, blocks.len, window, mode)?;
+        // the imaginary part of the value beyond the edge is 0
+        let cvals = if dtype == x.dtype { [cval; 2] } else { [cval, 0.0] };
+        let failed = OnceLock::new();
+        let run = |range: std::ops::Range<usize>| {
+            let (from, to) = (&from, out.start());
+            match blocks.room::<f64>(OP, window.border) {
+                // SAFETY: packed elements of this dtype, and as many results; each block has lanes of its own.
+                Ok(mut rows) => range.for_each(|block| unsafe {
+                    match dtype {
+                        DType::Float32 => {
+                            let ends = Ends { from: from.start().cast::<f32>(), to: to.cast::<f32>() };
+                            correlated(&ends, blocks, block, &mut rows, &sources, &weights, cvals);
+                        }
+                        _ => {
+                            let ends = Ends { from: from.start().cast::<f64>(), to: to.cast::<f64>() };
+                            correlated(&ends, blocks, block, &mut rows, &sources, &weights, cvals);
+                        }
+                    }
+                }),
+                Err(e) => _ = failed.set(e),
+            }
+        };
+        in_blocks(blocks, &run);
+        failed.into_inner().map_or(Ok(()), Err)?;
+    }
+    // SAFETY: every lane has been written.
+    unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
+}
+
+/// Runs `f` on ranges of blocks, on several threads. What it captures is only read, but for memory of each block's own.
+pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
+    struct Run<'a>(&'a dyn Fn(std::ops::Range<usize>));
+    // SAFETY: the callers' closures read packed arrays and write lanes of the block that they are called for.
+    unsafe impl Sync for Run<'_> {}
+    let run = Run(f);
+    parallel::parallel(blocks.count(), blocks.grain(), |range| {
+        let run = &run;
+        (run.0)(range);
+    });
+}
+
+/// Which index of the axis each row of an extended lane is; `usize::MAX` for the value beyond.
+pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode: Boundary) -> Result<Vec<usize>> {
+    let mut all = rules::list(op, len + window.border)?;
+    let first = -(window.before as isize);
+    let index = |i: usize| rules::extended(first + i as isize, len, mode).unwrap_or(usize::MAX);
+    all.extend((0..len + window.border).map(index));
+    Ok(all)
+}
+
+versions! {
+    /// The lanes of one block.
+    ///
+    /// # Safety
+    /// Both ends have the lanes, of which nobody else writes these; `rows` and `sources` are as many as an extended lane has elements.
+    unsafe fn correlated[T: Precision][T](
+        ends: &Ends<T>, blocks: Blocks, block: usize, rows: &mut [[f64; LANES]], sources: &[usize], weights: &[f64], cvals: [f64; 2],
+    ) {
+        let (starts, many) = blocks.starts(block);
+        let adjacent = many == LANES && starts[LANES - 1] == starts[0] + LANES - 1;
+        for (row, &source) in rows.iter_mut().zip(sources) {
+            if source == usize::MAX {
+                *row = std::array::from_fn(|k| cvals[starts[k] % 2]);
+                continue;
+            }
+            for k in 0..LANES {
+                let start = if adjacent { starts[0] + k } else { starts[k] };
+                // SAFETY: an element of a lane.
+                row[k] = unsafe { *ends.from.add(start + source * blocks.inner) }.to_f64();
+            }
+        }
+        for i in 0..blocks.len {
+            let mut sum = [0.0; LANES];
+            for (row, &weight) in rows[i..].iter().zip(weights) {
+                for k in 0..LANES {
+                    sum[k] += row[k] * weight;
+                }
+            }
+            for k in 0..many {
+                // SAFETY: an element of a lane of this block.
+                unsafe { *ends.to.add(starts[k] + i * blocks.inner) = T::of(sum[k]) };
+            }
+        }
+    }
+}

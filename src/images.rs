@@ -1,0 +1,330 @@
+//! Ops of the group `images` that are written once over any backend.
+
+use crate::{
+    AffineTransformOptions, Backend, Boundary, Correlate1dOptions, Element, Error, Lengths, MaximumFilterOptions,
+    Number, PadOptions, Precision, Real, RealNumeric, Result, Slice, WideFloat, runtime::rules,
+};
+
+/// An array of numbers that are known here.
+fn numbers<B: Backend, R: Real>(b: &B, op: &'static str, x: &[f64]) -> Result<B::Array<R>> {
+    let mut rounded = rules::list(op, x.len())?;
+    rounded.extend(x.iter().map(|&x| R::of(x)));
+    b.asarray(rounded)
+}
+
+/// The image rotated about a point, and moved: `y[o] = x[rotation (o - center) + center - translation]`.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn rigid_transform<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    rotation: &B::Array<T::Real>,
+    translation: Option<&B::Array<T::Real>>,
+    center: Option<&B::Array<T::Real>>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<B::Array<T>> {
+    const OP: &str = "rigid_transform";
+    let (shape, of_matrix) = (b.shape(x), b.shape(rotation));
+    let n = match *of_matrix {
+        [rows, columns] if rows == columns && rows <= shape.len() => rows,
+        _ => return Err(Error::shapes(OP, shape, of_matrix)),
+    };
+    for point in [translation, center].into_iter().flatten() {
+        if *b.shape(point) != [n] {
+            return Err(Error::shapes(OP, of_matrix, b.shape(point)));
+        }
+    }
+    let middle = |&len: &usize| (len as f64 - 1.0) / 2.0;
+    let center = match center {
+        Some(center) => center.clone(),
+        None => numbers(b, OP, &shape[shape.len() - n..].iter().map(middle).collect::<Vec<_>>())?,
+    };
+    let mut offset = b.subtract(&center, b.matmul(rotation, &center)?)?;
+    if let Some(translation) = translation {
+        offset = b.subtract(&offset, translation)?;
+    }
+    let options = AffineTransformOptions::new().order(order).mode(mode).cval(cval).prefilter(prefilter).offset(&offset);
+    b.affine_transform_with(x, rotation, options).map_err(|e| e.within(OP))
+}
+
+/// The image turned in the plane of two axes, by an angle in degrees.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn rotate<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    angle: f64,
+    axes: crate::Axes,
+    reshape: bool,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<B::Array<T>> {
+    const OP: &str = "rotate";
+    if !angle.is_finite() {
+        return Err(Error::argument(OP, format!("the angle is {angle}")));
+    }
+    let shape = b.shape(x);
+    let mut plane = rules::reduction(OP, axes, shape.len())?;
+    plane.sort_unstable();
+    let &[first, second] = &plane[..] else {
+        return Err(Error::argument(OP, format!("{} axes, and not the two of a plane", plane.len())));
+    };
+    let (sin, cos) = match angle.rem_euclid(360.0) {
+        0.0 => (0.0, 1.0),
+        90.0 => (1.0, 0.0),
+        180.0 => (0.0, -1.0),
+        270.0 => (-1.0, 0.0),
+        angle => angle.to_radians().sin_cos(),
+    };
+    let (rows, columns) = (shape[first] as f64, shape[second] as f64);
+    let turned = |y: f64, x: f64| [cos * y + sin * x, cos * x - sin * y];
+    let mut to = [shape[first], shape[second]];
+    if reshape {
+        let corners = [[0.0, 0.0], turned(0.0, columns), turned(rows, 0.0), turned(rows, columns)];
+        to = [0, 1].map(|k| {
+            let ends = corners.map(|corner| corner[k]);
+            let range = ends.iter().fold(f64::MIN, |a, &b| a.max(b)) - ends.iter().fold(f64::MAX, |a, &b| a.min(b));
+            (range + 0.5) as usize
+        });
+    }
+    let center = turned((to[0] as f64 - 1.0) / 2.0, (to[1] as f64 - 1.0) / 2.0);
+    let offset = numbers(b, OP, &[(rows - 1.0) / 2.0 - center[0], (columns - 1.0) / 2.0 - center[1]])?;
+    let matrix = b.reshape(numbers(b, OP, &[cos, sin, -sin, cos])?, [2, 2])?;
+    let (plane, last) = ([first as isize, second as isize], [-2, -1]);
+    let options = AffineTransformOptions::new()
+        .order(order)
+        .mode(mode)
+        .cval(cval)
+        .prefilter(prefilter)
+        .offset(&offset)
+        .shape(Lengths::from(&to[..]));
+    let y = b.affine_transform_with(b.moveaxis(x, plane, last)?, &matrix, options).map_err(|e| e.within(OP))?;
+    b.moveaxis(&y, last, plane)
+}
+
+/// Sums of neighbours along an axis with the weights in reverse order.
+pub fn convolve1d<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    weights: &B::Array<T::Real>,
+    axis: isize,
+    mode: Boundary,
+    cval: f64,
+    origin: isize,
+) -> Result<B::Array<T>> {
+    const OP: &str = "convolve1d";
+    let even = rules::weights(OP, b.shape(weights))? % 2 == 0;
+    let origin = origin.checked_neg().and_then(|origin| origin.checked_sub(even.into()));
+    let origin = origin.ok_or_else(|| Error::argument(OP, "`origin` is the least number"))?;
+    let options = Correlate1dOptions::new().axis(axis).mode(mode).cval(cval).origin(origin);
+    b.correlate1d_with(x, b.flip(weights, 0)?, options).map_err(|e| e.within(OP))
+}
+
+/// A filter of the same weights along several axes.
+fn separable<B: Backend, T: WideFloat>(
+    b: &B,
+    op: &'static str,
+    x: &B::Array<T>,
+    axes: &[usize],
+    weights: &[f64],
+    mode: Boundary,
+    cval: f64,
+) -> Result<B::Array<T>> {
+    let weights = numbers::<B, T::Real>(b, op, weights)?;
+    axes.iter().try_fold(x.clone(), |x, &axis| {
+        b.correlate1d_with(&x, &weights, Correlate1dOptions::new().axis(axis as isize).mode(mode).cval(cval))
+    })
+}
+
+/// The array smoothed by a normal distribution, or derivatives of that.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn gaussian_filter<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    sigma: f64,
+    axis: crate::Axes,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    truncate: f64,
+) -> Result<B::Array<T>> {
+    const OP: &str = "gaussian_filter";
+    if !(sigma >= 0.0 && sigma.is_finite() && truncate >= 0.0 && truncate.is_finite()) {
+        return Err(Error::argument(OP, format!("`sigma` {sigma} or `truncate` {truncate} is negative, or no number")));
+    }
+    let axes = rules::reduction(OP, axis, b.shape(x).len())?;
+    if sigma <= 1e-15 {
+        return Ok(x.clone());
+    }
+    let weights = gaussian(OP, sigma, order, truncate)?;
+    separable(b, OP, x, &axes, &weights, mode, cval).map_err(|e| e.within(OP))
+}
+
+/// The weights, of which the sum is 1, in the order of a correlation. The derivative of a polynomial times the normal distribution is another
+/// polynomial times it: `(q' - q x / sigma^2)`.
+fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result<Vec<f64>> {
+    const MOST: usize = 16;
+    if order > MOST {
+        return Err(Error::argument(op, format!("`order` is {order}, and not 0 to {MOST}")));
+    }
+    let radius = truncate * sigma + 0.5;
+    if radius >= (1_u64 << 40) as f64 {
+        return Err(Error::Memory { op, bytes: usize::MAX });
+    }
+    let radius = radius as isize;
+    let mut weights = rules::list(op, 2 * radius as usize + 1)?;
+    weights.extend((-radius..=radius).map(|x| (-0.5 / (sigma * sigma) * (x * x) as f64).exp()));
+    let sum: f64 = weights.iter().sum();
+    let mut polynomial = vec![1.0];
+    for _ in 0..order {
+        let mut next = vec![0.0; polynomial.len() + 1];
+        for (power, q) in polynomial.iter().enumerate() {
+            next[power + 1] -= q / (sigma * sigma);
+            if power > 0 {
+                next[power - 1] += q * power as f64;
+            }
+        }
+        polynomial = next;
+    }
+    for (x, weight) in (-radius..).zip(&mut weights) {
+        // of an odd derivative the order of the weights matters
+        let value = polynomial.iter().rev().fold(0.0, |value, q| value * -x as f64 + q);
+        *weight *= value / sum;
+    }
+    Ok(weights)
+}
+
+/// The mean of the window around each element.
+pub fn uniform_filter<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<B::Array<T>> {
+    const OP: &str = "uniform_filter";
+    let sizes = rules::window_sizes(OP, b.shape(x), size)?;
+    let mut y = x.clone();
+    for (axis, &size) in sizes.iter().enumerate() {
+        rules::window(OP, b.shape(x)[axis], size, 0)?;
+        if size > 1 {
+            let mut weights = rules::list(OP, size)?;
+            weights.resize(size, 1.0 / size as f64);
+            y = separable(b, OP, &y, &[axis], &weights, mode, cval).map_err(|e| e.within(OP))?;
+        }
+    }
+    Ok(y)
+}
+
+/// The mean place of the elements, weighted by them.
+pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: Option<f64>) -> Result<B::Array<T>> {
+    let shape = b.shape(x).to_vec();
+    if shape.is_empty() {
+        return b.zeros([0]);
+    }
+    let kept = match cutoff {
+        None => x.clone(),
+        Some(cutoff) => {
+            let (magnitude, cutoff) = (b.abs(x)?, T::of(cutoff));
+            b.r#where(b.greater(&magnitude, cutoff)?, &magnitude, T::of(0.0))?
+        }
+    };
+    let total = b.sum(&kept, ..)?;
+    let mut places = Vec::with_capacity(shape.len());
+    for (axis, &len) in shape.iter().enumerate() {
+        let others: Vec<isize> = (0..shape.len() as isize).filter(|&other| other != axis as isize).collect();
+        let along = if others.is_empty() { kept.clone() } else { b.sum(&kept, others)? };
+        let indices = b.astype::<T, _>(b.arange::<i64>(0, len as i64, 1)?)?;
+        places.push(b.divide(b.sum(b.multiply(along, indices)?, ..)?, &total)?);
+    }
+    b.stack(&places)
+}
+
+/// The indices of the elements that no other exceeds in a window around them.
+pub fn max_filter_coordinates<B: Backend, T: RealNumeric>(
+    b: &B,
+    x: &B::Array<T>,
+    min_distance: usize,
+    min_score: Option<f64>,
+) -> Result<B::Array<i64>> {
+    const OP: &str = "max_filter_coordinates";
+    let options = MaximumFilterOptions::new().mode(Boundary::Constant);
+    let largest = b.maximum_filter_with(x, min_distance, options).map_err(|e| e.within(OP))?;
+    let mut peaks = b.equal(x, &largest)?;
+    if let Some(least) = min_score {
+        // compared as numbers: an integer dtype need not have the score
+        let high = b.greater_equal(b.astype::<f64, _>(x)?, least)?;
+        peaks = b.logical_and(peaks, high)?;
+    }
+    b.argwhere(&peaks)
+}
+
+/// The array in the first corner of another shape.
+pub fn topleft_pad<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    shape: &[usize],
+    value: Number,
+) -> Result<B::Array<T>> {
+    const OP: &str = "topleft_pad";
+    let from = b.shape(x);
+    if from.len() != shape.len() {
+        return Err(Error::shapes(OP, from, shape));
+    }
+    rules::count(OP, shape, size_of::<T>())?;
+    let kept: Vec<Slice> = from.iter().zip(shape).map(|(&from, &to)| (0..from.min(to)).into()).collect();
+    let widths: Vec<(usize, usize)> = from.iter().zip(shape).map(|(&from, &to)| (0, to.saturating_sub(from))).collect();
+    let part = b.getitem(x, &kept)?;
+    if widths.is_empty() {
+        return Ok(part);
+    }
+    b.pad_with(&part, widths, PadOptions::new().value(value)).map_err(|e| e.within(OP))
+}
+
+/// The part of an array around its middle.
+pub fn extract_center<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
+    let from = b.shape(x);
+    if from.len() != shape.len() || from.iter().zip(shape).any(|(from, to)| from < to) {
+        return Err(Error::shapes("extract_center", from, shape));
+    }
+    let part = |(&from, &to): (&usize, &usize)| ((from - to) / 2..(from - to) / 2 + to).into();
+    b.getitem(x, from.iter().zip(shape).map(part).collect::<Vec<Slice>>())
+}
+
+/// Correlations over the standard deviations of what is under a mask.
+pub fn norm_scores<B: Backend, T: Real>(
+    b: &B,
+    scores: &B::Array<T>,
+    squares: &B::Array<T>,
+    sums: &B::Array<T>,
+    n: f64,
+    eps: f64,
+) -> Result<B::Array<T>> {
+    rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)].into_iter())?;
+    let (n, eps, none) = (T::of(n), T::of(eps), T::of(0.0));
+    let deviation = expr!(b, sqrt(maximum(squares / n - (sums / n) * (sums / n), none)))?;
+    let one = T::of(1.0);
+    expr!(b, scores / (where(deviation < eps, one, deviation) * n))
+}
+
+/// The better of two scores, and which rotation it is of.
+pub fn max_score_over_rotations<B: Backend, T: RealNumeric>(
+    b: &B,
+    scores: &B::Array<T>,
+    best: &B::Array<T>,
+    rotations: &B::Array<i32>,
+    index: i64,
+) -> Result<(B::Array<T>, B::Array<i32>)> {
+    const OP: &str = "max_score_over_rotations";
+    for other in [b.shape(best), b.shape(rotations)] {
+        if other != b.shape(scores) {
+            return Err(Error::shapes(OP, b.shape(scores), other));
+        }
+    }
+    let index = i32::try_from(index).map_err(|_| Error::argument(OP, format!("{index} is no index of int32")))?;
+    let better = b.greater(scores, best)?;
+    Ok((b.r#where(&better, scores, best)?, b.r#where(&better, index, rotations)?))
+}
