@@ -244,6 +244,15 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
     Ok(Window { before, border: size - 1 })
 }
 
+/// A window of this size for the extremes in it: no longer than what has every element, and what is beyond both edges, in it. What is
+/// further away comes again.
+pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
+    let window = window(op, len, size, 0)?;
+    let most = len.saturating_mul(2);
+    let (before, after) = (window.before.min(most), (window.border - window.before).min(most));
+    Ok(Window { before, border: before + after })
+}
+
 /// The weights of a filter along one axis.
 pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
@@ -319,6 +328,8 @@ mod tests {
         assert!(matches!(window("op", 5, 3, 2), Err(Error::Argument { .. })));
         assert!(matches!(window("op", 5, 0, 0), Err(Error::Argument { .. })));
         assert!(matches!(window("op", 5, usize::MAX, 0), Err(Error::Memory { .. })));
+        assert_eq!(covering_window("op", 5, 4), window("op", 5, 4, 0));
+        assert_eq!(covering_window("op", 5, 1 << 50), Ok(Window { before: 10, border: 20 }));
     }
 
     /// A pole is a root of the polynomial that a B-spline's values at whole numbers are.

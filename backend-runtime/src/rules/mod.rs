@@ -45,8 +45,9 @@ pub use einsum::Einsum;
 pub use factor::{Svd, System, eigen, failed, not_finite, not_positive_definite, qr, singular, square};
 pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};
 pub use images::{
-    AffineMap, MOST_SAMPLED, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, extended, grid_sampled, mapped,
-    spline_border, spline_ends, spline_order, spline_poles, weights, window, window_sizes, zoomed, zoomed_place,
+    AffineMap, MOST_SAMPLED, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, covering_window, extended,
+    grid_sampled, mapped, spline_border, spline_ends, spline_order, spline_poles, weights, window, window_sizes,
+    zoomed, zoomed_place,
 };
 pub use index::{Item, Kept, Pick, Selection};
 pub use indices::{Along, Masked, along, check_indices, chosen, cut, masked, partitioned, scattered, segmented, taken};

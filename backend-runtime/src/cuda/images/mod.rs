@@ -218,7 +218,7 @@ fn extreme<T: RealNumeric>(
 ) -> Result<CudaArray<T>> {
     let sizes = rules::window_sizes(op, x.shape(), size)?;
     for (&len, &size) in x.shape().iter().zip(&sizes) {
-        rules::window(op, len, size, 0)?;
+        rules::covering_window(op, len, size)?;
     }
     let mut from = contiguous(b, op, &x.raw)?;
     if from.size() == 0 {
@@ -226,9 +226,9 @@ fn extreme<T: RealNumeric>(
     }
     let kernel = b.kernel(op, &PROGRAM, Instance::new("extremes", tag, &[T::DTYPE]))?;
     for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
-        let window = rules::window(op, from.shape[axis], size, 0)?;
-        let before = window.before as u64;
-        let window = Window { size: size as u64, before, mode: filter_mode(mode), parts: 1, cval };
+        let window = rules::covering_window(op, from.shape[axis], size)?;
+        let (size, before) = (window.border as u64 + 1, window.before as u64);
+        let window = Window { size, before, mode: filter_mode(mode), parts: 1, cval };
         let lanes = Lanes::new(&from, axis);
         let out = b.uninit_raw(op, T::DTYPE, &from.shape)?;
         // SAFETY: the arguments are those of `extremes`, whose arrays have the sizes that it is told.

@@ -49,18 +49,18 @@ pub fn extreme_of(
 ) -> Result<RawArray> {
     let sizes = rules::window_sizes(op, x.shape, size)?;
     for (&len, &size) in x.shape.iter().zip(&sizes) {
-        rules::window(op, len, size, 0)?;
+        rules::covering_window(op, len, size)?;
     }
     let out = copy::to_buffer(op, x)?;
     if out.len() > 0 {
         for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
-            let (blocks, window) = (Blocks::new(x.shape, axis), rules::window(op, x.shape[axis], size, 0)?);
+            let (blocks, window) = (Blocks::new(x.shape, axis), rules::covering_window(op, x.shape[axis], size)?);
             let sources = sources(op, blocks.len, window, mode)?;
             dispatch!(x.dtype, T: [
                 Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64
             ] => {
                 let along = if largest { along::<T, true> } else { along::<T, false> };
-                along(op, out.start().cast::<T>(), blocks, size, &sources, T::from_f64(cval))
+                along(op, out.start().cast::<T>(), blocks, window.border + 1, &sources, T::from_f64(cval))
             })?;
         }
     }
