@@ -135,21 +135,27 @@ template <int W, typename R> void spline_weights(u32 order, R t, R (&w)[W]) {
 template <typename R> R scaled(R x, R by) { return x * by; }
 template <typename R> complex<R> scaled(complex<R> x, R by) { return complex<R>(x.re * by, x.im * by); }
 
+// What sums are taken in: of the higher orders, whose large coefficients cancel, in double.
+template <int W, typename T> struct Total { typedef T Type; };
+template <> struct Total<6, float> { typedef double Type; };
+template <> struct Total<6, complex<float>> { typedef complex<double> Type; };
+
 // The sum over the coefficients around a place, axis by axis.
-template <int A, int N, int W, typename T, typename R> struct Weighted {
-    static T sum(const T* x, const i64 (&at)[N][W], const R (&w)[N][W], u32 taps, T beyond) {
-        T total = zero<T>();
+template <int A, int N, int W, typename T, typename S, typename R> struct Weighted {
+    static S sum(const T* x, const i64 (&at)[N][W], const R (&w)[N][W], u32 taps, S beyond) {
+        S total = zero<S>();
 #pragma unroll
         for (int k = 0; k < W; k++) {
             if (W == 6 && k >= taps) break;
-            T value = at[A][k] == BEYOND ? beyond : Weighted<A + 1, N, W, T, R>::sum(x + at[A][k], at, w, taps, beyond);
+            S value = beyond;
+            if (at[A][k] != BEYOND) value = Weighted<A + 1, N, W, T, S, R>::sum(x + at[A][k], at, w, taps, beyond);
             total = op_plus(total, scaled(value, w[A][k]));
         }
         return total;
     }
 };
-template <int N, int W, typename T, typename R> struct Weighted<N, N, W, T, R> {
-    static T sum(const T* x, const i64 (&)[N][W], const R (&)[N][W], u32, T) { return *x; }
+template <int N, int W, typename T, typename S, typename R> struct Weighted<N, N, W, T, S, R> {
+    static S sum(const T* x, const i64 (&)[N][W], const R (&)[N][W], u32, S) { return cast<S>(*x); }
 };
 
 // N axes, and W coefficients along each; 6 is for any number of these up to it, 8 for any number of axes.
@@ -157,15 +163,16 @@ template <int N, int W, typename T>
 __global__ void __launch_bounds__(256)
     sampled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Sampling s,
             const __grid_constant__ Places<typename Types<T>::Real> places) {
-    typedef typename Types<T>::Real R;
+    typedef typename Total<W, T>::Type S;
+    typedef typename Types<S>::Real R;
     const u32 count = N < 8 ? N : s.count, taps = W < 6 ? W : s.order + 1;
-    const T beyond = cast<T>(s.cval);
+    const S beyond = cast<S>(s.cval);
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < s.n; i += gridDim.x * u64(blockDim.x)) {
         const u64 stack = s.is_small ? s.by_points.divide(u32(i)) : i / s.points;
         const u64 point = i - stack * s.points;
         double place[N];
         if (s.source == POINTS) {
-            const R* from = places.numbers + i64(stack) * places.strides[2] + i64(point) * places.strides[1];
+            const auto* from = places.numbers + i64(stack) * places.strides[2] + i64(point) * places.strides[1];
 #pragma unroll
             for (int axis = 0; axis < N; axis++) {
                 if (N == 8 && axis >= count) break;
@@ -236,11 +243,11 @@ __global__ void __launch_bounds__(256)
         }
         const T* from = x + i64(stack) * s.apart;
         for (u64 channel = 0; channel < s.channels; channel++) {
-            T value = beyond;
-            if (!outside && N < 8) value = Weighted<0, N, W, T, R>::sum(from + channel, at, w, taps, beyond);
+            S value = beyond;
+            if (!outside && N < 8) value = Weighted<0, N, W, T, S, R>::sum(from + channel, at, w, taps, beyond);
             if (!outside && N == 8) {
                 u32 tap[N] = {};
-                T sum = zero<T>();
+                S sum = zero<S>();
                 for (bool more = true; more;) {
                     R weight = 1;
                     i64 offset = 0;
@@ -250,7 +257,7 @@ __global__ void __launch_bounds__(256)
                         is_beyond |= at[axis][tap[axis]] == BEYOND;
                         if (!is_beyond) offset += at[axis][tap[axis]];
                     }
-                    sum = op_plus(sum, scaled(is_beyond ? beyond : from[offset + i64(channel)], weight));
+                    sum = op_plus(sum, scaled(is_beyond ? beyond : cast<S>(from[offset + i64(channel)]), weight));
                     more = false;
                     for (u32 axis = count; axis-- > 0 && !more;) {
                         more = ++tap[axis] < taps;
@@ -259,7 +266,7 @@ __global__ void __launch_bounds__(256)
                 }
                 value = sum;
             }
-            out[i * s.channels + channel] = value;
+            out[i * s.channels + channel] = cast<T>(value);
         }
     }
 }
