@@ -368,7 +368,7 @@ pub trait ComplexFloat: Float<Complex = Self> {
 
 /// `f32` and `f64`: reals with a complex dtype of their own precision.
 #[diagnostic::on_unimplemented(message = "this op needs f32 or f64, and `{Self}` is neither")]
-pub trait Precision: Real + Float<Complex: ComplexFloat<Real = Self>> {}
+pub trait Precision: Real + WideFloat + Float<Complex: ComplexFloat<Real = Self> + WideFloat> {}
 
 impl Precision for f32 {}
 impl Precision for f64 {}

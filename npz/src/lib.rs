@@ -1,8 +1,10 @@
 //! Named arrays in an `.npz` file, or as `.npy` files in a folder.
 
 mod npy;
+mod parts;
 
 pub use npy::{Written, decode, encode};
+pub use parts::{NpyReader, NpyWriter};
 
 use ndarray::{ArrayD, Ix1, Ix2};
 use std::{

@@ -1,7 +1,7 @@
 //! NumPy's `.npy` format, for arrays of real numbers. No input makes it panic, or reserve memory for data that the input
 //! cannot hold.
 
-mod header;
+pub(crate) mod header;
 
 use half::f16;
 use header::Header;
@@ -46,7 +46,7 @@ pub(crate) fn read(from: &mut impl Read, length: u64) -> Result<ArrayD<f64>> {
 }
 
 /// The number of elements that the header promises, where a file of `length` bytes has exactly these.
-fn count(header: &Header, element: Element, length: u64) -> Result<usize> {
+pub(crate) fn count(header: &Header, element: Element, length: u64) -> Result<usize> {
     let count = header.shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
     let end = count.and_then(|n| n.checked_mul(element.width)).map(|n| n as u64);
     let end = end.and_then(|n| n.checked_add(header.length));
@@ -63,14 +63,14 @@ fn count(header: &Header, element: Element, length: u64) -> Result<usize> {
 
 /// How the numbers of a file are written.
 #[derive(Clone, Copy)]
-struct Element {
-    width: usize,
+pub(crate) struct Element {
+    pub(crate) width: usize,
     /// The values of a block of bytes, appended to others.
     convert: fn(&[u8], &mut Vec<f64>),
 }
 
 impl Element {
-    fn of(header: &Header) -> Result<Element> {
+    pub(crate) fn of(header: &Header) -> Result<Element> {
         let descr = header.descr.as_str();
         let refuse = || damaged(format!("elements of dtype `{}`; real numbers are needed", descr.escape_debug()));
         let (order, kind) = descr.split_at_checked(1).ok_or_else(refuse)?;
@@ -112,11 +112,11 @@ impl Element {
         })
     }
 
-    fn read(self, from: &mut impl Read, count: usize) -> Result<Vec<f64>> {
+    pub(crate) fn read(self, from: &mut impl Read, count: usize) -> Result<Vec<f64>> {
         let mut values = Vec::new();
         let refused = |_| Error::new(ErrorKind::OutOfMemory, format!("{count} numbers do not fit into memory"));
         values.try_reserve_exact(count).map_err(refused)?;
-        let mut buffer = vec![0; 1 << 16];
+        let mut buffer = vec![0; count.saturating_mul(self.width).min(1 << 16)];
         while values.len() < count {
             let bytes = (count - values.len()).saturating_mul(self.width).min(buffer.len());
             let block = &mut buffer[..bytes];
@@ -146,18 +146,23 @@ macro_rules! written {
         }
     )*};
 }
-written!(f32 = "<f4" f64 = "<f8");
+written!(f32 = "<f4" f64 = "<f8" i32 = "<i4");
 
 /// The bytes of a `.npy` file, in C order.
 pub fn encode<T: Written>(array: &ArrayRef<T, IxDyn>) -> Vec<u8> {
-    let shape: String = array.shape().iter().map(|n| format!("{n}, ")).collect();
+    let mut bytes = header::<T>(array.shape());
+    array.iter().for_each(|x| x.append(&mut bytes));
+    bytes
+}
+
+/// The beginning of a file of such an array, up to its data.
+pub(crate) fn header<T: Written>(shape: &[usize]) -> Vec<u8> {
+    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}", T::DESCR);
     // the data begin at a multiple of 64, after 10 bytes and the header's newline
     header.push_str(&" ".repeat(63 - (header.len() + 10) % 64));
     header.push('\n');
-    let mut bytes = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
-    array.iter().for_each(|x| x.append(&mut bytes));
-    bytes
+    [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the program says while it works.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{fmt::Display, io, io::Write};
+use std::{error::Error, fmt::Display, io, io::Write, process::ExitCode};
 
 /// Lines on standard output. Whoever reads them may be gone, or the disk full: the work goes on, and its results are
 /// written.
@@ -31,7 +31,7 @@ impl Console {
 }
 
 /// Says why there is no result. Where there is no standard error either, the exit status says that much.
-pub fn complain(why: impl Display) {
+fn complain(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
 }
 
@@ -40,4 +40,31 @@ pub fn progress(name: &'static str, steps: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
     ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
+}
+
+/// The whole of a program: says the help, or runs what the command line asks for, and says what went wrong.
+pub fn main<O>(
+    parsed: Result<Option<O>, impl Display>,
+    help: &str,
+    run: impl FnOnce(&O, &mut Console) -> Result<(), Box<dyn Error>>,
+) -> ExitCode {
+    let mut console = Console::default();
+    let outcome = match parsed {
+        Ok(Some(options)) => run(&options, &mut console),
+        Ok(None) => {
+            console.say(help.trim_end());
+            Ok(())
+        }
+        Err(e) => {
+            complain(format!("{e}\n\nTry --help."));
+            return ExitCode::from(2);
+        }
+    };
+    match outcome.and_then(|()| Ok(console.finish()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            complain(e);
+            ExitCode::FAILURE
+        }
+    }
 }

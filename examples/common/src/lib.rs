@@ -1,7 +1,9 @@
 //! What the example programs share: the choice of a backend, pictures, files of results, and what is said meanwhile.
 
+pub mod cli;
 pub mod console;
 pub mod figure;
 pub mod library;
+pub mod memory;
 pub mod output;
 pub mod trial;

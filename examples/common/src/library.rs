@@ -3,11 +3,6 @@
 use backends::{AnyBackend, Cuda, Numpyish, Torch};
 use std::{error::Error, str::FromStr};
 
-/// What `--help` says of `--backend` and `--device`.
-pub const HELP: &str = "\
-  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
-  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it";
-
 /// Which library runs the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {

@@ -40,16 +40,38 @@ impl Output {
         Ok(output)
     }
 
-    /// Writes the files: under other names first, so that a full disk leaves no half result.
-    pub fn write(&self, files: &[File]) -> io::Result<()> {
-        let to = |file: &File| self.folder.join(&file.name);
-        let wait =
-            |file: &File| Waiting::write(&self.folder, &file.name, &file.bytes).map_err(|e| explain(&to(file), &e));
-        let waiting = files.iter().map(wait).collect::<io::Result<Vec<_>>>()?;
-        waiting
-            .iter()
-            .zip(files)
-            .try_for_each(|(written, file)| fs::rename(&written.0, to(file)).map_err(|e| explain(&to(file), &e)))
+    /// Begins a file that is too large to be kept in memory. It has another name until [`Output::write`] is called.
+    pub fn begin(&self, name: &str) -> io::Result<(fs::File, Begun)> {
+        let (waiting, file) = Waiting::begin(&self.folder, name).map_err(|e| explain(&self.folder.join(name), &e))?;
+        Ok((file, Begun { name: name.to_owned(), waiting }))
+    }
+
+    /// Writes the files: under other names first, so that a full disk leaves no half result. Those begun before get their
+    /// names, too.
+    pub fn write(&self, files: &[File], begun: Vec<Begun>) -> io::Result<()> {
+        let wait = |file: &File| {
+            let waiting = Waiting::write(&self.folder, &file.name, &file.bytes);
+            let waiting = waiting.map_err(|e| explain(&self.folder.join(&file.name), &e))?;
+            Ok(Begun { name: file.name.clone(), waiting })
+        };
+        let written = files.iter().map(wait).collect::<io::Result<Vec<_>>>()?;
+        begun.iter().chain(&written).try_for_each(|file| {
+            let target = self.folder.join(&file.name);
+            fs::rename(&file.waiting.0, &target).map_err(|e| explain(&target, &e))
+        })
+    }
+}
+
+/// A file that has another name until all are written, and is removed if that does not happen.
+pub struct Begun {
+    name: String,
+    waiting: Waiting,
+}
+
+impl Begun {
+    /// Where it is for now.
+    pub fn path(&self) -> &Path {
+        &self.waiting.0
     }
 }
 
@@ -67,21 +89,23 @@ struct Waiting(PathBuf);
 
 impl Waiting {
     /// A new file: never one that is there already, nor what a link leads to.
-    fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<Waiting> {
+    fn begin(folder: &Path, name: &str) -> io::Result<(Waiting, fs::File)> {
         let process = std::process::id();
         let mut number = 0;
         loop {
             let path = folder.join(format!(".{name}.{process}.{number}"));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(mut file) => {
-                    let waiting = Waiting(path);
-                    file.write_all(bytes)?;
-                    return Ok(waiting);
-                }
+                Ok(file) => return Ok((Waiting(path), file)),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
                 Err(e) => return Err(e),
             }
         }
+    }
+
+    fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<Waiting> {
+        let (waiting, mut file) = Waiting::begin(folder, name)?;
+        file.write_all(bytes)?;
+        Ok(waiting)
     }
 }
 

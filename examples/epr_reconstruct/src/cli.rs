@@ -1,7 +1,7 @@
 //! The command line.
 
 use backends::DType;
-use examples_common::library::Library;
+use examples_common::{cli, library::Library};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
@@ -52,13 +52,8 @@ impl Options {
     }
 }
 
-pub enum Command {
-    Help,
-    Run(Options),
-}
-
-/// Reads the arguments.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Error> {
+/// Reads the arguments; nothing where help is asked for.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options {
         backend: Library::Auto,
         device: None,
@@ -81,10 +76,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, l
         };
         let name = name.to_owned();
         match name.as_str() {
-            "help" => return Ok(Command::Help),
-            "data" => options.data = path(&name, parser.value()?)?,
-            "reference" => options.reference = Some(path(&name, parser.value()?)?),
-            "out" => options.out = path(&name, parser.value()?)?,
+            "help" => return Ok(None),
+            "data" => options.data = cli::path(&name, parser.value()?)?,
+            "reference" => options.reference = Some(cli::path(&name, parser.value()?)?),
+            "out" => options.out = cli::path(&name, parser.value()?)?,
             "backend" | "device" | "dtype" | "method" | "shape" | "delta" | "cutoff" | "lambda" | "iterations" => {
                 let value = parser.value()?.string()?;
                 let set = set(&mut options, &name, &value);
@@ -93,14 +88,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, l
             _ => return Err(Arg::Long(&name).unexpected()),
         }
     }
-    Ok(Command::Run(options))
-}
-
-fn path(option: &str, value: OsString) -> Result<PathBuf, lexopt::Error> {
-    if value.is_empty() {
-        return Err(lexopt::Error::Custom(format!("--{option}: the path is empty").into()));
-    }
-    Ok(value.into())
+    Ok(Some(options))
 }
 
 fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {

@@ -13,7 +13,7 @@ mod reconstruct;
 mod reference;
 
 use backends::dispatch;
-use cli::{Command, Options};
+use cli::Options;
 use examples_common::{
     console::{self, Console},
     output::Output,
@@ -22,25 +22,7 @@ use measurement::Measurement;
 use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
-    let mut console = Console::default();
-    let outcome = match cli::parse(std::env::args_os().skip(1)) {
-        Ok(Command::Run(options)) => run(&options, &mut console),
-        Ok(Command::Help) => {
-            console.say(cli::HELP.trim_end());
-            Ok(())
-        }
-        Err(e) => {
-            console::complain(format!("{e}\n\nTry --help."));
-            return ExitCode::from(2);
-        }
-    };
-    match outcome.and_then(|()| Ok(console.finish()?)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            console::complain(e);
-            ExitCode::FAILURE
-        }
-    }
+    console::main(cli::parse(std::env::args_os().skip(1)), cli::HELP, run)
 }
 
 fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
@@ -58,7 +40,7 @@ fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
     let files = dispatch!(options.dtype, T: [Float32, Float64] => {
         reconstruct::run::<_, T>(&backend, options, &measured, &references, console)
     })?;
-    output.write(&files)?;
+    output.write(&files, Vec::new())?;
     console.say(format!("wrote {} to {}", names.join(", "), options.out.display()));
     Ok(())
 }

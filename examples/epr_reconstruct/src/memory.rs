@@ -1,7 +1,8 @@
 //! Whether there is memory enough, known before hours of work.
 
 use crate::cli::Options;
-use std::{error::Error, fs};
+use examples_common::memory::available;
+use std::error::Error;
 
 /// An error if the images asked for do not fit into the memory that this machine has left, where it can be asked. The
 /// system may grant more than it has and end the program in the midst of its work.
@@ -27,14 +28,4 @@ fn needed(options: &Options, element: usize) -> u64 {
     let grid = pixels.saturating_mul(2 << (2 * options.shape.len()));
     let tv = grid.saturating_mul(2);
     fbp.max(if options.tv { tv } else { 0 })
-}
-
-/// The memory that programs can have without swapping, as Linux estimates it, and what is left to this group of processes.
-fn available() -> Option<u64> {
-    let system = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = system.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let system = line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.saturating_mul(1024);
-    let number = |file| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
-    let group = number("memory.max").zip(number("memory.current")).map(|(most, used)| most.saturating_sub(used));
-    Some(system.min(group.unwrap_or(u64::MAX)))
 }

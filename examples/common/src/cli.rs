@@ -1,0 +1,12 @@
+//! Values of command lines.
+
+use lexopt::Error;
+use std::{ffi::OsString, path::PathBuf};
+
+/// The path that an option has been given.
+pub fn path(option: &str, value: OsString) -> Result<PathBuf, Error> {
+    if value.is_empty() {
+        return Err(Error::Custom(format!("--{option}: the path is empty").into()));
+    }
+    Ok(value.into())
+}

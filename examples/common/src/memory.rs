@@ -1,0 +1,13 @@
+//! The memory that is left.
+
+use std::fs;
+
+/// The memory that programs can have without swapping, as Linux estimates it, and what is left to this group of processes.
+pub fn available() -> Option<u64> {
+    let system = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = system.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let system = line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.saturating_mul(1024);
+    let number = |file| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
+    let group = number("memory.max").zip(number("memory.current")).map(|(most, used)| most.saturating_sub(used));
+    Some(system.min(group.unwrap_or(u64::MAX)))
+}

@@ -1,0 +1,124 @@
+//! An incompressible fluid in a periodic box, on any backend.
+
+use backends::{
+    Backend, Boundary, Error, GridSampleOptions, IrfftnOptions, Precision, Result, StackOptions, UnstackOptions, expr,
+};
+use ndarray::{Array2, ArrayD, IxDyn};
+use std::f64::consts::TAU;
+
+/// How far the velocity may carry things is not limited: what a cell has in the next step is taken from where it comes
+/// from (semi-Lagrangian advection), and the pressure that keeps the fluid incompressible is found by Fourier transforms.
+///
+/// Lengths are in cells; axis 0 points up. Arrays have the shape of the grid.
+pub struct Fluid<B: Backend, T: Precision> {
+    backend: B,
+    shape: [usize; 2],
+    /// The coordinates of the cells along both axes.
+    cells: [B::Array<T>; 2],
+    /// The wave numbers along both axes, of shapes (n, 1) and (1, m / 2 + 1). That of the highest frequency of an even
+    /// length is 0: it has no derivative that is real.
+    waves: [B::Array<T::Complex>; 2],
+    /// 1 over the square of a wave's length, and 0 for the constant one.
+    inverse: B::Array<T::Complex>,
+    /// Cells per unit of time along both axes.
+    pub velocity: [B::Array<T>; 2],
+}
+
+impl<B: Backend, T: Precision> Fluid<B, T> {
+    /// A fluid of this velocity, in cells per unit of time along both axes.
+    pub fn new(b: &B, velocity: [B::Array<T>; 2]) -> Result<Self> {
+        let &[rows, columns] = b.shape(&velocity[0]) else {
+            return Err(Error::shape("fluid", b.shape(&velocity[0]), "a velocity has two axes"));
+        };
+        if b.shape(&velocity[1]) != [rows, columns] {
+            return Err(Error::shapes("fluid", b.shape(&velocity[0]), b.shape(&velocity[1])));
+        }
+        let waves = [waves(rows, rows), waves(columns, columns / 2 + 1)];
+        let square = Array2::from_shape_fn((waves[0].len(), waves[1].len()), |(i, j)| {
+            let square = waves[0][i].powi(2) + waves[1][j].powi(2);
+            if square == 0.0 { 0.0 } else { 1.0 / square }
+        });
+        let complex = |x: ArrayD<f64>| b.complex(b.asarray(x.mapv(T::of))?, T::ZERO);
+        let [across, along] = [[waves[0].len(), 1], [1, waves[1].len()]];
+        let [up, right] = waves;
+        let [up, right] = [(up, across), (right, along)]
+            .map(|(k, shape)| ArrayD::from_shape_vec(IxDyn(&shape), k).expect("as many numbers as waves"));
+        let lines = [rows, columns].map(|n| b.arange(T::ZERO, T::of(n as f64), T::ONE));
+        let [i, j] = lines;
+        let [i, j] = [b.expand_dims(i?, 1)?, b.expand_dims(j?, 0)?];
+        Ok(Fluid {
+            shape: [rows, columns],
+            cells: [b.broadcast_to(i, [rows, columns])?, b.broadcast_to(j, [rows, columns])?],
+            waves: [complex(up)?, complex(right)?],
+            inverse: complex(square.into_dyn())?,
+            velocity,
+            backend: b.clone(),
+        })
+    }
+
+    /// What is carried along with the fluid, after a time `dt`: the values at the places from which each cell's fluid comes,
+    /// between cells by linear interpolation.
+    pub fn advect(&self, carried: &[&B::Array<T>], dt: f64) -> Result<Vec<B::Array<T>>> {
+        let b = &self.backend;
+        let [i, j] = &self.cells;
+        let [up, right] = &self.velocity;
+        let last = StackOptions::new().axis(-1);
+        let origins = b.stack_with([expr!(b, i - dt * up)?, expr!(b, j - dt * right)?], last)?;
+        // a batch of one grid, with a channel for each array
+        let grid = b.expand_dims(b.stack_with(carried, last)?, 0)?;
+        let periodic = GridSampleOptions::new().mode(Boundary::GridWrap);
+        let moved = b.grid_sample_with(grid, b.expand_dims(origins, 0)?, periodic)?;
+        let [rows, columns] = self.shape;
+        b.unstack_with(b.reshape(moved, [rows, columns, carried.len()])?, UnstackOptions::new().axis(-1))
+    }
+
+    /// The velocity, carried along with itself.
+    pub fn advect_velocity(&mut self, dt: f64) -> Result<()> {
+        let [up, right] = &self.velocity;
+        let moved = self.advect(&[up, right], dt)?;
+        self.velocity = moved.try_into().ok().expect("as many arrays as were given");
+        Ok(())
+    }
+
+    /// Takes away what is not free of divergence: the gradient of the pressure.
+    pub fn project(&mut self) -> Result<()> {
+        let b = &self.backend;
+        let [k, l] = &self.waves;
+        let [up, right] = [b.rfftn(&self.velocity[0])?, b.rfftn(&self.velocity[1])?];
+        let inverse = &self.inverse;
+        let pressure = expr!(b, (k * up + l * right) * inverse)?;
+        let back = |x: B::Array<T::Complex>| b.irfftn_with(x, IrfftnOptions::new().s(self.shape));
+        self.velocity = [back(expr!(b, up - k * pressure)?)?, back(expr!(b, right - l * pressure)?)?];
+        Ok(())
+    }
+
+    /// How fast fluid comes out of each cell.
+    pub fn divergence(&self) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let [k, l] = &self.waves;
+        let [up, right] = [b.rfftn(&self.velocity[0])?, b.rfftn(&self.velocity[1])?];
+        self.turned(expr!(b, k * up + l * right)?)
+    }
+
+    /// Twice the angular velocity of each cell, counterclockwise where axis 0 points up and axis 1 to the right.
+    pub fn vorticity(&self) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let [k, l] = &self.waves;
+        let [up, right] = [b.rfftn(&self.velocity[0])?, b.rfftn(&self.velocity[1])?];
+        self.turned(expr!(b, l * up - k * right)?)
+    }
+
+    /// The array of this spectrum times i, which wave numbers lack to be derivatives.
+    fn turned(&self, spectrum: B::Array<T::Complex>) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let (re, im) = (b.real(&spectrum)?, b.imag(&spectrum)?);
+        let turned = b.complex(b.negative(im)?, re)?;
+        b.irfftn_with(turned, IrfftnOptions::new().s(self.shape))
+    }
+}
+
+/// The first `count` wave numbers of `n` cells, in radians per cell, in the order of Fourier transforms.
+fn waves(n: usize, count: usize) -> Vec<f64> {
+    let wave = |i: usize| if 2 * i == n { 0.0 } else { i as f64 - if 2 * i > n { n as f64 } else { 0.0 } };
+    (0..count).map(|i| TAU * wave(i) / n as f64).collect()
+}

@@ -1,0 +1,139 @@
+//! The command line.
+
+use crate::matching::Score;
+use backends::DType;
+use examples_common::{cli, library::Library};
+use lexopt::{Arg, Parser, ValueExt};
+use std::{ffi::OsString, path::PathBuf};
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+Finds copies of a template in a volume, in any orientation.
+
+usage: template_match [OPTIONS]
+
+  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
+  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
+  --dtype NAME        float32 or float64 [float32]
+  --target PATH       the volume, a .npy or .mrc file [a made-up one with six particles, in noise]
+  --template PATH     what is looked for, a smaller volume [the particle]
+  --mask PATH         of the template's shape, 1 where the template counts [1 within the largest sphere]
+  --score NAME        CC (correlation), FLC (correlation coefficient under the mask, which turns with the template), or
+                      FLCSphericalMask (the same with a mask that need not turn) [FLCSphericalMask]
+  --order N           of the interpolation of rotated templates, 1 (linear) or 3 (cubic spline) [3]
+  --step DEGREES      between neighbouring rotations, 2 to 360 [25]
+  --cone DEGREES      rotations tilt axis z by at most so much, 0 to 180 [all rotations]
+  --rotations PATH    these rotations instead: a .npy file of shape (n, 3, 3), matrices over the axes z, y, x that map places
+                      of the rotated template to those of the template
+  --peaks N           how many places are listed at most [20]
+  --min-score SCORE   that places have at least [half of the best]
+  --distance N        in elements, that places are apart at least [half the template's shortest side]
+  --threads N         of the CPU [all]; libtorch takes its number from OMP_NUM_THREADS
+  --memory MIB        of the volume only so much is worked on at a time as fits into this memory [half of what is free]
+  --out DIR           the folder, made if need be, for scores.npy, rotation.npy (which rotation is the best at each place),
+                      rotations.npy (the matrices), peaks.csv, target.png and scores.png [out]
+  --help              this text
+";
+
+/// What is asked for.
+pub struct Options {
+    pub backend: Library,
+    pub device: Option<String>,
+    pub dtype: DType,
+    pub target: PathBuf,
+    pub template: PathBuf,
+    pub mask: Option<PathBuf>,
+    pub score: Score,
+    pub order: usize,
+    pub step: f64,
+    pub cone: Option<f64>,
+    pub rotations: Option<PathBuf>,
+    pub peaks: usize,
+    pub min_score: Option<f64>,
+    pub distance: Option<f64>,
+    pub threads: Option<usize>,
+    /// In bytes.
+    pub memory: Option<u64>,
+    pub out: PathBuf,
+}
+
+/// Reads the arguments; nothing where help is asked for.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
+    let mut options = Options {
+        backend: Library::Auto,
+        device: None,
+        dtype: DType::Float32,
+        target: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/particles.mrc").into(),
+        template: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/particle.mrc").into(),
+        mask: None,
+        score: Score::FlcSphericalMask,
+        order: 3,
+        step: 25.0,
+        cone: None,
+        rotations: None,
+        peaks: 20,
+        min_score: None,
+        distance: None,
+        threads: None,
+        memory: None,
+        out: "out".into(),
+    };
+    let mut parser = Parser::from_args(arguments);
+    while let Some(argument) = parser.next()? {
+        let Arg::Long(name) = argument else {
+            return Err(argument.unexpected());
+        };
+        let name = name.to_owned();
+        match name.as_str() {
+            "help" => return Ok(None),
+            "target" => options.target = cli::path(&name, parser.value()?)?,
+            "template" => options.template = cli::path(&name, parser.value()?)?,
+            "mask" => options.mask = Some(cli::path(&name, parser.value()?)?),
+            "rotations" => options.rotations = Some(cli::path(&name, parser.value()?)?),
+            "out" => options.out = cli::path(&name, parser.value()?)?,
+            "backend" | "device" | "dtype" | "score" | "order" | "step" | "cone" | "peaks" | "min-score"
+            | "distance" | "threads" | "memory" => {
+                let value = parser.value()?.string()?;
+                let set = set(&mut options, &name, &value);
+                set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
+            }
+            _ => return Err(Arg::Long(&name).unexpected()),
+        }
+    }
+    Ok(Some(options))
+}
+
+fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
+    let between = |from: f64, to: f64| {
+        let number = value.parse().ok().filter(|x: &f64| (from..=to).contains(x));
+        number.ok_or_else(|| format!("a number of {from} to {to} is needed"))
+    };
+    let count = || {
+        let number = value.parse().ok().filter(|&n: &usize| n > 0);
+        number.ok_or("an integer is needed, at least 1")
+    };
+    match name {
+        "backend" => options.backend = value.parse()?,
+        "device" => options.device = Some(value.into()),
+        "dtype" => {
+            let known = value.parse().ok().filter(|d| matches!(d, DType::Float32 | DType::Float64));
+            options.dtype = known.ok_or("the dtypes are float32 and float64")?;
+        }
+        "score" => options.score = value.parse()?,
+        "order" => {
+            let known = value.parse().ok().filter(|n| matches!(n, 1 | 3));
+            options.order = known.ok_or("the orders are 1 and 3")?;
+        }
+        "step" => options.step = between(2.0, 360.0)?,
+        "cone" => options.cone = Some(between(0.0, 180.0)?),
+        "peaks" => options.peaks = count()?,
+        "min-score" => {
+            let number = value.parse().ok().filter(|x: &f64| x.is_finite());
+            options.min_score = Some(number.ok_or("a number is needed")?);
+        }
+        "distance" => options.distance = Some(between(1.0, 1e6)?),
+        "threads" => options.threads = Some(count()?),
+        _ => options.memory = Some((count()? as u64).saturating_mul(1 << 20)),
+    }
+    Ok(())
+}

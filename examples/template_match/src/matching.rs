@@ -1,0 +1,179 @@
+//! How well rotations of a template fit at each place of a volume, on any backend.
+
+use crate::rotations::Matrix;
+use backends::{
+    Backend, IrfftnOptions, Precision, Result, RfftnOptions, RigidTransformOptions, SplineFilterOptions, expr,
+};
+use ndarray::ArrayD;
+use std::str::FromStr;
+
+/// What is computed at each place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// The correlation of the volume and the template.
+    Cc,
+    /// The correlation coefficient of what lies under the mask, which is rotated with the template.
+    Flc,
+    /// The same with a mask that does not change when it is rotated.
+    FlcSphericalMask,
+}
+
+impl FromStr for Score {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> std::result::Result<Score, &'static str> {
+        match name {
+            "CC" => Ok(Score::Cc),
+            "FLC" => Ok(Score::Flc),
+            "FLCSphericalMask" => Ok(Score::FlcSphericalMask),
+            _ => Err("the scores are CC, FLC and FLCSphericalMask"),
+        }
+    }
+}
+
+/// The template and its mask, as they are rotated.
+pub struct Template<B: Backend, T: Precision> {
+    backend: B,
+    score: Score,
+    order: usize,
+    /// What interpolation reads: the template's spline coefficients.
+    coefficients: B::Array<T>,
+    mask: B::Array<T>,
+    /// Each rotation as a matrix.
+    rotations: Vec<B::Array<T>>,
+}
+
+/// A rotated template and the mask around it.
+struct Rotated<B: Backend, T: Precision> {
+    template: B::Array<T>,
+    mask: B::Array<T>,
+    /// The sum of the mask.
+    weight: f64,
+}
+
+/// A chunk of the volume, as Fourier transforms.
+pub struct Matcher<'a, B: Backend, T: Precision> {
+    template: &'a Template<B, T>,
+    lengths: [usize; 3],
+    spectrum: B::Array<T::Complex>,
+    /// That of the squares, where they are needed.
+    squares: Option<B::Array<T::Complex>>,
+    /// Sums and sums of squares of what lies under a mask that is not rotated.
+    under_mask: Option<[B::Array<T>; 2]>,
+}
+
+/// The best scores, and which rotations have them.
+pub struct Best<B: Backend, T: Precision> {
+    pub scores: B::Array<T>,
+    pub rotations: B::Array<i32>,
+}
+
+impl<B: Backend, T: Precision> Template<B, T> {
+    /// A template with a mask of the same shape, for interpolation of order 1 or 3.
+    pub fn new(
+        b: &B,
+        template: &ArrayD<f64>,
+        mask: &ArrayD<f64>,
+        rotations: &[Matrix],
+        score: Score,
+        order: usize,
+    ) -> Result<Self> {
+        let of = |x: &ArrayD<f64>| b.asarray(x.mapv(T::of));
+        let matrix = |m: &Matrix| b.asarray(m.map(|row| row.map(T::of)));
+        let coefficients = b.spline_filter_with(of(template)?, SplineFilterOptions::new().order(order))?;
+        Ok(Template {
+            backend: b.clone(),
+            score,
+            order,
+            coefficients,
+            mask: of(mask)?,
+            rotations: rotations.iter().map(matrix).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Rotated about its middle; what comes from beyond its edges is 0.
+    fn rotated(&self, rotation: &B::Array<T>) -> Result<Rotated<B, T>> {
+        let b = &self.backend;
+        let rotate =
+            |x| b.rigid_transform_with(x, rotation, RigidTransformOptions::new().order(self.order).prefilter(false));
+        let template = rotate(&self.coefficients)?;
+        if self.score == Score::Cc {
+            return Ok(Rotated { template, mask: self.mask.clone(), weight: 1.0 });
+        }
+        // the mask itself is read as if it were coefficients: it becomes smooth, and does not overshoot
+        let mask = if self.score == Score::Flc { rotate(&self.mask)? } else { self.mask.clone() };
+        let item = |x: B::Array<T>| Result::Ok(b.item(x)?.to_f64());
+        let weight = item(b.sum(&mask, ..)?)?;
+        let mean = item(expr!(b, sum(template * mask, ..))?)? / weight;
+        let std = (item(expr!(b, sum(mask * (template - mean) * *2, ..))?)? / weight).sqrt();
+        let template = expr!(b, (template - mean) / std * mask)?;
+        Ok(Rotated { template, mask, weight })
+    }
+}
+
+impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
+    /// For a chunk of the volume.
+    pub fn new(template: &'a Template<B, T>, chunk: ArrayD<f64>) -> Result<Self> {
+        let b = &template.backend;
+        let lengths = [0, 1, 2].map(|axis| chunk.shape()[axis]);
+        let chunk = b.asarray(chunk.mapv(T::of))?;
+        let squares = if template.score == Score::Cc { None } else { Some(b.rfftn(b.square(&chunk)?)?) };
+        let mut matcher = Matcher { template, lengths, spectrum: b.rfftn(chunk)?, squares, under_mask: None };
+        if template.score == Score::FlcSphericalMask {
+            matcher.under_mask = Some(matcher.sums(&template.mask)?);
+        }
+        Ok(matcher)
+    }
+
+    /// The sum of the chunk's elements times those of a template, with its first element at each place.
+    fn correlate(&self, spectrum: &B::Array<T::Complex>, with: &B::Array<T::Complex>) -> Result<B::Array<T>> {
+        let b = &self.template.backend;
+        b.irfftn_with(expr!(b, spectrum * conj(with))?, IrfftnOptions::new().s(self.lengths))
+    }
+
+    /// The spectrum of a template, continued by zeros.
+    fn transform(&self, x: &B::Array<T>) -> Result<B::Array<T::Complex>> {
+        self.template.backend.rfftn_with(x, RfftnOptions::new().s(self.lengths))
+    }
+
+    /// The sums of the elements under a mask, and of their squares.
+    fn sums(&self, mask: &B::Array<T>) -> Result<[B::Array<T>; 2]> {
+        let mask = self.transform(mask)?;
+        let squares = self.squares.as_ref().expect("scores with a mask have the squares");
+        Ok([self.correlate(&self.spectrum, &mask)?, self.correlate(squares, &mask)?])
+    }
+
+    /// The scores of one rotation, over the whole chunk.
+    fn scores(&self, rotation: &B::Array<T>) -> Result<B::Array<T>> {
+        let b = &self.template.backend;
+        let rotated = self.template.rotated(rotation)?;
+        let scores = self.correlate(&self.spectrum, &self.transform(&rotated.template)?)?;
+        if self.template.score == Score::Cc {
+            return Ok(scores);
+        }
+        let new;
+        let [sums, squares] = match &self.under_mask {
+            Some(sums) => sums,
+            None => {
+                new = self.sums(&rotated.mask)?;
+                &new
+            }
+        };
+        let eps = backends::finfo(T::DTYPE)?.eps;
+        b.norm_scores(scores, squares, sums, rotated.weight, eps)
+    }
+
+    /// The best score at each place over all rotations; of equal ones, the first.
+    pub fn best(&self, mut done: impl FnMut(usize)) -> Result<Best<B, T>> {
+        let b = &self.template.backend;
+        let mut best =
+            Best { scores: b.full(self.lengths, T::of(f64::NEG_INFINITY))?, rotations: b.zeros(self.lengths)? };
+        for (index, rotation) in self.template.rotations.iter().enumerate() {
+            let scores = self.scores(rotation)?;
+            let better = b.max_score_over_rotations(scores, best.scores, best.rotations, index as i64)?;
+            best = Best { scores: better.scores, rotations: better.rotations };
+            done(index + 1);
+        }
+        Ok(best)
+    }
+}

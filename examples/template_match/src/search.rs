@@ -1,0 +1,186 @@
+//! The program proper: generic over the backend and the precision.
+
+use crate::{
+    chunks,
+    cli::Options,
+    matching::{Matcher, Score, Template},
+    peaks::{Peak, Peaks},
+    picture::Subject,
+    rotations::{self, Matrix},
+    volume::Volume,
+};
+use backends::{Backend, MaxFilterCoordinatesOptions, Precision, Real};
+use backends_npz::{NpyReader, NpyWriter, Written, encode};
+use examples_common::{
+    console::{Console, progress},
+    memory,
+    output::{Begun, File, Output},
+};
+use ndarray::{Array3, ArrayD, SliceInfoElem};
+use std::{error::Error, fmt::Write, path::Path, time::Instant};
+
+/// The names of the files that there are in the end.
+pub fn file_names() -> Vec<String> {
+    ["scores.npy", "rotation.npy", "rotations.npy", "peaks.csv", "target.png", "scores.png"].map(String::from).into()
+}
+
+/// What is read before anything is computed.
+pub struct Inputs {
+    pub target: Volume,
+    template: ArrayD<f64>,
+    mask: ArrayD<f64>,
+    rotations: Vec<Matrix>,
+}
+
+impl Inputs {
+    /// Reads the files, and checks that they fit together.
+    pub fn read(options: &Options) -> Result<Inputs, Box<dyn Error>> {
+        let target = Volume::open(&options.target)?;
+        let mut template = Volume::open(&options.template)?;
+        let (large, small) = (target.shape(), template.shape());
+        if small.iter().zip(&large).any(|(s, l)| s > l) {
+            return Err(format!("the template {template} is larger than the volume {target}").into());
+        }
+        let mask = match &options.mask {
+            None => sphere(small),
+            Some(path) => {
+                let mut mask = Volume::open(path)?;
+                if mask.shape() != small {
+                    return Err(format!("the mask {mask} has not the shape of the template {template}").into());
+                }
+                mask.whole()?
+            }
+        };
+        let template = template.whole()?;
+        if options.score != Score::Cc {
+            let under = || template.iter().zip(&mask).filter(|(_, m)| **m != 0.0).map(|(t, _)| *t);
+            let first = under().next();
+            if first.is_none() {
+                return Err("the mask is zero everywhere".into());
+            }
+            if under().all(|t| Some(t) == first) {
+                return Err("the template has the same value everywhere under its mask".into());
+            }
+        }
+        let rotations = match (&options.rotations, options.cone) {
+            (Some(path), _) => read_rotations(path)?,
+            (None, Some(cone)) => rotations::cone(cone, options.step),
+            (None, None) => rotations::uniform(options.step),
+        };
+        Ok(Inputs { target, template, mask, rotations })
+    }
+}
+
+/// 1 within the largest sphere around the middle, else 0.
+fn sphere(shape: [usize; 3]) -> ArrayD<f64> {
+    let middle = shape.map(|n| (n as f64 - 1.0) / 2.0);
+    let radius = shape.into_iter().min().unwrap_or(0) as f64 / 2.0;
+    let inside = |at: [usize; 3]| (0..3).map(|k| (at[k] as f64 - middle[k]).powi(2)).sum::<f64>() <= radius * radius;
+    Array3::from_shape_fn(shape, |(z, y, x)| f64::from(u8::from(inside([z, y, x])))).into_dyn()
+}
+
+fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
+    let mut reader = NpyReader::open(path)?;
+    let &[n, 3, 3] = reader.shape() else {
+        return Err(format!("{}: the shape {:?} is not (n, 3, 3)", path.display(), reader.shape()).into());
+    };
+    let values = reader.read(&[0..n, 0..3, 0..3])?;
+    let all: Vec<Matrix> = (0..n).map(|i| [0, 1, 2].map(|j| [0, 1, 2].map(|k| values[[i, j, k]]))).collect();
+    match all.iter().position(|m| !rotations::is_rotation(m)) {
+        Some(i) => Err(format!("{}: matrix {i} is not that of a rotation", path.display()).into()),
+        None if all.is_empty() => Err(format!("{}: there are no rotations", path.display()).into()),
+        None => Ok(all),
+    }
+}
+
+/// Searches, and writes the files.
+pub fn run<B: Backend, T: Precision + Written>(
+    b: &B,
+    options: &Options,
+    mut inputs: Inputs,
+    output: &Output,
+    console: &mut Console,
+) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let shape = inputs.target.shape();
+    let template_shape = [0, 1, 2].map(|axis| inputs.template.shape()[axis]);
+    let memory = options.memory.or_else(|| memory::available().map(|free| free / 2)).unwrap_or(u64::MAX);
+    let chunks = chunks::split(shape, template_shape, size_of::<T>(), memory)?;
+    let rotations = inputs.rotations.len();
+    console.say(format!("{rotations} rotations, the volume in {} parts", chunks.len()));
+
+    let template =
+        Template::<B, T>::new(b, &inputs.template, &inputs.mask, &inputs.rotations, options.score, options.order)?;
+    let (file, scores_file) = output.begin("scores.npy")?;
+    let mut scores_writer = NpyWriter::<T>::new(file, &shape)?;
+    let (file, rotation_file) = output.begin("rotation.npy")?;
+    let mut rotation_writer = NpyWriter::<i32>::new(file, &shape)?;
+    let shortest = template_shape.into_iter().min().unwrap_or(1);
+    let distance = options.distance.unwrap_or((shortest as f64 / 2.0).max(1.0));
+    let mut peaks = Peaks::new(options.peaks, distance);
+    let bar = progress("match", rotations * chunks.len());
+    for (number, chunk) in chunks.iter().enumerate() {
+        let matcher = Matcher::new(&template, chunk.read(&mut inputs.target)?)?;
+        let best = matcher.best(|done| bar.set_position((number * rotations + done) as u64))?;
+        let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
+        let scores = b.to_ndarray(&best.scores)?.slice(&part[..]).to_owned();
+        let best_rotations = b.to_ndarray(&best.rotations)?.slice(&part[..]).to_owned();
+        if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite()) {
+            return Err(format!("the data lead to the score {score}").into());
+        }
+        let at = chunk.places.clone().map(|r| r.start);
+        let near = MaxFilterCoordinatesOptions::new();
+        let places = b.max_filter_coordinates_with(b.asarray(scores.clone())?, distance.round() as usize, near)?;
+        let places = b.to_ndarray(&places)?;
+        let places: Vec<_> = places.rows().into_iter().map(|p| [0, 1, 2].map(|k| p[k] as usize)).collect();
+        peaks.add(at, &places, &scores.mapv(Real::to_f64).view(), &best_rotations.view());
+        scores_writer.write(&at, &scores)?;
+        rotation_writer.write(&at, &best_rotations)?;
+    }
+    bar.finish_and_clear();
+    let mut peaks = peaks.into_vec();
+    let least = options.min_score.or_else(|| peaks.first().map(|best| best.score / 2.0)).unwrap_or(0.0);
+    peaks.retain(|peak| peak.score >= least);
+    console.say(format!("{:.2} s", start.elapsed().as_secs_f64()));
+    for (rank, peak) in peaks.iter().enumerate().take(SAID) {
+        let ([z, y, x], score) = (peak.place, peak.score);
+        console.say(format!(
+            "{:2}. score {score:.4} at z = {z}, y = {y}, x = {x}, rotation {}",
+            rank + 1,
+            peak.rotation
+        ));
+    }
+    write(inputs, &peaks, output, vec![scores_file, rotation_file])
+}
+
+/// How many places are said.
+const SAID: usize = 10;
+
+fn write(mut inputs: Inputs, peaks: &[Peak], output: &Output, begun: Vec<Begun>) -> Result<(), Box<dyn Error>> {
+    let mut scores = Volume::open_npy(begun[0].path())?;
+    let matrices: Vec<f64> = inputs.rotations.iter().flatten().flatten().copied().collect();
+    let matrices = ArrayD::from_shape_vec(vec![inputs.rotations.len(), 3, 3], matrices)?;
+    let files = [
+        ("rotations.npy", encode(&matrices)),
+        ("peaks.csv", table(peaks, &inputs.rotations).into_bytes()),
+        ("target.png", Subject::target().picture(&mut inputs.target, peaks)?),
+        ("scores.png", Subject::scores().picture(&mut scores, peaks)?),
+    ];
+    output.write(&files.map(|(name, bytes)| File { name: name.into(), bytes }), begun)?;
+    Ok(())
+}
+
+/// The places, their scores and rotations, as comma-separated values.
+fn table(peaks: &[Peak], rotations: &[Matrix]) -> String {
+    let mut text = String::from("rank,z,y,x,score,rotation,r00,r01,r02,r10,r11,r12,r20,r21,r22\n");
+    for (rank, peak) in peaks.iter().enumerate() {
+        let [z, y, x] = peak.place;
+        let (rank, score, rotation) = (rank + 1, peak.score, peak.rotation);
+        let _ = write!(text, "{rank},{z},{y},{x},{score},{rotation}");
+        rotations[rotation].iter().flatten().for_each(|r| {
+            let _ = write!(text, ",{r}");
+        });
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,84 @@
+//! Volumes on disk, read part by part: `.npy` files and the MRC files of electron microscopy.
+
+use backends_npz::NpyReader;
+use ndarray::{ArrayD, IxDyn};
+use std::{error::Error, fmt, ops::Range, path::Path};
+
+/// A volume of which parts are read. Axis 0 is that of the sections of an MRC file (z), the last that of its columns (x).
+pub struct Volume {
+    name: String,
+    shape: [usize; 3],
+    source: Source,
+}
+
+enum Source {
+    Npy(NpyReader),
+    Mrc(mrc::Reader),
+}
+
+impl Volume {
+    /// Opens a file; its name says which kind it is.
+    pub fn open(path: &Path) -> Result<Volume, Box<dyn Error>> {
+        let name = path.display().to_string();
+        let kind = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let (shape, source) = match kind.as_str() {
+            "npy" => return Volume::open_npy(path),
+            "mrc" | "map" | "rec" | "ccp4" => {
+                let reader = mrc::Reader::open(path).map_err(|e| format!("{name}: {e}"))?;
+                let size = reader.shape();
+                (vec![size.nz, size.ny, size.nx], Source::Mrc(reader))
+            }
+            _ => return Err(format!("{name}: volumes are files *.npy, *.mrc, *.map, *.rec or *.ccp4").into()),
+        };
+        Volume::new(name, &shape, source)
+    }
+
+    /// Opens a `.npy` file, whatever its name.
+    pub fn open_npy(path: &Path) -> Result<Volume, Box<dyn Error>> {
+        let reader = NpyReader::open(path)?;
+        Volume::new(path.display().to_string(), &reader.shape().to_vec(), Source::Npy(reader))
+    }
+
+    fn new(name: String, shape: &[usize], source: Source) -> Result<Volume, Box<dyn Error>> {
+        match <[usize; 3]>::try_from(shape) {
+            Ok(shape) if !shape.contains(&0) => Ok(Volume { name, shape, source }),
+            Ok(shape) => Err(format!("{name}: the shape {shape:?} has no elements").into()),
+            Err(_) => Err(format!("{name}: the shape {shape:?} has not three axes").into()),
+        }
+    }
+
+    pub fn shape(&self) -> [usize; 3] {
+        self.shape
+    }
+
+    /// The part within these ranges; numbers that are not finite are an error.
+    pub fn read(&mut self, ranges: &[Range<usize>; 3]) -> Result<ArrayD<f64>, Box<dyn Error>> {
+        let part = match &mut self.source {
+            Source::Npy(reader) => reader.read(ranges)?,
+            Source::Mrc(reader) => {
+                let [z, y, x] = ranges.clone();
+                let lengths = [x.len(), y.len(), z.len()];
+                let block = reader.convert::<f32>().subregion([x.start, y.start, z.start], lengths);
+                let block = block.map_err(|e| format!("{}: {e}", self.name))?;
+                let values = block.data.into_iter().map(f64::from).collect();
+                ArrayD::from_shape_vec(IxDyn(&[z.len(), y.len(), x.len()]), values)?
+            }
+        };
+        match part.iter().find(|v| !v.is_finite()) {
+            Some(value) => Err(format!("{}: there is a value {value}", self.name).into()),
+            None => Ok(part),
+        }
+    }
+
+    /// All of it.
+    pub fn whole(&mut self) -> Result<ArrayD<f64>, Box<dyn Error>> {
+        self.read(&self.shape.map(|n| 0..n))
+    }
+}
+
+impl fmt::Display for Volume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [z, y, x] = self.shape;
+        write!(f, "{}: {z} x {y} x {x}", self.name)
+    }
+}
