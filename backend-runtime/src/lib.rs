@@ -35,7 +35,9 @@ pub use arrays::Arrays;
 pub use attributes::ArrayAttributes;
 pub use available::available;
 pub use by_name::{DynArray, Value};
-pub use choice::{Boundary, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode, QrMode, Side, same_names};
+pub use choice::{
+    Boundary, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode, QrMode, Side, same_names,
+};
 #[doc(hidden)]
 pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};

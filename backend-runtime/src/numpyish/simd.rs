@@ -58,6 +58,7 @@ macro_rules! versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
         $(#[$note])*
+        #[allow(clippy::too_many_arguments)]
         $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) $(-> $out)? {
             // the text of all versions; not a closure, which would be compiled for the baseline
             #[inline(always)]

@@ -451,7 +451,7 @@ mod tests {
         let x = image(&[5, 6]).into_shared();
         let (nan, inf) = (f64::NAN, f64::INFINITY);
         let at = arr2(&[[1.0, nan, inf, -inf, 1e300], [1.0, 1.0, 1.0, 1.0, 1.0]]).into_dyn().into_shared();
-        let of = |mode| map_coordinates(&B, &x, &at, 1, mode, 7.0, true).unwrap().into_raw_vec_and_offset().0;
+        let of = |mode| map_coordinates(&B, &x, &at, 1, mode, 7.0, true).unwrap().iter().copied().collect::<Vec<_>>();
         assert_eq!(of(Boundary::Constant)[2..], [7.0, 7.0, 7.0]);
         assert_eq!(of(Boundary::GridConstant)[2..], [7.0, 7.0, 7.0]);
         assert_eq!(of(Boundary::Nearest)[2..], [x[[4, 1]], x[[0, 1]], x[[4, 1]]]);

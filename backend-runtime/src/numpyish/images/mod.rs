@@ -2,6 +2,8 @@
 //!
 //! Coordinates and weights are computed in float64 and sums are taken in it, whatever the dtype of the array, as SciPy does.
 
+#![allow(clippy::needless_range_loop, reason = "lanes and axes in lockstep: a counter says which")]
+
 mod extremes;
 mod interpolation;
 mod sample;

@@ -61,10 +61,10 @@ fn along<T: Precision>(op: &'static str, out: &Buffer, blocks: Blocks, poles: &[
     parallel::parallel(blocks.count(), blocks.grain(), |range| {
         let target = &target;
         match blocks.room::<f64>(op, 0) {
-            // SAFETY: each block has lanes of its own, in memory that the caller alone has.
-            Ok(mut rows) => {
-                range.for_each(|block| unsafe { filtered::<T>(target.to, blocks, block, &mut rows, poles, ends) })
-            }
+            Ok(mut rows) => range.for_each(|block| {
+                // SAFETY: each block has lanes of its own, in memory that the caller alone has.
+                unsafe { filtered::<T>(target.to, blocks, block, &mut rows, poles, ends) }
+            }),
             Err(e) => _ = failed.set(e),
         }
     });
