@@ -63,6 +63,7 @@ pub mod creation;
 pub mod elementwise;
 #[doc(hidden)]
 pub mod images;
+#[doc(hidden)]
 pub mod indexing;
 mod inspection;
 pub use inspection::{Capabilities, DefaultDTypes, broadcast_shapes, capabilities, default_dtypes, devices};
