@@ -303,7 +303,7 @@ pub fn norm_scores<B: Backend, T: Real>(
     n: f64,
     eps: f64,
 ) -> Result<B::Array<T>> {
-    rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)].into_iter())?;
+    rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)])?;
     let (n, eps, none) = (T::of(n), T::of(eps), T::of(0.0));
     let deviation = expr!(b, sqrt(maximum(squares / n - (sums / n) * (sums / n), none)))?;
     let one = T::of(1.0);

@@ -120,6 +120,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     let of = |element: ElementInfo| match element {
         ElementInfo::Bool => made(flags(), DType::Bool),
         ElementInfo::Int64 => made(numbers(), DType::Int64),
+        ElementInfo::Int32 => made(numbers(), DType::Int32),
         ElementInfo::Real => made(numbers(), dtype.to_real()),
         _ if dtype == DType::Bool => made(flags(), dtype),
         _ => made(numbers(), dtype),
@@ -176,6 +177,17 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "cholesky" | "det" | "eig" | "eigh" | "eigvals" | "eigvalsh" | "expm" | "inv" | "slogdet" => vec![square()],
         "matrix_power" => vec![square(), 2.into()],
         "solve" | "solve_triangular" => vec![square(), square()],
+        "correlate1d" | "convolve1d" => vec![row(), real()],
+        "rigid_transform" => {
+            let turn = vec![vec![0, 1], vec![1, 0]].into();
+            vec![square(), call(b, "asarray", &[turn], &[("dtype", dtype.to_real().into())]).unwrap()]
+        }
+        "grid_sample" => {
+            let numbers = |dtype: DType| {
+                call(b, "asarray", &[vec![vec![vec![1], vec![0]]].into()], &[("dtype", dtype.into())]).unwrap()
+            };
+            vec![numbers(dtype), numbers(dtype.to_real())]
+        }
         "bincount" => vec![vec![1, 2].into()],
         "tile_to" => vec![row(), 6.into(), 0.into()],
         "digitize" => vec![row(), row()],

@@ -58,7 +58,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
 
     /// What is carried along with the fluid, after a time `dt`: the values at the places from which each cell's fluid comes,
     /// between cells by linear interpolation.
-    pub fn advect(&self, carried: &[&B::Array<T>], dt: f64) -> Result<Vec<B::Array<T>>> {
+    pub fn advect<const N: usize>(&self, carried: [&B::Array<T>; N], dt: f64) -> Result<[B::Array<T>; N]> {
         let b = &self.backend;
         let [i, j] = &self.cells;
         let [up, right] = &self.velocity;
@@ -69,14 +69,15 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         let periodic = GridSampleOptions::new().mode(Boundary::GridWrap);
         let moved = b.grid_sample_with(grid, b.expand_dims(origins, 0)?, periodic)?;
         let [rows, columns] = self.shape;
-        b.unstack_with(b.reshape(moved, [rows, columns, carried.len()])?, UnstackOptions::new().axis(-1))
+        let moved = b.reshape(moved, [rows, columns, N])?;
+        let mut moved = b.unstack_with(moved, UnstackOptions::new().axis(-1))?.into_iter();
+        Ok(carried.map(|_| moved.next().expect("a channel for each array")))
     }
 
     /// The velocity, carried along with itself.
     pub fn advect_velocity(&mut self, dt: f64) -> Result<()> {
         let [up, right] = &self.velocity;
-        let moved = self.advect(&[up, right], dt)?;
-        self.velocity = moved.try_into().ok().expect("as many arrays as were given");
+        self.velocity = self.advect([up, right], dt)?;
         Ok(())
     }
 

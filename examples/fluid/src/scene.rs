@@ -63,8 +63,7 @@ impl<B: Backend, T: Precision> Smoke<B, T> {
     /// The scene after a time `dt`.
     pub fn step(&mut self, b: &B, dt: f64) -> Result<()> {
         let [up, right] = &self.fluid.velocity;
-        let moved: [_; 3] = self.fluid.advect(&[up, right, &self.density], dt)?.try_into().ok().expect("three arrays");
-        let [up, right, density] = moved;
+        let [up, right, density] = self.fluid.advect([up, right, &self.density], dt)?;
         self.fluid.velocity = [up, right];
         self.density = density;
         if let Some(source) = &self.source {

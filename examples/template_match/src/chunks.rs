@@ -67,7 +67,7 @@ fn fast_length(n: usize) -> usize {
     let fast = |m: usize| {
         let mut rest = m;
         for factor in [2, 3, 5, 7] {
-            while rest % factor == 0 {
+            while rest.is_multiple_of(factor) {
                 rest /= factor;
             }
         }

@@ -13,7 +13,7 @@ pub struct Volume {
 
 enum Source {
     Npy(NpyReader),
-    Mrc(mrc::Reader),
+    Mrc(Box<mrc::Reader>),
 }
 
 impl Volume {
@@ -26,7 +26,7 @@ impl Volume {
             "mrc" | "map" | "rec" | "ccp4" => {
                 let reader = mrc::Reader::open(path).map_err(|e| format!("{name}: {e}"))?;
                 let size = reader.shape();
-                (vec![size.nz, size.ny, size.nx], Source::Mrc(reader))
+                (vec![size.nz, size.ny, size.nx], Source::Mrc(Box::new(reader)))
             }
             _ => return Err(format!("{name}: volumes are files *.npy, *.mrc, *.map, *.rec or *.ccp4").into()),
         };
@@ -36,7 +36,8 @@ impl Volume {
     /// Opens a `.npy` file, whatever its name.
     pub fn open_npy(path: &Path) -> Result<Volume, Box<dyn Error>> {
         let reader = NpyReader::open(path)?;
-        Volume::new(path.display().to_string(), &reader.shape().to_vec(), Source::Npy(reader))
+        let shape = reader.shape().to_vec();
+        Volume::new(path.display().to_string(), &shape, Source::Npy(reader))
     }
 
     fn new(name: String, shape: &[usize], source: Source) -> Result<Volume, Box<dyn Error>> {
