@@ -17,7 +17,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
     /// Whether it is a leaf, and no op.
     const IS_LEAF: bool = false;
 
-    /// Whether an op in it gains from the widest vectors (see [`EachSource::GAINS_FROM_AVX512`]).
+    /// Whether an op in it gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
     const GAINS_FROM_AVX512: bool = false;
 
     /// The whole number that was written, if it is one.
@@ -54,7 +54,7 @@ pub trait Node<L>: Typed {
     fn at(&self, leaves: &L) -> Self::Out;
 
     /// Whether the argument of a sine is so large that its loop has to be the slow one (see
-    /// [`scalar::needs_range_reduction`]).
+    /// `scalar::needs_range_reduction`).
     #[inline(always)]
     fn needs_range_reduction(&self, _: &L) -> bool {
         false
