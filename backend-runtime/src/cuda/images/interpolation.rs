@@ -1,6 +1,9 @@
 //! Arrays read between their elements: at given coordinates, through an affine map, on another grid.
 
-use super::{FLOATS, PROGRAM, spline_filter_along};
+use super::{
+    filters::spline_filter_along,
+    program::{FLOATS, PROGRAM},
+};
 use crate::{
     Boundary, DType, Lengths, Number, PadMode, Result, WideFloat,
     cuda::{

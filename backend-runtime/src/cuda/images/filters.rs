@@ -1,0 +1,235 @@
+//! Filters along axes: splines' coefficients, sums over windows, extremes of windows.
+
+use super::program::{FLOATS, PROGRAM};
+use crate::{
+    Boundary, DType, RealNumeric, Result, WideFloat,
+    cuda::{
+        Cuda, CudaArray,
+        array::RawArray,
+        copy::{contiguous, copied},
+        kernel::{Argument, Grid},
+        program::Instance,
+        walk::Divisor,
+    },
+    rules,
+};
+use std::ops::Range;
+
+/// The dtypes of extremes.
+const ORDERED: [DType; 12] = [
+    DType::Int8,
+    DType::Int16,
+    DType::Int32,
+    DType::Int64,
+    DType::UInt8,
+    DType::UInt16,
+    DType::UInt32,
+    DType::UInt64,
+    DType::Float16,
+    DType::BFloat16,
+    DType::Float32,
+    DType::Float64,
+];
+
+/// The kernels' instances, listed for the check.
+pub fn kernels() -> impl Iterator<Item = Instance> {
+    let filters = ["spline_lanes", "correlated"];
+    let filters = filters.into_iter().flat_map(|name| [FLOATS[0], FLOATS[1]].map(|d| Instance::new(name, "", &[d])));
+    let extremes = ["Largest", "Smallest"];
+    let extremes = extremes.into_iter().flat_map(|tag| ORDERED.map(|d| Instance::new("extremes", tag, &[d])));
+    filters.chain(extremes)
+}
+
+/// The kernels' `Lanes`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Lanes {
+    n: u64,
+    len: u64,
+    inner: u64,
+    by_len: Divisor,
+    by_inner: Divisor,
+    is_small: u32,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Lanes {}
+
+impl Lanes {
+    /// One axis of an array in C order; complex numbers have a further axis, of their parts.
+    fn new(x: &RawArray, axis: usize) -> Lanes {
+        let parts = parts(x.dtype);
+        let (n, inner) = (x.size() * parts, x.shape[axis + 1..].iter().product::<usize>() * parts);
+        let is_small = n < 1 << 31;
+        let divisor = |by: usize| if is_small { Divisor::new(by as u32) } else { Divisor::ONE };
+        let (by_len, by_inner) = (divisor(x.shape[axis]), divisor(inner));
+        Lanes {
+            n: n as u64,
+            len: x.shape[axis] as u64,
+            inner: inner as u64,
+            by_len,
+            by_inner,
+            is_small: is_small.into(),
+        }
+    }
+}
+
+/// How many reals an element is.
+fn parts(dtype: DType) -> usize {
+    1 + usize::from(dtype.to_real() != dtype)
+}
+
+/// The kernels' `Window`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Window {
+    size: u64,
+    before: u64,
+    mode: u32,
+    parts: u32,
+    cval: f64,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Window {}
+
+/// `Boundary` as the kernels of filters know it, which have one word for each way.
+fn filter_mode(mode: Boundary) -> u32 {
+    let mode = match mode {
+        Boundary::GridConstant => Boundary::Constant,
+        Boundary::GridWrap => Boundary::Wrap,
+        other => other,
+    };
+    mode as u32
+}
+
+/// The kernel's `Poles`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Poles {
+    z: [f64; 2],
+    count: u32,
+    ends: u32,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Poles {}
+
+/// The coefficients of the spline of this order through the elements.
+pub fn spline_filter<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, order: usize, mode: Boundary) -> Result<CudaArray<T>> {
+    const OP: &str = "spline_filter";
+    Ok(CudaArray::of(spline_filter_along(b, OP, &x.raw, 0..x.shape().len(), order, mode)?))
+}
+
+/// The same along some axes.
+pub fn spline_filter_along(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    axes: Range<usize>,
+    order: usize,
+    mode: Boundary,
+) -> Result<RawArray> {
+    let order = rules::spline_order(op, order)?;
+    b.check(op, x)?;
+    let out = copied(b, op, x)?;
+    let poles = rules::spline_poles(order);
+    if poles.is_empty() || out.size() == 0 {
+        return Ok(out);
+    }
+    let z = std::array::from_fn(|k| poles.get(k).copied().unwrap_or_default());
+    let poles = Poles { z, count: poles.len() as u32, ends: rules::spline_ends(mode) as u32 };
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("spline_lanes", "", &[x.dtype.to_real()]))?;
+    for axis in axes.filter(|&axis| out.shape[axis] > 1) {
+        let Lanes { n, len, inner, .. } = Lanes::new(&out, axis);
+        let lanes = n / len;
+        // SAFETY: the arguments are those of `spline_lanes`, and the lanes are those of the array.
+        unsafe {
+            b.launch(op, kernel, Grid::over(lanes as usize), &[&out.pointer(), &lanes, &len, &inner, &poles])?;
+        }
+    }
+    Ok(out)
+}
+
+/// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
+pub fn correlate1d<T: WideFloat>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    weights: &CudaArray<T::Real>,
+    axis: isize,
+    mode: Boundary,
+    cval: f64,
+    origin: isize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "correlate1d";
+    let axis = rules::axis(OP, axis, x.shape().len())?;
+    let size = rules::weights(OP, weights.shape())?;
+    let window = rules::window(OP, x.shape()[axis], size, origin)?;
+    let (from, weights) = (contiguous(b, OP, &x.raw)?, contiguous(b, OP, &weights.raw)?);
+    let out = b.uninit_raw(OP, T::DTYPE, x.shape())?;
+    if out.size() > 0 {
+        let parts = parts(T::DTYPE) as u32;
+        let window = Window { size: size as u64, before: window.before as u64, mode: filter_mode(mode), parts, cval };
+        let lanes = Lanes::new(&from, axis);
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("correlated", "", &[T::DTYPE.to_real()]))?;
+        let (to, x, weights) = (out.pointer(), from.pointer(), weights.pointer());
+        // SAFETY: the arguments are those of `correlated`, whose arrays have the sizes that it is told.
+        unsafe { b.launch(OP, kernel, Grid::over(lanes.n as usize), &[&to, &x, &lanes, &weights, &window])? };
+    }
+    Ok(CudaArray::of(out))
+}
+
+/// The largest element of the window around each element.
+pub fn maximum_filter<T: RealNumeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<CudaArray<T>> {
+    extreme(b, "maximum_filter", x, size, mode, cval, "Largest")
+}
+
+/// The smallest element of the window around each element.
+pub fn minimum_filter<T: RealNumeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<CudaArray<T>> {
+    extreme(b, "minimum_filter", x, size, mode, cval, "Smallest")
+}
+
+fn extreme<T: RealNumeric>(
+    b: &Cuda,
+    op: &'static str,
+    x: &CudaArray<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+    tag: &'static str,
+) -> Result<CudaArray<T>> {
+    let sizes = rules::window_sizes(op, x.shape(), size)?;
+    for (&len, &size) in x.shape().iter().zip(&sizes) {
+        rules::covering_window(op, len, size)?;
+    }
+    let mut from = contiguous(b, op, &x.raw)?;
+    if from.size() == 0 {
+        return Ok(CudaArray::of(from));
+    }
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("extremes", tag, &[T::DTYPE]))?;
+    for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
+        let window = rules::covering_window(op, from.shape[axis], size)?;
+        let (size, before) = (window.border as u64 + 1, window.before as u64);
+        let window = Window { size, before, mode: filter_mode(mode), parts: 1, cval };
+        let lanes = Lanes::new(&from, axis);
+        let out = b.uninit_raw(op, T::DTYPE, &from.shape)?;
+        // SAFETY: the arguments are those of `extremes`, whose arrays have the sizes that it is told.
+        unsafe {
+            b.launch(op, kernel, Grid::over(lanes.n as usize), &[&out.pointer(), &from.pointer(), &lanes, &window])?;
+        }
+        from = out;
+    }
+    Ok(CudaArray::of(from))
+}

@@ -1,0 +1,12 @@
+//! The program of the kernels.
+
+use crate::{
+    DType,
+    cuda::program::{Program, ProgramSource},
+};
+
+pub static PROGRAM: Program =
+    Program { name: "images", source: ProgramSource::File(include_str!("../kernels/images.cuh")) };
+
+/// The dtypes of interpolation.
+pub const FLOATS: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
