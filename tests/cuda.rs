@@ -8,11 +8,6 @@ use std::sync::OnceLock;
 
 backends::conformance! {
     backend = Cuda::new(0), type = Cuda, meter = copied_to_host, formulas = true,
-    // factorizations wait for cuSOLVER, and with them what is made of them
-    without = [
-        "cholesky", "qr", "svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals", "det", "slogdet", "solve", "solve_triangular",
-        "inv", "pinv", "matrix_rank", "matrix_power", "matrix_norm", "lstsq", "expm",
-    ],
 }
 
 /// Bytes that this thread has copied from the device to the host.

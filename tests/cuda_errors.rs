@@ -108,7 +108,11 @@ fn arrays_of_two_devices() {
 fn no_libraries() -> Result<()> {
     let b = Cuda::new(0)?;
     let x = b.ones::<f64>([4, 4])?;
-    for (error, library) in [(b.matmul(&x, &x), "libcublas"), (b.rfft2(&x).map(|z| b.real(&z).unwrap()), "libcufft")] {
+    for (error, library) in [
+        (b.matmul(&x, &x), "libcublas"),
+        (b.rfft2(&x).map(|z| b.real(&z).unwrap()), "libcufft"),
+        (b.svdvals(&x), "libcusolver"),
+    ] {
         let error = error.unwrap_err();
         assert!(matches!(error, Error::Unavailable { backend: "cuda", .. }), "{error}");
         assert!(error.to_string().contains(library), "{error}");
@@ -119,7 +123,7 @@ fn no_libraries() -> Result<()> {
 }
 
 #[test]
-fn a_machine_without_cublas_and_cufft() {
+fn a_machine_without_libraries_for_the_device() {
     let Some(folder) = soft_cuda() else { return };
     let bare = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("driver_alone");
     fs::create_dir_all(&bare).unwrap();
@@ -169,7 +173,12 @@ fn program(b: &Cuda) -> Result<f64> {
     let values = b.flatten(&spectrum)?;
     let sorted = b.take(&values, &b.argsort(&values)?, 0)?;
     let large = b.boolean_mask(&sorted, &b.greater(&sorted, 0.5)?)?;
-    let parts = [b.sum(&gram, 0)?, b.cumulative_sum(&large, 0)?, b.unique_values(&sorted)?];
+    let spd = b.add(&gram, &b.eye::<f64>(4)?)?;
+    let stack = b.stack([&spd, &gram])?;
+    let factors =
+        [b.cholesky(&spd)?, b.solve(&spd, &gram)?, b.svd(&gram)?.u, b.qr(&gram)?.r, b.eigh(&spd)?.eigenvectors];
+    let norms = b.concat([b.sum(&b.abs(&b.concat(factors.each_ref())?)?, 0)?, b.flatten(&b.svdvals(&stack)?)?])?;
+    let parts = [b.sum(&gram, 0)?, b.cumulative_sum(&large, 0)?, b.unique_values(&sorted)?, norms, b.det(&stack)?];
     let sums = b.concat(parts.each_ref())?;
     Ok(b.to_ndarray(&b.sum(&sums, ..)?)?[[]])
 }

@@ -45,7 +45,7 @@ fn real<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T::Real>) -> B::Array<T> {
 
 /// Matrices of several sizes, batches of them, and one that is a view backwards.
 fn shapes() -> Vec<Vec<usize>> {
-    [&[1, 1][..], &[4, 4], &[6, 3], &[3, 6], &[40, 40], &[30, 65], &[2, 3, 5, 4], &[300, 3, 3]]
+    [&[1, 1][..], &[4, 4], &[6, 3], &[3, 6], &[40, 40], &[30, 65], &[2, 3, 5, 4], &[2, 34, 33], &[300, 3, 3]]
         .map(<[usize]>::to_vec)
         .into()
 }
@@ -207,4 +207,5 @@ macro_rules! on_every_library {
 on_every_library! {
     numpyish: Result::Ok(Numpyish::new());
     torch: Torch::cpu();
+    cuda: Cuda::new(0);
 }

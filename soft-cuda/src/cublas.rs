@@ -1,6 +1,9 @@
 //! Stand-ins for the functions of cuBLAS that the backend calls: its conventions and its errors.
 
+mod factor;
 mod gemm;
+
+pub use factor::*;
 
 use crate::driver::{Work, current, lock, put};
 use gemm::{Gemm, Operand, Scalars};

@@ -1,11 +1,13 @@
-//! A software CUDA device: `libcuda.so.1`, `libcublas.so.13` and `libcufft.so.12` in one library, for tests.
+//! A software CUDA device: `libcuda.so.1`, `libcublas.so.13`, `libcufft.so.12` and `libcusolver.so.12` in one library, for tests.
 //!
 //! Data flows one way: `driver` (the exported functions, streams and events) -> `exec` (runs a launch, thread by
-//! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled; `cublas` and
-//! `cufft` put work of theirs on the driver's streams. See README.md for what it finds and what it cannot show.
+//! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled; `cublas`,
+//! `cufft` and `cusolver` put work of theirs on the driver's streams; `dense` has the factorizations of both that have any. See README.md for what it finds and what it cannot show.
 
 pub mod cublas;
 pub mod cufft;
+pub mod cusolver;
+mod dense;
 pub mod driver;
 pub mod exec;
 pub mod fault;

@@ -3,6 +3,7 @@
 use soft_cuda::{
     cublas::*,
     cufft::*,
+    cusolver::*,
     driver::{context::*, copy::*, device::*, event::*, memory::*, module::*, report::*, stream::*},
 };
 use std::{
@@ -64,6 +65,8 @@ fn calls_give_what_the_real_ones_give() {
     modules();
     products();
     transforms();
+    factors_of_one_matrix();
+    factors_of_many_matrices();
     assert_eq!(cuCtxSynchronize(), 0);
     assert_eq!(cuDevicePrimaryCtxRelease_v2(0), 0);
     assert_eq!(cuCtxSynchronize(), 709);
@@ -80,6 +83,7 @@ fn before_there_is_a_context() {
         assert_eq!(out(0, |at| cuMemAlloc_v2(at, 4)), Err(201));
         assert_eq!(out(null_mut(), |at| cublasCreate_v2(at)), Err(1));
         assert_eq!(out(0, |at| cufftCreate(at)), Err(7));
+        assert_eq!(out(null_mut(), |at| cusolverDnCreate(at)), Err(1));
         assert_eq!(out(null(), |at| cuGetExportTable(at, null())), Err(500));
     }
 }
@@ -248,5 +252,121 @@ fn transforms() {
         assert_eq!(cufftSetStream(own, 0x77 as *mut c_void), 4);
         assert_eq!(cufftDestroy(own), 0);
         [x, work].iter().for_each(|&address| assert_eq!(cuMemFree_v2(address), 0));
+    }
+}
+
+/// `double`, as cuBLAS and cuSOLVER name it.
+const DOUBLE: u32 = 1;
+
+fn factors_of_one_matrix() {
+    // SAFETY: places for handles and sizes; work areas on the host have the bytes that are said.
+    unsafe {
+        let handle = out(null_mut(), |at| cusolverDnCreate(at)).unwrap();
+        let params = out(null_mut(), |at| cusolverDnCreateParams(at)).unwrap();
+        let stream = out(null_mut(), |at| cuStreamCreate(at, 1)).unwrap();
+        assert_eq!(cusolverDnSetStream(handle, stream), 0);
+        assert_eq!(cusolverDnSetStream(handle, handle), 3);
+        assert_eq!(cusolverDnSetStream(params, stream), 1);
+        let [a, pivots, code] = [allocate(32), allocate(16), allocate(4)];
+        assert_eq!(write(a, &[4.0_f64, 2.0, f64::NAN, 10.0], stream), 0);
+
+        let (at, codes) = (a as *mut c_void, code as *mut i32);
+        let mut needed = [0_usize; 2];
+        let [device, host] = needed.each_mut().map(|size| size as *mut usize);
+        let query = |params, fill, n, of, lda, compute| {
+            cusolverDnXpotrf_bufferSize(handle, params, fill, n, of, at, lda, compute, device, host)
+        };
+        assert_eq!(query(params, 0, 2, DOUBLE, 2, DOUBLE), 0);
+        assert_eq!((device.read(), host.read()), (16, 0));
+        assert_eq!(query(null_mut(), 0, 2, DOUBLE, 2, DOUBLE), 3);
+        assert_eq!(query(params, 2, 2, DOUBLE, 2, DOUBLE), 3);
+        assert_eq!(query(params, 0, 2, DOUBLE, 1, DOUBLE), 3);
+        assert_eq!(query(params, 0, -1, DOUBLE, 1, DOUBLE), 3);
+        assert_eq!(query(params, 0, 2, DOUBLE, 2, 0), 3);
+        assert_eq!(query(params, 0, 2, 2, 2, 2), 9, "half precision");
+
+        let work = allocate(16) as *mut c_void;
+        let factor = |work: *mut c_void, bytes, codes| {
+            cusolverDnXpotrf(handle, params, 0, 2, DOUBLE, at, 2, DOUBLE, work, bytes, null_mut(), 0, codes)
+        };
+        assert_eq!(factor(work, 15, codes), 3);
+        assert_eq!(factor(null_mut(), 16, codes), 3);
+        assert_eq!(factor(work, 16, null_mut()), 3);
+        assert_eq!(factor(work, 16, codes), 0);
+        assert!(read::<f64>(a, 1, null_mut()).unwrap()[0] != 2.0, "it is on its own stream");
+        let factors: Vec<f64> = read(a, 4, stream).unwrap();
+        assert_eq!([factors[0], factors[1], factors[3]], [2.0, 1.0, 3.0]);
+        assert!(factors[2].is_nan(), "the other triangle is not looked at");
+        assert_eq!(read::<i32>(code, 1, stream), Ok(vec![0]));
+        assert!(read::<f64>(work as u64, 2, stream).unwrap().iter().all(|x| x.is_nan()));
+        assert_eq!(write(a, &[1.0_f64, 1.0, 1.0, 1.0], stream), 0);
+        assert_eq!(factor(work, 16, codes), 0);
+        assert_eq!(read::<i32>(code, 1, stream), Ok(vec![2]), "the second pivot is 0");
+
+        let s = pivots as *mut c_void;
+        let values = |m: i64, n: i64, job: u8| {
+            let (job, null) = (job as std::ffi::c_char, null());
+            cusolverDnXgesvd_bufferSize(
+                handle, params, job, job, m, n, DOUBLE, at, m, DOUBLE, s, DOUBLE, null, m, DOUBLE, null, n, DOUBLE,
+                device, host,
+            )
+        };
+        assert_eq!(values(2, 2, b'N'), 0);
+        assert_eq!(values(1, 2, b'N'), 3, "more columns than rows");
+        assert_eq!(values(2, 2, b'A'), 3, "no place for vectors");
+        assert_eq!(values(2, 2, b'X'), 3);
+        let batched = |n: i64, batch: i64| {
+            cusolverDnXsyevBatched_bufferSize(
+                handle, params, 0, 0, n, DOUBLE, at, n, DOUBLE, s, DOUBLE, device, host, batch,
+            )
+        };
+        assert_eq!(batched(1, 32_767), 0);
+        assert_eq!(batched(1, 32_768), 3);
+
+        assert_eq!(cusolverDnDestroyParams(params), 0);
+        assert_eq!(cusolverDnDestroyParams(params), 3);
+        assert_eq!(factor(work, 16, codes), 3);
+        assert_eq!(cusolverDnDestroy(handle), 0);
+        assert_eq!(cusolverDnDestroy(handle), 1);
+        assert_eq!(factor(work, 16, codes), 1);
+        [a, pivots, code, work as u64].iter().for_each(|&address| assert_eq!(cuMemFree_v2(address), 0));
+    }
+}
+
+fn factors_of_many_matrices() {
+    // SAFETY: places for handles and codes; lists of addresses on the device; the factor is a double.
+    unsafe {
+        let handle = out(null_mut(), |at| cublasCreate_v2(at)).unwrap();
+        let [a, b, list, sides, pivots, codes] = [32, 16, 8, 8, 8, 4].map(allocate);
+        assert_eq!(write(a, &[0.0_f64, 2.0, 4.0, 6.0], null_mut()), 0);
+        assert_eq!(write(b, &[4.0_f64, 10.0], null_mut()), 0);
+        assert_eq!(write(list, &[a], null_mut()), 0);
+        assert_eq!(write(sides, &[b], null_mut()), 0);
+        let factor = |lda, pivots: u64, batch| {
+            cublasDgetrfBatched(handle, 2, list as _, lda, pivots as *mut i32, codes as *mut i32, batch)
+        };
+        assert_eq!(factor(1, pivots, 1), 7);
+        assert_eq!(factor(2, pivots, -1), 7);
+        assert_eq!(factor(2, 0, 1), 15);
+        assert_eq!(factor(2, pivots, 1), 0);
+        assert_eq!(read::<f64>(a, 4, null_mut()), Ok(vec![2.0, 0.0, 6.0, 4.0]));
+        assert_eq!(read::<i32>(pivots, 2, null_mut()), Ok(vec![2, 2]));
+        assert_eq!(read::<i32>(codes, 1, null_mut()), Ok(vec![0]));
+        let mut wrong = 77;
+        let solve = |ldb, wrong: *mut i32| {
+            cublasDgetrsBatched(handle, 0, 2, 1, list as _, 2, pivots as *const i32, sides as _, ldb, wrong, 1)
+        };
+        assert_eq!((solve(1, &mut wrong), wrong), (7, -9));
+        assert_eq!((solve(2, &mut wrong), wrong), (0, 0));
+        assert_eq!(read::<f64>(b, 2, null_mut()), Ok(vec![2.0, 1.0]));
+        let triangle = |fill, diagonal, alpha: *const f64| {
+            cublasDtrsmBatched(handle, 0, fill, 0, diagonal, 2, 1, alpha.cast(), list as _, 2, sides as _, 2, 1)
+        };
+        assert_eq!(triangle(2, 0, &1.0), 7);
+        assert_eq!(triangle(1, 0, null()), 7);
+        assert_eq!(triangle(1, 0, &2.0), 0);
+        assert_eq!(read::<f64>(b, 2, null_mut()), Ok(vec![0.5, 0.5]));
+        assert_eq!(cublasDestroy_v2(handle), 0);
+        [a, b, list, sides, pivots, codes].iter().for_each(|&address| assert_eq!(cuMemFree_v2(address), 0));
     }
 }

@@ -4,7 +4,8 @@ use crate::run::{Outcome, cargo, root, run};
 use std::{fs, path::PathBuf, process::Command};
 
 /// The names under which the backend looks for the driver and for the libraries that run on a device.
-const NAMES: [&str; 4] = ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12"];
+const NAMES: [&str; 5] =
+    ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12"];
 
 /// Builds the device; the folder that has to come first where libraries are looked for.
 pub fn folder() -> Outcome<PathBuf> {
@@ -15,7 +16,7 @@ pub fn folder() -> Outcome<PathBuf> {
     for name in NAMES {
         let link = folder.join(name);
         let _ = fs::remove_file(&link);
-        // one file under four names: the loader sees one library, as the driver and what runs on it share their state
+        // one file under all names: the loader sees one library, as the driver and what runs on it share their state
         fs::hard_link(&built, &link).map_err(|why| format!("{}: {why}", link.display()))?;
     }
     Ok(folder)

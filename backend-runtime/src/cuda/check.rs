@@ -95,6 +95,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::fft::KERNELS,
     super::images::KERNELS,
     super::linalg::KERNELS,
+    super::linalg::FACTOR_KERNELS,
     super::random::KERNELS,
     super::reduction::SCANS,
     super::reduction::DIFFS,

@@ -199,7 +199,14 @@ pub fn triu<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArra
     triangle("triu", b, x, k, false)
 }
 
-fn triangle<T: Element>(op: &'static str, b: &Cuda, x: &CudaArray<T>, k: isize, lower: bool) -> Result<CudaArray<T>> {
+/// A triangle of each matrix, on one side of diagonal `k`, and zeros on the other.
+pub(super) fn triangle<T: Element>(
+    op: &'static str,
+    b: &Cuda,
+    x: &CudaArray<T>,
+    k: isize,
+    lower: bool,
+) -> Result<CudaArray<T>> {
     let (rows, columns) = rules::matrix(op, x.shape())?;
     let x = contiguous(b, op, &x.raw)?;
     let out = b.uninit_raw(op, x.dtype, &x.shape)?;

@@ -2,7 +2,8 @@
 
 use crate::{Error, Result};
 use cudarc::{
-    cublas::result::CublasError, cufft::result::CufftError, driver::result::DriverError, nvrtc::result::NvrtcError,
+    cublas::result::CublasError, cufft::result::CufftError, cusolver::result::CusolverError,
+    driver::result::DriverError, nvrtc::result::NvrtcError,
 };
 
 /// A library's result, with the op it was called for.
@@ -26,4 +27,4 @@ macro_rules! checked_by_debug {
         }
     )*};
 }
-checked_by_debug!(NvrtcError, CublasError, CufftError);
+checked_by_debug!(NvrtcError, CublasError, CufftError, CusolverError);

@@ -18,14 +18,16 @@ pub(crate) enum Library {
     Driver,
     /// The run-time compiler.
     Nvrtc,
-    /// Matrix products.
+    /// Matrix products, and factorizations of many small matrices.
     Cublas,
     /// Fourier transforms.
     Cufft,
+    /// Factorizations.
+    Cusolver,
 }
 
 /// Loaded libraries. A failure is not remembered, so that a later call finds a library that was installed in between.
-static LOADED: Mutex<[bool; 4]> = Mutex::new([false; 4]);
+static LOADED: Mutex<[bool; 5]> = Mutex::new([false; 5]);
 
 impl Library {
     /// Loads the library, so that cudarc's calls into it cannot panic; the error names the missing file and how to get it.
@@ -93,6 +95,7 @@ impl Library {
             Library::Nvrtc => "libnvrtc.so.13",
             Library::Cublas => "libcublas.so.13",
             Library::Cufft => "libcufft.so.12",
+            Library::Cusolver => "libcusolver.so.12",
         }
     }
 
@@ -104,16 +107,20 @@ impl Library {
         Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
-    /// File names to open before this library, by their beginning, and the library's own.
+    /// File names to open before this library, by their beginnings and in this order, and the library's own.
     ///
-    /// NVRTC opens its builtins by bare name, and cuBLAS is linked to cuBLASLt: both must be in the process already
+    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked to others: these must be in the process already
     /// where their folder is not on the search path.
-    fn files(self) -> (&'static str, &'static [&'static str]) {
+    fn files(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
-            Library::Driver => ("", &[]),
-            Library::Nvrtc => ("libnvrtc-builtins.so.", &["libnvrtc.so.13", "libnvrtc.so.12"]),
-            Library::Cublas => ("libcublasLt.so.", &["libcublas.so.13", "libcublas.so.12"]),
-            Library::Cufft => ("", &["libcufft.so.12", "libcufft.so.11"]),
+            Library::Driver => (&[], &[]),
+            Library::Nvrtc => (&["libnvrtc-builtins.so."], &["libnvrtc.so.13", "libnvrtc.so.12"]),
+            Library::Cublas => (&["libcublasLt.so."], &["libcublas.so.13", "libcublas.so.12"]),
+            Library::Cufft => (&[], &["libcufft.so.12", "libcufft.so.11"]),
+            Library::Cusolver => (
+                &["libnvJitLink.so.", "libcublasLt.so.", "libcublas.so.", "libcusparse.so."],
+                &["libcusolver.so.12", "libcusolver.so.11"],
+            ),
         }
     }
 
@@ -127,11 +134,12 @@ impl Library {
         let folder = check::path(folder, trust)?;
         let names = names.iter().map(|name| folder.join(name));
         let Some(own) = names.into_iter().find(|path| path.is_file()) else { return Ok(false) };
-        let others = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_before = |path: &PathBuf| {
-            !before.is_empty() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(before))
-        };
-        for path in others.filter(is_before).chain([own]) {
+        let others: Vec<PathBuf> =
+            fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let begins =
+            |path: &&PathBuf, with: &str| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(with));
+        let needed = before.iter().flat_map(|before| others.iter().filter(move |path| begins(path, before)));
+        for path in needed.cloned().chain([own]) {
             open(&examine(&path, std::slice::from_ref(&folder), trust)?)?;
         }
         Ok(true)
@@ -145,6 +153,7 @@ impl Library {
                 Library::Nvrtc => cudarc::nvrtc::sys::is_culib_present(),
                 Library::Cublas => cudarc::cublas::sys::is_culib_present(),
                 Library::Cufft => cudarc::cufft::sys::is_culib_present(),
+                Library::Cusolver => cudarc::cusolver::sys::is_culib_present(),
             }
         }
     }
@@ -157,6 +166,7 @@ impl Library {
                 Library::Nvrtc => cudarc::nvrtc::sys::culib(),
                 Library::Cublas => cudarc::cublas::sys::culib(),
                 Library::Cufft => cudarc::cufft::sys::culib(),
+                Library::Cusolver => cudarc::cusolver::sys::culib(),
             };
             library.get::<*const ()>(symbol.as_bytes()).is_ok()
         }
@@ -214,6 +224,22 @@ impl Library {
                 "cublasSetStream_v2",
                 "cublasSetMathMode",
                 "cublasGemmStridedBatchedEx_64",
+                "cublasSgetrfBatched",
+                "cublasDgetrfBatched",
+                "cublasCgetrfBatched",
+                "cublasZgetrfBatched",
+                "cublasSgetrsBatched",
+                "cublasDgetrsBatched",
+                "cublasCgetrsBatched",
+                "cublasZgetrsBatched",
+                "cublasStrsm_v2_64",
+                "cublasDtrsm_v2_64",
+                "cublasCtrsm_v2_64",
+                "cublasZtrsm_v2_64",
+                "cublasStrsmBatched",
+                "cublasDtrsmBatched",
+                "cublasCtrsmBatched",
+                "cublasZtrsmBatched",
                 "cublasDestroy_v2",
             ],
             Library::Cufft => &[
@@ -229,6 +255,49 @@ impl Library {
                 "cufftExecC2R",
                 "cufftExecZ2D",
                 "cufftDestroy",
+            ],
+            Library::Cusolver => &[
+                "cusolverDnCreate",
+                "cusolverDnSetStream",
+                "cusolverDnCreateParams",
+                "cusolverDnDestroyParams",
+                "cusolverDnCreateGesvdjInfo",
+                "cusolverDnXpotrf_bufferSize",
+                "cusolverDnXpotrf",
+                "cusolverDnXgetrf_bufferSize",
+                "cusolverDnXgetrf",
+                "cusolverDnXgeqrf_bufferSize",
+                "cusolverDnXgeqrf",
+                "cusolverDnXgesvd_bufferSize",
+                "cusolverDnXgesvd",
+                "cusolverDnXsyevd_bufferSize",
+                "cusolverDnXsyevd",
+                "cusolverDnXsyevBatched_bufferSize",
+                "cusolverDnXsyevBatched",
+                "cusolverDnXgeev_bufferSize",
+                "cusolverDnXgeev",
+                "cusolverDnXgetrs",
+                "cusolverDnSpotrfBatched",
+                "cusolverDnDpotrfBatched",
+                "cusolverDnCpotrfBatched",
+                "cusolverDnZpotrfBatched",
+                "cusolverDnSorgqr_bufferSize",
+                "cusolverDnSorgqr",
+                "cusolverDnDorgqr_bufferSize",
+                "cusolverDnDorgqr",
+                "cusolverDnCungqr_bufferSize",
+                "cusolverDnCungqr",
+                "cusolverDnZungqr_bufferSize",
+                "cusolverDnZungqr",
+                "cusolverDnSgesvdjBatched_bufferSize",
+                "cusolverDnSgesvdjBatched",
+                "cusolverDnDgesvdjBatched_bufferSize",
+                "cusolverDnDgesvdjBatched",
+                "cusolverDnCgesvdjBatched_bufferSize",
+                "cusolverDnCgesvdjBatched",
+                "cusolverDnZgesvdjBatched_bufferSize",
+                "cusolverDnZgesvdjBatched",
+                "cusolverDnDestroy",
             ],
         }
     }
@@ -302,7 +371,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_and_nothing_panics() {
-        for library in [Library::Driver, Library::Nvrtc, Library::Cublas, Library::Cufft] {
+        for library in [Library::Driver, Library::Nvrtc, Library::Cublas, Library::Cufft, Library::Cusolver] {
             if let Err(error) = library.load() {
                 assert!(matches!(error, Error::Unavailable { backend: "cuda", .. }));
                 assert!(error.to_string().contains(library.name()), "{error}");

@@ -23,7 +23,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let call = batches.call(operands.matrices(), operands.rows, operands.inner, operands.columns);
     let call = call.ok_or_else(|| Error::shapes(OP, &operands.left.shape, &operands.right.shape))?;
     let at = |x: &RawArray, offset: isize| x.pointer().wrapping_add_signed((offset * x.dtype.size() as isize) as i64);
-    with_handle(b, |handle| {
+    with_handle(b, OP, |handle| {
         for [left, right, out] in batches.offsets() {
             let (left, right) = (at(&operands.left, left), at(&operands.right, right));
             // SAFETY: the matrices of the call lie within the operands, which are on the handle's device.
@@ -46,17 +46,21 @@ unsafe impl Send for Handle {}
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// Calls `f` with the handle of the device.
-fn with_handle<V>(b: &Cuda, f: impl FnOnce(sys::cublasHandle_t) -> Result<V>) -> Result<V> {
+pub(super) fn with_handle<V>(
+    b: &Cuda,
+    op: &'static str,
+    f: impl FnOnce(sys::cublasHandle_t) -> Result<V>,
+) -> Result<V> {
     Library::Cublas.load()?;
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
-    b.device.bind(OP)?;
+    b.device.bind(op)?;
     if let Some(handle) = handles.iter().find(|handle| Arc::ptr_eq(&handle.device, &b.device)) {
         return f(handle.raw);
     }
     let mut raw = std::ptr::null_mut();
     // SAFETY: the library is loaded and has these functions; the device is current; the stream is alive.
     unsafe {
-        sys::cublasCreate_v2(&mut raw).result().checked(OP)?;
+        sys::cublasCreate_v2(&mut raw).result().checked(op)?;
         let stream = sys::cublasSetStream_v2(raw, b.device.stream().cast());
         // sums of 16-bit floats are not rounded on the way
         let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
@@ -64,7 +68,7 @@ fn with_handle<V>(b: &Cuda, f: impl FnOnce(sys::cublasHandle_t) -> Result<V>) ->
         if ready.is_err() {
             sys::cublasDestroy_v2(raw);
         }
-        ready.checked(OP)?;
+        ready.checked(op)?;
     }
     handles.push(Handle { raw, device: b.device.clone() });
     f(raw)

@@ -1,13 +1,20 @@
-//! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap.
+//! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap. Factorizations: cuSOLVER, and cuBLAS for many small
+//! matrices.
 
+mod batched;
 mod blas;
 mod factor;
 mod gemm;
 mod integer;
 mod operands;
+mod solver;
+mod spectral;
+mod stack;
 
-pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
+pub use factor::{cholesky, det, qr, slogdet, solve, solve_triangular};
 pub(super) use integer::KERNELS;
+pub use spectral::{eig, eigh, eigvals, eigvalsh, svd, svdvals};
+pub(super) use stack::KERNELS as FACTOR_KERNELS;
 
 use super::{Cuda, CudaArray};
 use crate::{

@@ -5,6 +5,7 @@ use crate::{
     Arrays, Complex, Error, bf16,
     cuda::{
         compare::{assert_near, layouts, mixed},
+        creation, manipulation,
         testing::device,
     },
     f16,
@@ -79,4 +80,85 @@ fn floats_of_every_layout() {
     products::<f16>(&b, CASES[6].0, CASES[6].1, 1e-2);
     products::<bf16>(&b, CASES[4].0, CASES[4].1, 1e-2);
     products::<Complex<f64>>(&b, CASES[5].0, CASES[5].1, 1e-13);
+}
+
+/// cuSOLVER, if it can be loaded.
+fn solver() -> Option<Cuda> {
+    let b = device()?;
+    match super::super::library::Library::Cusolver.load() {
+        Ok(()) => Some(b),
+        Err(why) => {
+            println!("not run: {why}");
+            None
+        }
+    }
+}
+
+/// Matrices with a large diagonal, as many as there are of them in a stack; no two are the same.
+fn dominant(shape: &[usize]) -> ArrayD<f32> {
+    let n = shape[shape.len() - 1];
+    let mut x = mixed::<f32>(shape).mapv(|x| x / 50.0);
+    for (place, x) in x.iter_mut().enumerate() {
+        if place % (n * n) % (n + 1) == 0 {
+            *x = n as f32;
+        }
+    }
+    x
+}
+
+/// Stacks of matrices that are too large for batched calls, and stacks of more than a batched call takes.
+#[test]
+fn many_large_matrices_and_very_many_small_ones() {
+    let Some(b) = solver() else { return };
+    for shape in [[2, batched::SMALL, batched::SMALL], [20_000, 2, 2]] {
+        let host = dominant(&shape).into_shared();
+        let x = b.from_ndarray(host.clone()).unwrap();
+        let vector = b.from_ndarray(mixed::<f32>(&shape[..2]).insert_axis(ndarray::Axis(2)).into_shared()).unwrap();
+        let solved = solve(&b, &x, &vector).unwrap();
+        assert_near(&b, &matmul(&b, &x, &solved).unwrap(), &b.to_ndarray(&vector).unwrap(), 1e-5, "solve");
+        let solved = solve_triangular(&b, &x, &vector, true, false).unwrap();
+        let lower = creation::tril(&b, &x, 0).unwrap();
+        assert_near(&b, &matmul(&b, &lower, &solved).unwrap(), &b.to_ndarray(&vector).unwrap(), 1e-5, "triangle");
+        let factor = cholesky(&b, &x, false).unwrap();
+        let product = matmul(&b, &factor, &manipulation::matrix_transpose(&b, &factor).unwrap()).unwrap();
+        let lower_of_product = creation::tril(&b, &product, 0).unwrap();
+        assert_near(&b, &lower_of_product, &b.to_ndarray(&lower).unwrap(), 1e-5, "cholesky");
+        let (_, logs) = slogdet(&b, &x).unwrap();
+        // the determinant is near the product of the diagonal
+        let near = (shape[1] as f32) * (shape[1] as f32).ln();
+        let logs = b.to_ndarray(&logs).unwrap();
+        assert!(logs.len() == shape[0] && logs.iter().all(|log| (log - near).abs() < 0.5), "{shape:?}");
+    }
+    let x = b.from_ndarray(dominant(&[20_000, 2, 2]).into_shared()).unwrap();
+    let traces = |values: ArrayD<f32>| values.sum_axis(ndarray::Axis(1));
+    let sums = traces(b.to_ndarray(&eigvalsh(&b, &x).unwrap()).unwrap().into_owned());
+    assert!(sums.iter().all(|sum| (sum - 4.0).abs() < 1e-5), "the sum of eigenvalues is that of the diagonal");
+    let squares = b.to_ndarray(&svdvals(&b, &x).unwrap()).unwrap().mapv(|s| s * s).sum_axis(ndarray::Axis(1));
+    let norms = dominant(&[20_000, 2, 2]).mapv(|x| x * x).sum_axis(ndarray::Axis(1)).sum_axis(ndarray::Axis(1));
+    assert!(squares.iter().zip(&norms).all(|(s, n)| (s - n).abs() < 1e-4), "squares of values are those of elements");
+}
+
+/// A library that takes a matrix, or a list of them, where it lies must not see views.
+#[test]
+fn factors_of_every_layout() {
+    let Some(b) = solver() else { return };
+    for shape in [&[3, 3][..], &[2, 4, 4]] {
+        let x = dominant(shape);
+        let expected = b.to_ndarray(&det(&b, &layouts(&b, &x)[0]).unwrap()).unwrap().into_owned().into_shared();
+        for x in layouts(&b, &x) {
+            assert_near(&b, &det(&b, &x).unwrap(), &expected, 1e-5, &format!("{shape:?} {:?}", x.raw.strides));
+        }
+    }
+}
+
+#[test]
+fn determinants_beyond_all_floats_on_the_way() {
+    let Some(b) = solver() else { return };
+    // the product of the first half is infinite, and that of the second 0
+    let n = 400;
+    let large = |i: usize| if i < n / 2 { 1e3_f64 } else { 1e-3 };
+    let x = ArrayD::from_shape_fn(IxDyn(&[n, n]), |at| if at[0] == at[1] { large(at[0]) } else { 0.0 });
+    let value = det(&b, &b.from_ndarray(x.into_shared()).unwrap()).unwrap();
+    let value = b.to_ndarray(&value).unwrap()[[]];
+    assert!((value - 1.0).abs() < 1e-10, "{value}");
 }

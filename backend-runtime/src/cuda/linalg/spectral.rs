@@ -1,0 +1,194 @@
+//! Singular values and eigenvalues, by cuSOLVER.
+
+use super::{
+    batched::{self, JACOBI},
+    factor::leading,
+    solver::{self, Vectors},
+    stack::{Kept, Notes, Stack, identities, swapped, tidying, unpack_pairs},
+};
+use crate::{
+    DType, Float, Result, WideFloat,
+    cuda::{Cuda, CudaArray, array::RawArray},
+    rules,
+};
+
+/// What [`svd`] gives.
+type Svd<T> = (CudaArray<T>, CudaArray<<T as Float>::Real>, CudaArray<T>);
+
+/// Singular vectors and values.
+pub fn svd<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, full_matrices: bool) -> Result<Svd<T>> {
+    let which = if full_matrices { Vectors::Full } else { Vectors::Thin };
+    let Singular { s, u, vh } = Singular::of(b, "svd", &x.raw, which)?;
+    Ok((CudaArray::of(u), CudaArray::of(s), CudaArray::of(vh)))
+}
+
+/// Singular values.
+pub fn svdvals<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Real>> {
+    Ok(CudaArray::of(Singular::of(b, "svdvals", &x.raw, Vectors::None)?.s))
+}
+
+/// Singular values, and vectors, which are empty arrays where none are asked for.
+struct Singular {
+    s: RawArray,
+    u: RawArray,
+    vh: RawArray,
+}
+
+impl Singular {
+    fn of(b: &Cuda, op: &'static str, x: &RawArray, which: Vectors) -> Result<Singular> {
+        let shapes = rules::Svd::of(op, &x.shape, which == Vectors::Full, x.dtype.size())?;
+        let (m, n) = rules::matrix(op, &x.shape)?;
+        let s = b.uninit_raw(op, x.dtype.to_real(), &shapes.s)?;
+        if x.size() == 0 {
+            let vectors = |shape: &[usize]| match which {
+                Vectors::None => b.uninit_raw(op, x.dtype, &[0]),
+                _ => identities(b, op, x.dtype, shape),
+            };
+            return Ok(Singular { s, u: vectors(&shapes.u)?, vh: vectors(&shapes.vh)? });
+        }
+        let notes = Notes::new(b, op)?;
+        let batch: usize = leading(&x.shape).iter().product();
+        let [u, vh] = match batch > 1 && m.max(n) <= JACOBI {
+            true => jacobi(b, op, x, &s, which, &notes)?,
+            false => one_by_one(b, op, x, &s, which, &notes)?,
+        };
+        notes.wait(b, op, rules::failed)?;
+        Ok(Singular { s, u, vh })
+    }
+}
+
+/// The vectors of many small matrices.
+fn jacobi(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    s: &RawArray,
+    which: Vectors,
+    notes: &Notes,
+) -> Result<[RawArray; 2]> {
+    let outer = leading(&x.shape);
+    let a = Stack::of(b, op, x, outer)?;
+    a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, notes)?;
+    let codes = a.numbers(b, DType::Int32, 1)?;
+    if which == Vectors::None {
+        batched::gesvdj(b, &a, s, None, &codes)?;
+        notes.note(b, op, &codes)?;
+        return none(b, op, x.dtype);
+    }
+    let (m, n, axis) = (a.rows, a.columns, outer.len());
+    let u = Stack::new(b, op, x.dtype, outer, [m, m])?;
+    let v = Stack::new(b, op, x.dtype, outer, [n, n])?;
+    batched::gesvdj(b, &a, s, Some([&u, &v]), &codes)?;
+    notes.note(b, op, &codes)?;
+    // the columns of v, one after the other, are the rows of its transpose
+    if x.dtype != x.dtype.to_real() {
+        v.conjugate(b)?;
+    }
+    let (of_u, of_v) = if which == Vectors::Full { (m, n) } else { (m.min(n), m.min(n)) };
+    Ok([u.matrices().sliced(axis + 1, 0, of_u, 1), v.array.sliced(axis, 0, of_v, 1)])
+}
+
+/// No vectors.
+fn none(b: &Cuda, op: &'static str, dtype: DType) -> Result<[RawArray; 2]> {
+    let none = b.uninit_raw(op, dtype, &[0])?;
+    Ok([none.clone(), none])
+}
+
+/// The vectors of matrices, which are worked on one after the other.
+fn one_by_one(
+    b: &Cuda,
+    op: &'static str,
+    x: &RawArray,
+    s: &RawArray,
+    which: Vectors,
+    notes: &Notes,
+) -> Result<[RawArray; 2]> {
+    let outer = leading(&x.shape);
+    let (m, n) = rules::matrix(op, &x.shape)?;
+    // the library takes no matrix with more columns than rows; the values of its transpose are the same
+    let tall = m >= n;
+    let a = if tall { Stack::of(b, op, x, outer)? } else { Stack::of_transposes(b, op, x, outer)? };
+    a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, notes)?;
+    let codes = a.numbers(b, DType::Int32, 1)?;
+    if which == Vectors::None {
+        solver::gesvd(b, &a, s, None, which, &codes)?;
+        notes.note(b, op, &codes)?;
+        return none(b, op, x.dtype);
+    }
+    let columns = if which == Vectors::Full { a.rows } else { a.columns };
+    let u = Stack::new(b, op, x.dtype, outer, [a.rows, columns])?;
+    let vt = Stack::new(b, op, x.dtype, outer, [a.columns, a.columns])?;
+    solver::gesvd(b, &a, s, Some([&u, &vt]), which, &codes)?;
+    notes.note(b, op, &codes)?;
+    // of a transpose the transposed vectors change places: they lie in memory as the rows of what is asked for
+    Ok(if tall { [u.matrices(), vt.matrices()] } else { [vt.array, u.array] })
+}
+
+/// Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+pub fn eigh<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T::Real>, CudaArray<T>)> {
+    let [w, v] = hermitian(b, "eigh", &x.raw, true)?;
+    Ok((CudaArray::of(w), CudaArray::of(v)))
+}
+
+/// Eigenvalues of Hermitian matrices, of which the lower triangle is read.
+pub fn eigvalsh<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Real>> {
+    let [w, _] = hermitian(b, "eigvalsh", &x.raw, false)?;
+    Ok(CudaArray::of(w))
+}
+
+/// Eigenvalues, and eigenvectors if they are asked for.
+fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
+    let shape = rules::eigen(op, &x.shape, x.dtype.size())?;
+    let w = b.uninit_raw(op, x.dtype.to_real(), &shape)?;
+    if x.size() == 0 {
+        return Ok([w, b.uninit_raw(op, x.dtype, &x.shape)?]);
+    }
+    let a = Stack::of(b, op, x, leading(&x.shape))?;
+    let notes = Notes::new(b, op)?;
+    a.tidy(b, Kept::Lower, tidying::REFUSE_NOT_FINITE | tidying::REAL_DIAGONAL, &notes)?;
+    let codes = a.numbers(b, DType::Int32, 1)?;
+    solver::syev(b, &a, &w, vectors, &codes)?;
+    notes.note(b, op, &codes)?;
+    notes.wait(b, op, rules::failed)?;
+    Ok([w, a.matrices()])
+}
+
+/// What [`eig`] gives: values, vectors.
+type Eig<T> = (CudaArray<<T as Float>::Complex>, CudaArray<<T as Float>::Complex>);
+
+/// Eigenvalues and eigenvectors.
+pub fn eig<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<Eig<T>> {
+    let [w, v] = general(b, "eig", &x.raw, true)?;
+    Ok((CudaArray::of(w), CudaArray::of(v)))
+}
+
+/// Eigenvalues.
+pub fn eigvals<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Complex>> {
+    let [w, _] = general(b, "eigvals", &x.raw, false)?;
+    Ok(CudaArray::of(w))
+}
+
+/// Eigenvalues, and eigenvectors if they are asked for.
+fn general(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
+    let complex = x.dtype.to_complex();
+    let shape = rules::eigen(op, &x.shape, complex.size())?;
+    let outer = leading(&x.shape);
+    let w = b.uninit_raw(op, complex, &shape)?;
+    if x.size() == 0 {
+        return Ok([w, b.uninit_raw(op, complex, &x.shape)?]);
+    }
+    let a = Stack::of(b, op, x, outer)?;
+    let notes = Notes::new(b, op)?;
+    a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, &notes)?;
+    let codes = a.numbers(b, DType::Int32, 1)?;
+    let v = if vectors { Some(Stack::new(b, op, x.dtype, outer, [a.rows; 2])?) } else { None };
+    solver::geev(b, &a, &w, v.as_ref(), &codes)?;
+    notes.note(b, op, &codes)?;
+    let v = match v {
+        Some(v) if x.dtype != complex => swapped(&unpack_pairs(b, &v, &w, outer)?.array),
+        Some(v) => v.matrices(),
+        None => w.clone(),
+    };
+    notes.wait(b, op, rules::failed)?;
+    Ok([w, v])
+}

@@ -1,0 +1,250 @@
+//! Stacks of matrices as cuSOLVER and cuBLAS read them, and the kernels around their factorizations.
+
+use crate::{
+    Complex, DType, Element, Error, Result,
+    cuda::{
+        Cuda,
+        array::RawArray,
+        copy::{copied, fill},
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, Program, ProgramSource},
+    },
+    rules,
+};
+
+static PROGRAM: Program =
+    Program { name: "factor", source: ProgramSource::File(include_str!("../kernels/factor.cuh")) };
+
+/// The dtypes that are factorized.
+const DTYPES: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
+
+/// The kernels, listed for the check.
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
+    let alone = ["addresses", "note_codes"].map(|name| Instance::new(name, "", &[]));
+    let in_place = ["tidy", "conjugates"].map(|name| DTYPES.map(|dtype| Instance::new(name, "", &[dtype])));
+    let pairs =
+        [DType::Float32, DType::Float64].map(|real| Instance::new("unpack_pairs", "", &[real.to_complex(), real]));
+    let pivots = [DType::Int32, DType::Int64];
+    let determinants = DTYPES.map(|dtype| pivots.map(|pivot| determinants_of(dtype, pivot)));
+    let all = alone.into_iter().chain(in_place.into_iter().flatten()).chain(pairs);
+    all.chain(determinants.into_iter().flatten()).collect()
+});
+
+fn determinants_of(dtype: DType, pivot: DType) -> Instance {
+    Instance::new("determinants", "", &[dtype, dtype.to_real(), pivot])
+}
+
+/// Matrices of one shape, one after the other, each column by column.
+#[derive(Clone)]
+pub(super) struct Stack {
+    pub(super) op: &'static str,
+    /// Leading axes, columns, rows; in C order.
+    pub(super) array: RawArray,
+    pub(super) batch: usize,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+}
+
+impl Stack {
+    /// The matrices of an array, copied, once for each place of the leading axes, to which those of the array broadcast.
+    pub(super) fn of(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
+        Stack::copy_of(b, op, &swapped(x), leading)
+    }
+
+    /// The transposes of the matrices.
+    pub(super) fn of_transposes(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
+        Stack::copy_of(b, op, x, leading)
+    }
+
+    fn copy_of(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
+        b.check(op, x)?;
+        let lengths = &x.shape[x.shape.len() - 2..];
+        let array = copied(b, op, &x.broadcast(op, &[leading, lengths].concat())?)?;
+        Ok(Stack { op, batch: leading.iter().product(), rows: lengths[1], columns: lengths[0], array })
+    }
+
+    /// New matrices of any content.
+    pub(super) fn new(
+        b: &Cuda,
+        op: &'static str,
+        dtype: DType,
+        leading: &[usize],
+        [rows, columns]: [usize; 2],
+    ) -> Result<Stack> {
+        let array = b.uninit_raw(op, dtype, &[leading, &[columns, rows]].concat())?;
+        Ok(Stack { op, batch: leading.iter().product(), rows, columns, array })
+    }
+
+    /// The matrices as an array.
+    pub(super) fn matrices(&self) -> RawArray {
+        swapped(&self.array)
+    }
+
+    /// Elements from one column to the next.
+    pub(super) fn leading(&self) -> i64 {
+        self.rows.max(1) as i64
+    }
+
+    /// Bytes from one matrix to the next.
+    pub(super) fn step(&self) -> usize {
+        self.rows * self.columns * self.array.dtype.size()
+    }
+
+    /// Address of a matrix.
+    pub(super) fn at(&self, i: usize) -> u64 {
+        self.array.pointer() + (i * self.step()) as u64
+    }
+
+    /// The addresses of all matrices, on the device.
+    pub(super) fn addresses(&self, b: &Cuda) -> Result<RawArray> {
+        let out = b.uninit_raw(self.op, DType::UInt64, &[self.batch])?;
+        let kernel = b.kernel(self.op, &PROGRAM, Instance::new("addresses", "", &[]))?;
+        let (n, first, step) = (self.batch as u64, self.at(0), self.step() as u64);
+        // SAFETY: the arguments are those of `addresses`; the result has `n` of them.
+        unsafe { b.launch(self.op, kernel, Grid::over(self.batch), &[&out.pointer(), &n, &first, &step])? };
+        Ok(out)
+    }
+
+    /// One number for each matrix, of any content.
+    pub(super) fn numbers(&self, b: &Cuda, dtype: DType, of_each: usize) -> Result<RawArray> {
+        b.uninit_raw(self.op, dtype, &[self.batch, of_each])
+    }
+
+    /// Looks at elements, and puts right what has to be; see the kernel.
+    pub(super) fn tidy(&self, b: &Cuda, kept: Kept, what: u32, notes: &Notes) -> Result<()> {
+        let dtype = self.array.dtype;
+        let kernel = b.kernel(self.op, &PROGRAM, Instance::new("tidy", "", &[dtype]))?;
+        let n = self.array.size();
+        let (elements, rows, columns) = (n as u64, self.rows as u64, self.columns as u64);
+        let (x, kept, notes) = (self.array.pointer(), kept as u32, notes.0.pointer());
+        let arguments: [&dyn Argument; 7] = [&x, &elements, &rows, &columns, &kept, &what, &notes];
+        // SAFETY: the arguments are those of `tidy`; the matrices have `n` elements, and there is room for the notes.
+        unsafe { b.launch(self.op, kernel, Grid::over(n), &arguments) }
+    }
+
+    /// Conjugates the elements in place.
+    pub(super) fn conjugate(&self, b: &Cuda) -> Result<()> {
+        let kernel = b.kernel(self.op, &PROGRAM, Instance::new("conjugates", "", &[self.array.dtype]))?;
+        let n = self.array.size();
+        // SAFETY: the arguments are those of `conjugates`; there are `n` elements.
+        unsafe { b.launch(self.op, kernel, Grid::over(n), &[&self.array.pointer(), &(n as u64)]) }
+    }
+}
+
+/// A view with the last two axes swapped.
+pub(super) fn swapped(x: &RawArray) -> RawArray {
+    let n = x.shape.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(n - 2, n - 1);
+    x.permuted(&order)
+}
+
+/// Which elements of a matrix count: the kernel's words, for matrices column by column.
+#[derive(Clone, Copy)]
+pub(super) enum Kept {
+    All = 0,
+    /// On and below the diagonal, as the library sees the matrix.
+    Lower = 1,
+    /// On and above it.
+    Upper = 2,
+}
+
+/// What [`Stack::tidy`] does, besides making 0 what does not count: the kernel's numbers.
+pub(super) mod tidying {
+    /// Imaginary parts on the diagonal become 0.
+    pub(in super::super) const REAL_DIAGONAL: u32 = 1;
+    /// Elements that are infinite or NaN are noted, and become 0, so that what follows comes to an end.
+    pub(in super::super) const REFUSE_NOT_FINITE: u32 = 2;
+    /// NaN on the diagonal is noted.
+    pub(in super::super) const REFUSE_UNKNOWN_DIAGONAL: u32 = 4;
+    /// 0 on the diagonal is noted.
+    pub(in super::super) const REFUSE_ZERO_DIAGONAL: u32 = 8;
+}
+
+/// What kernels note of a call: whether an element was not finite, and whether a matrix has no result.
+pub(super) struct Notes(RawArray);
+
+impl Notes {
+    pub(super) fn new(b: &Cuda, op: &'static str) -> Result<Notes> {
+        let notes = b.uninit_raw(op, DType::UInt32, &[2])?;
+        b.set_bytes(op, &notes, 0)?;
+        Ok(Notes(notes))
+    }
+
+    /// Notes that a code is not 0.
+    pub(super) fn note(&self, b: &Cuda, op: &'static str, codes: &RawArray) -> Result<()> {
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("note_codes", "", &[]))?;
+        let n = codes.size();
+        // SAFETY: the arguments are those of `note_codes`: `n` codes, and room for the notes.
+        unsafe { b.launch(op, kernel, Grid::over(n), &[&codes.pointer(), &(n as u64), &self.0.pointer()]) }
+    }
+
+    /// Waits for the device: the one time that a call does. `failed` is the error where a matrix has no result.
+    pub(super) fn wait(self, b: &Cuda, op: &'static str, failed: fn(&'static str) -> Error) -> Result<()> {
+        match b.download::<u32>(op, &self.0)?[..] {
+            [0, 0] => Ok(()),
+            [0, ..] => Err(failed(op)),
+            _ => Err(rules::not_finite(op)),
+        }
+    }
+}
+
+/// Identity matrices.
+pub(super) fn identities(b: &Cuda, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
+    let out = b.uninit_raw(op, dtype, shape)?;
+    if out.size() == 0 {
+        return Ok(out);
+    }
+    b.set_bytes(op, &out, 0)?;
+    let n = shape.len();
+    let (mut lengths, mut strides) = (shape[..n - 1].to_vec(), out.strides[..n - 1].to_vec());
+    lengths[n - 2] = shape[n - 2].min(shape[n - 1]);
+    strides[n - 2] += out.strides[n - 1];
+    ones(b, op, &out.view(lengths, strides, out.offset))?;
+    Ok(out)
+}
+
+/// Sets all elements to 1.
+pub(super) fn ones(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
+    fn of<T: Element>(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
+        fill(b, op, T::from_i64(1), out)
+    }
+    match out.dtype {
+        DType::Float32 => of::<f32>(b, op, out),
+        DType::Complex64 => of::<Complex<f32>>(b, op, out),
+        DType::Complex128 => of::<Complex<f64>>(b, op, out),
+        _ => of::<f64>(b, op, out),
+    }
+}
+
+/// Determinants of factorized matrices, their signs, and the logarithms of their magnitudes.
+pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: &[usize]) -> Result<[RawArray; 3]> {
+    const THREADS: u32 = 128;
+    let (op, dtype) = (factors.op, factors.array.dtype);
+    let values = b.uninit_raw(op, dtype, shape)?;
+    let signs = b.uninit_raw(op, dtype, shape)?;
+    let logs = b.uninit_raw(op, dtype.to_real(), shape)?;
+    let kernel = b.kernel(op, &PROGRAM, determinants_of(dtype, pivots.dtype))?;
+    let blocks = factors.batch.min(1 << 20) as u32;
+    let grid = Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0 };
+    let (matrices, n) = (factors.batch as u64, factors.rows as u64);
+    let [to_values, to_signs, to_logs] = [&values, &signs, &logs].map(RawArray::pointer);
+    let (from, pivots) = (factors.array.pointer(), pivots.pointer());
+    let arguments: [&dyn Argument; 7] = [&to_values, &to_signs, &to_logs, &matrices, &from, &pivots, &n];
+    // SAFETY: the arguments are those of `determinants`: there is a result for each matrix, and n pivots.
+    unsafe { b.launch(op, kernel, grid, &arguments)? };
+    Ok([values, signs, logs])
+}
+
+/// Eigenvectors of real matrices, of which a pair of conjugates is two real columns; `values` are the eigenvalues.
+pub(super) fn unpack_pairs(b: &Cuda, packed: &Stack, values: &RawArray, leading: &[usize]) -> Result<Stack> {
+    let (op, n) = (packed.op, packed.rows);
+    let out = Stack::new(b, op, values.dtype, leading, [n, n])?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("unpack_pairs", "", &[values.dtype, packed.array.dtype]))?;
+    let (total, rows) = (out.array.size() as u64, n as u64);
+    let (to, from, values) = (out.array.pointer(), packed.array.pointer(), values.pointer());
+    let grid = Grid::over(out.array.size());
+    // SAFETY: the arguments are those of `unpack_pairs`: matrices of n rows and columns, and n values for each.
+    unsafe { b.launch(op, kernel, grid, &[&to, &total, &from, &values, &rows])? };
+    Ok(out)
+}

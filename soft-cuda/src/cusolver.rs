@@ -1,0 +1,224 @@
+//! Stand-ins for the functions of cuSOLVER that the backend calls: its conventions and its errors. Handles, and what all functions
+//! ask of their arguments; `generic` has the functions for all dtypes, `typed` those with one for each.
+
+mod generic;
+mod typed;
+
+use crate::{
+    driver::{Work, current, lock, put},
+    fault::Fault,
+    memory::{Hint, Memory, POISON},
+};
+pub use generic::*;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::c_void,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+pub use typed::*;
+
+/// What a function gives: a `cusolverStatus_t` where it fails.
+type Result<T> = std::result::Result<T, Status>;
+
+/// A `cusolverStatus_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Status(u32);
+
+impl Status {
+    const NOT_INITIALIZED: Status = Status(1);
+    const INVALID_VALUE: Status = Status(3);
+    const EXECUTION_FAILED: Status = Status(6);
+    const NOT_SUPPORTED: Status = Status(9);
+}
+
+/// What a handle stands for.
+#[derive(Clone, Copy)]
+struct Handle {
+    device: usize,
+    /// The driver's handle of the stream.
+    stream: u64,
+}
+
+/// All handles: of devices, of parameters of the functions for all dtypes, of settings of Jacobi's method.
+struct Handles {
+    devices: BTreeMap<u64, Handle>,
+    params: BTreeSet<u64>,
+    jacobi: BTreeSet<u64>,
+}
+
+static HANDLES: Mutex<Handles> =
+    Mutex::new(Handles { devices: BTreeMap::new(), params: BTreeSet::new(), jacobi: BTreeSet::new() });
+
+fn handles() -> MutexGuard<'static, Handles> {
+    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn status(result: Result<()>) -> u32 {
+    result.map_or_else(|status| status.0, |()| 0)
+}
+
+fn require(valid: bool) -> Result<()> {
+    if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
+/// Calls `f` with what the handle stands for.
+fn with_handle(handle: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
+    let known = handles().devices.get(&(handle as u64)).copied();
+    status(known.ok_or(Status::NOT_INITIALIZED).and_then(f))
+}
+
+/// The same, of a function that takes parameters too.
+fn with_params(handle: *mut c_void, params: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
+    with_handle(handle, |handle| {
+        require(handles().params.contains(&(params as u64)))?;
+        f(handle)
+    })
+}
+
+/// Puts work on the handle's stream.
+fn submit(
+    handle: Handle,
+    what: String,
+    job: impl FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send + 'static,
+) -> Result<()> {
+    let mut driver = lock();
+    let stream = driver.stream_on(handle.device, handle.stream).map_err(|_| Status::EXECUTION_FAILED)?;
+    driver.put_on(stream, what, Work::On(handle.device, Box::new(job)), 0).map_err(|_| Status::EXECUTION_FAILED)
+}
+
+/// A new handle on the current device.
+///
+/// # Safety
+/// `handle` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cusolverDnCreate(handle: *mut *mut c_void) -> u32 {
+    let (new, device) = {
+        let mut driver = lock();
+        let Ok(device) = driver.device_of(current()) else {
+            return Status::NOT_INITIALIZED.0;
+        };
+        if driver.check(device).is_err() {
+            return Status::NOT_INITIALIZED.0;
+        }
+        (driver.handle(), device)
+    };
+    // SAFETY: the caller's promise.
+    if unsafe { put(handle, new as *mut c_void) }.is_err() {
+        return Status::INVALID_VALUE.0;
+    }
+    handles().devices.insert(new, Handle { device, stream: 0 });
+    0
+}
+
+/// Ends a handle, waiting for its device.
+#[unsafe(no_mangle)]
+pub extern "C" fn cusolverDnDestroy(handle: *mut c_void) -> u32 {
+    let Some(known) = handles().devices.remove(&(handle as u64)) else {
+        return Status::NOT_INITIALIZED.0;
+    };
+    lock().finish_device(known.device);
+    0
+}
+
+/// The stream that work goes to.
+#[unsafe(no_mangle)]
+pub extern "C" fn cusolverDnSetStream(handle: *mut c_void, stream: *mut c_void) -> u32 {
+    let mut handles = handles();
+    let Some(handle) = handles.devices.get_mut(&(handle as u64)) else {
+        return Status::NOT_INITIALIZED.0;
+    };
+    if lock().stream_on(handle.device, stream as u64).is_err() {
+        return Status::INVALID_VALUE.0;
+    }
+    handle.stream = stream as u64;
+    0
+}
+
+/// A new handle, in one of the lists.
+///
+/// # Safety
+/// `at` is null or a place for a handle.
+unsafe fn create(at: *mut *mut c_void, list: fn(&mut Handles) -> &mut BTreeSet<u64>) -> u32 {
+    let new = lock().handle();
+    // SAFETY: the caller's promise.
+    if unsafe { put(at, new as *mut c_void) }.is_err() {
+        return Status::INVALID_VALUE.0;
+    }
+    list(&mut handles()).insert(new);
+    0
+}
+
+/// New parameters of the functions for all dtypes, which stay as they are.
+///
+/// # Safety
+/// `params` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cusolverDnCreateParams(params: *mut *mut c_void) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { create(params, |handles| &mut handles.params) }
+}
+
+/// Ends parameters.
+#[unsafe(no_mangle)]
+pub extern "C" fn cusolverDnDestroyParams(params: *mut c_void) -> u32 {
+    status(require(handles().params.remove(&(params as u64))))
+}
+
+/// New settings of Jacobi's method, which stay as they are: values are sorted, and as exact as they can be.
+///
+/// # Safety
+/// `settings` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cusolverDnCreateGesvdjInfo(settings: *mut *mut c_void) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { create(settings, |handles| &mut handles.jacobi) }
+}
+
+/// Memory that a function works in.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    device: u64,
+    bytes: usize,
+}
+
+impl Room {
+    /// What a call was given, if that is as much as is needed: on the device and on the host. Host memory is overwritten at once.
+    ///
+    /// # Safety
+    /// `host` has `host_bytes` bytes.
+    unsafe fn of(
+        needed: [usize; 2],
+        device: *mut c_void,
+        bytes: usize,
+        host: *mut c_void,
+        host_bytes: usize,
+    ) -> Result<Room> {
+        require(bytes >= needed[0] && host_bytes >= needed[1])?;
+        require((needed[0] == 0 || !device.is_null()) && (needed[1] == 0 || !host.is_null()))?;
+        if !host.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { host.cast::<u8>().write_bytes(POISON, host_bytes) };
+        }
+        Ok(Room { device: device as u64, bytes })
+    }
+
+    /// What is in it afterwards is nothing to rely on.
+    fn spoil(self, memory: &mut Memory) -> std::result::Result<(), Fault> {
+        if self.bytes > 0 {
+            memory.write(&mut Hint::default(), self.device, self.bytes)?.fill(POISON);
+        }
+        Ok(())
+    }
+}
+
+/// Writes how much a function needs, on the device and on the host.
+///
+/// # Safety
+/// Both are null or places for a number.
+unsafe fn answer(needed: [usize; 2], device: *mut usize, host: *mut usize) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        put(device, needed[0]).map_err(|_| Status::INVALID_VALUE)?;
+        put(host, needed[1]).map_err(|_| Status::INVALID_VALUE)
+    }
+}

@@ -1,0 +1,178 @@
+//! Cholesky factors, triangular factors with exchanged rows, Householder's reflections, systems of equations.
+
+use super::{C, Columns, quotient};
+
+/// The lower Cholesky factor, in the lower triangle; the other is not looked at. Gives the number of the first column, from 1 on,
+/// whose pivot is not above 0, or 0. A pivot that is NaN is not seen.
+pub(crate) fn cholesky(a: &mut Columns) -> usize {
+    for j in 0..a.rows {
+        let square = a[(j, j)].re - (0..j).map(|k| a[(j, k)].norm_sqr()).sum::<f64>();
+        if square <= 0.0 {
+            return j + 1;
+        }
+        let pivot = square.sqrt();
+        a[(j, j)] = pivot.into();
+        for i in j + 1..a.rows {
+            let sum: C = (0..j).map(|k| a[(i, k)] * a[(j, k)].conj()).sum();
+            a[(i, j)] = (a[(i, j)] - sum) / pivot;
+        }
+    }
+    0
+}
+
+/// Factors in place, the row that each was exchanged with, from 1 on, and the number of the first pivot that is 0, or 0.
+pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
+    let (n, mut pivots, mut singular) = (a.rows, Vec::new(), 0);
+    for j in 0..n {
+        let mut pivot = j;
+        for i in j + 1..n {
+            if a[(i, j)].l1_norm() > a[(pivot, j)].l1_norm() {
+                pivot = i;
+            }
+        }
+        pivots.push(pivot as i64 + 1);
+        for k in 0..n {
+            let (x, y) = (a[(j, k)], a[(pivot, k)]);
+            (a[(j, k)], a[(pivot, k)]) = (y, x);
+        }
+        if a[(j, j)] == C::ZERO {
+            singular = if singular == 0 { j + 1 } else { singular };
+            continue;
+        }
+        for i in j + 1..n {
+            let factor = quotient(a[(i, j)], a[(j, j)]);
+            a[(i, j)] = factor;
+            for k in j + 1..n {
+                let product = factor * a[(j, k)];
+                a[(i, k)] -= product;
+            }
+        }
+    }
+    (pivots, singular)
+}
+
+/// Solves with the factors of [`lu`], in place of the right sides.
+pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
+    for j in 0..x.columns {
+        for (i, &pivot) in pivots.iter().enumerate() {
+            x.column_mut(j).swap(i, pivot as usize - 1);
+        }
+    }
+    solve_triangle(factors, true, true, x);
+    solve_triangle(factors, false, false, x);
+}
+
+/// Solves with a triangle of a matrix, in place of the right sides; with ones on its diagonal where `unit` says so.
+pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Columns) {
+    let n = a.rows;
+    for j in 0..x.columns {
+        for step in 0..n {
+            let i = if lower { step } else { n - 1 - step };
+            let known = if lower { 0..i } else { i + 1..n };
+            let sum: C = known.map(|k| a[(i, k)] * x[(k, j)]).sum();
+            let rest = x[(i, j)] - sum;
+            x[(i, j)] = if unit { rest } else { quotient(rest, a[(i, i)]) };
+        }
+    }
+}
+
+/// The numbers of Householder's reflections.
+pub(crate) type Reflections = Vec<C>;
+
+/// The triangular factor above the diagonal and, below it, the vectors of the reflections `1 - tau v v*`, whose first element is 1.
+/// The first factor is their product, the first one leftmost.
+pub(crate) fn qr(a: &mut Columns) -> Reflections {
+    let (m, n) = (a.rows, a.columns);
+    let mut all = Vec::new();
+    for j in 0..m.min(n) {
+        let first = a[(j, j)];
+        let below: f64 = (j + 1..m).map(|i| a[(i, j)].norm_sqr()).sum();
+        if below == 0.0 && first.im == 0.0 {
+            all.push(C::ZERO);
+            continue;
+        }
+        let length = (first.norm_sqr() + below).sqrt();
+        let beta = if first.re > 0.0 { -length } else { length };
+        let tau = (C::from(beta) - first) / beta;
+        (j + 1..m).for_each(|i| a[(i, j)] = quotient(a[(i, j)], first - beta));
+        a[(j, j)] = beta.into();
+        all.push(tau);
+        // what the adjoint of the reflection makes of the columns after it
+        for k in j + 1..n {
+            let product = a[(j, k)] + (j + 1..m).map(|i| a[(i, j)].conj() * a[(i, k)]).sum::<C>();
+            let by = tau.conj() * product;
+            a[(j, k)] -= by;
+            for i in j + 1..m {
+                let part = a[(i, j)] * by;
+                a[(i, k)] -= part;
+            }
+        }
+    }
+    all
+}
+
+/// The first columns of the product of reflections, whose vectors are below the diagonal of `a`.
+pub(crate) fn orthonormal(a: &Columns, tau: &[C]) -> Columns {
+    let (m, n) = (a.rows, a.columns);
+    let mut q = Columns::identity(m, n);
+    for (j, tau) in tau.iter().enumerate().rev() {
+        for k in 0..n {
+            let product = q[(j, k)] + (j + 1..m).map(|i| a[(i, j)].conj() * q[(i, k)]).sum::<C>();
+            let by = tau * product;
+            q[(j, k)] -= by;
+            (j + 1..m).for_each(|i| q[(i, k)] -= a[(i, j)] * by);
+        }
+    }
+    q
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dense::testing::{SIZES, near, noise};
+
+    #[test]
+    fn cholesky_factors_multiply_to_the_matrix() {
+        for (is_real, n) in [(true, 1), (true, 6), (false, 1), (false, 6)] {
+            let x = noise(7, n, n, is_real);
+            let mut a = x.times(&x.adjoint());
+            (0..n).for_each(|i| a[(i, i)] += 1.0);
+            let mut l = Columns::made(n, n, |i, j| if i >= j { a[(i, j)] } else { f64::NAN.into() });
+            assert_eq!(cholesky(&mut l), 0);
+            let l = Columns::made(n, n, |i, j| if i >= j { l[(i, j)] } else { C::ZERO });
+            near(&l.times(&l.adjoint()), &a);
+        }
+        let mut x = Columns::made(2, 2, |i, j| if i == j && i == 1 { C::ZERO } else { C::ONE });
+        assert_eq!(cholesky(&mut x), 2);
+    }
+
+    #[test]
+    fn solutions_solve() {
+        for is_real in [true, false] {
+            let (a, x) = (noise(1, 9, 9, is_real), noise(2, 9, 2, is_real));
+            let (mut factors, mut b) = (a.clone(), a.times(&x));
+            let (pivots, singular) = lu(&mut factors);
+            assert_eq!(singular, 0);
+            solve(&factors, &pivots.iter().map(|&p| p as u64).collect::<Vec<_>>(), &mut b);
+            near(&b, &x);
+        }
+        let mut same = Columns::made(3, 3, |_, _| C::ONE);
+        assert_eq!(lu(&mut same), (vec![1, 2, 3], 2));
+    }
+
+    #[test]
+    fn reflections_are_factors() {
+        for (m, n) in SIZES {
+            for is_real in [true, false] {
+                let a = noise(3, m, n, is_real);
+                let mut packed = a.clone();
+                let tau = qr(&mut packed);
+                let vectors = Columns::made(m, m, |i, j| if j < n { packed[(i, j)] } else { f64::NAN.into() });
+                let q = orthonormal(&vectors, &tau);
+                near(&q.adjoint().times(&q), &Columns::identity(m, m));
+                let r = Columns::made(m, n, |i, j| if i <= j { packed[(i, j)] } else { C::ZERO });
+                near(&q.times(&r), &a);
+            }
+        }
+    }
+}
