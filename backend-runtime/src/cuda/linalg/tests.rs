@@ -99,7 +99,7 @@ fn dominant(shape: &[usize]) -> ArrayD<f32> {
     let n = shape[shape.len() - 1];
     let mut x = mixed::<f32>(shape).mapv(|x| x / 50.0);
     for (place, x) in x.iter_mut().enumerate() {
-        if place % (n * n) % (n + 1) == 0 {
+        if (place % (n * n)).is_multiple_of(n + 1) {
             *x = n as f32;
         }
     }
