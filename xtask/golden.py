@@ -31,6 +31,9 @@ from golden_images import (  # noqa: E402
     _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _peaks, _center_of_mass, _topleft_pad, _extract_center,
     _norm_scores,
 )
+from golden_random import (  # noqa: E402
+    _philox_block, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
+)
 from golden_words import (  # noqa: E402
     _pad_to, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
     _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _topk,
@@ -404,17 +407,8 @@ def _logsumexp(x, axis, keepdims):
 
 
 def _philox(key, count):
-    """`count` 32-bit words of the stream of a key, from its first on: Philox4x32-10 by the paper of Salmon et al., 2011."""
-    words = []
-    for counter in range(-(-count // 4)):
-        x = [counter & 0xFFFFFFFF, counter >> 32, 0, 0]
-        low, high = key & 0xFFFFFFFF, key >> 32
-        for _ in range(10):
-            a, b = x[0] * 0xD2511F53, x[2] * 0xCD9E8D57
-            x = [(b >> 32) ^ x[1] ^ low, b & 0xFFFFFFFF, (a >> 32) ^ x[3] ^ high, a & 0xFFFFFFFF]
-            low, high = (low + 0x9E3779B9) & 0xFFFFFFFF, (high + 0xBB67AE85) & 0xFFFFFFFF
-        words += x
-    return words
+    """`count` 32-bit words of the stream of a key, from its first on."""
+    return [word for counter in range(-(-count // 4)) for word in _philox_block(key, counter)]
 
 
 def _bits(key, count):
@@ -511,6 +505,7 @@ WORDS = {"np": np} | {
         _bincount, _cumulative_trapezoid, _unwrap,
         _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _peaks, _center_of_mass, _topleft_pad, _extract_center,
         _norm_scores,
+        _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
     )  # fmt: skip
 }
 

@@ -18,6 +18,12 @@
 //! | | | then `mean + std * z` |
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
 //! | permutation | | the stable order of such 64-bit numbers, one for each element |
+//!
+//! The other distributions ([`samplers`]) need a number of draws that is not known before. Element `i` of a call has a stream of
+//! its own: block `i`, and as many further blocks as it asks for, in which the third word of the counter is 1, 2, .. A call so takes
+//! one block for each element, whatever its parameters are, and any thread can make any element.
+
+pub mod samplers;
 
 use crate::{
     Precision,
@@ -70,7 +76,13 @@ const LOW: u64 = u32::MAX as u64;
 /// Block `counter` of the stream of `key`: four independent uniform 32-bit words.
 #[inline(always)]
 pub fn philox(key: u64, counter: u64) -> [u32; 4] {
-    let mut x = [counter as u32, (counter >> 32) as u32, 0, 0];
+    philox_further(key, counter, 0)
+}
+
+/// Block `further` of those that belong to block `counter`, which is number 0 of them.
+#[inline(always)]
+pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
+    let mut x = [counter as u32, (counter >> 32) as u32, further, 0];
     let mut k = [key as u32, (key >> 32) as u32];
     for round in 0..10 {
         if round > 0 {

@@ -97,6 +97,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::linalg::KERNELS,
     super::linalg::FACTOR_KERNELS,
     super::random::KERNELS,
+    super::random::SAMPLERS,
     super::reduction::SCANS,
     super::reduction::DIFFS,
     super::sorting::KERNELS,

@@ -1,5 +1,12 @@
 //! Random numbers, by the recipe of [`crate::random`]: from the same seed the same as on every other backend.
 
+mod distributions;
+
+pub(super) use distributions::SAMPLERS;
+pub use distributions::{
+    random_beta, random_binomial, random_exponential, random_gamma, random_poisson, random_truncated_normal,
+};
+
 use super::{
     Cuda, CudaArray,
     array::RawArray,

@@ -1,5 +1,11 @@
 //! Random numbers, by the recipe of [`crate::random`]: they do not depend on the number of threads.
 
+pub(crate) mod distributions;
+
+pub use distributions::{
+    random_beta, random_binomial, random_exponential, random_gamma, random_poisson, random_truncated_normal,
+};
+
 use super::{
     NdArray, Numpyish,
     buffer::Buffer,

@@ -1,6 +1,9 @@
 //! Parameters of random numbers.
 
-use crate::{DType, Error, Integer, Result, bf16, f16};
+use crate::{
+    Arrays, DType, Error, Integer, Operand, Real, Result, bf16, f16,
+    random::samplers::{LARGEST_RATE, LEAST_BETA, MOST_TRIALS, are_bounds, is_beta, is_probability, is_rate, is_shape},
+};
 
 /// Refuses a range whose ends or length are not finite: in the dtype, and in the precision that its numbers are made in.
 pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Result<()> {
@@ -39,6 +42,94 @@ pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64)
         return Ok(());
     }
     Err(Error::argument(op, format!("{n} numbers do not fit {dtype}")))
+}
+
+/// The parameter that is the same for all elements, if it is: an array says what it has only when numbers are drawn.
+fn number<B: Arrays, T: Real>(x: &Operand<'_, B, T>) -> Option<f64> {
+    match x {
+        Operand::Array(_) => None,
+        Operand::Scalar(x) => Some(x.to_f64()),
+    }
+}
+
+/// Refuses what is no scale: of exponential and gamma distributions.
+pub fn check_scale(op: &'static str, scale: f64) -> Result<()> {
+    if (0.0..f64::INFINITY).contains(&scale) {
+        return Ok(());
+    }
+    Err(Error::argument(op, format!("scale is {scale}; it is finite and not negative")))
+}
+
+/// Refuses parameters that a gamma distribution does not have.
+pub fn check_gamma<B: Arrays, T: Real>(op: &'static str, alpha: &Operand<'_, B, T>, scale: f64) -> Result<()> {
+    match number(alpha) {
+        Some(alpha) if !is_shape(alpha) => {
+            Err(Error::argument(op, format!("alpha is {alpha}; it is finite and not negative")))
+        }
+        _ => check_scale(op, scale),
+    }
+}
+
+/// Refuses parameters that a beta distribution does not have.
+pub fn check_beta<B: Arrays, T: Real>(
+    op: &'static str,
+    alpha: &Operand<'_, B, T>,
+    beta: &Operand<'_, B, T>,
+) -> Result<()> {
+    for (name, x) in [("alpha", alpha), ("beta", beta)] {
+        if let Some(x) = number(x).filter(|&x| !is_beta(x)) {
+            return Err(Error::argument(op, format!("{name} is {x}; it is finite and at least {LEAST_BETA:e}")));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what is no mean of a Poisson distribution.
+pub fn check_poisson<B: Arrays, T: Real>(op: &'static str, rate: &Operand<'_, B, T>) -> Result<()> {
+    match number(rate) {
+        Some(rate) if !is_rate(rate) => {
+            Err(Error::argument(op, format!("rate is {rate}; it is not negative, and at most {LARGEST_RATE:e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what is no number of trials.
+pub fn check_trials(op: &'static str, n: i64) -> Result<()> {
+    if (0..=MOST_TRIALS).contains(&n) {
+        return Ok(());
+    }
+    Err(Error::argument(op, format!("n is {n}; it is between 0 and 2^53")))
+}
+
+/// Refuses parameters that a binomial distribution does not have.
+pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<'_, B, T>) -> Result<()> {
+    check_trials(op, n)?;
+    match number(p) {
+        Some(p) if !is_probability(p) => Err(Error::argument(op, format!("p is {p}; it is between 0 and 1"))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses bounds, a mean or a deviation that no normal distribution can be cut off at.
+pub fn check_truncated<B: Arrays, T: Real>(
+    op: &'static str,
+    lower: &Operand<'_, B, T>,
+    upper: &Operand<'_, B, T>,
+    mean: f64,
+    std: f64,
+) -> Result<()> {
+    if !mean.is_finite() || !(0.0..f64::INFINITY).contains(&std) || std == 0.0 {
+        return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is positive")));
+    }
+    let (low, high) = (number(lower), number(upper));
+    // a bound that is an array is compared element by element
+    if are_bounds(low.unwrap_or(f64::MIN), high.unwrap_or(f64::MAX)) {
+        return Ok(());
+    }
+    let shown = |x: Option<f64>| x.map_or("an array".into(), |x| x.to_string());
+    let why = format!("lower is {}, upper is {}; lower is not above upper", shown(low), shown(high));
+    Err(Error::argument(op, why))
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
 }
 
 /// An operand where the host's loops can read it.
-enum OnHost<'a, T: Element> {
+pub(super) enum OnHost<'a, T: Element> {
     /// The memory of a tensor, and the tensor if it was given by value.
     InPlace(View<'a>, Option<&'a TorchArray<T>>),
     /// A copy of what is not on the host.
@@ -117,7 +117,7 @@ enum OnHost<'a, T: Element> {
 }
 
 impl<'a, T: Element> OnHost<'a, T> {
-    fn new(b: &Torch, op: &'static str, x: &'a Operand<'_, T>) -> Result<Self> {
+    pub(super) fn new(b: &Torch, op: &'static str, x: &'a Operand<'_, T>) -> Result<Self> {
         match x {
             Operand::Array(x) => OnHost::of_array(b, op, x, matches!(x, Cow::Owned(_))),
             Operand::Scalar(x) => Ok(OnHost::Scalar(x)),
@@ -139,7 +139,8 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
     }
 
-    fn view(&self) -> View<'_> {
+    /// Its elements.
+    pub(super) fn view(&self) -> View<'_> {
         match self {
             OnHost::InPlace(view, _) => *view,
             OnHost::Copy(x) => raw::view(x),

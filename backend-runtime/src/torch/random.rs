@@ -1,6 +1,12 @@
 //! Random numbers by the recipe of [`crate::random`], the same on every backend: on the CPU by its very code, on a GPU by
 //! libtorch's integer ops, where the logarithms and sines of normal numbers may differ in the last places.
 
+mod distributions;
+
+pub use distributions::{
+    random_beta, random_binomial, random_exponential, random_gamma, random_poisson, random_truncated_normal,
+};
+
 use super::{
     Torch, TorchArray,
     call::{OpContext, args},

@@ -6,8 +6,9 @@ struct Words {
     u64 bits(int i) const { return u64(at[2 * i]) << 32 | at[2 * i + 1]; }
 };
 
-Words philox(u64 key, u64 counter) {
-    u32 x0 = u32(counter), x1 = u32(counter >> 32), x2 = 0, x3 = 0, k0 = u32(key), k1 = u32(key >> 32);
+// `further` counts the blocks that belong to one block.
+Words philox(u64 key, u64 counter, u32 further = 0) {
+    u32 x0 = u32(counter), x1 = u32(counter >> 32), x2 = further, x3 = 0, k0 = u32(key), k1 = u32(key >> 32);
 #pragma unroll
     for (int round = 0; round < 10; round++) {
         u32 a_high = __umulhi(0xD2511F53u, x0), a_low = 0xD2511F53u * x0;

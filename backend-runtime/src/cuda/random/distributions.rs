@@ -1,0 +1,236 @@
+//! Distributions whose numbers take a varying number of draws: a stream for each element, the bits of the CPU
+//! ([`samplers`](crate::random::samplers)).
+
+use super::super::{
+    Cuda, CudaArray, Operand,
+    array::RawArray,
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, Program, ProgramSource},
+    walk::Merged,
+};
+use crate::{DType, DTypeKind, Real, Result, random::samplers::Distribution, rules};
+
+static PROGRAM: Program = Program {
+    name: "samplers",
+    source: ProgramSource::File(concat!(
+        include_str!("../kernels/locate.cuh"),
+        include_str!("../kernels/random.cuh"),
+        include_str!("../kernels/samplers.cuh"),
+    )),
+};
+
+/// The kernels, listed for the check.
+pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
+    const COUNTS: [Distribution; 2] = [Distribution::Poisson, Distribution::Binomial];
+    const REALS: [Distribution; 4] =
+        [Distribution::Exponential, Distribution::Gamma, Distribution::Beta, Distribution::TruncatedNormal];
+    let real = || DType::ALL.into_iter().filter(|dtype| dtype.kind() == DTypeKind::Real);
+    let reals = REALS.into_iter().flat_map(|d| real().map(move |dtype| instance(d, dtype, dtype)));
+    let counts = COUNTS.into_iter().flat_map(|d| real().map(move |dtype| instance(d, dtype, DType::Int64)));
+    reals.chain(counts).collect()
+});
+
+/// The kernel for parameters of one dtype and numbers of another.
+fn instance(distribution: Distribution, of: DType, to: DType) -> Instance {
+    let name = match distribution {
+        Distribution::Exponential => "Exponential",
+        Distribution::Gamma => "Gamma",
+        Distribution::Beta => "Beta",
+        Distribution::Poisson => "Poisson",
+        Distribution::Binomial => "Binomial",
+        Distribution::TruncatedNormal => "TruncatedNormal",
+    };
+    Instance::new("sampled", name, &[of, to])
+}
+
+/// Exponentially distributed random numbers.
+pub fn random_exponential<T: Real>(b: &Cuda, shape: &[usize], scale: f64) -> Result<CudaArray<T>> {
+    let op = "random_exponential";
+    rules::check_scale(op, scale)?;
+    let distribution = Distribution::Exponential;
+    Ok(CudaArray::of(sampled(b, op, distribution, [T::DTYPE; 2], shape, &[], [scale, 0.0])?))
+}
+
+/// Gamma distributed random numbers.
+pub fn random_gamma<T: Real>(b: &Cuda, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<CudaArray<T>> {
+    let op = "random_gamma";
+    rules::check_gamma(op, &alpha, scale)?;
+    let own = [Own::of(&alpha)];
+    Ok(CudaArray::of(sampled(b, op, Distribution::Gamma, [T::DTYPE; 2], shape, &own, [scale, 0.0])?))
+}
+
+/// Beta distributed random numbers.
+pub fn random_beta<T: Real>(
+    b: &Cuda,
+    shape: &[usize],
+    alpha: Operand<'_, T>,
+    beta: Operand<'_, T>,
+) -> Result<CudaArray<T>> {
+    let op = "random_beta";
+    rules::check_beta(op, &alpha, &beta)?;
+    let own = [Own::of(&alpha), Own::of(&beta)];
+    Ok(CudaArray::of(sampled(b, op, Distribution::Beta, [T::DTYPE; 2], shape, &own, [0.0; 2])?))
+}
+
+/// Poisson distributed random counts.
+pub fn random_poisson<T: Real>(b: &Cuda, shape: &[usize], rate: Operand<'_, T>) -> Result<CudaArray<i64>> {
+    let op = "random_poisson";
+    rules::check_poisson(op, &rate)?;
+    let dtypes = [T::DTYPE, DType::Int64];
+    Ok(CudaArray::of(sampled(b, op, Distribution::Poisson, dtypes, shape, &[Own::of(&rate)], [0.0; 2])?))
+}
+
+/// Binomially distributed random counts.
+pub fn random_binomial<T: Real>(b: &Cuda, shape: &[usize], n: i64, p: Operand<'_, T>) -> Result<CudaArray<i64>> {
+    let op = "random_binomial";
+    rules::check_binomial(op, n, &p)?;
+    let dtypes = [T::DTYPE, DType::Int64];
+    Ok(CudaArray::of(sampled(b, op, Distribution::Binomial, dtypes, shape, &[Own::of(&p)], [n as f64, 0.0])?))
+}
+
+/// Normally distributed random numbers between two bounds.
+pub fn random_truncated_normal<T: Real>(
+    b: &Cuda,
+    shape: &[usize],
+    lower: Operand<'_, T>,
+    upper: Operand<'_, T>,
+    mean: f64,
+    std: f64,
+) -> Result<CudaArray<T>> {
+    let op = "random_truncated_normal";
+    rules::check_truncated(op, &lower, &upper, mean, std)?;
+    let own = [Own::of(&lower), Own::of(&upper)];
+    let distribution = Distribution::TruncatedNormal;
+    Ok(CudaArray::of(sampled(b, op, distribution, [T::DTYPE; 2], shape, &own, [mean, std])?))
+}
+
+/// A parameter of the elements.
+enum Own<'a> {
+    Array(&'a RawArray),
+    Number(f64),
+}
+
+impl<'a> Own<'a> {
+    fn of<T: Real>(x: &'a Operand<'_, T>) -> Own<'a> {
+        match x {
+            Operand::Array(x) => Own::Array(&x.raw),
+            Operand::Scalar(x) => Own::Number(x.to_f64()),
+        }
+    }
+}
+
+/// The kernel's `Own`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct KernelOwn {
+    array: [u64; 2],
+    number: [f64; 2],
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for KernelOwn {}
+
+/// Numbers of a distribution. The dtypes are those of the parameters and of the numbers; `own` are up to two parameters of
+/// the elements, which broadcast to the shape.
+fn sampled(
+    b: &Cuda,
+    op: &'static str,
+    distribution: Distribution,
+    dtypes: [DType; 2],
+    shape: &[usize],
+    own: &[Own<'_>],
+    shared: [f64; 2],
+) -> Result<RawArray> {
+    // all of them before what is too large is refused
+    for own in own {
+        if let Own::Array(x) = own {
+            rules::check_broadcast_to(op, &x.shape, shape)?;
+        }
+    }
+    let mut given = KernelOwn::default();
+    let mut arrays = [None, None];
+    for (k, own) in own.iter().enumerate() {
+        match own {
+            Own::Number(x) => given.number[k] = *x,
+            Own::Array(x) => {
+                b.check(op, x)?;
+                arrays[k] = Some(x.broadcast(op, shape)?);
+            }
+        }
+    }
+    let out = b.uninit_raw(op, dtypes[1], shape)?;
+    let n = out.size();
+    if n == 0 {
+        return Ok(out);
+    }
+    for (address, array) in given.array.iter_mut().zip(&arrays) {
+        *address = array.as_ref().map_or(0, RawArray::pointer);
+    }
+    // where there is no array, nothing is read at the place of an element of the result
+    let [first, second] = arrays.each_ref().map(|array| array.as_ref().unwrap_or(&out));
+    let walk = Merged::new(&[first, second]).walk::<2>(op)?;
+    let kernel = b.kernel(op, &PROGRAM, instance(distribution, dtypes[0], dtypes[1]))?;
+    let (key, block) = b.stream().take(n as u64);
+    let (to, from) = (out.pointer(), [key, block]);
+    // SAFETY: the arguments are those of `sampled`; the arrays have an element for each of the `n` of `out`.
+    unsafe { b.launch(op, kernel, Grid::over(n), &[&to, &from, &given, &walk, &shared[0], &shared[1]])? };
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Arrays, bf16,
+        cuda::testing::device,
+        f16,
+        numpyish::{Numpyish, random as cpu},
+    };
+    use ndarray::{ArrayD, IxDyn};
+
+    /// Bits of the CPU, for parameters that reach every branch.
+    #[test]
+    fn numbers_are_those_of_the_cpu() {
+        let Some(b) = device() else { return };
+        let b = Cuda { random: crate::random::Stream::new(7), ..b };
+        let c = Numpyish::seeded(7);
+        macro_rules! same {
+            ($f:ident::<$t:ty>($shape:expr $(, $n:expr)?; $($name:ident: $x:expr),*; $($arg:expr),*)) => {{
+                $(let $name = $x.into_shared();)*
+                let expected =
+                    cpu::$f::<$t>(&c, $shape, $($n,)? $(crate::Operand::array(&$name),)* $($arg),*).unwrap();
+                $(let $name = b.from_ndarray($name).unwrap();)*
+                let got = $f::<$t>(&b, $shape, $($n,)? $(Operand::array(&$name),)* $($arg),*).unwrap();
+                // as text, in which a NaN equals a NaN, and other numbers of different bits differ
+                let text = |x: &dyn std::fmt::Debug| format!("{x:?}");
+                let got = b.to_ndarray(&got).unwrap().mapv(|x| text(&x));
+                assert_eq!(got, expected.mapv(|x| text(&x)), stringify!($f::<$t>));
+            }};
+        }
+        let column = |values: &[f64]| ArrayD::from_shape_vec(IxDyn(&[values.len(), 1]), values.to_vec()).unwrap();
+        let row = |values: &[f64]| ArrayD::from_shape_vec(IxDyn(&[values.len()]), values.to_vec()).unwrap();
+        let alphas = column(&[0.0, 1e-3, 0.2, 0.999, 1.0, 2.5, 30.0, 1e6, 1e15, -1.0, f64::NAN]);
+        same!(random_gamma::<f64>(&[11, 97]; x: alphas.clone(); 1.5));
+        same!(random_gamma::<f32>(&[11, 17]; x: alphas.mapv(|x| x as f32); 1.0));
+        same!(random_gamma::<bf16>(&[3, 11, 17]; x: alphas.mapv(bf16::of); 1.0));
+        let betas = row(&[1e-300, 1e-3, 0.5, 1.0, 3.0, 1e5]);
+        same!(random_beta::<f64>(&[40, 11, 6]; x: alphas.clone(), y: betas.clone(); ));
+        same!(random_beta::<f16>(&[11, 6]; x: alphas.mapv(f16::of), y: betas.mapv(f16::of); ));
+        let rates = column(&[0.0, 1e-3, 3.3, 9.99, 10.0, 10.1, 37.0, 1e3, 1e6, 1e9, 9e18, 1e19, -1.0, f64::NAN]);
+        same!(random_poisson::<f64>(&[14, 97]; x: rates.clone(); ));
+        same!(random_poisson::<f32>(&[14, 17]; x: rates.mapv(|x| x as f32); ));
+        let lower = column(&[f64::NEG_INFINITY, -40.0, -1.0, -1e-3, 0.0, 4.0, 30.0, 1e8]);
+        let upper = row(&[-20.0, 0.0, 1e-3, 1.0, 4.0, 31.0, 1e9, f64::INFINITY]);
+        same!(random_truncated_normal::<f64>(&[30, 8, 8]; x: lower.clone(), y: upper.clone(); 0.0, 1.0));
+        same!(random_truncated_normal::<f32>(&[8, 8]; x: lower.mapv(|x| x as f32), y: upper.mapv(|x| x as f32); 2.0, 3.0));
+        let ps = column(&[0.0, 1e-10, 3e-9, 2e-8, 0.21, 0.5, 0.7, 0.999, 1.0, 1.1, f64::NAN]);
+        for n in [0, 1, 19, 21, 50, 1000, 1_000_000_000, 1 << 53] {
+            same!(random_binomial::<f64>(&[11, 61], n; x: ps.clone(); ));
+        }
+        same!(random_exponential::<f64>(&[999]; ; 2.0));
+        same!(random_poisson::<f32>(&[];  x: ArrayD::from_elem(IxDyn(&[]), 55.0); ));
+        let given = random_poisson::<f32>(&b, &[99], Operand::Scalar(55.0)).unwrap();
+        let expected = cpu::random_poisson::<f32>(&c, &[99], crate::Operand::Scalar(55.0)).unwrap();
+        assert_eq!(b.to_ndarray(&given).unwrap(), expected);
+    }
+}

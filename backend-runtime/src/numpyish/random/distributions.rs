@@ -1,0 +1,410 @@
+//! Distributions whose numbers take a varying number of draws ([`samplers`](crate::random::samplers)): a stream for each element.
+
+use super::super::{
+    NdArray, Numpyish, Operand,
+    buffer::Buffer,
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, view_operand},
+    simd::versions,
+    typed::typed,
+};
+use crate::{
+    DType, Real, Result, bf16, f16,
+    random::{
+        philox_many,
+        samplers::{Beta, Binomial, Distribution, Draws, Exponential, Gamma, Poisson, Sampler, TruncatedNormal},
+    },
+    rules,
+};
+
+/// Exponentially distributed random numbers.
+pub fn random_exponential<T: Real>(b: &Numpyish, shape: &[usize], scale: f64) -> Result<NdArray<T>> {
+    let op = "random_exponential";
+    rules::check_scale(op, scale)?;
+    typed(sampled(b, op, Distribution::Exponential, T::DTYPE, shape, &[], [scale, 0.0]))
+}
+
+/// Gamma distributed random numbers.
+pub fn random_gamma<T: Real>(b: &Numpyish, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<NdArray<T>> {
+    let op = "random_gamma";
+    rules::check_gamma(op, &alpha, scale)?;
+    typed(sampled(b, op, Distribution::Gamma, T::DTYPE, shape, &[view_operand(&alpha)], [scale, 0.0]))
+}
+
+/// Beta distributed random numbers.
+pub fn random_beta<T: Real>(
+    b: &Numpyish,
+    shape: &[usize],
+    alpha: Operand<'_, T>,
+    beta: Operand<'_, T>,
+) -> Result<NdArray<T>> {
+    let op = "random_beta";
+    rules::check_beta(op, &alpha, &beta)?;
+    let own = [view_operand(&alpha), view_operand(&beta)];
+    typed(sampled(b, op, Distribution::Beta, T::DTYPE, shape, &own, [0.0; 2]))
+}
+
+/// Poisson distributed random counts.
+pub fn random_poisson<T: Real>(b: &Numpyish, shape: &[usize], rate: Operand<'_, T>) -> Result<NdArray<i64>> {
+    let op = "random_poisson";
+    rules::check_poisson(op, &rate)?;
+    typed(sampled(b, op, Distribution::Poisson, DType::Int64, shape, &[view_operand(&rate)], [0.0; 2]))
+}
+
+/// Binomially distributed random counts.
+pub fn random_binomial<T: Real>(b: &Numpyish, shape: &[usize], n: i64, p: Operand<'_, T>) -> Result<NdArray<i64>> {
+    let op = "random_binomial";
+    rules::check_binomial(op, n, &p)?;
+    typed(sampled(b, op, Distribution::Binomial, DType::Int64, shape, &[view_operand(&p)], [n as f64, 0.0]))
+}
+
+/// Normally distributed random numbers between two bounds.
+pub fn random_truncated_normal<T: Real>(
+    b: &Numpyish,
+    shape: &[usize],
+    lower: Operand<'_, T>,
+    upper: Operand<'_, T>,
+    mean: f64,
+    std: f64,
+) -> Result<NdArray<T>> {
+    let op = "random_truncated_normal";
+    rules::check_truncated(op, &lower, &upper, mean, std)?;
+    let own = [view_operand(&lower), view_operand(&upper)];
+    typed(sampled(b, op, Distribution::TruncatedNormal, T::DTYPE, shape, &own, [mean, std]))
+}
+
+/// Numbers of a distribution, as reals of `dtype` or as counts. `own` are the parameters of the elements, up to two, which
+/// broadcast to the shape.
+pub(crate) fn sampled(
+    b: &Numpyish,
+    op: &'static str,
+    distribution: Distribution,
+    dtype: DType,
+    shape: &[usize],
+    own: &[View<'_>],
+    shared: [f64; 2],
+) -> Result<RawArray> {
+    let own = own.iter().map(|x| Parameter::new(op, *x, shape)).collect::<Result<Vec<_>>>()?;
+    let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
+    let n = out.len();
+    if n > 0 {
+        let (key, first) = b.stream().take(n as u64);
+        let draw = loop_of(distribution);
+        parallel::parallel(n.div_ceil(PART), (COSTLY / PART).max(1), |parts| {
+            let (mut values, mut made) = ([[0.0; 2]; PART], [0.0; PART]);
+            for part in parts {
+                let start = part * PART;
+                let count = PART.min(n - start);
+                for (which, parameter) in own.iter().enumerate() {
+                    // SAFETY: elements of the shape.
+                    unsafe { parameter.read(start, &mut values[..count], which) };
+                }
+                // SAFETY: the loops have no conditions.
+                unsafe { draw(key, first.wrapping_add(start as u64), &values[..count], shared, &mut made[..count]) };
+                // SAFETY: a part of the buffer, of one task.
+                unsafe { store(&made[..count], dtype, out.start().add(start * dtype.size())) };
+            }
+        });
+    }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape.to_vec(), out) }
+}
+
+/// Elements that are made at once: a multiple of [`SIDE_BY_SIDE`].
+const PART: usize = 512;
+
+/// First blocks of elements that are made at once, in vector registers.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Makes an element for each of the parameters.
+type Loop = unsafe fn(u64, u64, &[[f64; 2]], [f64; 2], &mut [f64]);
+
+fn loop_of(distribution: Distribution) -> Loop {
+    match distribution {
+        Distribution::Exponential => draw::<Exponential>,
+        Distribution::Gamma => draw::<Gamma>,
+        Distribution::Beta => draw::<Beta>,
+        Distribution::Poisson => draw::<Poisson>,
+        Distribution::Binomial => draw::<Binomial>,
+        Distribution::TruncatedNormal => draw::<TruncatedNormal>,
+    }
+}
+
+versions! {
+    /// The elements from block `first` on. A sampler is made again only where parameters change.
+    unsafe fn draw[S: Sampler][S](key: u64, first: u64, own: &[[f64; 2]], shared: [f64; 2], out: &mut [f64]) {
+        let Some(&last) = own.first() else { return };
+        let (mut last, mut sampler) = (last, S::new(last, shared));
+        for (group, (own, out)) in own.chunks(SIDE_BY_SIDE).zip(out.chunks_mut(SIDE_BY_SIDE)).enumerate() {
+            let block = first.wrapping_add((group * SIDE_BY_SIDE) as u64);
+            let words = philox_many::<SIDE_BY_SIDE>(key, block);
+            for (i, (&own, out)) in own.iter().zip(out).enumerate() {
+                if own.map(f64::to_bits) != last.map(f64::to_bits) {
+                    (last, sampler) = (own, S::new(own, shared));
+                }
+                let words = [words[0][i], words[1][i], words[2][i], words[3][i]];
+                *out = sampler.draw(&mut Draws::new(key, block.wrapping_add(i as u64), words));
+            }
+        }
+    }
+}
+
+/// Writes numbers as elements of a dtype. A count that there is not, NaN, is -1.
+///
+/// # Safety
+/// There is room for as many elements.
+unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
+    /// # Safety
+    /// As above.
+    unsafe fn each<T>(made: &[f64], to: *mut u8, of: impl Fn(f64) -> T) {
+        for (i, &x) in made.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { to.cast::<T>().add(i).write(of(x)) };
+        }
+    }
+    // SAFETY: the caller's promise; the types are those of the dtypes.
+    unsafe {
+        match dtype {
+            DType::Float16 => each(made, to, f16::of),
+            DType::BFloat16 => each(made, to, bf16::of),
+            DType::Float32 => each(made, to, f32::of),
+            DType::Int64 => each(made, to, |x| if x.is_nan() { -1 } else { x as i64 }),
+            _ => each(made, to, |x| x),
+        }
+    }
+}
+
+/// A parameter of the elements of a shape, in C order.
+struct Parameter<'a> {
+    x: View<'a>,
+    shape: &'a [usize],
+    /// Distances along the axes of the shape, 0 where it is the same.
+    strides: Vec<isize>,
+}
+
+// SAFETY: a view, which is `Sync`, and lists.
+unsafe impl Sync for Parameter<'_> {}
+
+impl<'a> Parameter<'a> {
+    fn new(op: &'static str, x: View<'a>, shape: &'a [usize]) -> Result<Parameter<'a>> {
+        rules::check_broadcast_to(op, x.shape, shape)?;
+        let mut strides = vec![0; shape.len() - x.shape.len()];
+        strides.extend(x.shape.iter().zip(x.strides).map(|(&len, &stride)| if len == 1 { 0 } else { stride }));
+        Ok(Parameter { x, shape, strides })
+    }
+
+    /// Reads those of the elements from `start` on.
+    ///
+    /// # Safety
+    /// There are as many, and the shape has no axis of length 0.
+    unsafe fn read(&self, start: usize, to: &mut [[f64; 2]], which: usize) {
+        // SAFETY: the caller's promise; the types are those of the dtypes.
+        unsafe {
+            match self.x.dtype {
+                DType::Float16 => self.read_as::<f16>(start, to, which),
+                DType::BFloat16 => self.read_as::<bf16>(start, to, which),
+                DType::Float32 => self.read_as::<f32>(start, to, which),
+                _ => self.read_as::<f64>(start, to, which),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As above, and `T` is the dtype.
+    unsafe fn read_as<T: Real>(&self, start: usize, to: &mut [[f64; 2]], which: usize) {
+        let (inner, stride) = match (self.shape.last(), self.strides.last()) {
+            (Some(&len), Some(&stride)) => (len, stride),
+            _ => (1, 0),
+        };
+        let mut done = 0;
+        // a row of the last axis after the other, the first from within
+        while done < to.len() {
+            let place = start + done;
+            let within = place % inner;
+            let mut rest = place / inner;
+            let mut at = within as isize * stride;
+            let outer = self.shape.iter().zip(&self.strides).rev().skip(1);
+            for (&len, &stride) in outer {
+                at += (rest % len) as isize * stride;
+                rest /= len;
+            }
+            let count = (inner - within).min(to.len() - done);
+            for (k, values) in to[done..done + count].iter_mut().enumerate() {
+                // SAFETY: the offset of an index of the shape, to which the view broadcasts.
+                values[which] = unsafe { *self.x.at(at + k as isize * stride).cast::<T>() }.to_f64();
+            }
+            done += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, numpyish::simd::with_each};
+    use ndarray::{ArrayD, IxDyn, ShapeBuilder, arr1};
+
+    /// A distribution, its parameters, its mean and deviation, and bins with their probabilities, by SciPy.
+    struct Known {
+        name: &'static str,
+        distribution: Distribution,
+        own: [f64; 2],
+        shared: [f64; 2],
+        mean: f64,
+        std: f64,
+        edges: Vec<f64>,
+        probabilities: Vec<f64>,
+    }
+
+    fn known() -> Vec<Known> {
+        let text = include_str!("../../random/testdata/distributions.txt");
+        let line = |line: &'static str| {
+            let mut parts = line.split(" | ");
+            let name = parts.next().unwrap();
+            let mut numbers = parts.map(|part| part.split(' ').map(|x| x.parse().unwrap()).collect::<Vec<f64>>());
+            let mut next = || numbers.next().unwrap();
+            let (own, shared, moments) = (next(), next(), next());
+            let distribution = match name {
+                "exponential" => Distribution::Exponential,
+                "gamma" => Distribution::Gamma,
+                "beta" => Distribution::Beta,
+                "poisson" => Distribution::Poisson,
+                "binomial" => Distribution::Binomial,
+                "truncated_normal" => Distribution::TruncatedNormal,
+                other => panic!("{other}"),
+            };
+            Known {
+                name: line.split(" | ").next().unwrap(),
+                distribution,
+                own: [own[0], own[1]],
+                shared: [shared[0], shared[1]],
+                mean: moments[0],
+                std: moments[1],
+                edges: next(),
+                probabilities: next(),
+            }
+        };
+        text.lines().map(line).collect()
+    }
+
+    fn numbers(known: &Known, n: usize) -> Vec<f64> {
+        let own = known.own.each_ref().map(View::scalar);
+        let Known { distribution, shared, .. } = *known;
+        let of = |dtype| sampled(&Numpyish::seeded(42), "random", distribution, dtype, &[n], &own, shared);
+        if matches!(distribution, Distribution::Poisson | Distribution::Binomial) {
+            let counts: NdArray<i64> = typed(of(DType::Int64)).unwrap();
+            return counts.iter().map(|&k| k as f64).collect();
+        }
+        let reals: NdArray<f64> = typed(of(DType::Float64)).unwrap();
+        reals.iter().copied().collect()
+    }
+
+    #[test]
+    fn numbers_have_their_distributions() {
+        const N: usize = 100_000;
+        let all = known();
+        assert!(all.len() > 40);
+        for known in all {
+            let what = format!("{} {:?} {:?}", known.name, known.own, known.shared);
+            let x = numbers(&known, N);
+            let mut counts = vec![0.0; known.probabilities.len()];
+            for x in &x {
+                assert!(x.is_finite(), "{what}");
+                counts[known.edges.partition_point(|edge| edge < x)] += 1.0;
+            }
+            let far = |(&count, &p): (&f64, &f64)| (count - p * N as f64) * (count - p * N as f64) / (p * N as f64);
+            let chi: f64 = counts.iter().zip(&known.probabilities).map(far).sum();
+            let degrees = (known.probabilities.len() - 1) as f64;
+            assert!(chi < degrees + 6.0 * (2.0 * degrees).sqrt() + 6.0, "{what}: {chi} of {degrees}");
+            let mean = x.iter().map(|x| (x - known.mean) / N as f64).sum::<f64>();
+            assert!(mean.abs() < 5.0 * known.std / (N as f64).sqrt(), "{what}: mean off by {mean}");
+            let square = x.iter().map(|x| (x - known.mean) * (x - known.mean) / N as f64).sum::<f64>().sqrt();
+            // the fourth moment of those of a small shape is large
+            let is_heavy = matches!(known.distribution, Distribution::Gamma | Distribution::Beta) && known.own[0] < 1.0;
+            let heavy = if is_heavy { 0.1 } else { 0.02 };
+            assert!((square / known.std - 1.0).abs() < heavy, "{what}: deviation {square}");
+        }
+    }
+
+    #[test]
+    fn bounds_hold_in_the_far_tail() {
+        let b = Numpyish::seeded(1);
+        for (lower, upper) in
+            [(1e8, 2e8), (40.0, f64::INFINITY), (1e300, f64::INFINITY), (3.0, 3.0), (5.0, 5.0 + 1e-14)]
+        {
+            let of = |lower, upper| {
+                let (lower, upper) = (Operand::Scalar(lower), Operand::Scalar(upper));
+                random_truncated_normal::<f64>(&b, &[1000], lower, upper, 0.0, 1.0).unwrap()
+            };
+            for x in of(lower, upper) {
+                assert!(x >= lower && x <= upper && x <= lower + 1.0 && x.is_finite(), "{x} from {lower}");
+            }
+            assert!(of(-upper, -lower).iter().all(|&x| x <= -lower && x >= -upper && x.is_finite()));
+        }
+    }
+
+    /// A number is that of its place, whatever is made beside it, and by any instruction set.
+    #[test]
+    fn an_element_depends_on_its_place_alone() {
+        for known in known() {
+            let whole = numbers(&known, 5003);
+            assert_eq!(numbers(&known, 17), whole[..17], "{}", known.name);
+            with_each(|_| assert_eq!(numbers(&known, 5003), whole, "{}", known.name));
+        }
+    }
+
+    #[test]
+    fn parameters_broadcast() {
+        let b = || Numpyish::seeded(3);
+        let array =
+            |shape: &[usize], values: Vec<f64>| ArrayD::from_shape_vec(IxDyn(shape), values).unwrap().into_shared();
+        let rates: Vec<f64> = (0..7).map(|i| f64::from(i * i * 5)).collect();
+        let row: NdArray<i64> =
+            random_poisson(&b(), &[600, 7], Operand::Array(std::borrow::Cow::Owned(array(&[7], rates.clone()))))
+                .unwrap();
+        for (j, &rate) in rates.iter().enumerate() {
+            let same: NdArray<i64> = random_poisson(&b(), &[600, 7], Operand::Scalar(rate)).unwrap();
+            for i in 0..600 {
+                assert_eq!(row[[i, j]], same[[i, j]], "{i} {j}");
+            }
+        }
+        let column = array(&[7, 1], rates.clone());
+        let turned = ArrayD::from_shape_fn(IxDyn(&[7, 600]).f(), |i| rates[i[0]]).into_shared();
+        let of = |x: &NdArray<f64>| random_gamma::<f64>(&b(), &[7, 600], Operand::array(x), 2.0).unwrap();
+        assert_eq!(of(&column), of(&turned));
+        assert!(of(&column).iter().take(600).all(|&x| x == 0.0), "a shape of 0");
+        let wrong = random_gamma::<f64>(&b(), &[7, 600], Operand::array(&array(&[600, 1], vec![1.0; 600])), 2.0);
+        assert!(matches!(wrong, Err(Error::Shapes { op: "random_gamma", .. })));
+        let none = random_gamma::<f64>(&b(), &[0, 7], Operand::array(&array(&[7], rates)), 2.0).unwrap();
+        assert_eq!(none.shape(), [0, 7]);
+    }
+
+    #[test]
+    fn parameters_out_of_range() {
+        let b = Numpyish::seeded(3);
+        let bad = arr1(&[-1.0, f64::NAN, f64::INFINITY, 2.0]).into_dyn().into_shared();
+        let x = || Operand::array(&bad);
+        assert_eq!(random_poisson(&b, &[4], x()).unwrap().as_slice().unwrap()[..3], [-1; 3]);
+        assert_eq!(random_binomial(&b, &[4], 9, x()).unwrap().as_slice().unwrap(), [-1; 4]);
+        assert!(random_gamma::<f64>(&b, &[4], x(), 1.0).unwrap().iter().take(3).all(|x| x.is_nan()));
+        assert!(random_beta::<f64>(&b, &[4], x(), Operand::Scalar(1.0)).unwrap().iter().take(3).all(|x| x.is_nan()));
+        let cut = random_truncated_normal::<f64>(&b, &[4], x(), Operand::Scalar(1.0), 0.0, 1.0).unwrap();
+        assert_eq!(cut.iter().map(|x| x.is_nan()).collect::<Vec<_>>(), [false, true, true, true]);
+        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+            let x = || Operand::Scalar(wrong);
+            assert!(matches!(random_poisson::<f64>(&b, &[4], x()), Err(Error::Argument { op: "random_poisson", .. })));
+            assert!(random_binomial::<f64>(&b, &[4], 9, x()).is_err());
+            assert!(random_gamma::<f64>(&b, &[4], x(), 1.0).is_err());
+            assert!(random_gamma::<f64>(&b, &[4], Operand::Scalar(1.0), wrong).is_err());
+            assert!(random_beta::<f64>(&b, &[4], Operand::Scalar(1.0), x()).is_err());
+            assert!(random_exponential::<f64>(&b, &[4], wrong).is_err());
+        }
+        assert!(random_binomial::<f64>(&b, &[4], -1, Operand::Scalar(0.5)).is_err());
+        assert!(random_binomial::<f64>(&b, &[4], i64::MAX, Operand::Scalar(0.5)).is_err());
+        let cut = |lower, upper, std| {
+            random_truncated_normal::<f64>(&b, &[4], Operand::Scalar(lower), Operand::Scalar(upper), 0.0, std)
+        };
+        assert!(cut(1.0, 0.0, 1.0).is_err() && cut(0.0, 1.0, 0.0).is_err() && cut(f64::NAN, 1.0, 1.0).is_err());
+        assert!(matches!(random_exponential::<f64>(&b, &[usize::MAX, 2], 1.0), Err(Error::Memory { .. })));
+    }
+}

@@ -1,0 +1,586 @@
+//! Distributions whose numbers take a varying number of draws, one element at a time, in `f64`.
+//!
+//! The text is that of `cuda/kernels/samplers.cuh`, operation by operation, with the same roundings: both give the same bits. It
+//! uses IEEE arithmetic, square roots, and the exponentials and logarithms of [`float64`], which are such arithmetic themselves.
+
+use super::{philox_further, unit_f64};
+use crate::scalar::float64::{exp, expm1, log, log1p};
+use std::f64::consts::TAU;
+
+/// The draws of one element.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    key: u64,
+    block: u64,
+    /// How many blocks have been made.
+    made: u32,
+    words: [u32; 4],
+    /// How many of the words are used up.
+    used: usize,
+}
+
+impl Draws {
+    /// Those of an element, whose first block is given.
+    #[inline(always)]
+    pub fn new(key: u64, block: u64, first: [u32; 4]) -> Draws {
+        Draws { key, block, made: 1, words: first, used: 0 }
+    }
+
+    /// Uniform in [0, 1), of 53 bits.
+    #[inline(always)]
+    pub fn unit(&mut self) -> f64 {
+        if self.used == 4 {
+            self.words = philox_further(self.key, self.block, self.made);
+            self.made = self.made.wrapping_add(1);
+            self.used = 0;
+        }
+        let unit = unit_f64(self.words[self.used], self.words[self.used + 1]);
+        self.used += 2;
+        unit
+    }
+
+    /// Uniform in (0, 1].
+    #[inline(always)]
+    pub fn positive(&mut self) -> f64 {
+        1.0 - self.unit()
+    }
+
+    /// Two normally distributed numbers, by Marsaglia's polar method.
+    #[inline(always)]
+    pub fn normals(&mut self) -> [f64; 2] {
+        loop {
+            let x = 2.0 * self.unit() - 1.0;
+            let y = 2.0 * self.unit() - 1.0;
+            let square = x * x + y * y;
+            if square < 1.0 && square > 0.0 {
+                let scale = (-2.0 * log(square) / square).sqrt();
+                return [x * scale, y * scale];
+            }
+        }
+    }
+}
+
+/// A distribution with its parameters, made ready for many draws.
+pub trait Sampler: Copy {
+    /// With the parameters that an element has of its own, and those that all have.
+    fn new(own: [f64; 2], shared: [f64; 2]) -> Self;
+
+    /// One number; NaN where a parameter is out of range.
+    fn draw(&self, draws: &mut Draws) -> f64;
+}
+
+/// The distributions, for loops that are chosen at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// [`Exponential`]
+    Exponential,
+    /// [`Gamma`]
+    Gamma,
+    /// [`Beta`]
+    Beta,
+    /// [`Poisson`]
+    Poisson,
+    /// [`Binomial`]
+    Binomial,
+    /// [`TruncatedNormal`]
+    TruncatedNormal,
+}
+
+/// Exponentially distributed with the mean `shared[0]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Exponential {
+    scale: f64,
+}
+
+impl Sampler for Exponential {
+    #[inline(always)]
+    fn new(_: [f64; 2], shared: [f64; 2]) -> Exponential {
+        Exponential { scale: shared[0] }
+    }
+
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        // 0 of 1, and not -0
+        (0.0 - log(draws.positive())) * self.scale
+    }
+}
+
+/// Whether gamma distributions have this shape.
+pub fn is_shape(alpha: f64) -> bool {
+    (0.0..f64::INFINITY).contains(&alpha)
+}
+
+/// The method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000), for one more than the shape
+/// where that is less than 1: such a number times `u^(1 / shape)` has the smaller shape.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    alpha: f64,
+    d: f64,
+    c: f64,
+}
+
+impl Shape {
+    #[inline(always)]
+    fn new(alpha: f64) -> Shape {
+        let d = (if alpha < 1.0 { alpha + 1.0 } else { alpha }) - 1.0 / 3.0;
+        Shape { alpha, d, c: 1.0 / (9.0 * d).sqrt() }
+    }
+
+    /// A number of the larger shape.
+    #[inline(always)]
+    fn large(&self, draws: &mut Draws) -> f64 {
+        loop {
+            for x in draws.normals() {
+                let t = self.c * x;
+                if t <= -1.0 {
+                    continue;
+                }
+                let v = (1.0 + t) * (1.0 + t) * (1.0 + t);
+                let u = draws.positive();
+                let square = x * x;
+                if u < 1.0 - 0.0331 * (square * square) || log(u) < self.bound(t, square, v) {
+                    return self.d * v;
+                }
+            }
+        }
+    }
+
+    /// `x^2 / 2 + d (1 - v + log v)`, which is `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`: its series where that cancels.
+    #[inline(always)]
+    fn bound(&self, t: f64, square: f64, v: f64) -> f64 {
+        if t.abs() >= 0.0625 {
+            return 0.5 * square + self.d * (1.0 - v + log(v));
+        }
+        let mut sum = -1.0 / 12.0;
+        for term in [1.0 / 11.0, -1.0 / 10.0, 1.0 / 9.0, -1.0 / 8.0, 1.0 / 7.0, -1.0 / 6.0, 1.0 / 5.0, -1.0 / 4.0] {
+            sum = sum * t + term;
+        }
+        3.0 * self.d * (t * t) * (t * t) * sum
+    }
+
+    /// The logarithm of what a number of the larger shape is multiplied by.
+    #[inline(always)]
+    fn boost(&self, draws: &mut Draws) -> f64 {
+        if self.alpha < 1.0 { log(draws.positive()) / self.alpha } else { 0.0 }
+    }
+}
+
+/// Gamma distributed with the shape `own[0]` and the scale `shared[0]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Gamma {
+    shape: Shape,
+    scale: f64,
+}
+
+impl Sampler for Gamma {
+    #[inline(always)]
+    fn new(own: [f64; 2], shared: [f64; 2]) -> Gamma {
+        Gamma { shape: Shape::new(own[0]), scale: shared[0] }
+    }
+
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        if !is_shape(self.shape.alpha) {
+            return f64::NAN;
+        }
+        if self.shape.alpha == 0.0 {
+            return 0.0;
+        }
+        let large = self.shape.large(draws);
+        let boost = self.shape.boost(draws);
+        let x = if boost == 0.0 { large } else { large * exp(boost) };
+        x * self.scale
+    }
+}
+
+/// The least parameter of a beta distribution: below it, logarithms of its numbers overflow.
+pub const LEAST_BETA: f64 = 1e-300;
+
+/// Whether beta distributions have this parameter.
+pub fn is_beta(parameter: f64) -> bool {
+    (LEAST_BETA..f64::INFINITY).contains(&parameter)
+}
+
+/// Beta distributed with the parameters `own`: the share of the first of two gamma distributed numbers. Both are divided by
+/// the larger of their factors `u^(1 / shape)`, so that tiny shapes give no 0 / 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Beta {
+    shapes: [Shape; 2],
+}
+
+impl Sampler for Beta {
+    #[inline(always)]
+    fn new(own: [f64; 2], _: [f64; 2]) -> Beta {
+        Beta { shapes: own.map(Shape::new) }
+    }
+
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        if !is_beta(self.shapes[0].alpha) || !is_beta(self.shapes[1].alpha) {
+            return f64::NAN;
+        }
+        let (x, x_boost) = (self.shapes[0].large(draws), self.shapes[0].boost(draws));
+        let (y, y_boost) = (self.shapes[1].large(draws), self.shapes[1].boost(draws));
+        let larger = if x_boost > y_boost { x_boost } else { y_boost };
+        1.0 / (1.0 + (y * exp(y_boost - larger)) / (x * exp(x_boost - larger)))
+    }
+}
+
+/// `log(k!)` less Stirling's formula for it: for k below 16. That of 0 is not used.
+const STIRLING: [f64; 16] = [
+    0.0,
+    0.08106146679532726,
+    0.0413406959554093,
+    0.02767792568499834,
+    0.020790672103765093,
+    0.016644691189821193,
+    0.013876128823070748,
+    0.01189670994589177,
+    0.010411265261972096,
+    0.009255462182712733,
+    0.00833056343336287,
+    0.007573675487951841,
+    0.00694284010720953,
+    0.006408994188004207,
+    0.0059513701127588475,
+    0.005554733551962801,
+];
+
+/// The same for any whole `k` from 1 on.
+#[inline(always)]
+fn stirling(k: f64) -> f64 {
+    if k < 16.0 {
+        return STIRLING[k as usize];
+    }
+    let square = k * k;
+    (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0) / square) / square) / square) / k
+}
+
+/// `x log(x / mean) + mean - x` without cancellation (Loader, "Fast and accurate computation of binomial probabilities",
+/// 2000).
+#[inline(always)]
+fn deviance(x: f64, mean: f64) -> f64 {
+    let difference = x - mean;
+    if difference.abs() >= 0.1 * (x + mean) {
+        return x * log(x / mean) - difference;
+    }
+    let v = difference / (x + mean);
+    let square = v * v;
+    let mut sum = 1.0 / 19.0;
+    for term in [1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0] {
+        sum = sum * square + term;
+    }
+    difference * v + 2.0 * x * v * square * sum
+}
+
+/// From this mean on counts are made by rejection, below it by a search from 0 on.
+const SEARCHED: f64 = 10.0;
+
+/// log(2 pi) / 2
+const HALF_LOG_TAU: f64 = 0.9189385332046728;
+
+/// Where a search ends at the latest: no draw of 53 bits tells what is beyond.
+const LEAST_PROBABILITY: f64 = 1e-17;
+
+/// The largest mean of Poisson distributions, NumPy's: their numbers fit `i64`.
+pub const LARGEST_RATE: f64 = 9.223372006484771e18;
+
+/// Whether Poisson distributions have this mean.
+pub fn is_rate(rate: f64) -> bool {
+    (0.0..=LARGEST_RATE).contains(&rate)
+}
+
+/// Poisson distributed with the mean `own[0]`: Hörmann's method PTRS ("The transformed rejection method for generating Poisson
+/// random variables", 1993).
+#[derive(Clone, Copy, Debug)]
+pub struct Poisson {
+    rate: f64,
+    /// The probability of 0, where it is searched from there.
+    none: f64,
+    a: f64,
+    b: f64,
+    squeeze: f64,
+    inverse_alpha: f64,
+}
+
+impl Sampler for Poisson {
+    #[inline(always)]
+    fn new(own: [f64; 2], _: [f64; 2]) -> Poisson {
+        let rate = own[0];
+        if !is_rate(rate) || rate < SEARCHED {
+            return Poisson { rate, none: exp(-rate), a: 0.0, b: 0.0, squeeze: 0.0, inverse_alpha: 0.0 };
+        }
+        let b = 0.931 + 2.53 * rate.sqrt();
+        Poisson {
+            rate,
+            none: 0.0,
+            a: -0.059 + 0.02483 * b,
+            b,
+            squeeze: 0.9277 - 3.6224 / (b - 2.0),
+            inverse_alpha: 1.1239 + 1.1328 / (b - 3.4),
+        }
+    }
+
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        let rate = self.rate;
+        if !is_rate(rate) {
+            return f64::NAN;
+        }
+        if rate < SEARCHED {
+            let (mut u, mut k, mut probability) = (draws.unit(), 0.0, self.none);
+            while u >= probability && (probability >= LEAST_PROBABILITY || k < rate) {
+                u -= probability;
+                k += 1.0;
+                probability *= rate / k;
+            }
+            return k;
+        }
+        loop {
+            let u = draws.unit() - 0.5;
+            let v = draws.unit();
+            let from_end = 0.5 - u.abs();
+            let k = ((2.0 * self.a / from_end + self.b) * u + rate + 0.43).floor();
+            if from_end >= 0.07 && v <= self.squeeze {
+                return k;
+            }
+            if k < 0.0 || (from_end < 0.013 && v > from_end) {
+                continue;
+            }
+            let density = if k < 1.0 { -rate } else { -stirling(k) - deviance(k, rate) - 0.5 * log(TAU * k) };
+            if log(v * self.inverse_alpha / (self.a / (from_end * from_end) + self.b)) <= density {
+                return k;
+            }
+        }
+    }
+}
+
+/// The largest number of trials: above it, not every count is a number of `f64`.
+pub const MOST_TRIALS: i64 = 1 << 53;
+
+/// Whether this is a probability.
+pub fn is_probability(p: f64) -> bool {
+    (0.0..=1.0).contains(&p)
+}
+
+/// Binomially distributed with `shared[0]` trials, a whole number up to [`MOST_TRIALS`], that succeed with the probability `own[0]`: Hörmann's method BTRS
+/// ("The generation of binomial random variates", 1993).
+#[derive(Clone, Copy, Debug)]
+pub struct Binomial {
+    n: f64,
+    given: f64,
+    /// The smaller of both probabilities.
+    p: f64,
+    odds: f64,
+    mean: f64,
+    /// The probability of 0, where it is searched from there.
+    none: f64,
+    a: f64,
+    b: f64,
+    squeeze: f64,
+    alpha: f64,
+    /// The logarithm of the probability of the most probable count, by [`Binomial::density`].
+    top: f64,
+}
+
+impl Sampler for Binomial {
+    #[inline(always)]
+    fn new(own: [f64; 2], shared: [f64; 2]) -> Binomial {
+        let (n, given) = (shared[0], own[0]);
+        let p = if given > 0.5 { 1.0 - given } else { given };
+        let q = 1.0 - p;
+        let mean = n * p;
+        let (odds, none) = (p / q, exp(n * log1p(-p)));
+        if !is_probability(given) || mean < SEARCHED {
+            return Binomial { n, given, p, odds, mean, none, a: 0.0, b: 0.0, squeeze: 0.0, alpha: 0.0, top: 0.0 };
+        }
+        let deviation = (mean * q).sqrt();
+        let b = 1.15 + 2.53 * deviation;
+        let made = Binomial {
+            n,
+            given,
+            p,
+            odds,
+            mean,
+            none,
+            a: -0.0873 + 0.0248 * b + 0.01 * p,
+            b,
+            squeeze: 0.92 - 4.2 / b,
+            alpha: (2.83 + 5.1 / b) * deviation,
+            top: 0.0,
+        };
+        Binomial { top: made.density(((n + 1.0) * p).floor()), ..made }
+    }
+
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        if !is_probability(self.given) {
+            return f64::NAN;
+        }
+        let k = if self.mean < SEARCHED { self.searched(draws) } else { self.rejected(draws) };
+        if self.given > 0.5 { self.n - k } else { k }
+    }
+}
+
+impl Binomial {
+    #[inline(always)]
+    fn searched(&self, draws: &mut Draws) -> f64 {
+        let (mut u, mut k, mut probability) = (draws.unit(), 0.0, self.none);
+        while k < self.n && u >= probability && (probability >= LEAST_PROBABILITY || k < self.mean) {
+            u -= probability;
+            k += 1.0;
+            probability *= (self.n - k + 1.0) / k * self.odds;
+        }
+        k
+    }
+
+    #[inline(always)]
+    fn rejected(&self, draws: &mut Draws) -> f64 {
+        loop {
+            let u = draws.unit() - 0.5;
+            let v = draws.unit();
+            let from_end = 0.5 - u.abs();
+            let k = ((2.0 * self.a / from_end + self.b) * u + self.mean + 0.5).floor();
+            // also where there is no k: from the end itself
+            if !(k >= 0.0 && k <= self.n) {
+                continue;
+            }
+            if from_end >= 0.07 && v <= self.squeeze {
+                return k;
+            }
+            let ratio = self.alpha * v / (self.a / (from_end * from_end) + self.b);
+            if log(ratio) <= self.density(k) - self.top {
+                return k;
+            }
+        }
+    }
+
+    /// The logarithm of the probability of `k`, but for what does not depend on it.
+    #[inline(always)]
+    fn density(&self, k: f64) -> f64 {
+        let n = self.n;
+        let rest = n - k;
+        if k < 1.0 || rest < 1.0 {
+            let all = if k < 1.0 { n * log1p(-self.p) } else { n * log(self.p) };
+            return all - stirling(n) - 0.5 * log(n) + HALF_LOG_TAU;
+        }
+        let q = 1.0 - self.p;
+        -stirling(k) - stirling(rest) - deviance(k, self.mean) - deviance(rest, n * q) - 0.5 * log(k) - 0.5 * log(rest)
+    }
+}
+
+/// Whether normal distributions can be cut off at these bounds.
+pub fn are_bounds(lower: f64, upper: f64) -> bool {
+    lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY
+}
+
+/// In the tail the distance from the bound is exponentially distributed at first (Robert, "Simulation of truncated normal
+/// variables", 1995), cut off at the other bound, so that a narrow range is no reason to draw again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Method {
+    Invalid,
+    Fixed,
+    /// `lower` is above the mean.
+    Above,
+    /// `upper` is below the mean.
+    Below,
+    /// Uniform numbers of a range around the mean, some of which are dropped.
+    Uniform,
+    /// Normal numbers, those outside of the range dropped.
+    Normal,
+}
+
+/// Normally distributed with mean and deviation `shared`, between the bounds `own`.
+#[derive(Clone, Copy, Debug)]
+pub struct TruncatedNormal {
+    method: Method,
+    lower: f64,
+    upper: f64,
+    mean: f64,
+    std: f64,
+    /// The rate of the exponential distribution, and the least of it less the bound.
+    rate: f64,
+    shift: f64,
+    /// `exp(-rate * length) - 1`
+    cut: f64,
+}
+
+impl Sampler for TruncatedNormal {
+    #[inline(always)]
+    fn new(own: [f64; 2], shared: [f64; 2]) -> TruncatedNormal {
+        let ([lower, upper], [mean, std]) = (own, shared);
+        let from = (lower - mean) / std;
+        let to = (upper - mean) / std;
+        let length = (upper - lower) / std;
+        let method = if !are_bounds(lower, upper) {
+            Method::Invalid
+        } else if lower == upper {
+            Method::Fixed
+        } else if from >= 0.0 {
+            Method::Above
+        } else if to <= 0.0 {
+            Method::Below
+        } else if length < 2.5 {
+            Method::Uniform
+        } else {
+            Method::Normal
+        };
+        let nearest = if method == Method::Below { -to } else { from };
+        let root = nearest + (nearest * nearest + 4.0).sqrt();
+        let rate = 0.5 * root;
+        // a length that is rounded to 0 would make NaN of an infinite rate
+        let length = if length < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { length };
+        TruncatedNormal { method, lower, upper, mean, std, rate, shift: -2.0 / root, cut: expm1(-rate * length) }
+    }
+
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        let x = match self.method {
+            Method::Invalid => f64::NAN,
+            Method::Fixed => self.lower,
+            Method::Above => self.lower + self.std * self.beyond(draws),
+            Method::Below => self.upper - self.std * self.beyond(draws),
+            Method::Uniform => self.around(draws),
+            Method::Normal => self.normal(draws),
+        };
+        let x = if x > self.upper { self.upper } else { x };
+        if x < self.lower { self.lower } else { x }
+    }
+}
+
+impl TruncatedNormal {
+    /// How many deviations a number is from the bound that is nearest to the mean.
+    #[inline(always)]
+    fn beyond(&self, draws: &mut Draws) -> f64 {
+        loop {
+            let t = -log1p(draws.unit() * self.cut) / self.rate;
+            let from_top = t + self.shift;
+            if -2.0 * log(draws.positive()) >= from_top * from_top {
+                return t;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn around(&self, draws: &mut Draws) -> f64 {
+        loop {
+            let x = self.lower + (self.upper - self.lower) * draws.unit();
+            let z = (x - self.mean) / self.std;
+            if -2.0 * log(draws.positive()) >= z * z {
+                return x;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn normal(&self, draws: &mut Draws) -> f64 {
+        loop {
+            for z in draws.normals() {
+                let x = self.mean + self.std * z;
+                if x >= self.lower && x <= self.upper {
+                    return x;
+                }
+            }
+        }
+    }
+}
