@@ -3,34 +3,11 @@
 //!
 //! The number of threads is that of RAYON_NUM_THREADS and OMP_NUM_THREADS.
 
+mod measure;
+
 use backends::{expr, prelude::*};
+use measure::measure;
 use ndarray::{ArrayD, Zip, azip};
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
-
-/// Seconds for which one formula is measured, and how many times at least.
-const TIME: Duration = Duration::from_millis(300);
-const ROUNDS: usize = 8;
-
-/// Says the least time of a call, by the clock. Short calls are timed many at once.
-fn measure<R>(peer: &str, formula: &str, n: usize, mut call: impl FnMut() -> R) {
-    let begin = Instant::now();
-    black_box(call());
-    let many = (50_000 / begin.elapsed().as_nanos().max(1)).clamp(1, 1000) as u32;
-    let (mut least, mut rounds) = (Duration::MAX, 0);
-    let begin = Instant::now();
-    while rounds < ROUNDS || begin.elapsed() < TIME {
-        let start = Instant::now();
-        for _ in 0..many {
-            black_box(call());
-        }
-        least = least.min(start.elapsed() / many);
-        rounds += 1;
-    }
-    println!("{peer}\t{formula}\t{n}\t{}", least.as_nanos());
-}
 
 /// Op by op, and as formulas, on a backend.
 fn on<B: Backend>(b: &B, name: &str, n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) -> Result<()> {

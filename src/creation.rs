@@ -1,8 +1,8 @@
 //! Ops of the group `creation` that are written once over any backend.
 
 use crate::{
-    Backend, DiagonalOptions, Element, Error, Integer, MeshIndexing, MeshgridOptions, Result, Slice, TrilOptions,
-    TriuOptions, lazy, runtime::rules,
+    Backend, DiagonalOptions, Element, Error, Integer, LinspaceOptions, MeshIndexing, MeshgridOptions, Real, Result,
+    Slice, TrilOptions, TriuOptions, lazy, runtime::rules,
 };
 
 /// A matrix with this diagonal, or the diagonal of a matrix.
@@ -86,4 +86,38 @@ pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize)
     let places = b.expand_dims(indices, -1)?;
     let all = b.arange(0, n as i64, 1)?;
     lazy(&places).equal(&all).r#where(lazy(T::from_i64(1)), lazy(T::from_i64(0))).eval(b)
+}
+
+/// Powers of a base, whose exponents are evenly spaced; in float64, since those of narrower dtypes would lose digits.
+pub fn logspace<B: Backend, T: Real>(
+    b: &B,
+    start: T,
+    stop: T,
+    num: usize,
+    endpoint: bool,
+    base: f64,
+) -> Result<B::Array<T>> {
+    let exponents = b.linspace_with(start.to_f64(), stop.to_f64(), num, LinspaceOptions::new().endpoint(endpoint))?;
+    expr!(b, astype::<T>(pow(base, exponents)))
+}
+
+/// Values of which each is the same multiple of the one before.
+pub fn geomspace<B: Backend, T: Real>(b: &B, start: T, stop: T, num: usize, endpoint: bool) -> Result<B::Array<T>> {
+    let (first, last) = (start.to_f64(), stop.to_f64());
+    // NaN has no sign that differs
+    if first == 0.0 || last == 0.0 || first.signum() * last < 0.0 {
+        let why = format!("there is no sequence of multiples from {first} to {last}");
+        return Err(Error::argument("geomspace", why));
+    }
+    let options = LinspaceOptions::new().endpoint(endpoint);
+    let exponents = b.linspace_with(first.abs().ln(), last.abs().ln(), num, options)?;
+    let sign = first.signum();
+    let mut values = expr!(b, astype::<T>(sign * exp(exponents)))?;
+    if num > 0 {
+        b.set(&mut values, [Slice::from(0)], start)?;
+    }
+    if num > 1 && endpoint {
+        b.set(&mut values, [Slice::from(-1)], stop)?;
+    }
+    Ok(values)
 }

@@ -49,8 +49,8 @@ pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> R
     expr!(b, astype::<T>(round(astype::<f64>(x) / power) * power))
 }
 
-/// NaN and infinities replaced by numbers.
-pub fn nan_to_num<B: Backend, T: Real>(
+/// NaN and infinities replaced by numbers, in both parts of complex numbers.
+pub fn nan_to_num<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
     nan: f64,
@@ -58,9 +58,21 @@ pub fn nan_to_num<B: Backend, T: Real>(
     neginf: Option<f64>,
 ) -> Result<B::Array<T>> {
     let limits = finfo(T::DTYPE).map_err(|e| e.within("nan_to_num"))?;
-    let [nan, high, low] = [nan, posinf.unwrap_or(limits.max), neginf.unwrap_or(limits.min)].map(T::of);
-    let infinite = lazy(x).greater(0.0).r#where(lazy(high), lazy(low));
-    lazy(x).isnan().r#where(lazy(nan), lazy(x).isinf().r#where(infinite, x)).eval(b)
+    let [nan, high, low] = [nan, posinf.unwrap_or(limits.max), neginf.unwrap_or(limits.min)].map(T::Real::of);
+    if T::DTYPE == T::Real::DTYPE {
+        return expr!(b,
+            let y = real(x);
+            astype::<T>(where(isnan(y), nan, where(isinf(y), where(y > 0.0, high, low), y)))
+        );
+    }
+    expr!(b,
+        let re = real(x);
+        let im = imag(x);
+        astype::<T>(complex(
+            where(isnan(re), nan, where(isinf(re), where(re > 0.0, high, low), re)),
+            where(isnan(im), nan, where(isinf(im), where(im > 0.0, high, low), im))
+        ))
+    )
 }
 
 /// The fraction and the whole number.

@@ -1,7 +1,8 @@
 //! Ops of the group `manipulation` that are written once over any backend.
 
 use crate::{
-    Axes, Backend, Element, Error, Number, PadOptions, Result, SearchsortedOptions, Side, Slice, runtime::rules,
+    Axes, Backend, Element, Error, Number, PadMode, PadOptions, Result, SearchsortedOptions, Side, Slice,
+    runtime::rules,
 };
 use std::ops::Range;
 
@@ -186,4 +187,48 @@ pub(crate) fn part<B: Backend, T: Element>(
     let mut slices = vec![Slice::ALL; axis];
     slices.push(Slice { start: Some(range.start), stop: Some(range.end), ..Slice::ALL });
     b.getitem(x, slices)
+}
+
+/// A border whose sides have values of their own.
+pub fn pad_values<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    widths: &[usize],
+    values: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    const OP: &str = "pad_values";
+    let shape = b.shape(x).to_vec();
+    let (widths, _) = rules::padded(OP, &shape, widths, PadMode::Constant, size_of::<T>())?;
+    let values = b.broadcast_to(values, [shape.len(), 2]).map_err(|e| e.within(OP))?;
+    let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|width| (width[0], width[1])).collect();
+    if pairs.is_empty() {
+        return Ok(x.clone());
+    }
+    let mut padded = b.pad(x, pairs.as_slice())?;
+    // where the elements are along the axes behind that of a border: its corners with these are theirs
+    let mut within: Vec<Slice> =
+        pairs.iter().zip(&shape).map(|(&(before, _), &len)| Slice::from(before..before + len)).collect();
+    for (axis, &(before, after)) in pairs.iter().enumerate() {
+        let end = before + shape[axis];
+        for (side, border) in [(0, 0..before), (1, end..end + after)] {
+            within[axis] = Slice::from(border);
+            let value = b.getitem(&values, [Slice::from(axis), Slice::from(side)])?;
+            b.set(&mut padded, within.as_slice(), value)?;
+        }
+        within[axis] = Slice::ALL;
+    }
+    Ok(padded)
+}
+
+/// Arrays along a new first axis, which a value makes as long as the longest.
+pub fn pad_stack<B: Backend, T: Element>(b: &B, xs: &[&B::Array<T>], value: Number) -> Result<B::Array<T>> {
+    const OP: &str = "pad_stack";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| b.shape(x)).collect();
+    let mut joined = b.full(rules::pad_stacked(OP, &shapes, size_of::<T>())?, value.element::<T>(OP)?)?;
+    for (k, (x, shape)) in xs.iter().zip(shapes).enumerate() {
+        let place: Vec<Slice> =
+            [Slice::from(k)].into_iter().chain(shape.iter().map(|&len| Slice::from(0..len))).collect();
+        b.set(&mut joined, place, *x)?;
+    }
+    Ok(joined)
 }

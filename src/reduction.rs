@@ -1,6 +1,9 @@
 //! Reductions written once over the ops of any backend.
 
-use crate::{Axes, Backend, Element, Numeric, ProdOptions, QuantileOptions, Real, Result, SumOptions, runtime::rules};
+use crate::{
+    Axes, Backend, Element, MaxOptions, MinOptions, Numeric, Ordered, ProdOptions, QuantileOptions, Real, Result,
+    SumOptions, runtime::rules,
+};
 
 /// Sum of elements that are converted first. Sums of integers have 64 bits, of which the low ones are those of narrower sums.
 pub fn sum_as<B: Backend, U: Numeric, T: Element>(
@@ -43,4 +46,46 @@ pub fn median<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims:
     }
     let half = b.full([1], T::of(0.5))?;
     b.squeeze(&b.quantile_with(x, &half, axis, QuantileOptions::new().keepdims(keepdims))?, 0)
+}
+
+/// The largest element over axes, or `initial` if that is larger.
+pub fn max_initial<B: Backend, T: Ordered>(
+    b: &B,
+    x: &B::Array<T>,
+    initial: T,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<B::Array<T>> {
+    match nothing_over(b, "max_initial", x, &axis, keepdims)? {
+        Some(shape) => b.full(shape, initial),
+        None => b.maximum(b.max_with(x, axis, MaxOptions::new().keepdims(keepdims))?, initial),
+    }
+}
+
+/// The smallest element over axes, or `initial` if that is smaller.
+pub fn min_initial<B: Backend, T: Ordered>(
+    b: &B,
+    x: &B::Array<T>,
+    initial: T,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<B::Array<T>> {
+    match nothing_over(b, "min_initial", x, &axis, keepdims)? {
+        Some(shape) => b.full(shape, initial),
+        None => b.minimum(b.min_with(x, axis, MinOptions::new().keepdims(keepdims))?, initial),
+    }
+}
+
+/// The shape of the result, if one of the axes has no elements.
+fn nothing_over<B: Backend, T: Element>(
+    b: &B,
+    op: &'static str,
+    x: &B::Array<T>,
+    axis: &Axes,
+    keepdims: bool,
+) -> Result<Option<Vec<usize>>> {
+    let shape = b.shape(x);
+    let axes = rules::reduction(op, *axis, shape.len())?;
+    let empty = axes.iter().any(|&axis| shape.get(axis) == Some(&0));
+    Ok(empty.then(|| rules::reduced(shape, &axes, keepdims)))
 }

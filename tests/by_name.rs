@@ -163,6 +163,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         }
         "random_integers" => vec![vec![2].into(), 0.into(), 1.into()],
         "pad" => vec![row(), vec![1, 1].into()],
+        "pad_values" => vec![row(), vec![1, 1].into(), vec![one()].into()],
         "asarray" => vec![vec![one()].into()],
         "tile" => vec![row(), 2.into()],
         "repeat" => vec![row(), 2.into(), 0.into()],

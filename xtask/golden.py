@@ -35,7 +35,7 @@ from golden_random import (  # noqa: E402
     _philox_block, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
 )
 from golden_words import (  # noqa: E402
-    _pad_to, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
+    _pad_to, _pad_stack, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
     _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _topk,
 )
 
@@ -106,6 +106,7 @@ SHAPES = {
     "sq": (3, 3), "tsq": (2, 3, 3), "sqt": (3, 3), "mat5": (5, 2), "pd": (3, 3), "tpd": (2, 4, 4), "tall": (5, 3),
     "rank1": (3, 4), "e0": (0, 0), "img": (7, 8), "vol": (5, 6, 7), "at2": (2, 3, 4), "at3": (3, 5), "field": (1, 5, 6, 2),
     "field3": (2, 3, 4, 2, 1), "spots1": (2, 5, 1), "spots": (2, 4, 2), "spots3": (2, 5, 3), "holes": (6, 9),
+    "pair": (2,), "pair2": (2, 2),
 }  # fmt: skip
 INDICES = {
     "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]],
@@ -501,7 +502,7 @@ WORDS = {"np": np} | {
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
         _window, _sum_as, _prod_as, _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
-        _pad_to, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
+        _pad_to, _pad_stack, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
         _bincount, _cumulative_trapezoid, _unwrap,
         _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _peaks, _center_of_mass, _topleft_pad, _extract_center,
         _norm_scores,

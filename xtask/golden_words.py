@@ -12,6 +12,12 @@ def _pad_to(x, size, axis, value):
     return np.pad(x, widths, constant_values=value)
 
 
+def _pad_stack(xs, value):
+    longest = [max(lengths) for lengths in zip(*(x.shape for x in xs), strict=True)]
+    behind = [[(0, most - n) for most, n in zip(longest, x.shape)] for x in xs]
+    return np.stack([np.pad(x, w, constant_values=value) if w else x for x, w in zip(xs, behind)])
+
+
 def _tile_to(x, size, axis):
     n = x.shape[axis]
     if size != 0 and (n == 0 or size % n):

@@ -4,30 +4,16 @@
 """
 
 import sys
-import time
 
 import numexpr
 import numpy as np
 import torch
+from peers_clock import measure
 
 threads, sizes = int(sys.argv[1]), [int(n) for n in sys.argv[2:]]
 numexpr.set_num_threads(threads)
 torch.set_num_threads(threads)
 MU, S, A = 0.3, 1.5, 1e-9
-
-
-def measure(peer, formula, n, call):
-    begin = time.perf_counter_ns()
-    call()
-    many = max(1, min(1000, 50_000 // max(1, time.perf_counter_ns() - begin)))
-    least, rounds, begin = None, 0, time.perf_counter_ns()
-    while rounds < 8 or time.perf_counter_ns() - begin < 300_000_000:
-        start = time.perf_counter_ns()
-        for _ in range(many):
-            call()
-        spent = (time.perf_counter_ns() - start) // many
-        least, rounds = spent if least is None else min(least, spent), rounds + 1
-    print(peer, formula, n, least, sep="\t", flush=True)
 
 
 def gauss(lib, x, y):

@@ -6,7 +6,7 @@ use crate::model::Elem;
 pub const SAMPLES: &[&str] = &[
     "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
     "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q", "img", "vol",
-    "at2", "at3", "field", "field3", "spots1", "spots", "spots3", "holes", "rot2", "rot3",
+    "at2", "at3", "field", "field3", "spots1", "spots", "spots3", "holes", "rot2", "rot3", "pair", "pair2",
 ];
 
 /// Samples of int64, to be used as indices.

@@ -43,6 +43,8 @@ cargo xtask <task>
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
+  peers rows [CALL] [THREADS..]
+                              the calls of benches/peers.txt beside NumPy, SciPy and PyTorch, or those with a part of the text
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT] [--only PROGRAM]
                               what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build

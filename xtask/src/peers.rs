@@ -1,4 +1,5 @@
-//! Formulas beside NumPy, numexpr, PyTorch and ndarray, in one run: a table of times for each number of threads.
+//! Formulas beside NumPy, numexpr, PyTorch and ndarray, and single ops beside NumPy, SciPy and PyTorch, in one run: a table of times
+//! for each number of threads.
 
 use crate::{
     measure::built,
@@ -11,7 +12,7 @@ use std::{
 };
 
 /// What the peers are, in an environment of their own; PyTorch's package has some GB.
-const PACKAGES: [&str; 4] = ["numpy==2.4.6", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
+const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
 const SIZES: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
 
@@ -21,8 +22,16 @@ const ROUNDS: usize = 2;
 /// Least nanoseconds, by formula and peer, one for each size.
 type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 
-/// `peers [THREADS..]`
+/// `peers [rows] [PART OF A CALL] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
+    let (rows, args) = match args {
+        [first, rest @ ..] if first == "rows" => (true, rest),
+        args => (false, args),
+    };
+    let (part, args) = match args {
+        [first, rest @ ..] if rows && first.parse::<usize>().is_err() => (Some(first), rest),
+        args => (None, args),
+    };
     let threads = match args {
         [] => vec![1, 2],
         args => args
@@ -32,14 +41,18 @@ pub fn task(args: &[String]) -> Outcome {
     };
     setup::task(&[])?;
     let python = environment("peers-venv", &PACKAGES)?;
-    let program = built("formulas")?;
-    let sizes = SIZES.map(|n| n.to_string());
+    let program = built(if rows { "peers" } else { "formulas" })?;
+    let script = root().join(if rows { "xtask/peers_rows.py" } else { "xtask/peers.py" });
+    let mut words: Vec<String> = part.into_iter().cloned().collect();
+    if !rows {
+        words.extend(SIZES.map(|n| n.to_string()));
+    }
     for threads in threads {
         let mut times = Times::new();
         let count = threads.to_string();
         for _ in 0..ROUNDS {
             let with = |command: &mut Command| -> Outcome<String> {
-                command.args(&sizes).envs([("RAYON_NUM_THREADS", &count), ("OMP_NUM_THREADS", &count)]);
+                command.args(&words).envs(["RAYON", "OMP", "OPENBLAS"].map(|of| (format!("{of}_NUM_THREADS"), &count)));
                 let output = command.output().map_err(|why| format!("{command:?}: {why}"))?;
                 if !output.status.success() {
                     return Err(String::from_utf8_lossy(&output.stderr).into_owned());
@@ -47,9 +60,10 @@ pub fn task(args: &[String]) -> Outcome {
                 Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             };
             read(&with(&mut Command::new(&program))?, &mut times);
-            read(&with(Command::new(&python).arg(root().join("xtask/peers.py")).arg(&count))?, &mut times);
+            read(&with(Command::new(&python).arg(&script).arg(&count))?, &mut times);
         }
-        println!("\n{threads} thread{}, us\n\n{}", if threads == 1 { "" } else { "s" }, table(&times));
+        let table = if rows { ratios(&times) } else { table(&times) };
+        println!("\n{threads} thread{}, us\n\n{table}", if threads == 1 { "" } else { "s" });
     }
     Ok(())
 }
@@ -84,6 +98,44 @@ fn table(times: &Times) -> String {
     out
 }
 
+/// The single ops, the slowest beside their peers first, and the geometric means.
+fn ratios(times: &Times) -> String {
+    let peers = ["NumPy, SciPy", "PyTorch"];
+    let least = |call: &str, peer: &str| {
+        let all = times.get(&(call.into(), peer.into()))?;
+        all.iter().flatten().min().map(|&ns| ns as f64)
+    };
+    let calls: BTreeSet<&str> = times.keys().map(|(call, _)| call.as_str()).collect();
+    let mut lines = Vec::new();
+    let mut logs = [const { Vec::new() }; 2];
+    for call in calls {
+        let Some(ours) = least(call, "ours") else { continue };
+        let theirs = peers.map(|peer| least(call, peer));
+        let best = theirs.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        if best.is_infinite() {
+            continue;
+        }
+        theirs.iter().zip(&mut logs).for_each(|(peer, logs)| logs.extend(peer.map(|ns| (ns / ours).ln())));
+        let [numpy, torch] = theirs.map(|ns| ns.map_or(String::new(), |ns| format!("{:.0}", ns / 1e3)));
+        lines.push((
+            best / ours,
+            format!("| `{call}` | {:.0} | {numpy} | {torch} | {:.2} |\n", ours / 1e3, best / ours),
+        ));
+    }
+    lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mean = |logs: &[f64]| (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+    let below = lines.iter().filter(|(ratio, _)| *ratio < 0.95).count();
+    let head = "| call | ours | NumPy, SciPy | PyTorch | the best of them / ours |\n|---|--:|--:|--:|--:|\n";
+    let rows: String = lines.iter().map(|(_, line)| line.as_str()).collect();
+    let means = logs.map(|logs| format!("{:.2} in {} calls", mean(&logs), logs.len()));
+    format!(
+        "{head}{rows}\nIn geometric mean {} times as fast as NumPy and SciPy, {} as PyTorch; below 0.95 of the best {below} of {}.\n",
+        means[0],
+        means[1],
+        lines.len()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +148,19 @@ mod tests {
         let text = table(&times);
         let rows = "| formula | n | NumPy | ours |\n|---|--:|--:|--:|\n| `x + y` | 10 | 1.40 | 0.30 |\n| `x + y` | 1000 | 2.00 |  |\n";
         assert_eq!(text, rows);
+    }
+
+    #[test]
+    fn the_slowest_beside_its_best_peer_stands_first() {
+        let mut times = Times::new();
+        let lines = "ours\ta(x)\t1000000\t2000\nNumPy, SciPy\ta(x)\t1000000\t8000\nPyTorch\ta(x)\t1000000\t4000\n\
+                     ours\tb(x)\t1000000\t4000\nPyTorch\tb(x)\t1000000\t2000\nours\talone(x)\t1000000\t5";
+        read(lines, &mut times);
+        let text = ratios(&times);
+        let rows: Vec<&str> = text.lines().collect();
+        assert_eq!(rows[2], "| `b(x)` | 4 |  | 2 | 0.50 |");
+        assert_eq!(rows[3], "| `a(x)` | 2 | 8 | 4 | 2.00 |");
+        let means = "In geometric mean 4.00 in 1 calls times as fast as NumPy and SciPy, 1.00 in 2 calls as PyTorch; below 0.95 of the best 1 of 2.";
+        assert_eq!(rows[5], means);
     }
 }

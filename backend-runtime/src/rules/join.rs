@@ -42,6 +42,20 @@ pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize)
     Ok((along, shape))
 }
 
+/// The shape of arrays with equally many axes, along a new first axis, each filled up to the longest along every axis.
+pub fn pad_stacked(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<Vec<usize>> {
+    let first = first(op, shapes)?;
+    let mut shape = [&[shapes.len()], first].concat();
+    for other in &shapes[1..] {
+        if other.len() != first.len() {
+            return Err(Error::shapes(op, first, other));
+        }
+        shape[1..].iter_mut().zip(*other).for_each(|(longest, &len)| *longest = len.max(*longest));
+    }
+    count(op, &shape, size)?;
+    Ok(shape)
+}
+
 fn first<'a>(op: &'static str, shapes: &[&'a [usize]]) -> Result<&'a [usize]> {
     shapes.first().copied().ok_or_else(|| Error::argument(op, "there are no arrays to join"))
 }
@@ -49,6 +63,13 @@ fn first<'a>(op: &'static str, shapes: &[&'a [usize]]) -> Result<&'a [usize]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shapes_of_arrays_that_are_filled_up() {
+        assert_eq!(pad_stacked("pad_stack", &[&[2, 3], &[4, 1]], 8), Ok(vec![2, 4, 3]));
+        assert_eq!(pad_stacked("pad_stack", &[&[2, 3], &[4]], 8), Err(Error::shapes("pad_stack", &[2, 3], &[4])));
+        assert!(pad_stacked("pad_stack", &[], 8).is_err());
+    }
 
     #[test]
     fn shapes_of_joined_arrays() {

@@ -51,7 +51,7 @@ pub use images::{
 };
 pub use index::{Item, Kept, Pick, Selection};
 pub use indices::{Along, Masked, along, check_indices, chosen, cut, masked, partitioned, scattered, segmented, taken};
-pub use join::{joined, joined_rows, stacked};
+pub use join::{joined, joined_rows, pad_stacked, stacked};
 pub use matrix::{Diagonal, broadcast_around, vectors};
 pub use points::{interpolated, sorted, sorter};
 pub use product::Product;

@@ -1,0 +1,29 @@
+//! The clock of the programs that `cargo xtask peers` runs.
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+/// How long a call is measured: at least for so long, and for so many rounds, unless these take longer than the second.
+const TIME: Duration = Duration::from_millis(300);
+const LONGEST: Duration = Duration::from_secs(2);
+const ROUNDS: usize = 8;
+
+/// Says the least time of a call, by the clock. Short calls are timed many at once.
+pub fn measure<R>(peer: &str, call: &str, n: usize, mut run: impl FnMut() -> R) {
+    let begin = Instant::now();
+    black_box(run());
+    let many = (50_000 / begin.elapsed().as_nanos().max(1)).clamp(1, 1000) as u32;
+    let (mut least, mut rounds) = (Duration::MAX, 0);
+    let begin = Instant::now();
+    while begin.elapsed() < if rounds < ROUNDS { LONGEST } else { TIME } {
+        let start = Instant::now();
+        for _ in 0..many {
+            black_box(run());
+        }
+        least = least.min(start.elapsed() / many);
+        rounds += 1;
+    }
+    println!("{peer}\t{call}\t{n}\t{}", least.as_nanos());
+}

@@ -1,0 +1,106 @@
+//! The calls of `peers.txt` on `Numpyish`: one line `ours TAB call TAB elements TAB nanoseconds` for each, the least of many
+//! rounds. `cargo xtask peers rows` runs it, with NumPy, SciPy and PyTorch beside it. An argument is a part of the calls to run.
+//!
+//! The number of threads is that of RAYON_NUM_THREADS.
+
+#[path = "../examples/calculator/expression.rs"]
+mod expression;
+mod measure;
+
+use backends::{call, prelude::*};
+use expression::{Expression, Line};
+use measure::measure;
+use std::collections::HashMap;
+
+type V = Value<Numpyish>;
+
+/// Elements of the large arrays: the square and the cube of whole numbers.
+const N: usize = 1_000_000;
+
+/// Numbers in 0..1 that look random: splitmix64, as in the Python program.
+fn noise(seed: u64, count: usize) -> Vec<f64> {
+    let of = |i: u64| {
+        let mut z = seed.wrapping_mul(0x632B_E59B_D9B4_E019).wrapping_add((i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..count as u64).map(of).collect()
+}
+
+/// The arrays that calls name.
+fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
+    let (x, y) = (b.asarray(noise(1, N))?, b.asarray(noise(2, N))?);
+    let (a, c) =
+        (b.reshape(b.asarray(noise(3, 90_000))?, [300, 300])?, b.reshape(b.asarray(noise(4, 90_000))?, [300, 300])?);
+    let many = b.reshape(b.asarray(noise(5, 64_000))?, [1000, 8, 8])?;
+    let spd = |x: &_, n: usize| b.add(b.matmul(x, b.matrix_transpose(x)?)?, b.eye::<f64>(n)?);
+    let below = |x: &_, n: f64| b.astype::<i64, f64>(b.multiply(x, n)?);
+    let mut w = b.copy(&x)?;
+    b.set(&mut w, [Slice::ALL.step(100)], f64::NAN)?;
+    let v = b.reshape(&x, [100, 100, 100])?;
+    let places = b.astype::<f64, i64>(b.indices::<i64>([100, 100, 100])?)?;
+    let (sin, cos) = 0.4_f64.sin_cos();
+    let floats = [
+        ("p", b.add(b.multiply(&x, 20.0)?, 0.5)?),
+        ("w", w),
+        ("m", b.reshape(&x, [1000, 1000])?),
+        ("r", b.reshape(&y, [1000, 1000])?),
+        ("spd", spd(&a, 300)?),
+        ("many_spd", spd(&many, 8)?),
+        ("a", a),
+        ("c", c),
+        ("many", many),
+        ("at", b.add(places, b.multiply(&v, 0.8)?)?),
+        ("v", v),
+        ("q", b.linspace(0.0, 1.0, 1000)?),
+        ("q2", b.reshape(b.asarray(noise(6, 9))?, [3, 3])?),
+        ("pc", b.asarray([25.0, 50.0, 75.0])?),
+        ("n3", b.reshape(b.getitem(&x, [Slice::from(..999_999)])?, [-1, 3])?),
+        ("turn", b.asarray([[cos, -sin], [sin, cos]])?),
+    ];
+    let integers =
+        [("i", below(&x, N as f64)?), ("k", below(&x, 100.0)?), ("j", below(&y, 1000.0)?), ("reps", below(&y, 4.0)?)];
+    let mut named = HashMap::from([
+        ("z", V::from(b.complex(&x, &y)?)),
+        ("b1", V::from(b.less(&x, 0.5)?)),
+        ("h", V::from(b.astype::<f32, f64>(&x)?)),
+    ]);
+    named.extend(floats.into_iter().map(|(name, x)| (name, V::from(x))));
+    named.extend(integers.into_iter().map(|(name, x)| (name, V::from(x))));
+    named.extend([("x", V::from(x)), ("y", V::from(y))]);
+    Ok(named)
+}
+
+fn value(arrays: &HashMap<&str, V>, expression: &Expression) -> V {
+    let list = |items: &[Expression]| V::List(items.iter().map(|item| value(arrays, item)).collect());
+    match expression {
+        Expression::Integer(x) => Value::Integer(*x),
+        Expression::Float(x) => Value::Float(*x),
+        Expression::Text(text) => Value::Text(text.clone()),
+        Expression::List(items) => list(items),
+        Expression::Name(name) => arrays.get(name.as_str()).cloned().unwrap_or_else(|| Value::Text(name.clone())),
+        Expression::All => Value::All,
+        other => panic!("{other:?} is no argument of a bench"),
+    }
+}
+
+fn main() -> Result<()> {
+    let b = Numpyish::new();
+    let arrays = arrays(&b)?;
+    let part = std::env::args().nth(1).unwrap_or_default();
+    for line in include_str!("peers.txt").lines() {
+        let line = line.split('|').next().unwrap_or("").trim();
+        if line.is_empty() || line.starts_with('#') || !line.contains(&part) {
+            continue;
+        }
+        let Ok(Line::Show(Expression::Call(op, args, named))) = expression::line(line) else {
+            panic!("`{line}` is no call");
+        };
+        let args: Vec<V> = args.iter().map(|arg| value(&arrays, arg)).collect();
+        let named: Vec<(&str, V)> = named.iter().map(|(name, arg)| (name.as_str(), value(&arrays, arg))).collect();
+        let run = || call(&b, &op, &args, &named).unwrap_or_else(|why| panic!("{line}: {why}"));
+        measure("ours", line, N, run);
+    }
+    Ok(())
+}

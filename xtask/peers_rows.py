@@ -1,0 +1,59 @@
+"""The calls of `benches/peers.txt` in NumPy, SciPy and PyTorch: lines as `benches/peers.rs` prints them.
+
+    peers_rows.py THREADS [PART OF A CALL]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.ndimage as nd
+import scipy.signal as sg
+import scipy.special as sp
+import torch
+import torch.nn.functional as tf
+from peers_clock import measure
+
+torch.set_num_threads(int(sys.argv[1]))
+N = 1_000_000
+
+
+def noise(seed, count):
+    """Numbers in 0..1 that look random: splitmix64, as in the Rust program."""
+    z = np.uint64(seed * 0x632BE59BD9B4E019 % 2**64) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 2.0**53
+
+
+def arrays():
+    x, y = noise(1, N), noise(2, N)
+    a, c, many = noise(3, 90_000).reshape(300, 300), noise(4, 90_000).reshape(300, 300), noise(5, 64_000).reshape(1000, 8, 8)
+    w = x.copy()
+    w[::100] = np.nan
+    v = x.reshape(100, 100, 100)
+    turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    return dict(
+        x=x, y=y, p=20 * x + 0.5, w=w, m=x.reshape(1000, 1000), r=y.reshape(1000, 1000), a=a, c=c, spd=a @ a.T + np.eye(300),
+        many=many, many_spd=many @ many.swapaxes(1, 2) + np.eye(8), v=v, at=np.indices(v.shape) + 0.8 * v, i=(x * N).astype("i8"),
+        k=(x * 100).astype("i8"), j=(y * 1000).astype("i8"), reps=(y * 4).astype("i8"), z=x + 1j * y, b1=x < 0.5,
+        h=x.astype("f4"), q=np.linspace(0, 1, 1000), q2=noise(6, 9).reshape(3, 3), pc=np.array([25.0, 50.0, 75.0]),
+        n3=x[:999_999].reshape(-1, 3), turn=turn,
+    )  # fmt: skip
+
+
+values = arrays()
+modules = dict(np=np, sp=sp, nd=nd, sl=sl, sg=sg, torch=torch, tf=tf, tl=torch.linalg, ts=torch.special)
+of_numpy = modules | values
+of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.items()}
+for line in (Path(__file__).parent.parent / "benches" / "peers.txt").read_text().splitlines():
+    if not line or line.startswith("#"):
+        continue
+    call, *theirs = (part.strip() for part in line.split("|"))
+    if not all(part in call for part in sys.argv[2:]):
+        continue
+    for peer, text, names in (("NumPy, SciPy", theirs[0], of_numpy), ("PyTorch", theirs[1], of_torch)):
+        if text != "-":
+            code = compile(text, call, "eval")
+            measure(peer, call, N, lambda: eval(code, names))
