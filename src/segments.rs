@@ -1,8 +1,8 @@
 //! Ops over parts of an axis that are reduced to one element each, written once over any backend.
 
 use crate::{
-    Backend, DType, Element, Error, Float, Numeric, Ordered, RealNumeric, Result, SearchsortedOptions,
-    SegmentSumOptions, Side, finfo, iinfo, lazy, manipulation::part, runtime::rules,
+    Backend, DType, Element, Error, Float, Numeric, Ordered, Result, SearchsortedOptions, SegmentSumOptions, Side,
+    finfo, iinfo, lazy, manipulation::part, runtime::rules,
 };
 
 /// Sums of the elements along an axis that belong to one segment.
@@ -18,7 +18,7 @@ pub fn segment_sum<B: Backend, T: Numeric>(
 }
 
 /// Products of them.
-pub fn segment_prod<B: Backend, T: RealNumeric>(
+pub fn segment_prod<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
     segments: &B::Array<i64>,

@@ -1,7 +1,7 @@
 //! Ops of the group `statistics` that are written once over any backend.
 
 use crate::{
-    Axes, Backend, CovOptions, CumulativeSumOptions, DiffOptions, Error, Float, LinspaceOptions, MeanOptions,
+    Axes, Backend, CovOptions, CumulativeSumOptions, DiffOptions, Element, Error, Float, LinspaceOptions, MeanOptions,
     NanvarOptions, Numeric, Ordered, Precision, Real, Result, SearchsortedOptions, Side, SumOptions, lazy,
     manipulation::part, runtime::rules, segments::is_16_bit,
 };
@@ -217,38 +217,23 @@ fn binned<B: Backend, T: Real>(
         ascending(op, b, edges)?;
         return Ok(edges.clone());
     }
-    if bins == 0 {
-        return Err(Error::argument(op, "there are 0 bins"));
-    }
-    let edges = bins.checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
-    rules::count(op, &[edges], size_of::<T>())?;
-    let (low, high) = match (low, high) {
-        (Some(low), Some(high)) => (low, high),
-        _ if b.shape(x).contains(&0) => (low.unwrap_or(0.0), high.unwrap_or(1.0)),
-        _ => {
-            let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
-            (low.unwrap_or(ends[0].to_f64()), high.unwrap_or(ends[1].to_f64()))
+    let (edges, low, high) = rules::bin_range(op, bins, (low, high), size_of::<T>(), || {
+        if b.shape(x).contains(&0) {
+            return Ok(None);
         }
-    };
-    if !low.is_finite() || !high.is_finite() || low > high {
-        return Err(Error::argument(op, format!("bins do not go from {low} to {high}")));
-    }
-    let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+        let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
+        Ok(Some((ends[0].to_f64(), ends[1].to_f64())))
+    })?;
     b.linspace_with(T::of(low), T::of(high), edges, LinspaceOptions::new().endpoint(true))
 }
 
 /// Refuses edges of bins that are not in order, or not those of a bin.
 fn ascending<B: Backend, T: Real>(op: &'static str, b: &B, edges: &B::Array<T>) -> Result<()> {
-    let &[n] = b.shape(edges) else {
-        return Err(Error::shape(op, b.shape(edges), "is not that of the 1-D edges of bins"));
-    };
-    if n < 2 {
-        return Err(Error::shape(op, b.shape(edges), "has fewer edges than one bin"));
-    }
+    let n = rules::bin_edges(op, b.shape(edges))?;
     let n = n as i128;
     let (lower, upper) = (part(b, edges, 0, 0..n - 1)?, part(b, edges, 0, 1..n)?);
     let rise = lazy(&lower).less_equal(&upper).eval(b)?;
-    if b.item(b.all(rise, ..)?)? { Ok(()) } else { Err(Error::argument(op, "the edges of bins do not ascend")) }
+    if b.item(b.all(rise, ..)?)? { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
 
 /// The bin of each element, from 1 on: 0 for those below the first edge, and one more than there are bins for those beyond the last,
@@ -285,6 +270,85 @@ pub fn histogram2d<B: Backend, T: Real>(
     part(b, &part(b, &counts, 0, 1..rows as i128)?, 1, 1..columns as i128)
 }
 
+/// How often points are in each cell of a grid of bins.
+pub fn histogramdd<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &[&B::Array<T>]) -> Result<B::Array<i64>> {
+    const OP: &str = "histogramdd";
+    let cells = Cells::new(OP, b, x, edges)?;
+    let ones = b.broadcast_to(b.ones::<i64>([1])?, b.shape(&cells.places))?;
+    cells.inner(b, b.segment_sum(&ones, &cells.places, cells.count)?)
+}
+
+/// Sums of the weights of points in each cell of a grid of bins.
+pub fn histogramdd_weighted<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    weights: &B::Array<T>,
+    edges: &[&B::Array<T>],
+    density: bool,
+) -> Result<B::Array<T>> {
+    const OP: &str = "histogramdd_weighted";
+    let cells = Cells::new(OP, b, x, edges)?;
+    if b.shape(weights) != b.shape(&cells.places) {
+        return Err(Error::shapes(OP, b.shape(x), b.shape(weights)));
+    }
+    let mut sums = cells.inner(b, b.segment_sum(weights, &cells.places, cells.count)?)?;
+    if density {
+        let total = b.sum(&sums, ..)?;
+        for (axis, edges) in edges.iter().enumerate() {
+            let mut along = vec![1; cells.shape.len()];
+            along[axis] = -1;
+            let widths = b.reshape(b.diff(edges)?, along)?;
+            sums = b.divide(sums, widths)?;
+        }
+        sums = b.divide(sums, total)?;
+    }
+    Ok(sums)
+}
+
+/// The cells of a grid that points are in, with one more before the first bin and one behind the last along each axis.
+struct Cells<B: Backend> {
+    /// The cell of each point.
+    places: B::Array<i64>,
+    count: usize,
+    shape: Vec<usize>,
+}
+
+impl<B: Backend> Cells<B> {
+    fn new<T: Real>(op: &'static str, b: &B, x: &B::Array<T>, edges: &[&B::Array<T>]) -> Result<Cells<B>> {
+        let &[n, columns] = b.shape(x) else {
+            return Err(Error::shape(op, b.shape(x), "has not a row for each point and a column for each coordinate"));
+        };
+        if columns != edges.len() || columns == 0 {
+            return Err(Error::shape(
+                op,
+                b.shape(x),
+                format!("has not a column for each of {} lists of edges", edges.len()),
+            ));
+        }
+        let mut shape = Vec::with_capacity(columns);
+        for edges in edges {
+            ascending(op, b, edges)?;
+            shape.push(b.shape(edges)[0].checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?);
+        }
+        let count = rules::count(op, &shape, size_of::<i64>().max(size_of::<T>()))?;
+        let mut places = b.zeros::<i64>([n])?;
+        for (k, edges) in edges.iter().enumerate() {
+            let column = b.reshape(part(b, x, 1, k as i128..k as i128 + 1)?, [n])?;
+            places = (lazy(&places) * shape[k] as i64 + &bin(b, &column, edges)?).eval(b)?;
+        }
+        Ok(Cells { places, count, shape })
+    }
+
+    /// The bins alone, of one value for each cell.
+    fn inner<E: Element>(&self, b: &B, cells: B::Array<E>) -> Result<B::Array<E>> {
+        let mut cells = b.reshape(cells, &self.shape[..])?;
+        for (axis, &len) in self.shape.iter().enumerate() {
+            cells = part(b, &cells, axis, 1..len as i128 - 1)?;
+        }
+        Ok(cells)
+    }
+}
+
 /// How often each number occurs, or the sum of its weights.
 pub fn bincount<B: Backend, T: Numeric>(
     b: &B,
@@ -293,26 +357,9 @@ pub fn bincount<B: Backend, T: Numeric>(
     minlength: usize,
 ) -> Result<B::Array<T>> {
     const OP: &str = "bincount";
-    let &[n] = b.shape(x) else {
-        return Err(Error::shape(OP, b.shape(x), "is not that of 1-D numbers"));
-    };
-    if let Some(weights) = weights
-        && b.shape(weights) != [n]
-    {
-        return Err(Error::shapes(OP, &[n], b.shape(weights)));
-    }
-    let mut len = minlength;
-    if n > 0 {
-        let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
-        let Ok(most) = usize::try_from(ends[1]) else {
-            return Err(negative(OP, ends[0]));
-        };
-        if ends[0] < 0 {
-            return Err(negative(OP, ends[0]));
-        }
-        len = len.max(most.saturating_add(1));
-    }
-    rules::count(OP, &[len], size_of::<T>())?;
+    let n = rules::counted_numbers(OP, b.shape(x), weights.map(|weights| b.shape(weights)))?;
+    let ends = if n > 0 { Some(b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?) } else { None };
+    let len = rules::counted_places(OP, ends.map(|ends| (ends[0], ends[1])), minlength, size_of::<T>())?;
     match weights {
         Some(weights) => b.segment_sum(weights, x, len),
         None => {
@@ -322,10 +369,6 @@ pub fn bincount<B: Backend, T: Numeric>(
     }
 }
 
-fn negative(op: &'static str, least: i64) -> Error {
-    Error::argument(op, format!("{least} is negative, and counts nothing"))
-}
-
 /// The bin of each element.
 pub fn digitize<B: Backend, T: Ordered>(
     b: &B,
@@ -333,9 +376,19 @@ pub fn digitize<B: Backend, T: Ordered>(
     bins: &B::Array<T>,
     right: bool,
 ) -> Result<B::Array<i64>> {
-    rules::sorted("digitize", b.shape(bins))?;
-    let side = if right { Side::Left } else { Side::Right };
-    b.searchsorted_with(bins, x, SearchsortedOptions::new().side(side))
+    let n = rules::sorted("digitize", b.shape(bins))?;
+    let side = SearchsortedOptions::new().side(if right { Side::Left } else { Side::Right });
+    if n < 2 {
+        return b.searchsorted_with(bins, x, side);
+    }
+    // edges that descend, as their ends tell without a look from the host, are counted from the other end
+    let last = n as i128 - 1;
+    let (first, last) = (part(b, bins, 0, 0..1)?, part(b, bins, 0, last..last + 1)?);
+    let descend = b.greater(&first, &last)?;
+    let ascending = b.r#where(&descend, b.flip(bins, 0)?, bins)?;
+    let places = b.searchsorted_with(&ascending, x, side)?;
+    let descend = b.reshape(descend, [0_usize; 0])?;
+    lazy(&descend).r#where(lazy(n as i64) - &places, &places).eval(b)
 }
 
 /// Slopes along axes.

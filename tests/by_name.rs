@@ -171,6 +171,11 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "broadcast_to" | "reshape" => vec![row(), vec![3].into()],
         "moveaxis" => vec![row(), 0.into(), 0.into()],
         "set" | "add_at" | "index_put" => vec![row(), vec![Value::from(0_i64)].into(), one()],
+        "nufft1d_type1" => vec![real(), row(), 2.into()],
+        "nufft1d_type2" => vec![real(), vec![1, 2].into()],
+        "nufft1d_type3" => vec![real(), row(), real()],
+        "nufft2d_type3" => vec![real(), real(), row(), real(), real()],
+        "nufft3d_type3" => vec![real(), real(), real(), row(), real(), real(), real()],
         "nufft2d_type1" => vec![real(), real(), row(), vec![2, 3].into()],
         "nufft3d_type1" => vec![real(), real(), real(), row(), vec![2, 3, 2].into()],
         "nufft2d_type2" => vec![real(), real(), vec![vec![1, 2], vec![3, 4]].into()],
@@ -192,6 +197,10 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "bincount" => vec![vec![1, 2].into()],
         "tile_to" => vec![row(), 6.into(), 0.into()],
         "digitize" => vec![row(), row()],
+        "histogramdd" => vec![vec![vec![1], vec![2]].into(), vec![Value::<B>::from(vec![1, 2])].into()],
+        "histogramdd_weighted" => {
+            vec![vec![vec![1], vec![2]].into(), vec![1, 2].into(), vec![Value::<B>::from(vec![1, 2])].into()]
+        }
         "histogram2d" => vec![row(), row(), vec![1, 2].into(), vec![1, 2].into()],
         "indexed_segment_sum" => vec![row(), vec![0].into()],
         "segment_sum" | "segment_prod" | "segment_max" | "segment_min" | "segment_mean" => {

@@ -31,6 +31,22 @@ struct Case {
     f: ArrayD<Complex<f64>>,
 }
 
+/// Numbers between -1 and 1 that look random.
+fn scattered(i: usize, seed: f64) -> f64 {
+    (i as f64 * 0.618_033_988_749_895 + seed).rem_euclid(1.0) * 2.0 - 1.0
+}
+
+/// Of one axis.
+fn line(modes: usize, points: usize) -> Case {
+    let complex = |i: usize| Complex::new(scattered(7 * i, 0.3), scattered(5 * i, 0.8));
+    Case {
+        name: modes.to_string(),
+        points: vec![(0..points).map(|i| 1.5 * PI * scattered(i, 0.1)).collect()],
+        c: ArrayD::from_shape_fn(vec![points], |i| complex(i[0])),
+        f: ArrayD::from_shape_fn(vec![modes], |i| complex(i[0] + 3)),
+    }
+}
+
 fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>> {
     let data = data("nufft");
     let name = modes.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
@@ -62,7 +78,9 @@ fn type1<B: Backend, T: Precision>(b: &B, case: &Case, eps: f64, isign: isize) -
     let points = points.collect::<Result<Vec<_>>>()?;
     let c = b.asarray(case.c.mapv(T::Complex::from_complex))?;
     let n = case.f.shape();
-    let f = if n.len() == 2 {
+    let f = if let &[n] = n {
+        b.nufft1d_type1_with(&points[0], &c, n, Nufft1dType1Options::new().eps(eps).isign(isign))?
+    } else if n.len() == 2 {
         b.nufft2d_type1_with(&points[0], &points[1], &c, n, Nufft2dType1Options::new().eps(eps).isign(isign))?
     } else {
         let options = Nufft3dType1Options::new().eps(eps).isign(isign);
@@ -75,7 +93,9 @@ fn type2<B: Backend, T: Precision>(b: &B, case: &Case, eps: f64, isign: isize) -
     let points = case.points.iter().map(|x| b.asarray(x.iter().map(|&v| T::of(v)).collect::<Vec<T>>()));
     let points = points.collect::<Result<Vec<_>>>()?;
     let f = b.asarray(case.f.mapv(T::Complex::from_complex))?;
-    let c = if case.f.ndim() == 2 {
+    let c = if case.f.ndim() == 1 {
+        b.nufft1d_type2_with(&points[0], &f, Nufft1dType2Options::new().eps(eps).isign(isign))?
+    } else if case.f.ndim() == 2 {
         b.nufft2d_type2_with(&points[0], &points[1], &f, Nufft2dType2Options::new().eps(eps).isign(isign))?
     } else {
         let options = Nufft3dType2Options::new().eps(eps).isign(isign);
@@ -85,8 +105,9 @@ fn type2<B: Backend, T: Precision>(b: &B, case: &Case, eps: f64, isign: isize) -
 }
 
 fn accuracy<B: Backend>(b: &B) -> Checked {
-    for modes in CASES {
-        let case = case(modes)?;
+    let cases = CASES.into_iter().map(case).chain([(1, 3), (2, 1), (17, 40), (64, 25)].map(|(n, m)| Ok(line(n, m))));
+    for case in cases {
+        let case = case?;
         for (isign, sign) in [(1, 1.0), (-1, -1.0)] {
             let (one, two) = (direct_type1(&case, sign), direct_type2(&case, sign));
             for eps in [1e-1, 1e-3, 1e-6, 1e-9, 1e-12] {
@@ -107,6 +128,67 @@ fn accuracy<B: Backend>(b: &B) -> Checked {
 #[test]
 fn each_accuracy_is_kept() {
     on_every_backend!(accuracy);
+}
+
+/// Points around a place and frequencies around another, along each of some axes.
+fn free(axes: usize, points: usize, frequencies: usize, extent: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let along = |count: usize, seed: f64, middle: f64, extent: f64| -> Vec<Vec<f64>> {
+        let one =
+            |axis: usize| (0..count).map(move |i| middle + extent * scattered(i + 3 * axis, seed + axis as f64 / 7.0));
+        (0..axes).map(|axis| one(axis).collect()).collect()
+    };
+    (along(points, 0.2, 3.0, 2.0), along(frequencies, 0.6, -1.5, extent))
+}
+
+fn frequencies<B: Backend>(b: &B) -> Checked {
+    for (axes, n, m, extent) in
+        [(1, 30, 20, 40.0), (1, 1, 5, 9.0), (1, 5, 1, 9.0), (1, 1, 1, 0.0), (2, 12, 9, 5.0), (3, 7, 6, 2.0)]
+    {
+        let (x, s) = free(axes, n, m, extent);
+        let c: Vec<Complex<f64>> = (0..n).map(|j| Complex::new(scattered(j, 0.4), scattered(j, 0.9))).collect();
+        for sign in [1, -1] {
+            let angle = |j: usize, k: usize| -> f64 { (0..axes).map(|axis| s[axis][k] * x[axis][j]).sum() };
+            let direct = |k: usize| -> Complex<f64> {
+                (0..n).map(|j| c[j] * Complex::from_polar(1.0, f64::from(sign) * angle(j, k))).sum()
+            };
+            let expected = ArrayD::from_shape_fn(vec![m], |k| direct(k[0]));
+            for eps in [1e-2, 1e-6, 1e-11] {
+                let array =
+                    |rows: &[Vec<f64>]| rows.iter().map(|row| b.asarray(row.clone())).collect::<Result<Vec<_>>>();
+                let (x, s, c, isign) = (array(&x)?, array(&s)?, b.asarray(c.clone())?, sign as isize);
+                let f = match axes {
+                    1 => {
+                        let options = Nufft1dType3Options::new().eps(eps).isign(isign);
+                        b.nufft1d_type3_with(&x[0], &c, &s[0], options)?
+                    }
+                    2 => {
+                        let options = Nufft2dType3Options::new().eps(eps).isign(isign);
+                        b.nufft2d_type3_with(&x[0], &x[1], &c, &s[0], &s[1], options)?
+                    }
+                    _ => {
+                        let options = Nufft3dType3Options::new().eps(eps).isign(isign);
+                        b.nufft3d_type3_with(&x[0], &x[1], &x[2], &c, &s[0], &s[1], &s[2], options)?
+                    }
+                };
+                let what = format!("type 3, {axes} axes, {n} points, {m} frequencies, sign {sign}, eps {eps:.0e}");
+                near_complex(&what, &b.to_ndarray(&f)?.into_owned(), &expected, eps * 10.0);
+            }
+        }
+    }
+    let (x, c) = (b.asarray([0.5, 1.0])?, b.ones::<Complex<f64>>([3, 2])?);
+    assert_eq!(b.shape(&b.nufft1d_type3(&x, &c, &b.zeros::<f64>([4])?)?), [3, 4]);
+    assert_eq!(b.shape(&b.nufft1d_type3(&x, &c, &b.zeros::<f64>([0])?)?), [3, 0]);
+    let bad = b.asarray([f64::NAN, 1.0])?;
+    assert_eq!(b.nufft1d_type3(&bad, &c, &x).unwrap_err().op(), Some("nufft1d_type3"));
+    assert!(b.nufft1d_type3(&b.zeros::<f64>([3])?, &c, &x).is_err(), "3 points, 2 values");
+    let far = b.asarray([-1e200, 1e200])?;
+    assert!(b.nufft1d_type3(&far, &c, &x).is_err(), "no memory");
+    Ok(())
+}
+
+#[test]
+fn frequencies_are_free() {
+    on_every_backend!(frequencies);
 }
 
 fn finufft<B: Backend>(b: &B) -> Checked {

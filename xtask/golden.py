@@ -28,14 +28,14 @@ import scipy.linalg  # noqa: E402
 import scipy.signal  # noqa: E402
 import scipy.special  # noqa: E402
 from golden_images import (  # noqa: E402
-    _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _peaks, _center_of_mass, _topleft_pad, _extract_center,
+    _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
     _norm_scores,
 )
 from golden_random import (  # noqa: E402
     _philox_block, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
 )
 from golden_words import (  # noqa: E402
-    _pad_to, _pad_stack, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
+    _pad_to, _pad_stack, _tile_to, _digitize, _histogramdd, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
     _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _topk,
 )
 
@@ -109,7 +109,7 @@ SHAPES = {
     "pair": (2,), "pair2": (2, 2),
 }  # fmt: skip
 INDICES = {
-    "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]],
+    "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]], "rise": [0, 1, 1, 3],
 }  # fmt: skip
 
 
@@ -192,6 +192,9 @@ def samples(dtype):
     turn = np.array([[cos, -sin], [sin, cos]])
     first, second = np.eye(3), np.eye(3)
     first[:2, :2], second[1:, 1:] = turn, turn.T
+    x["links"] = rounded([[0, 0, 1], [1, 1, 1], [1, 0, 0]], dtype)
+    x["weights"] = rounded([1, 2, 3, 1, 2] if kind(dtype) not in "fc" else [0.5, 2, 1.25, 1, 3], dtype)
+    x["spacing"] = rounded([0.5, 2.25, 1.25] if kind(dtype) in "fc" else [1, 1, 1], dtype)
     x["rot2"], x["rot3"] = rounded(turn, dtype), rounded(first @ second, dtype)
 
     # each special value meets itself, its neighbours and others
@@ -213,6 +216,7 @@ def samples(dtype):
     # strictly increasing where there are enough values, some of which are in `m`
     ramp = np.linspace(-2.4, 2.4, 8) if kind(dtype) in "fc" else values[:8]
     x["sorted"] = np.sort(np.concatenate([x["m"][[0, 1], [0, 1]], rounded(ramp, dtype)]))
+    x["falling"] = x["sorted"][::-1].copy()
     x["q"] = rounded([0, 0.25, 0.5, 0.9, 1] if kind(dtype) in "fc" else [0, 1, 0, 1, 1], dtype)
     if dtype == "int64":
         x |= {name: np.array(values, np.int64) for name, values in INDICES.items()}
@@ -502,9 +506,9 @@ WORDS = {"np": np} | {
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
         _window, _sum_as, _prod_as, _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
-        _pad_to, _pad_stack, _tile_to, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
+        _pad_to, _pad_stack, _tile_to, _digitize, _histogramdd, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
         _bincount, _cumulative_trapezoid, _unwrap,
-        _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _peaks, _center_of_mass, _topleft_pad, _extract_center,
+        _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
         _norm_scores,
         _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
     )  # fmt: skip

@@ -98,6 +98,22 @@ def _extreme(name, x, size, mode, cval):
     return _ndimage(name, wide, size=size, mode=mode, cval=cval).astype(x.dtype)
 
 
+def _label(x, connectivity, structure):
+    """With counts of the dtype that the row promises."""
+    if structure is None:
+        if connectivity == 0:
+            raise ValueError("no neighbours")
+        structure = scipy.ndimage.generate_binary_structure(x.ndim, connectivity)
+    labels, count = scipy.ndimage.label(x != 0, structure)
+    return labels.astype(np.int64), np.array(count, np.int64)
+
+
+def _distances(x, sampling, dtype):
+    if sampling is not None:
+        sampling = float(sampling) if sampling.ndim == 0 else _narrow(sampling)
+    return scipy.ndimage.distance_transform_edt(x, sampling).astype(dtype).reshape(x.shape)
+
+
 def _peaks(x, min_distance, min_score):
     peaks = x == _extreme("maximum_filter", x, (min_distance,), "constant", 0.0)
     if min_score is not None:

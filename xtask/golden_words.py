@@ -38,6 +38,22 @@ def _scatter_by(function, x, indices, values, axis):
     return y
 
 
+def _digitize(x, bins, right):
+    if np.ndim(bins) != 1:
+        raise ValueError("bins are 1-D")
+    return np.digitize(x, bins, right).astype(np.int64)
+
+
+def _histogramdd(x, edges, weights, density):
+    if x.ndim != 2 or any(np.ndim(edge) != 1 for edge in edges):
+        raise ValueError("points are rows, and edges are 1-D")
+    if x.dtype == np.longdouble and weights is not None:
+        # NumPy adds weights in float64
+        weights = weights.astype(np.float64)
+    counts = np.histogramdd(x, edges, weights=weights, density=density)[0]
+    return counts.astype(np.int64 if weights is None and not density else x.dtype)
+
+
 def _scatter_mean(x, indices, values, axis):
     sums = _scatter_by(np.add, np.zeros_like(x), indices, values, axis)
     shape = [1] * x.ndim

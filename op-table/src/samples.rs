@@ -6,11 +6,12 @@ use crate::model::Elem;
 pub const SAMPLES: &[&str] = &[
     "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
     "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q", "img", "vol",
-    "at2", "at3", "field", "field3", "spots1", "spots", "spots3", "holes", "rot2", "rot3", "pair", "pair2",
+    "at2", "at3", "field", "field3", "spots1", "spots", "spots3", "holes", "links", "spacing", "rot2", "rot3",
+    "falling", "weights", "pair", "pair2",
 ];
 
 /// Samples of int64, to be used as indices.
-pub const INDICES: [&str; 5] = ["i", "ii", "i0", "iv", "ix"];
+pub const INDICES: [&str; 6] = ["i", "ii", "i0", "iv", "ix", "rise"];
 
 /// Whether a sample of this name has such elements.
 pub fn is_sample(name: &str, elem: Elem) -> bool {

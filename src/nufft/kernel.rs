@@ -2,7 +2,7 @@
 //! nonuniform fast Fourier transform library based on an exponential of semicircle kernel" (2019), and what follows from
 //! it alone: the fine grid, the deconvolution, the phases. All of it is small, and computed on the host in `f64`.
 
-use crate::{Error, Result, runtime::rules};
+use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result, lazy, runtime::rules};
 use std::f64::consts::{FRAC_PI_4, PI};
 
 /// The widest kernel: one more grid point no longer helps in `f64`.
@@ -39,6 +39,12 @@ impl Kernel {
         Ok(Kernel { width, beta: beta_per_width * width as f64 })
     }
 
+    /// The kernel for the numbers of a dtype.
+    pub fn of<C: ComplexFloat>(op: &'static str, eps: f64) -> Result<Kernel> {
+        let one = <C::Real as Numeric>::ONE;
+        Kernel::new(op, eps, one.nextafter(one + one).to_f64() - 1.0)
+    }
+
     /// Length of the fine grid for `modes` modes: at least twice as long, long enough for the kernel, quick to transform.
     pub fn grid(&self, op: &'static str, modes: usize) -> Result<usize> {
         let least = modes.checked_mul(2).ok_or(Error::Memory { op, bytes: usize::MAX })?.max(2 * self.width);
@@ -55,13 +61,29 @@ impl Kernel {
         })
     }
 
+    /// The kernel's Fourier transform on the grid, at frequencies that are no modes: radians for each grid point.
+    pub fn transform_at<B: Backend, T: Real>(&self, b: &B, frequencies: &B::Array<T>) -> Result<B::Array<T>> {
+        let half_width = self.width as f64 / 2.0;
+        let mut sum = b.zeros_like(frequencies)?;
+        for (sin, weight) in self.angles(&gauss_legendre()) {
+            let (by, weight) = (T::of(half_width * sin), T::of(2.0 * half_width * weight));
+            sum = (lazy(&sum) + (lazy(frequencies) * lazy(by)).cos() * lazy(weight)).eval(b)?;
+        }
+        Ok(sum)
+    }
+
     /// The integral of `kernel(z) cos(frequency z)` over -1 .. 1. With `z = sin(angle)` the kernel's square-root ends go.
     fn fourier(&self, frequency: f64, nodes: &[(f64, f64)]) -> f64 {
-        let half = nodes.iter().map(|(node, weight)| {
+        2.0 * self.angles(nodes).map(|(sin, weight)| weight * (frequency * sin).cos()).sum::<f64>()
+    }
+
+    /// Where the kernel is taken for its integral over 0 .. 1, and with which weights.
+    fn angles(&self, nodes: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
+        let beta = self.beta;
+        nodes.iter().map(move |(node, weight)| {
             let (sin, cos) = (FRAC_PI_4 * (node + 1.0)).sin_cos();
-            FRAC_PI_4 * weight * (self.beta * (cos - 1.0)).exp() * cos * (frequency * sin).cos()
-        });
-        2.0 * half.sum::<f64>()
+            (sin, FRAC_PI_4 * weight * (beta * (cos - 1.0)).exp() * cos)
+        })
     }
 }
 

@@ -5,10 +5,34 @@
 
 mod kernel;
 mod plan;
+mod type3;
 
 pub use plan::{NufftPlan, NufftType};
 
 use crate::{Backend, ComplexFloat, Error, Result};
+
+/// From values `c` at the points x to `n_modes` modes.
+pub fn type1_1d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    c: &B::Array<T>,
+    n_modes: usize,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    run(b, NufftType::One, "nufft1d_type1", &[n_modes], &[x], c, eps, isign)
+}
+
+/// From the modes `f` to values at the points x.
+pub fn type2_1d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    f: &B::Array<T>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    run(b, NufftType::Two, "nufft1d_type2", modes(b.shape(f), 1), &[x], f, eps, isign)
+}
 
 /// From values `c` at the points (x, y) to `n_modes` modes along each axis.
 pub fn type1_2d<B: Backend, T: ComplexFloat>(
@@ -61,6 +85,50 @@ pub fn type2_3d<B: Backend, T: ComplexFloat>(
     isign: isize,
 ) -> Result<B::Array<T>> {
     run(b, NufftType::Two, "nufft3d_type2", modes(b.shape(f), 3), &[x, y, z], f, eps, isign)
+}
+
+/// From values `c` at the points x to the frequencies s.
+pub fn type3_1d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    c: &B::Array<T>,
+    s: &B::Array<T::Real>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    type3::transform("nufft1d_type3", b, &[x], c, &[s], eps, isign)
+}
+
+/// From values `c` at the points (x, y) to the frequencies (s, t).
+#[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
+pub fn type3_2d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    c: &B::Array<T>,
+    s: &B::Array<T::Real>,
+    t: &B::Array<T::Real>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    type3::transform("nufft2d_type3", b, &[x, y], c, &[s, t], eps, isign)
+}
+
+/// From values `c` at the points (x, y, z) to the frequencies (s, t, u).
+#[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
+pub fn type3_3d<B: Backend, T: ComplexFloat>(
+    b: &B,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    z: &B::Array<T::Real>,
+    c: &B::Array<T>,
+    s: &B::Array<T::Real>,
+    t: &B::Array<T::Real>,
+    u: &B::Array<T::Real>,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    type3::transform("nufft3d_type3", b, &[x, y, z], c, &[s, t, u], eps, isign)
 }
 
 /// The modes of an array that may have a batch axis in front.

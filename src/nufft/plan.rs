@@ -2,9 +2,7 @@
 
 use super::kernel::{self, Kernel};
 use crate::runtime::rules;
-use crate::{
-    Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Numeric, Real, Result, Slice,
-};
+use crate::{Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Real, Result, Slice};
 use std::f64::consts::TAU;
 
 /// Elements of the arrays that gathering and spreading work on, where the fine grid itself is no larger: enough to keep
@@ -70,21 +68,21 @@ struct Near<B: Backend, C: ComplexFloat> {
 }
 
 impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
-    /// A plan for `n_modes` modes along each of two or three axes, with a relative error of about `eps`, and the sign of
+    /// A plan for `n_modes` modes along each of one to three axes, with a relative error of about `eps`, and the sign of
     /// `isign` (0 counts as positive) in the exponent. An `eps` below the rounding error of the dtype means that error.
     pub fn new(b: &B, kind: NufftType, n_modes: &[usize], eps: f64, isign: isize) -> Result<Self> {
         let op = match (kind, n_modes.len()) {
+            (NufftType::One, 1) => "nufft1d_type1",
+            (NufftType::Two, 1) => "nufft1d_type2",
             (NufftType::One, 2) => "nufft2d_type1",
             (NufftType::One, 3) => "nufft3d_type1",
             (NufftType::Two, 2) => "nufft2d_type2",
             (NufftType::Two, 3) => "nufft3d_type2",
             _ => {
-                return Err(Error::shape("nufft", n_modes, "the modes need two or three axes"));
+                return Err(Error::shape("nufft", n_modes, "the modes need one to three axes"));
             }
         };
-        let one = <C::Real as Numeric>::ONE;
-        let finest = one.nextafter(one + one).to_f64() - 1.0;
-        let kernel = Kernel::new(op, eps, finest)?;
+        let kernel = Kernel::of::<C>(op, eps)?;
         // without any modes nothing is computed, whatever the lengths of the other axes
         let empty = rules::count(op, n_modes, size_of::<C>())? == 0;
         let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
@@ -204,6 +202,16 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         if self.points == 0 || rules::count(self.op, &result_shape, size_of::<C>())? == 0 {
             return b.zeros(result_shape);
         }
+        let grid = self.transform(&self.on_grid(values, batch)?)?;
+        let mut low = vec![Slice::ALL];
+        low.extend(self.modes.iter().map(|&n| Slice::from(..n)));
+        let modes = b.multiply(&b.getitem(&grid, low)?, &self.deconvolution)?;
+        b.reshape(&modes, signed(&result_shape))
+    }
+
+    /// The values of points spread over the fine grid, (batch, ..), with the phases that number its modes from 0.
+    fn on_grid(&self, values: &B::Array<C>, batch: usize) -> Result<B::Array<C>> {
+        let b = &self.backend;
         let values = b.reshape(values, [batch as isize, -1])?;
         let mut grid = b.zeros::<C>([batch, self.grid.iter().product()])?;
         for chunk in self.chunks(batch) {
@@ -214,13 +222,33 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             let spread = b.reshape(&spread, [batch as isize, -1])?;
             grid = b.scatter_add(&grid, &self.places(&chunk)?, &spread, 1)?;
         }
-        let mut grid_shape = vec![batch as isize];
-        grid_shape.extend(signed(&self.grid));
-        let grid = self.transform(&b.reshape(&grid, grid_shape)?)?;
-        let mut low = vec![Slice::ALL];
-        low.extend(self.modes.iter().map(|&n| Slice::from(..n)));
-        let modes = b.multiply(&b.getitem(&grid, low)?, &self.deconvolution)?;
-        b.reshape(&modes, signed(&result_shape))
+        let mut shape = vec![batch as isize];
+        shape.extend(signed(&self.grid));
+        b.reshape(&grid, shape)
+    }
+
+    /// The values of points spread over the fine grid, (batch, ..), whose middle is the angle 0.
+    pub(super) fn spread(&self, values: &B::Array<C>) -> Result<B::Array<C>> {
+        let b = &self.backend;
+        let (batch, _) = self.batch(b.shape(values), &[self.points])?;
+        let mut grid = self.on_grid(values, batch)?;
+        let axes = self.grid.len();
+        for (axis, phases) in self.phases.iter().enumerate() {
+            let mut along = vec![1; axes];
+            along[axis] = -1;
+            grid = b.multiply(grid, b.reshape(b.conj(phases)?, along)?)?;
+        }
+        b.fftshift(grid, (1..=axes as isize).collect::<Vec<_>>())
+    }
+
+    /// Lengths of the fine grid.
+    pub(super) fn grid(&self) -> &[usize] {
+        &self.grid
+    }
+
+    /// What spreads a point.
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// The unscaled FFT of the plan's sign over the last axes, padded with zeros to the fine grid.

@@ -291,9 +291,9 @@ impl Expand<'_> {
                 let e = elem(*e, op);
                 quote!(Vec<#owner::Array<#e>>)
             }
-            Out::Fields(_) => {
-                let (path, second) = (self.result_path(op), op.second.is_some().then(|| quote!(U,)));
-                quote!(#path<#owner, #second T>)
+            Out::Fields(fields) => {
+                let (path, (_, dtypes)) = (self.result_path(op), self.result_dtypes(op, fields));
+                quote!(#path<#owner, #dtypes>)
             }
             Out::Plain(t) => plain(*t),
         }

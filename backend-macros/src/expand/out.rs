@@ -1,6 +1,6 @@
 //! Rows as methods of an array that gets the result: `b.out(&mut y).exp(&x)?`.
 
-use super::*;
+use super::{signature::many_arguments, *};
 use proc_macro2::{Group, TokenTree};
 
 /// Dtypes that results have whatever the dtype of the row is.
@@ -73,9 +73,11 @@ impl Expand<'_> {
         let lifetime = borrows.then(|| quote!('a,));
         let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let method = |name: &Ident, doc: &str, options: Option<TokenStream>, body: &TokenStream| {
+            let many = many_arguments(1 + params.len() + usize::from(options.is_some()));
             quote! {
                 #[doc = #doc]
                 #[inline]
+                #many
                 pub fn #name<#lifetime #dtype #(#markers),*>(self, #(#params,)* #options) -> #rt::Result<()> #of_result { #body }
             }
         };

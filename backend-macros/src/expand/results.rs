@@ -42,12 +42,21 @@ impl Expand<'_> {
         if op.own { quote!(#home #module::#name) } else { quote!(#root::results::#name) }
     }
 
+    /// The dtypes that the struct is generic over, declared and by name: none where its fields say theirs.
+    pub(super) fn result_dtypes(&self, op: &Op, fields: &[Field]) -> (TokenStream, TokenStream) {
+        let is_open = |field: &Field| !matches!(field.elem, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64);
+        if !fields.iter().any(is_open) {
+            return (quote!(), quote!());
+        }
+        let second = op.second.is_some().then(|| quote!(U,));
+        (self.dtypes(op), quote!(#second T))
+    }
+
     /// The struct, with the names of the table. Functions that rows call give a tuple in that order.
     fn result_struct(&self, op: &Op) -> Option<TokenStream> {
         let Out::Fields(fields) = &op.result else { return None };
         let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
-        let dtypes = self.dtypes(op);
-        let second = op.second.is_some().then(|| quote!(U,));
+        let (dtypes, named) = self.result_dtypes(op, fields);
         let names: Vec<Ident> = fields.iter().map(|f| id(&f.name)).collect();
         let texts = fields.iter().map(|f| &f.name);
         let types: Vec<TokenStream> = fields
@@ -65,16 +74,16 @@ impl Expand<'_> {
             #[derive(Clone)]
             pub struct #name<B: #rt::Arrays, #dtypes> { #(#[doc = #docs] pub #names: #types),* }
 
-            impl<B: #rt::Arrays, #dtypes> #name<B, #second T> {
+            impl<B: #rt::Arrays, #dtypes> #name<B, #named> {
                 #[doc = #parts]
                 pub fn into_parts(self) -> (#(#types,)*) { (#(self.#names,)*) }
             }
 
-            impl<B: #rt::Arrays, #dtypes> From<(#(#types,)*)> for #name<B, #second T> {
+            impl<B: #rt::Arrays, #dtypes> From<(#(#types,)*)> for #name<B, #named> {
                 fn from((#(#names,)*): (#(#types,)*)) -> Self { Self { #(#names),* } }
             }
 
-            impl<B: #rt::Arrays, #dtypes> ::core::fmt::Debug for #name<B, #second T> {
+            impl<B: #rt::Arrays, #dtypes> ::core::fmt::Debug for #name<B, #named> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_struct(#text)#(.field(#texts, &self.#names))*.finish()
                 }

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// What silences clippy, `self` being one of the arguments: a row may have more parameters than clippy likes.
+pub(super) fn many_arguments(count: usize) -> Option<TokenStream> {
+    (count > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]))
+}
+
 impl Expand<'_> {
     /// `U: Bound, T: Bound`
     pub(super) fn dtypes(&self, op: &Op) -> TokenStream {

@@ -1,6 +1,6 @@
 //! The declaration of a row's method.
 
-use super::*;
+use super::{signature::many_arguments, *};
 
 impl Expand<'_> {
     /// The method, documented, and its twin with options.
@@ -17,8 +17,9 @@ impl Expand<'_> {
             Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME))
         });
         let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])*);
+        let (many, many_with_options) = (many_arguments(1 + given.len()), many_arguments(2 + given.len()));
         if !op.has_options() {
-            return quote!(#attributes #signature #unsupported);
+            return quote!(#attributes #many #signature #unsupported);
         }
         let (twin, defaults) = (format_ident!("{}_with", op.name), self.options_path(op));
         let twin_signature = self.signature(op, true);
@@ -27,8 +28,10 @@ impl Expand<'_> {
         quote! {
             #attributes
             #[inline]
+            #many
             #signature { self.#twin(#(#given,)* #defaults::new()) }
             #[doc = #twin_doc]
+            #many_with_options
             #twin_signature #unsupported
         }
     }

@@ -94,6 +94,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::reduction::FOLDS,
     super::fft::KERNELS,
     super::images::KERNELS,
+    super::images::REGION_KERNELS,
     super::linalg::KERNELS,
     super::linalg::FACTOR_KERNELS,
     super::random::KERNELS,
@@ -102,6 +103,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::reduction::DIFFS,
     super::sorting::KERNELS,
     super::special::KERNELS,
+    super::statistics::KERNELS,
 ];
 
 /// The kernels of every other program: one unit for each.

@@ -44,6 +44,7 @@ pub mod reduction;
 mod scratch;
 pub mod sorting;
 pub mod special;
+pub mod statistics;
 mod text;
 mod walk;
 

@@ -26,6 +26,7 @@ pub(crate) mod simd;
 pub mod sorting;
 pub mod source;
 pub mod special;
+pub mod statistics;
 mod team;
 pub mod typed;
 pub mod walk;

@@ -31,6 +31,7 @@ mod points;
 mod product;
 mod random;
 mod reduction;
+mod regions;
 mod repeats;
 mod roll;
 mod size;
@@ -63,8 +64,9 @@ pub use reduction::{
     differences, edge, quantile_range, reduced, reduction, reduction_axis, require_any, require_elements, row_reduced,
     scan,
 };
+pub use regions::{MOST_NEIGHBOURING, Measured, Neighbours, measured, neighbours};
 pub use repeats::{Repeats, counted, repeated, tiled};
 pub use roll::{Roll, halves, roll};
 pub use size::{c_strides, count, infer, list, overlaps};
 pub use slices::{Span, assigned, span, spans};
-pub use statistics::{variables, weighted};
+pub use statistics::{bin_edges, bin_range, counted_numbers, counted_places, not_ascending, variables, weighted};

@@ -1,5 +1,6 @@
 //! Shapes of samples, and of their weights.
 
+use super::count;
 use crate::{Error, Result};
 
 /// The shape in which weights broadcast to the elements: that of the elements, or one weight for each along the one axis.
@@ -22,6 +23,73 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
         [rows, columns] if rowvar => Ok((rows, columns)),
         [rows, columns] => Ok((columns, rows)),
         _ => Err(Error::shape(op, x, "has neither one axis nor two")),
+    }
+}
+
+/// How many edges `bins` of one width have, whose dtype has this size, and the first and the last: those given, else the `ends` of the
+/// elements; without elements 0 and 1.
+pub fn bin_range(
+    op: &'static str,
+    bins: usize,
+    (low, high): (Option<f64>, Option<f64>),
+    size: usize,
+    ends: impl FnOnce() -> Result<Option<(f64, f64)>>,
+) -> Result<(usize, f64, f64)> {
+    if bins == 0 {
+        return Err(Error::argument(op, "there are 0 bins"));
+    }
+    let edges = bins.checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    count(op, &[edges], size)?;
+    let (low, high) = match (low, high) {
+        (Some(low), Some(high)) => (low, high),
+        _ => {
+            let (least, most) = ends()?.unwrap_or((0.0, 1.0));
+            (low.unwrap_or(least), high.unwrap_or(most))
+        }
+    };
+    if !low.is_finite() || !high.is_finite() || low > high {
+        return Err(Error::argument(op, format!("bins do not go from {low} to {high}")));
+    }
+    Ok(if low == high { (edges, low - 0.5, high + 0.5) } else { (edges, low, high) })
+}
+
+/// Refuses a shape that is not that of the edges of bins; how many there are.
+pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
+    match edges {
+        [0 | 1] => Err(Error::shape(op, edges, "has fewer edges than one bin")),
+        [n] => Ok(*n),
+        _ => Err(Error::shape(op, edges, "is not that of the 1-D edges of bins")),
+    }
+}
+
+/// The error of edges that are not in order.
+pub fn not_ascending(op: &'static str) -> Error {
+    Error::argument(op, "the edges of bins do not ascend")
+}
+
+/// How many places numbers need that are counted: as many as are asked for, or up to the largest number.
+pub fn counted_places(op: &'static str, ends: Option<(i64, i64)>, minlength: usize, size: usize) -> Result<usize> {
+    let mut len = minlength;
+    if let Some((least, most)) = ends {
+        let Ok(most) = usize::try_from(most) else { return Err(negative(op, least)) };
+        if least < 0 {
+            return Err(negative(op, least));
+        }
+        len = len.max(most.saturating_add(1));
+    }
+    count(op, &[len], size.max(size_of::<i64>()))
+}
+
+fn negative(op: &'static str, least: i64) -> Error {
+    Error::argument(op, format!("{least} is negative, and counts nothing"))
+}
+
+/// How many numbers are counted, with a weight for each.
+pub fn counted_numbers(op: &'static str, x: &[usize], weights: Option<&[usize]>) -> Result<usize> {
+    let &[n] = x else { return Err(Error::shape(op, x, "is not that of 1-D numbers")) };
+    match weights {
+        Some(weights) if *weights != [n] => Err(Error::shapes(op, x, weights)),
+        _ => Ok(n),
     }
 }
 

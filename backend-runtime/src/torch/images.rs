@@ -3,48 +3,12 @@
 
 use super::{
     Torch, TorchArray,
-    array::{from_host, to_host},
-    tensor::device_name,
+    hosted::{Hosted, hosted, placed},
 };
 use crate::{
-    Boundary, Element, Error, HostArray, Lengths, RealNumeric, Result, WideFloat,
-    numpyish::{
-        images::{self as loops, Spline},
-        raw::{RawArray, View, view},
-        typed::typed,
-    },
+    Boundary, Element, Lengths, Precision, RealNumeric, Result, WideFloat,
+    numpyish::images::{self as loops, Spline},
 };
-
-/// The elements of a tensor on the host: its own, or a copy of those on a GPU.
-enum Hosted<'a, T: Element> {
-    Here(View<'a>),
-    Copied(HostArray<T>),
-}
-
-impl<T: Element> Hosted<'_, T> {
-    fn view(&self) -> View<'_> {
-        match self {
-            Hosted::Here(view) => *view,
-            Hosted::Copied(array) => view(array),
-        }
-    }
-}
-
-fn hosted<'a, T: Element>(b: &Torch, op: &'static str, x: &'a TorchArray<T>) -> Result<Hosted<'a, T>> {
-    let device = x.tensor().device();
-    if device != b.index() {
-        return Err(Error::Device { op, expected: device_name(b.index()), found: device_name(device) });
-    }
-    match x.host_view() {
-        Some(view) => Ok(Hosted::Here(view.view())),
-        None => to_host(x.tensor()).map(Hosted::Copied).map_err(|e| e.within(op)),
-    }
-}
-
-/// The result, on the backend's device.
-fn placed<T: Element>(b: &Torch, array: Result<RawArray>) -> Result<TorchArray<T>> {
-    from_host(typed(array)?, b.index())
-}
 
 /// The coefficients of the spline of this order through the elements.
 pub fn spline_filter<T: WideFloat>(
@@ -157,4 +121,29 @@ pub fn minimum_filter<T: RealNumeric>(
 ) -> Result<TorchArray<T>> {
     let op = "minimum_filter";
     placed(b, loops::extreme_of(op, hosted(b, op, x)?.view(), size, mode, cval, false))
+}
+
+/// The regions of elements that are not zero, numbered from 1 on in the order of their first elements, and how many there are.
+#[allow(clippy::type_complexity)] // both results
+pub fn label<T: Element>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    connectivity: usize,
+    structure: Option<&TorchArray<bool>>,
+) -> Result<(TorchArray<i64>, TorchArray<i64>)> {
+    let op = "label";
+    let (x, structure) = (hosted(b, op, x)?, structure.map(|structure| hosted(b, op, structure)).transpose()?);
+    let (labels, count) = loops::label_of(x.view(), connectivity, structure.as_ref().map(Hosted::view))?;
+    Ok((placed(b, Ok(labels))?, placed(b, Ok(count))?))
+}
+
+/// The Euclidean distance of each element that is true to the nearest that is false.
+pub fn distance_transform_edt<T: Precision>(
+    b: &Torch,
+    x: &TorchArray<bool>,
+    sampling: Option<&TorchArray<T>>,
+) -> Result<TorchArray<T>> {
+    let op = "distance_transform_edt";
+    let (x, sampling) = (hosted(b, op, x)?, sampling.map(|sampling| hosted(b, op, sampling)).transpose()?);
+    placed(b, loops::distances_of(x.view(), sampling.as_ref().map(Hosted::view), T::DTYPE))
 }

@@ -18,6 +18,7 @@ mod backend;
 mod build;
 mod call;
 mod ffi;
+mod hosted;
 mod locate;
 mod loops;
 mod ops;

@@ -43,7 +43,7 @@ pub fn kernels() -> impl Iterator<Item = Instance> {
 /// The kernels' `Lanes`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Lanes {
+pub struct Lanes {
     n: u64,
     len: u64,
     inner: u64,
@@ -57,7 +57,7 @@ unsafe impl Argument for Lanes {}
 
 impl Lanes {
     /// One axis of an array in C order; complex numbers have a further axis, of their parts.
-    fn new(x: &RawArray, axis: usize) -> Lanes {
+    pub fn new(x: &RawArray, axis: usize) -> Lanes {
         let parts = parts(x.dtype);
         let (n, inner) = (x.size() * parts, x.shape[axis + 1..].iter().product::<usize>() * parts);
         let is_small = n < 1 << 31;

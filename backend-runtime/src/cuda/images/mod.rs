@@ -1,11 +1,14 @@
-//! Images: interpolation and filters.
+//! Images: interpolation, filters, regions and distances to them.
 
 mod filters;
 mod interpolation;
 mod program;
+mod regions;
 
 pub use filters::{correlate1d, maximum_filter, minimum_filter, spline_filter};
 pub use interpolation::{affine_transform, grid_sample, map_coordinates, zoom};
+pub(super) use regions::KERNELS as REGION_KERNELS;
+pub use regions::{distance_transform_edt, label};
 
 use super::program::KernelList;
 

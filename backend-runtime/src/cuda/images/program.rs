@@ -5,8 +5,10 @@ use crate::{
     cuda::program::{Program, ProgramSource},
 };
 
-pub static PROGRAM: Program =
-    Program { name: "images", source: ProgramSource::File(include_str!("../kernels/images.cuh")) };
+pub static PROGRAM: Program = Program {
+    name: "images",
+    source: ProgramSource::File(concat!(include_str!("../kernels/lanes.cuh"), include_str!("../kernels/images.cuh"))),
+};
 
 /// The dtypes of interpolation.
 pub const FLOATS: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];

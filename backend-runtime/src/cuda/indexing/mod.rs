@@ -16,7 +16,7 @@ use super::{
 pub use gather::{add_at, get, index_put, set};
 
 use crate::{
-    DType, DTypeKind, Element, Error, Numeric, Ordered, RealNumeric, Result, Slice,
+    DType, DTypeKind, Element, Error, Numeric, Ordered, Result, Slice,
     rules::{self, Along, Masked},
 };
 
@@ -25,21 +25,24 @@ static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(i
 /// The kernels of lists of indices, listed for the check.
 pub(super) use gather::KERNELS as GATHER_KERNELS;
 
+/// The dtype that no atomic operation changes whole.
+const WIDEST: DType = DType::Complex128;
+
 /// The kernels of this file, listed for the check.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
-    let adding = DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
+    let numeric = || DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
-    let multiplying = ordered().filter(|&dtype| dtype != DType::Bool);
     ["find_outside", "note_outside", "last_of"]
         .map(|name| Instance::new(name, "", &[]))
         .into_iter()
         .chain(moving("take"))
         .chain(moving("scatter"))
         .chain(along)
-        .chain(adding.map(|dtype| Instance::new("scatter_add", "", &[dtype])))
-        .chain(multiplying.map(|dtype| Instance::new("scatter_mul", "", &[dtype])))
+        .chain(numeric().map(|dtype| Instance::new("scatter_add", "", &[dtype])))
+        .chain(numeric().filter(|&dtype| dtype != WIDEST).map(|dtype| Instance::new("scatter_mul", "", &[dtype])))
+        .chain([Instance::new("scatter_mul_locked", "", &[WIDEST])])
         .chain(ordered().map(|dtype| Instance::new("scatter_max", "", &[dtype])))
         .chain(ordered().map(|dtype| Instance::new("scatter_min", "", &[dtype])))
         .collect()
@@ -239,14 +242,29 @@ pub fn scatter_add<T: Numeric>(
 }
 
 /// A copy of x whose elements at indices along one axis are multiplied by values.
-pub fn scatter_mul<T: RealNumeric>(
+pub fn scatter_mul<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<T>,
     indices: &CudaArray<i64>,
     values: &CudaArray<T>,
     axis: isize,
 ) -> Result<CudaArray<T>> {
-    combined(b, "scatter_mul", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
+    const OP: &str = "scatter_mul";
+    if T::DTYPE != WIDEST {
+        return combined(b, OP, &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of);
+    }
+    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+    if given.n > 0 {
+        let locks = b.uninit_raw(OP, DType::UInt32, x.shape())?;
+        b.set_bytes(OP, &locks, 0)?;
+        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter_mul_locked", "", &[WIDEST]))?;
+        let pointers = [&given.out, &locks, &given.indices, &given.values].map(RawArray::pointer);
+        let sizes = given.sizes(given.inner);
+        let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &sizes];
+        // SAFETY: the arguments are those of `scatter_mul_locked`, of arrays of those sizes, with a lock for each element.
+        unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
+    }
+    given.finish(b, OP).map(CudaArray::of)
 }
 
 /// A copy of x with the largest of its elements and of values at indices along one axis.

@@ -273,22 +273,6 @@ __global__ void __launch_bounds__(256)
 
 // ---- filters along an axis ----
 
-// An array in C order, seen from one of its axes.
-struct Lanes {
-    u64 n, len, inner;
-    Divisor by_len, by_inner;
-    u32 is_small;
-
-    // The index along the axis.
-    u64 index(u64 i) const {
-        if (is_small) {
-            const u32 outer = by_inner.divide(u32(i));
-            return outer - by_len.divide(outer) * u32(len);
-        }
-        return i / inner % len;
-    }
-};
-
 enum { MIRROR_ENDS, REFLECT_ENDS, WRAP_ENDS };
 
 struct Poles {

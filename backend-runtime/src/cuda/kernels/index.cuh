@@ -172,3 +172,28 @@ __global__ void __launch_bounds__(256) scatter_add(T* out, const i64* indices, c
 SCATTER(scatter_mul, Product)
 SCATTER(scatter_max, Largest)
 SCATTER(scatter_min, Smallest)
+
+// Products of elements too wide for an atomic operation: each has a lock. A thread that gets one gives it back before it, or a thread
+// beside it, asks again.
+template <typename T>
+__global__ void __launch_bounds__(256)
+    scatter_mul_locked(T* out, u32* locks, const i64* indices, const T* values, Sizes sizes) {
+    FOR_EACH(i, sizes.n) {
+        Place place(i, sizes);
+        i64 index = resolved(indices[place.k], sizes.len);
+        if (index >= i64(sizes.len)) continue;
+        const u64 at = place.at(index, sizes);
+        volatile typename Types<T>::Real* parts = &out[at].re;
+        for (bool waits = true; waits;) {
+            if (atomicCAS(locks + at, 0u, 1u) == 0) {
+                __threadfence();
+                const T product = op_times(T(parts[0], parts[1]), values[i]);
+                parts[0] = product.re;
+                parts[1] = product.im;
+                __threadfence();
+                atomicExch(locks + at, 0u);
+                waits = false;
+            }
+        }
+    }
+}

@@ -1,20 +1,24 @@
-//! Images: interpolation, filters, regions.
+//! Images: interpolation, filters, regions and distances to them.
 //!
 //! Coordinates and weights are computed in float64 and sums are taken in it, whatever the dtype of the array, as SciPy does.
 
 #![allow(clippy::needless_range_loop, reason = "lanes and axes in lockstep: a counter says which")]
 
+mod distance;
 mod extremes;
 mod interpolation;
+mod label;
 mod sample;
 mod spline;
 mod stencil;
 
+pub use distance::{distance_transform_edt, distances_of};
 pub use extremes::{extreme_of, maximum_filter, minimum_filter};
 pub use interpolation::{
     Spline, affine_transform, affine_transform_of, grid_sample, grid_sample_of, map_coordinates, map_coordinates_of,
     zoom, zoom_of,
 };
+pub use label::{label, label_of};
 pub use spline::{spline_filter, spline_filter_of};
 pub use stencil::{correlate1d, correlate1d_of};
 

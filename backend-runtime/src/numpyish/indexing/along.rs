@@ -1,7 +1,7 @@
 //! Gathers and scatters along one axis, by arrays of indices.
 
 use crate::{
-    Complex, DType, Element, Error, Numeric, Ordered, RealNumeric, Result, bf16, f16,
+    Complex, DType, Element, Error, Numeric, Ordered, Result, bf16, f16,
     numpyish::{
         NdArray, Numpyish,
         buffer::Buffer,
@@ -232,14 +232,19 @@ pub fn scatter_add<T: Numeric>(
 }
 
 /// A copy of x whose elements at indices along one axis are multiplied by values.
-pub fn scatter_mul<T: RealNumeric>(
+pub fn scatter_mul<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
     indices: &NdArray<i64>,
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    typed(scattered("scatter_mul", view(x), view(indices), view(values), axis, multiplication(T::DTYPE)))
+    typed(scatter_mul_of(view(x), view(indices), view(values), axis))
+}
+
+/// The same of arrays of any dtype.
+pub fn scatter_mul_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
+    scattered("scatter_mul", x, indices, values, axis, multiplication(x.dtype))
 }
 
 /// A copy of x with the largest of its elements and of values at indices along one axis.
@@ -348,7 +353,7 @@ combining! { Numeric times: multiply_at multiply_row }
 combining! { Ordered maximum: maximum_at maximum_row }
 combining! { Ordered minimum: minimum_at minimum_row }
 
-/// Signed and unsigned integers have the same products, bit by bit. Complex numbers are not multiplied here.
+/// Signed and unsigned integers have the same products, bit by bit.
 #[inline(never)] // as above
 fn multiplication(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {

@@ -7,12 +7,14 @@ pub use gather::{add_at, get, set};
 use super::{
     Torch, TorchArray,
     call::{OpContext, args},
+    hosted::{hosted, placed},
     ops,
     strategy::DtypeStrategy,
     tensor::{Arg, Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Element, Error, Numeric, Ordered, RealNumeric, Result, Slice,
+    DType, DTypeKind, Element, Error, Numeric, Ordered, Result, Slice,
+    numpyish::indexing::scatter_mul_of,
     rules::{self, Along, Masked, Span},
 };
 
@@ -138,15 +140,21 @@ pub fn scatter_add<T: Numeric>(
 }
 
 /// A copy of x whose elements at `indices` are multiplied by `values`.
-pub fn scatter_mul<T: RealNumeric>(
+pub fn scatter_mul<T: Numeric>(
     b: &Torch,
     x: &TorchArray<T>,
     indices: &TorchArray<i64>,
     values: &TorchArray<T>,
     axis: isize,
 ) -> Result<TorchArray<T>> {
+    let op = "scatter_mul";
+    if T::DTYPE.kind() == DTypeKind::Complex {
+        // which libtorch does not multiply at indices
+        let (x, indices, values) = (hosted(b, op, x)?, hosted(b, op, indices)?, hosted(b, op, values)?);
+        return placed(b, scatter_mul_of(x.view(), indices.view(), values.view(), axis));
+    }
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap };
-    combined(b.on("scatter_mul"), x, indices, values, axis, "prod", via)
+    combined(b.on(op), x, indices, values, axis, "prod", via)
 }
 
 /// A copy of x with the largest of its elements and of `values` at `indices`.

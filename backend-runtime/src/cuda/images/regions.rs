@@ -1,0 +1,231 @@
+//! Connected regions, and distances to the background.
+
+use super::filters::Lanes;
+use crate::{
+    DType, Element, Precision, Result,
+    cuda::{
+        Cuda, CudaArray,
+        array::RawArray,
+        copy::contiguous,
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, Program, ProgramSource},
+        walk::Divisor,
+    },
+    rules::{self, MOST_NEIGHBOURING as MOST, Measured, Neighbours},
+};
+
+static PROGRAM: Program = Program {
+    name: "regions",
+    source: ProgramSource::File(concat!(
+        include_str!("../kernels/compact.cuh"),
+        include_str!("../kernels/lanes.cuh"),
+        include_str!("../kernels/regions.cuh")
+    )),
+};
+
+/// The types of parents, the narrow one first.
+const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
+
+/// The kernels, listed for the check.
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
+    let runs = PARENTS.into_iter().flat_map(|p| DType::ALL.map(|x| Instance::new("label_runs", "", &[p, x])));
+    let rest = ["label_join", "label_roots", "label_numbers", "label_spread"];
+    let rest = rest.into_iter().flat_map(|name| PARENTS.map(|p| Instance::new(name, "", &[p])));
+    let alone = ["sum_counts", "distance_lines", "distance_near", "distance_lanes"];
+    let alone = alone.map(|name| Instance::new(name, "", &[]));
+    let roots = [DType::Float32, DType::Float64].map(|x| Instance::new("distance_roots", "", &[x]));
+    runs.chain(rest).chain(alone).chain(roots).collect()
+});
+
+/// Elements that one block goes over where it counts.
+const TILE: usize = 4096;
+
+/// The kernels' `Neighbour`, in its memory: three words, the last of which are the two halves of one.
+fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
+    let apart: isize = steps.iter().zip(strides).map(|(step, stride)| step * stride).sum();
+    let axes = |wanted: isize| {
+        let bits = steps.iter().rev().enumerate().filter(|(_, step)| **step == wanted);
+        bits.fold(0_u32, |bits, (axis, _)| bits | 1 << axis)
+    };
+    [apart as i64, i64::from(axes(-1)) | i64::from(axes(1)) << 32]
+}
+
+/// The kernels' `Lattice`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Lattice {
+    n: u64,
+    ndim: u32,
+    is_small: u32,
+    count: u32,
+    joins: u32,
+    lengths: [u64; MOST],
+    divisors: [Divisor; MOST],
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Lattice {}
+
+/// The regions of elements that are not zero, numbered from 1 on in the order of their first elements, and how many there are.
+#[allow(clippy::type_complexity)] // both results
+pub fn label<T: Element>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    connectivity: usize,
+    structure: Option<&CudaArray<bool>>,
+) -> Result<(CudaArray<i64>, CudaArray<i64>)> {
+    const OP: &str = "label";
+    let flags = match structure {
+        // of another shape it is refused, and not looked at
+        Some(of) if of.shape().iter().all(|&len| len == 3) && of.shape().len() == x.shape().len() => {
+            b.check(OP, &of.raw)?;
+            b.download::<bool>(OP, &contiguous(b, OP, &of.raw)?)?
+        }
+        _ => Vec::new(),
+    };
+    let neighbours = rules::neighbours(OP, x.shape(), connectivity, structure.map(|of| (of.shape(), &flags[..])))?;
+    b.check(OP, &x.raw)?;
+    let (labels, count) = labelled(b, OP, &x.raw, &neighbours)?;
+    Ok((CudaArray::of(labels), CudaArray::of(count)))
+}
+
+fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -> Result<(RawArray, RawArray)> {
+    let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
+    let n = out.size();
+    let tiles = n.div_ceil(TILE);
+    // the last place is for the total
+    let counts = b.uninit_raw(op, DType::Int64, &[tiles + 1])?;
+    let count = counts.view(Vec::new(), Vec::new(), tiles);
+    if n == 0 {
+        b.set_bytes(op, &counts, 0)?;
+        return Ok((out, count));
+    }
+    let x = contiguous(b, op, x)?;
+    let strides = rules::c_strides(&neighbours.lengths);
+    let ndim = neighbours.lengths.len();
+    let is_along = |steps: &&Vec<isize>| steps[..ndim - 1].iter().all(|&step| step == 0);
+    let joins = neighbours.before.last().is_some_and(|steps| is_along(&steps));
+    let others: Vec<[i64; 2]> =
+        neighbours.before.iter().filter(|steps| !is_along(steps)).map(|steps| neighbour(steps, &strides)).collect();
+    let table = b.uninit_raw(op, DType::Int64, &[others.len(), 2])?;
+    b.upload(op, others.as_flattened(), &table)?;
+
+    // numbers of elements in the narrow type, of which the largest is that of no element
+    let is_narrow = n < u32::MAX as usize;
+    let parent = PARENTS[usize::from(!is_narrow)];
+    let is_small = n < 1 << 31;
+    let mut lattice = Lattice {
+        n: n as u64,
+        ndim: ndim as u32,
+        is_small: is_small.into(),
+        count: others.len() as u32,
+        joins: joins.into(),
+        lengths: [1; MOST],
+        divisors: [Divisor::ONE; MOST],
+    };
+    for (place, &len) in neighbours.lengths.iter().rev().enumerate() {
+        lattice.lengths[place] = len as u64;
+        if is_small {
+            lattice.divisors[place] = Divisor::new(len as u32);
+        }
+    }
+    let parents = b.uninit_raw(op, parent, &[n])?;
+    let kernel = |name: &'static str| b.kernel(op, &PROGRAM, Instance::new(name, "", &[parent]));
+    let elements = Grid::over(n);
+    let blocks = Grid { blocks: [tiles.min(1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
+    let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
+    let (runs, sum) = (
+        b.kernel(op, &PROGRAM, Instance::new("label_runs", "", &[parent, x.dtype]))?,
+        b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?,
+    );
+    let (to, of, counts, size) = (out.pointer(), parents.pointer(), counts.pointer(), n as u64);
+    // SAFETY: the arguments are those of the kernels: arrays of `n` elements, the table with as many rows as the lattice says, a
+    // place for each tile and one more; whose elements are parents, each kernel is told.
+    unsafe {
+        b.launch(op, runs, elements, &[&of, &x.pointer(), &lattice])?;
+        b.launch(op, kernel("label_join")?, elements, &[&of, &table.pointer(), &lattice])?;
+        b.launch(op, kernel("label_roots")?, blocks, &[&of, &counts, &size])?;
+        b.launch(op, sum, one, &[&counts, &(tiles as u64)])?;
+        b.launch(op, kernel("label_numbers")?, blocks, &[&to, &of, &counts, &size])?;
+        b.launch(op, kernel("label_spread")?, elements, &[&to, &of, &size])?;
+    }
+    Ok((out, count))
+}
+
+/// The kernel's `Steps`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Steps {
+    n: u64,
+    ndim: u32,
+    lengths: [u64; MOST],
+    steps: [f64; MOST],
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Steps {}
+
+/// Longest axis along which each element looks for the shortest way itself: there are many of them at once, and most find it near by.
+const LONGEST_SEARCHED: usize = 1024;
+
+/// The Euclidean distance of each element that is true to the nearest that is false.
+pub fn distance_transform_edt<T: Precision>(
+    b: &Cuda,
+    x: &CudaArray<bool>,
+    sampling: Option<&CudaArray<T>>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "distance_transform_edt";
+    let steps = match sampling {
+        // of another shape it is refused, and not looked at
+        Some(of) if of.raw.size() <= x.shape().len().max(1) => {
+            b.check(OP, &of.raw)?;
+            b.download::<T>(OP, &contiguous(b, OP, &of.raw)?)?.into_iter().map(|step| step.to_f64()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let measured = rules::measured(OP, x.shape(), sampling.map(|of| (of.shape(), &steps[..])))?;
+    b.check(OP, &x.raw)?;
+    let out = b.uninit_raw(OP, T::DTYPE, x.shape())?;
+    if out.size() > 0 {
+        distances(b, OP, &x.raw, &measured, &out)?;
+    }
+    Ok(CudaArray::of(out))
+}
+
+fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out: &RawArray) -> Result<()> {
+    let Measured { lengths, steps } = measured;
+    let (x, n, last) = (contiguous(b, op, x)?, out.size(), lengths.len() - 1);
+    let mut squares = b.uninit_raw(op, DType::Float64, lengths)?;
+    let lines = n / lengths[last];
+    let grid = Grid { blocks: [lines.min(1 << 20) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
+    let kernel = |name: &'static str| b.kernel(op, &PROGRAM, Instance::new(name, "", &[]));
+    let (count, len) = (lines as u64, lengths[last] as u64);
+    // SAFETY: the arguments are those of `distance_lines`: both arrays have as many lines.
+    unsafe {
+        let arguments: [&dyn Argument; 5] = [&squares.pointer(), &x.pointer(), &count, &len, &steps[last]];
+        b.launch(op, kernel("distance_lines")?, grid, &arguments)?;
+    }
+    for axis in (0..last).rev().filter(|&axis| lengths[axis] > 1) {
+        let (lanes, step) = (Lanes::new(&squares, axis), steps[axis]);
+        let next = b.uninit_raw(op, DType::Float64, lengths)?;
+        let (to, from) = (next.pointer(), squares.pointer());
+        if lengths[axis] <= LONGEST_SEARCHED {
+            // SAFETY: the arguments are those of `distance_near`, whose arrays have the lanes that it is told.
+            unsafe { b.launch(op, kernel("distance_near")?, Grid::over(n), &[&to, &from, &lanes, &step])? };
+        } else {
+            let (at, start) = (b.scratch(op, n, size_of::<u64>())?, b.scratch(op, n, size_of::<f64>())?);
+            let arguments: [&dyn Argument; 6] = [&to, &from, &at.pointer(), &start.pointer(), &lanes, &step];
+            // SAFETY: the arguments are those of `distance_lanes`, whose arrays have the lanes that it is told, and the other two as much
+            // room.
+            unsafe { b.launch(op, kernel("distance_lanes")?, Grid::over(n / lengths[axis]), &arguments)? };
+        }
+        squares = next;
+    }
+    let mut of = Steps { n: n as u64, ndim: lengths.len() as u32, lengths: [1; MOST], steps: [1.0; MOST] };
+    for (place, axis) in (0..lengths.len()).rev().enumerate() {
+        (of.lengths[place], of.steps[place]) = (lengths[axis] as u64, steps[axis]);
+    }
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("distance_roots", "", &[out.dtype]))?;
+    // SAFETY: the arguments are those of `distance_roots`: both arrays have as many elements as it is told.
+    unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &squares.pointer(), &of]) }
+}

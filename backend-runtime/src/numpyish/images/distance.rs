@@ -1,0 +1,266 @@
+//! Distances to the background: exact, one axis after the other. P. F. Felzenszwalb, D. P. Huttenlocher, 2012, Distance transforms of
+//! sampled functions.
+
+use crate::{
+    DType, Precision, Result,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::{self, Buffer},
+        convert,
+        copy::{self, Ends},
+        layout::{self, LaneFn},
+        parallel::{self, CHEAP},
+        raw::{RawArray, View, view},
+        typed::typed,
+    },
+    rules::{self, Measured},
+};
+
+/// The Euclidean distance of each element that is true to the nearest that is false.
+pub fn distance_transform_edt<T: Precision>(
+    _: &Numpyish,
+    x: &NdArray<bool>,
+    sampling: Option<&NdArray<T>>,
+) -> Result<NdArray<T>> {
+    typed(distances_of(view(x), sampling.map(view), T::DTYPE))
+}
+
+/// The same, in a dtype that is float32 or float64. Squared distances are float64: whole numbers, where neighbours are, are exact.
+pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Result<RawArray> {
+    const OP: &str = "distance_transform_edt";
+    let steps = sampling.map(|steps| numbers(OP, steps)).transpose()?;
+    let given = sampling.zip(steps.as_ref()).map(|(of, steps)| (of.shape, &steps[..]));
+    let measured = rules::measured(OP, x.shape, given)?;
+    let n = rules::count(OP, x.shape, size_of::<f64>())?;
+    let squares = Buffer::new(OP, n, DType::Float64)?;
+    if n > 0 {
+        let elements = copy::pack(OP, x)?;
+        // SAFETY: the bools of the array, packed.
+        let flags = unsafe { elements.slice::<bool>(n) };
+        if flags.contains(&false) {
+            within_lines(flags, &squares, &measured);
+            for axis in (0..measured.lengths.len() - 1).rev() {
+                along(OP, &squares, &measured, axis)?;
+            }
+        } else {
+            from_before(&squares, &measured);
+        }
+    }
+    let out = roots(OP, squares, dtype)?;
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
+}
+
+/// Real elements as float64, in C order.
+fn numbers(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
+    let packed = copy::pack(op, x)?;
+    // SAFETY: the elements, packed.
+    unsafe { convert::reals_to_f64(op, x.dtype, packed.start(), x.len()) }
+}
+
+/// Squared distances along the last axis; infinite on lines without background.
+fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
+    let last = measured.lengths.len() - 1;
+    let (len, step) = (measured.lengths[last], measured.steps[last]);
+    let out = Ends { from: std::ptr::null(), to: squares.start().cast::<f64>() };
+    parallel::parallel(flags.len() / len, (CHEAP / 2 / len).max(1), |lines| {
+        let out = &out;
+        for line in lines {
+            let flags = &flags[line * len..][..len];
+            // SAFETY: a line of the result, which is this thread's; it is written before it is read.
+            let to = unsafe {
+                let start = out.to.add(line * len);
+                start.write_bytes(0, len);
+                std::slice::from_raw_parts_mut(start, len)
+            };
+            let mut away = f64::INFINITY;
+            for (to, &flag) in to.iter_mut().zip(flags) {
+                away = if flag { away + 1.0 } else { 0.0 };
+                *to = away;
+            }
+            let mut away = f64::INFINITY;
+            for (to, &flag) in to.iter_mut().zip(flags).rev() {
+                away = if flag { away + 1.0 } else { 0.0 };
+                let distance = to.min(away) * step;
+                *to = distance * distance;
+            }
+        }
+    });
+}
+
+/// Adds the distances along another axis: of all ways over an element of the lane, the shortest.
+fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -> Result<()> {
+    let (len, step) = (measured.lengths[axis], measured.steps[axis]);
+    if len < 2 {
+        return Ok(());
+    }
+    let new = || -> Result<LaneFn<'_>> {
+        let mut lowest = Envelope { seen: buffer::vec(op, len)?, step };
+        Ok(Box::new(move |from, to| {
+            // SAFETY: the lane has `len` elements, which are this thread's; both addresses are one.
+            let lane = unsafe { std::slice::from_raw_parts_mut(to.cast::<f64>(), len) };
+            debug_assert_eq!(from, to.cast_const());
+            lowest.transform(lane);
+            Ok(())
+        }))
+    };
+    // SAFETY: the buffer has the elements of this shape, which nobody else uses.
+    unsafe { layout::lanes_in_place(op, squares.start(), DType::Float64, &measured.lengths, axis, CHEAP / 4, &new) }
+}
+
+/// The lowest of the parabolas that stand on the elements of a lane.
+struct Envelope {
+    /// Those that are lowest somewhere, from left to right.
+    seen: Vec<Parabola>,
+    step: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Parabola {
+    /// Where it is lowest of all that are before it.
+    from: f64,
+    /// Where it stands, and how high.
+    at: f64,
+    height: f64,
+}
+
+impl Envelope {
+    fn transform(&mut self, lane: &mut [f64]) {
+        let (seen, scale) = (&mut self.seen, 1.0 / (self.step * self.step));
+        seen.clear();
+        for (at, &height) in lane.iter().enumerate() {
+            if height == f64::INFINITY {
+                continue;
+            }
+            let at = at as f64;
+            let mut from = f64::NEG_INFINITY;
+            while let Some(last) = seen.last() {
+                // whole numbers, and so exact, where neighbours are 1 apart
+                let rise = (height - last.height) * scale + (at - last.at) * (at + last.at);
+                from = rise / (2.0 * (at - last.at));
+                if from > last.from {
+                    break;
+                }
+                seen.pop();
+                from = f64::NEG_INFINITY;
+            }
+            seen.push(Parabola { from, at, height });
+        }
+        let Some(&first) = seen.first() else { return };
+        let (mut now, mut rest) = (first, seen[1..].iter().copied().peekable());
+        for (i, to) in lane.iter_mut().enumerate() {
+            let i = i as f64;
+            while let Some(next) = rest.next_if(|next| next.from < i) {
+                now = next;
+            }
+            let distance = (i - now.at) * self.step;
+            *to = now.height + distance * distance;
+        }
+    }
+}
+
+/// Where there is no background: squared distances to a place before the first element of the first axis.
+fn from_before(squares: &Buffer, measured: &Measured) {
+    // SAFETY: the buffer's elements, which are written before they are read.
+    let all = unsafe {
+        squares.start().cast::<f64>().write_bytes(0, squares.len());
+        std::slice::from_raw_parts_mut(squares.start().cast::<f64>(), squares.len())
+    };
+    let mut inner = all.len();
+    for (axis, (&len, &step)) in measured.lengths.iter().zip(&measured.steps).enumerate() {
+        inner /= len;
+        for (k, elements) in all.chunks_mut(inner).enumerate() {
+            let distance = (k % len + usize::from(axis == 0)) as f64 * step;
+            elements.iter_mut().for_each(|square| *square += distance * distance);
+        }
+    }
+}
+
+/// The roots, in place where they are of the same dtype.
+fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
+    let n = squares.len();
+    let out = if dtype == DType::Float64 { None } else { Some(Buffer::new(op, n, dtype)?) };
+    let to = out.as_ref().map_or(squares.start(), Buffer::start);
+    let both = Ends { from: squares.start().cast_const(), to };
+    parallel::parallel(n, CHEAP, |range| {
+        let both = &both;
+        // SAFETY: elements of both, which are this thread's.
+        unsafe {
+            let (from, to) = (both.from.cast::<f64>().add(range.start), both.to.add(range.start * dtype.size()));
+            match dtype {
+                DType::Float32 => all_roots::<f32>(from, to.cast(), range.len()),
+                _ => all_roots::<f64>(from, to.cast(), range.len()),
+            }
+        }
+    });
+    Ok(out.unwrap_or(squares))
+}
+
+/// # Safety
+/// There are `n` numbers, and room for as many; they may be the same.
+unsafe fn all_roots<T: Precision>(from: *const f64, to: *mut T, n: usize) {
+    for i in 0..n {
+        // SAFETY: an element of both.
+        unsafe { *to.add(i) = T::of((*from.add(i)).sqrt()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
+    use ndarray::{ArrayD, Dimension, IxDyn};
+
+    /// The same by trying every element of the background.
+    fn nearest(x: &ArrayD<bool>, steps: &[f64]) -> ArrayD<f64> {
+        ArrayD::from_shape_fn(x.raw_dim(), |at| {
+            let square = |there: &IxDyn| -> f64 {
+                let apart = at.slice().iter().zip(there.slice()).zip(steps).map(|((&a, &b), step)| {
+                    let distance = (a as f64 - b as f64) * step;
+                    distance * distance
+                });
+                apart.sum()
+            };
+            x.indexed_iter()
+                .filter(|(_, flag)| !**flag)
+                .map(|(there, _)| square(&there))
+                .fold(f64::INFINITY, f64::min)
+                .sqrt()
+        })
+    }
+
+    #[test]
+    fn no_element_of_the_background_is_nearer() {
+        let mut dice = Dice(3);
+        for shape in [&[23, 31][..], &[7, 8, 9], &[3, 4, 5, 6], &[60], &[70, 2], &[1, 50], &[5, 1, 6]] {
+            for rare in [2, 10, 60] {
+                let mut x = ArrayD::from_shape_fn(IxDyn(shape), |_| dice.below(rare) > 0);
+                *x.iter_mut().nth(5).unwrap() = false;
+                let expected = nearest(&x, &vec![1.0; shape.len()]);
+                for x in layouts(&x) {
+                    let distances = distance_transform_edt::<f64>(&Numpyish::new(), &x, None).unwrap();
+                    assert_eq!(distances, expected);
+                }
+                let steps: Vec<f64> = (0..shape.len()).map(|_| 0.1 + dice.below(100) as f64 / 30.0).collect();
+                let expected = nearest(&x, &steps);
+                let sampling = ArrayD::from_shape_vec(IxDyn(&[steps.len()]), steps).unwrap().into_shared();
+                let distances = distance_transform_edt(&Numpyish::new(), &x.into_shared(), Some(&sampling)).unwrap();
+                assert!(distances.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-14 * b));
+            }
+        }
+    }
+
+    #[test]
+    fn without_background_a_place_before_the_array_is_it() {
+        let of = |shape: &[usize]| {
+            let x = ArrayD::from_elem(IxDyn(shape), true).into_shared();
+            let distances = distance_transform_edt::<f32>(&Numpyish::new(), &x, None).unwrap();
+            distances.iter().copied().collect::<Vec<f32>>()
+        };
+        assert_eq!(of(&[3]), [1.0, 2.0, 3.0]);
+        assert_eq!(of(&[2, 2]), [1.0, 2_f32.sqrt(), 2.0, 5_f32.sqrt()]);
+        assert_eq!(of(&[1, 1]), [1.0]);
+        assert_eq!(of(&[]), [1.0]);
+        assert_eq!(of(&[0, 3]), [0.0; 0]);
+    }
+}

@@ -1,0 +1,213 @@
+//! Counts: each thread counts its part of the elements, where there are few places.
+
+use super::{
+    NdArray, Numpyish, buffer,
+    copy::{self, Packed},
+    creation, indexing,
+    parallel::{self, CHEAP},
+    raw::{RawArray, View, view},
+    reduction,
+    typed::typed,
+};
+use crate::{Axes, Error, Numeric, Real, Result, rules};
+use std::{
+    ops::Range,
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+/// How often elements are in each bin, and the edges of the bins.
+#[allow(clippy::type_complexity)] // both results
+pub fn histogram<T: Real>(
+    b: &Numpyish,
+    x: &NdArray<T>,
+    bins: usize,
+    low: Option<f64>,
+    high: Option<f64>,
+    edges: Option<&NdArray<T>>,
+) -> Result<(NdArray<i64>, NdArray<T>)> {
+    const OP: &str = "histogram";
+    let edges = match edges {
+        Some(edges) => {
+            rules::bin_edges(OP, edges.shape())?;
+            edges.clone()
+        }
+        None => {
+            let (count, low, high) = rules::bin_range(OP, bins, (low, high), size_of::<T>(), || {
+                if x.is_empty() {
+                    return Ok(None);
+                }
+                let end = |end: Result<NdArray<T>>| Ok::<f64, Error>(end?.first().map_or(f64::NAN, |x| x.to_f64()));
+                Ok(Some((end(reduction::min(b, x, Axes::All, false))?, end(reduction::max(b, x, Axes::All, false))?)))
+            })?;
+            creation::linspace(b, T::of(low), T::of(high), count, true).map_err(|e| e.within(OP))?
+        }
+    };
+    let bins = Bins::new(OP, edges.iter().map(|edge| edge.to_f64()), edges.len())?;
+    let counts = counted(OP, view(x), bins.edges.len() - 1, |x: &[T], counts| {
+        for x in x {
+            if let Some(bin) = bins.of(x.to_f64()) {
+                counts[bin] += 1;
+            }
+        }
+    })?;
+    Ok((counts, edges))
+}
+
+/// Ascending edges of bins.
+struct Bins {
+    edges: Vec<f64>,
+    /// Bins for each step of an element, where all are of one width.
+    density: f64,
+}
+
+impl Bins {
+    fn new(op: &'static str, values: impl Iterator<Item = f64>, count: usize) -> Result<Bins> {
+        let mut edges = buffer::vec(op, count)?;
+        edges.extend(values);
+        if !edges.is_sorted() {
+            return Err(rules::not_ascending(op));
+        }
+        let density = (count - 1) as f64 / (edges[count - 1] - edges[0]);
+        Ok(Bins { edges, density })
+    }
+
+    /// The bin of an element: where bins of one width would have it, if that is right, or by a search.
+    #[inline(always)]
+    fn of(&self, x: f64) -> Option<usize> {
+        let (edges, last) = (&self.edges[..], self.edges.len() - 2);
+        if !(edges[0] <= x && x <= edges[last + 1]) {
+            return None;
+        }
+        if x == edges[last + 1] {
+            return Some(last);
+        }
+        let guess = (((x - edges[0]) * self.density) as usize).min(last);
+        if edges[guess] <= x && x < edges[guess + 1] {
+            return Some(guess);
+        }
+        Some(edges.partition_point(|&edge| edge <= x) - 1)
+    }
+}
+
+/// How often each number occurs, or the sum of its weights.
+pub fn bincount<T: Numeric>(
+    b: &Numpyish,
+    x: &NdArray<i64>,
+    weights: Option<&NdArray<T>>,
+    minlength: usize,
+) -> Result<NdArray<T>> {
+    const OP: &str = "bincount";
+    let n = rules::counted_numbers(OP, x.shape(), weights.map(NdArray::shape))?;
+    let ends = if n > 0 { Some(ends(OP, view(x))?) } else { None };
+    let len = rules::counted_places(OP, ends, minlength, size_of::<T>())?;
+    if let Some(weights) = weights {
+        let named = |error: Error| error.within(OP);
+        let start = creation::zeros::<T>(b, &[len]).map_err(named)?;
+        return indexing::scatter_add(b, &start, x, weights, 0).map_err(named);
+    }
+    let counts = counted(OP, view(x), len, |x: &[i64], counts| {
+        for &x in x {
+            counts[x as usize] += 1;
+        }
+    })?;
+    super::casting::astype(b, &counts)
+}
+
+/// The least and the greatest of at least one number.
+fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
+    let packed = copy::pack(op, x)?;
+    // SAFETY: the numbers, packed.
+    let numbers = unsafe { packed.slice::<i64>(x.len()) };
+    let all = Mutex::new((i64::MAX, i64::MIN));
+    parallel::parallel(numbers.len(), CHEAP, |range| {
+        let part = &numbers[range];
+        let (least, most) = part.iter().fold((i64::MAX, i64::MIN), |(least, most), &x| (least.min(x), most.max(x)));
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        *all = (all.0.min(least), all.1.max(most));
+    });
+    Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Counts in `places` places: `count` adds a part of the elements to them. Threads have places of their own, as long as adding these up
+/// is little beside the elements.
+fn counted<T: crate::Element>(
+    op: &'static str,
+    x: View<'_>,
+    places: usize,
+    count: impl Fn(&[T], &mut [i64]) + Sync,
+) -> Result<NdArray<i64>> {
+    let packed: Packed<'_> = copy::pack(op, x)?;
+    // SAFETY: the elements, packed.
+    let elements = unsafe { packed.slice::<T>(x.len()) };
+    let mut all = buffer::zeros::<i64>(op, places)?;
+    let grain = CHEAP.max(places.saturating_mul(8));
+    if elements.len() < 2 * grain {
+        count(elements, &mut all);
+    } else {
+        let (sums, failed) = (Mutex::new(&mut all), OnceLock::new());
+        parallel::parallel(elements.len(), grain, |range: Range<usize>| match buffer::zeros::<i64>(op, places) {
+            Ok(mut own) => {
+                count(&elements[range], &mut own);
+                let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+                sums.iter_mut().zip(&own).for_each(|(sum, own)| *sum += own);
+            }
+            Err(e) => _ = failed.set(e),
+        });
+        if let Some(e) = failed.into_inner() {
+            return Err(e);
+        }
+    }
+    typed(RawArray::from_vec(op, vec![places], all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numpyish::copy::tests::Dice;
+    use ndarray::{ArrayD, IxDyn};
+
+    fn list<T: Copy>(x: &NdArray<T>) -> Vec<T> {
+        x.iter().copied().collect()
+    }
+
+    /// The bin of each element by comparison with every edge.
+    fn compared(x: &[f64], edges: &[f64]) -> Vec<i64> {
+        let last = edges.len() - 2;
+        let is_in = |x: f64, bin: usize| {
+            edges[bin] <= x
+                && (x < edges[bin + 1] || x == edges[last + 1] && bin == last)
+                && (x != edges[last + 1] || bin == last)
+        };
+        (0..=last).map(|bin| x.iter().filter(|x| is_in(**x, bin)).count() as i64).collect()
+    }
+
+    #[test]
+    fn bins_are_those_between_edges() {
+        let mut dice = Dice(9);
+        for n in [1, 10, 1000, 300_000] {
+            let x: Vec<f64> =
+                (0..n).map(|_| dice.below(4000) as f64 / 1000.0 - 1.0).chain([f64::NAN, f64::INFINITY]).collect();
+            let array = ArrayD::from_shape_vec(IxDyn(&[x.len()]), x.clone()).unwrap().into_shared();
+            for bins in [1, 7, 100] {
+                let (counts, edges) = histogram(&Numpyish::new(), &array, bins, Some(-0.7), Some(2.9), None).unwrap();
+                assert_eq!(list(&counts), compared(&x, &list(&edges)));
+            }
+            for edges in
+                [vec![0.0, 0.0, 1.0, 1.0], vec![f64::NEG_INFINITY, 0.5, f64::INFINITY], vec![-1.0, -0.99, -0.98, 2.0]]
+            {
+                let given = ArrayD::from_shape_vec(IxDyn(&[edges.len()]), edges.clone()).unwrap().into_shared();
+                let (counts, _) = histogram(&Numpyish::new(), &array, 10, None, None, Some(&given)).unwrap();
+                assert_eq!(list(&counts), compared(&x, &edges));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_counted_by_every_thread() {
+        let x = ArrayD::from_shape_fn(IxDyn(&[500_000]), |i| (i[0] * i[0] % 1013) as i64).into_shared();
+        let counts: NdArray<i64> = bincount(&Numpyish::new(), &x, None, 0).unwrap();
+        let mut expected = vec![0; counts.len()];
+        x.iter().for_each(|&x| expected[x as usize] += 1);
+        assert_eq!(list(&counts), expected);
+    }
+}

@@ -1,0 +1,134 @@
+//! Regions of images: which elements are neighbours, and how far apart neighbours are.
+
+use crate::{Error, Result};
+
+/// Most axes, of those longer than one element, along which elements are neighbours.
+pub const MOST_NEIGHBOURING: usize = 8;
+
+/// Which elements belong together with an element, of those before it in C order: what is behind it says the same of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbours {
+    /// Lengths of the axes that are longer than one element; at least one.
+    pub lengths: Vec<usize>,
+    /// The way to each neighbour along these axes: -1, 0 or 1. In order, the last being that along the last axis alone.
+    pub before: Vec<Vec<isize>>,
+}
+
+/// The neighbours at most `connectivity` axes away, or those that a structure names.
+pub fn neighbours(
+    op: &'static str,
+    shape: &[usize],
+    connectivity: usize,
+    structure: Option<(&[usize], &[bool])>,
+) -> Result<Neighbours> {
+    if connectivity == 0 {
+        return Err(Error::argument(op, "`connectivity` is 0, and not 1 or more axes"));
+    }
+    if let Some((lengths, flags)) = structure {
+        if lengths.len() != shape.len() || lengths.iter().any(|&len| len != 3) {
+            return Err(Error::shapes(op, shape, lengths));
+        }
+        if flags.iter().ne(flags.iter().rev()) {
+            return Err(Error::argument(op, "`structure` is not symmetric about its middle"));
+        }
+    }
+    let long: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
+    if long.len() > MOST_NEIGHBOURING {
+        return Err(Error::shape(op, shape, format!("has more than {MOST_NEIGHBOURING} axes of several elements")));
+    }
+    if long.is_empty() {
+        return Ok(Neighbours { lengths: vec![1], before: Vec::new() });
+    }
+    let half = 3_usize.pow(long.len() as u32) / 2;
+    let steps = |mut number: usize| {
+        let mut steps = vec![0; long.len()];
+        for step in steps.iter_mut().rev() {
+            *step = (number % 3) as isize - 1;
+            number /= 3;
+        }
+        steps
+    };
+    let is_near = |steps: &Vec<isize>| match structure {
+        None => steps.iter().filter(|&&step| step != 0).count() <= connectivity,
+        Some((_, flags)) => {
+            let along = |axis: usize| long.iter().position(|&k| k == axis).map_or(0, |k| steps[k]);
+            flags[(0..shape.len()).fold(0, |place, axis| 3 * place + (along(axis) + 1) as usize)]
+        }
+    };
+    let before = (0..half).map(steps).filter(is_near).collect();
+    Ok(Neighbours { lengths: long.iter().map(|&axis| shape[axis]).collect(), before })
+}
+
+/// An array whose distances are measured: without the axes of one element but the first, and the distance of neighbours along each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Lengths of the axes; at least one.
+    pub lengths: Vec<usize>,
+    /// Distances of neighbours along each axis.
+    pub steps: Vec<f64>,
+}
+
+/// The lengths and distances of an array with one distance for all axes, or one for each.
+pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &[f64])>) -> Result<Measured> {
+    let given = match sampling {
+        None => &[1.0][..],
+        Some((lengths, given)) if lengths.iter().product::<usize>() == 1 || *lengths == [shape.len()] => given,
+        Some((lengths, _)) => return Err(Error::shapes(op, shape, lengths)),
+    };
+    if let Some(wrong) = given.iter().find(|step| !(step.is_finite() && **step > 0.0)) {
+        return Err(Error::argument(op, format!("neighbours are {wrong} apart, and not a finite distance above 0")));
+    }
+    let step = |axis: usize| if given.len() == 1 { given[0] } else { given[axis] };
+    let kept: Vec<usize> = (0..shape.len()).filter(|&axis| axis == 0 || shape[axis] != 1).collect();
+    if kept.len() > MOST_NEIGHBOURING {
+        return Err(Error::shape(op, shape, format!("has more than {MOST_NEIGHBOURING} axes of several elements")));
+    }
+    if kept.is_empty() {
+        return Ok(Measured { lengths: vec![1], steps: vec![given.first().copied().unwrap_or(1.0)] });
+    }
+    Ok(Measured {
+        lengths: kept.iter().map(|&axis| shape[axis]).collect(),
+        steps: kept.into_iter().map(step).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_half_of_those_around() {
+        let of = |shape: &[usize], n| neighbours("op", shape, n, None).unwrap();
+        assert_eq!(of(&[4, 5], 1).before, [[-1, 0], [0, -1]]);
+        assert_eq!(of(&[4, 5], 2).before, [[-1, -1], [-1, 0], [-1, 1], [0, -1]]);
+        assert_eq!([1, 2, 3, 9].map(|n| of(&[2, 2, 2], n).before.len()), [3, 9, 13, 13]);
+        assert_eq!(of(&[1, 4, 1], 1), Neighbours { lengths: vec![4], before: vec![vec![-1]] });
+        assert_eq!(of(&[], 1), Neighbours { lengths: vec![1], before: vec![] });
+        assert!(matches!(neighbours("op", &[4], 0, None), Err(Error::Argument { .. })));
+        assert!(matches!(neighbours("op", &[2; 9], 1, None), Err(Error::Shape { .. })));
+    }
+
+    #[test]
+    fn structures_name_neighbours() {
+        let diagonal = [false, false, true, false, true, false, true, false, false];
+        let of = |shape: &[usize], flags: &[bool]| neighbours("op", shape, 1, Some((&[3, 3], flags)));
+        assert_eq!(of(&[4, 5], &diagonal).unwrap().before, [[-1, 1]]);
+        assert_eq!(of(&[4, 1], &diagonal).unwrap().before, Vec::<Vec<isize>>::new());
+        assert_eq!(of(&[1, 4], &[true; 9]).unwrap().before, [[-1]]);
+        let half = [true, false, false, false, true, false, false, false, false];
+        assert!(matches!(of(&[4, 5], &half), Err(Error::Argument { .. })));
+        assert!(matches!(of(&[4, 5, 6], &diagonal), Err(Error::Shapes { .. })));
+    }
+
+    #[test]
+    fn distances_of_neighbours() {
+        let of = |shape: &[usize], steps: &[f64]| measured("op", shape, Some((&[steps.len()], steps)));
+        assert_eq!(of(&[1, 1, 4], &[1.0, 2.0, 3.0]).unwrap(), Measured { lengths: vec![1, 4], steps: vec![1.0, 3.0] });
+        assert_eq!(of(&[3, 4], &[2.0]).unwrap().steps, [2.0, 2.0]);
+        assert_eq!(of(&[], &[]).unwrap(), Measured { lengths: vec![1], steps: vec![1.0] });
+        assert!(matches!(of(&[3, 4], &[1.0, 2.0, 3.0]), Err(Error::Shapes { .. })));
+        assert!(matches!(of(&[3, 4], &[1.0, 0.0]), Err(Error::Argument { .. })));
+        assert!(matches!(of(&[3, 4], &[f64::NAN]), Err(Error::Argument { .. })));
+        assert_eq!(measured("op", &[3, 4], None).unwrap().steps, [1.0, 1.0]);
+    }
+}

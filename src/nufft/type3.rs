@@ -1,0 +1,116 @@
+//! From values at non-uniform points to non-uniform frequencies: the points spread on a grid, whose values are then the modes of a
+//! transform to the frequencies (J.-Y. Lee, L. Greengard, 2005, The type 3 nonuniform FFT and its applications). Points and frequencies
+//! are moved to around 0 first, so that the grid is no finer than their distances ask for.
+
+use super::{NufftPlan, NufftType, kernel};
+use crate::{Backend, ComplexFloat, Error, Real, Result, lazy, runtime::rules};
+use std::f64::consts::PI;
+
+/// How much finer than the frequencies need grids are.
+const FINER: f64 = 2.0;
+
+/// `f[k] = sum_j c[j] exp(i isign s[k].x[j])`, of coordinates and frequencies along each axis.
+pub(super) fn transform<B: Backend, C: ComplexFloat>(
+    op: &'static str,
+    b: &B,
+    points: &[&B::Array<C::Real>],
+    values: &B::Array<C>,
+    frequencies: &[&B::Array<C::Real>],
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<C>> {
+    let (n, count) = (common(op, b, points)?, common(op, b, frequencies)?);
+    let front = match b.shape(values) {
+        [front @ .., last] if *last == n && front.len() <= 1 => front.to_vec(),
+        shape => return Err(Error::shapes(op, shape, &[n])),
+    };
+    let shape = [&front[..], &[count]].concat();
+    kernel::Kernel::new(op, eps, 1.0)?;
+    if n == 0 || rules::count(op, &shape, size_of::<C>())? == 0 {
+        return b.zeros(shape);
+    }
+    let named = |error: Error| error.within(op);
+    transformed(op, b, points, values, frequencies, eps, isign, &shape).map_err(named)
+}
+
+/// The number of points, of which there is a coordinate along each axis.
+fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) -> Result<usize> {
+    let first = b.shape(along[0]);
+    let &[n] = first else {
+        return Err(Error::shape(op, first, "coordinates and frequencies need one axis"));
+    };
+    match along.iter().map(|x| b.shape(x)).find(|shape| *shape != first) {
+        Some(other) => Err(Error::shapes(op, first, other)),
+        None => Ok(n),
+    }
+}
+
+/// The middle of numbers, and how far from it they are at most.
+fn extent<B: Backend, T: Real>(op: &'static str, b: &B, x: &B::Array<T>) -> Result<(f64, f64)> {
+    let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
+    let (least, most) = (ends[0].to_f64(), ends[1].to_f64());
+    if !(least.is_finite() && most.is_finite()) {
+        return Err(Error::argument(op, "a coordinate or a frequency is not finite"));
+    }
+    Ok((least / 2.0 + most / 2.0, most / 2.0 - least / 2.0))
+}
+
+#[allow(clippy::too_many_arguments, reason = "those of the row")]
+fn transformed<B: Backend, C: ComplexFloat>(
+    op: &'static str,
+    b: &B,
+    points: &[&B::Array<C::Real>],
+    values: &B::Array<C>,
+    frequencies: &[&B::Array<C::Real>],
+    eps: f64,
+    isign: isize,
+    shape: &[usize],
+) -> Result<B::Array<C>> {
+    let real = |x: f64| C::Real::of(x);
+    let turn = C::from_parts(real(0.0), real(if isign < 0 { -1.0 } else { 1.0 }));
+    let (mut modes, mut near, mut far) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut before, mut after) = (None, None);
+    let width = kernel::Kernel::of::<C>(op, eps)?.width as f64;
+    for (x, s) in points.iter().zip(frequencies) {
+        let ((x_middle, x_extent), (s_middle, s_extent)) = (extent(op, b, x)?, extent(op, b, s)?);
+        // of one point, or one frequency, the extent is as good as any that the other's asks for
+        let (x_extent, s_extent) = match (x_extent > 0.0, s_extent > 0.0) {
+            (false, false) => (1.0, 1.0),
+            (false, true) => (1.0 / s_extent, s_extent),
+            _ => (x_extent, s_extent.max(1.0 / x_extent)),
+        };
+        let length = 2.0 * FINER * x_extent * s_extent / PI + width + 1.0;
+        if length > (1_u64 << 40) as f64 {
+            return Err(Error::Memory { op, bytes: usize::MAX });
+        }
+        let half = (length / 2.0).ceil() as usize;
+        let scale = kernel::Kernel::of::<C>(op, eps)?.grid(op, half)? as f64 / (2.0 * FINER * s_extent);
+        modes.push(half);
+        let s_moved = (lazy(*s) - lazy(real(s_middle))).eval(b)?;
+        near.push(((lazy(*x) - lazy(real(x_middle))) / lazy(real(scale))).eval(b)?);
+        far.push((lazy(&s_moved) * lazy(real(PI / (FINER * s_extent)))).eval(b)?);
+        before = Some(summed(b, before, (lazy(*x) * lazy(real(s_middle))).eval(b)?)?);
+        after = Some(summed(b, after, (lazy(&s_moved) * lazy(real(x_middle))).eval(b)?)?);
+    }
+    let waves = |angles: Option<B::Array<C::Real>>| match angles {
+        Some(angles) => b.exp(b.multiply(b.astype::<C, _>(angles)?, turn)?),
+        None => b.ones([1]),
+    };
+    let mut spreading = NufftPlan::<B, C>::new(b, NufftType::One, &modes, eps, isign)?;
+    spreading.set_points(&near.iter().collect::<Vec<_>>())?;
+    let grid = spreading.spread(&b.multiply(values, waves(before)?)?)?;
+    let mut reading = NufftPlan::<B, C>::new(b, NufftType::Two, spreading.grid(), eps, isign)?;
+    reading.set_points(&far.iter().collect::<Vec<_>>())?;
+    let mut result = b.multiply(reading.execute(&grid)?, waves(after)?)?;
+    for s in &far {
+        result = b.divide(result, b.astype::<C, _>(spreading.kernel().transform_at(b, s)?)?)?;
+    }
+    b.reshape(result, shape)
+}
+
+fn summed<B: Backend, T: Real>(b: &B, sum: Option<B::Array<T>>, x: B::Array<T>) -> Result<B::Array<T>> {
+    match sum {
+        Some(sum) => b.add(sum, x),
+        None => Ok(x),
+    }
+}
