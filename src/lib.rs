@@ -33,13 +33,13 @@
 pub use backend_runtime as runtime;
 
 pub use runtime::{
-    ArrayAttributes, ArrayList, Arrays, Axes, Bits, Boundary, Cause, ComplexFloat, DType, DTypeKind, DefaultInfo,
-    DynArray, Earlier, Element, ElementInfo, Error, Float, Highest, HostArray, Index, IndexMode, Indices, Integer,
-    Interpolation, IntoArray, IntoAxis, IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand,
-    IntoWidths, Lengths, Lowest, MatrixNorm, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand,
-    Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode, Real, RealNumeric, Result, ResultInfo, Side,
-    SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish,
-    result_type, torch::Torch,
+    ArrayAttributes, ArrayList, Arrays, Axes, Bits, Boundary, Cause, ComplexFloat, ConvolutionMethod, ConvolutionMode,
+    DType, DTypeKind, DefaultInfo, DynArray, Earlier, Element, ElementInfo, Error, Float, Highest, HostArray, Index,
+    IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoAxisOrAll, IntoBound, IntoHost, IntoIndex,
+    IntoIndices, IntoOperand, IntoWidths, Lengths, Lowest, MatrixNorm, MeshIndexing, NewAxis, Norm, Number, Numbers,
+    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode, Real, RealNumeric,
+    Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
+    numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -58,9 +58,13 @@ pub mod __private {
 pub mod conformance;
 
 #[doc(hidden)]
+pub mod convolution;
+#[doc(hidden)]
 pub mod creation;
 #[doc(hidden)]
 pub mod elementwise;
+#[doc(hidden)]
+pub mod fft;
 #[doc(hidden)]
 pub mod images;
 #[doc(hidden)]

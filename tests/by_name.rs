@@ -155,7 +155,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let square = || call(b, "asarray", &[vec![vec![2, 1], vec![1, 2]].into()], &[("dtype", dtype.into())]).unwrap();
     Some(match op {
         "arange" => vec![0.into(), 1.into(), 1.into()],
-        "matmul" | "convolve" | "inner" | "searchsorted" | "tensordot" | "dot" => vec![row(), row()],
+        "matmul" | "inner" | "searchsorted" | "tensordot" | "dot" => vec![row(), row()],
         "interp" => vec![row(), vec![1, 2].into(), vec![1, 2].into()],
         "permute_dims" => vec![row(), 0.into()],
         "expand_dims" | "squeeze" => {
@@ -193,6 +193,11 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
                 call(b, "asarray", &[vec![vec![vec![1], vec![0]]].into()], &[("dtype", dtype.into())]).unwrap()
             };
             vec![numbers(dtype), numbers(dtype.to_real())]
+        }
+        "convolve" | "correlate" | "fftconvolve" => vec![row(), row()],
+        "conv" | "conv_transpose" | "max_pool" | "avg_pool" => {
+            let x = || call(b, "asarray", &[vec![vec![vec![1, 0, 1]]].into()], &[("dtype", dtype.into())]).unwrap();
+            vec![x(), if op.ends_with("pool") { 2.into() } else { x() }]
         }
         "bincount" => vec![vec![1, 2].into()],
         "tile_to" => vec![row(), 6.into(), 0.into()],

@@ -27,6 +27,7 @@ import numpy as np  # noqa: E402
 import scipy.linalg  # noqa: E402
 import scipy.signal  # noqa: E402
 import scipy.special  # noqa: E402
+from golden_convolution import _conv, _conv_transpose, _pool, _convolve, _fftconvolve, _trigonometric  # noqa: E402
 from golden_images import (  # noqa: E402
     _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
     _norm_scores,
@@ -107,6 +108,9 @@ SHAPES = {
     "rank1": (3, 4), "e0": (0, 0), "img": (7, 8), "vol": (5, 6, 7), "at2": (2, 3, 4), "at3": (3, 5), "field": (1, 5, 6, 2),
     "field3": (2, 3, 4, 2, 1), "spots1": (2, 5, 1), "spots": (2, 4, 2), "spots3": (2, 5, 3), "holes": (6, 9),
     "pair": (2,), "pair2": (2, 2),
+    "cx1": (2, 4, 9), "cw1": (6, 4, 3), "cg1": (6, 2, 3), "cd1": (4, 1, 3), "cx2": (2, 4, 6, 7), "cw2": (6, 4, 3, 2), "cg2": (4, 2, 2, 3),
+    "cd2": (8, 1, 3, 3), "cx3": (1, 4, 4, 5, 6), "cw3": (5, 4, 2, 3, 2), "ct3": (4, 5, 2, 3, 2), "c4": (4,), "c6": (6,), "c8": (8,),
+    "c0": (0, 4, 9), "ct1": (4, 3, 3),
 }  # fmt: skip
 INDICES = {
     "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]], "rise": [0, 1, 1, 3],
@@ -511,6 +515,7 @@ WORDS = {"np": np} | {
         _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
         _norm_scores,
         _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
+        _conv, _conv_transpose, _pool, _convolve, _fftconvolve, _trigonometric,
     )  # fmt: skip
 }
 

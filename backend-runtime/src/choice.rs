@@ -207,6 +207,30 @@ choice! {
     }
 }
 
+choice! {
+    /// Which part of the convolution of two arrays is the result.
+    ConvolutionMode {
+        /// Every sum in which elements of both meet.
+        Full = "full",
+        /// The middle, as large as one of them.
+        Same = "same",
+        /// The sums in which all elements of the smaller one take part.
+        Valid = "valid",
+    }
+}
+
+choice! {
+    /// How a convolution is computed.
+    ConvolutionMethod {
+        /// By sums for small kernels and integers, else by Fourier transforms.
+        Auto = "auto",
+        /// By sums of products.
+        Direct = "direct",
+        /// By Fourier transforms, whose rounding is relative to the largest element.
+        Fft = "fft",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,7 +36,8 @@ pub use attributes::ArrayAttributes;
 pub use available::available;
 pub use by_name::{DynArray, Value};
 pub use choice::{
-    Boundary, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode, QrMode, Side, same_names,
+    Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode,
+    QrMode, Side, same_names,
 };
 #[doc(hidden)]
 pub use dtype::function_around;

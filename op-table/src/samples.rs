@@ -7,7 +7,8 @@ pub const SAMPLES: &[&str] = &[
     "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
     "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q", "img", "vol",
     "at2", "at3", "field", "field3", "spots1", "spots", "spots3", "holes", "links", "spacing", "rot2", "rot3",
-    "falling", "weights", "pair", "pair2",
+    "falling", "weights", "pair", "pair2", "cx1", "cw1", "cg1", "cd1", "cx2", "cw2", "cg2", "cd2", "cx3", "cw3", "ct1",
+    "ct3", "c4", "c6", "c8", "c0",
 ];
 
 /// Samples of int64, to be used as indices.

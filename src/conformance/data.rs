@@ -26,7 +26,7 @@ macro_rules! files {
         const GROUPS: &[&str] = &[$(stringify!($group)),*];
     };
 }
-files!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images);
+files!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images convolution);
 
 /// The sample of this name.
 pub(crate) fn sample(dtype: DType, name: &str) -> Option<Values> {

@@ -92,6 +92,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::compact::KERNELS,
     super::manipulation::KERNELS,
     super::reduction::FOLDS,
+    super::convolution::KERNELS,
     super::fft::KERNELS,
     super::images::KERNELS,
     super::images::REGION_KERNELS,

@@ -56,6 +56,7 @@ pub type Operand<'a, T> = crate::Operand<'a, Cuda, T>;
 
 #[cfg(test)]
 mod compare;
+pub mod convolution;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

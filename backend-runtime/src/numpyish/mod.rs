@@ -5,6 +5,7 @@
 pub mod buffer;
 pub mod casting;
 pub mod convert;
+pub mod convolution;
 pub mod copy;
 pub mod creation;
 pub mod elementwise;

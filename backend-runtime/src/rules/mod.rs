@@ -18,6 +18,7 @@
 mod axes;
 mod borders;
 mod broadcast;
+mod convolution;
 mod creation;
 mod einsum;
 mod factor;
@@ -41,6 +42,10 @@ mod statistics;
 pub use axes::{axis, matrix, moved, new_axes, permutation, require_axes, single_axes};
 pub use borders::{check_borders, pad_sources, padded};
 pub use broadcast::{broadcast, broadcast_all, check_broadcast_to};
+pub use convolution::{
+    Convolution, MOST_SPATIAL, Overlap, Same, Sliding, Steps as WindowSteps, convolution, fast_points, overlap, pool,
+    transposed_convolution,
+};
 pub use creation::{Steps, diagonal, items, steps};
 pub use einsum::Einsum;
 pub use factor::{Svd, System, eigen, failed, not_finite, not_positive_definite, qr, singular, square};

@@ -28,6 +28,7 @@ mod tensor;
 mod with;
 
 pub mod casting;
+pub mod convolution;
 pub mod creation;
 pub mod elementwise;
 pub mod fft;

@@ -31,6 +31,9 @@ ops! {
     ARGMIN = "argmin";
     AS_STRIDED = "as_strided";
     ATAN2 = "atan2";
+    AVG_POOL1D = "avg_pool1d";
+    AVG_POOL2D = "avg_pool2d";
+    AVG_POOL3D = "avg_pool3d";
     BITWISE_AND = "bitwise_and"."Tensor";
     BITWISE_OR = "bitwise_or"."Tensor";
     BITWISE_XOR = "bitwise_xor"."Tensor";
@@ -42,6 +45,12 @@ ops! {
     CONJ_PHYSICAL = "conj_physical";
     CONSTANT_PAD = "constant_pad_nd";
     CONTIGUOUS = "contiguous";
+    CONV1D = "conv1d";
+    CONV2D = "conv2d";
+    CONV3D = "conv3d";
+    CONV_TRANSPOSE1D = "conv_transpose1d";
+    CONV_TRANSPOSE2D = "conv_transpose2d"."input";
+    CONV_TRANSPOSE3D = "conv_transpose3d"."input";
     COPYSIGN = "copysign"."Tensor";
     COS = "cos";
     CUMPROD = "cumprod";
@@ -102,6 +111,9 @@ ops! {
     MASKED_FILL = "masked_fill"."Tensor";
     MASKED_SELECT = "masked_select";
     MATMUL = "matmul";
+    MAX_POOL1D = "max_pool1d";
+    MAX_POOL2D = "max_pool2d";
+    MAX_POOL3D = "max_pool3d";
     MAXIMUM = "maximum";
     MEAN = "mean"."dim";
     MINIMUM = "minimum";

@@ -7,7 +7,7 @@ use crate::{
         buffer, copy, parallel,
         raw::{RawArray, View},
     },
-    rules::{self, Product},
+    rules,
 };
 use backend_linalg::{Failure, Scalar};
 use std::sync::OnceLock;
@@ -117,8 +117,7 @@ pub fn each(
     }
     let work = m.saturating_mul(m).saturating_mul(m).max(1);
     // what products of matrices in the factorization pack, of which none is larger than the matrix
-    let product = Product { shape: Vec::new(), batches: Vec::new(), rows: m, inner: m, columns: m };
-    pack::room(op, &product, DType::Complex128.size(), false)?;
+    pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
         let done =

@@ -69,7 +69,7 @@ fn converted(x: View<'_>, to: DType) -> Result<Buffer> {
 ///
 /// # Safety
 /// There are as many, and those to convert have been written.
-unsafe fn convert_all(from: &Buffer, to: &Buffer) {
+pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     parallel::parallel(from.len(), parallel::CHEAP, |range| {
         // SAFETY: a part of both; tasks write different parts.
         unsafe {
@@ -126,7 +126,8 @@ impl Product {
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
         if !integers {
-            pack::room(OP, self, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
+            let sizes = [self.rows, self.inner, self.columns];
+            pack::room(OP, sizes, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
         }
         let failed: OnceLock<Error> = OnceLock::new();
         parallel::parallel(batches, grain, |range| {
@@ -148,14 +149,14 @@ impl Product {
 }
 
 /// Multiplications worth a second thread.
-const SEVERAL_THREADS: usize = 1 << 18;
+pub(super) const SEVERAL_THREADS: usize = 1 << 18;
 
 /// A matrix somewhere in an array: strides from row to row and from column to column.
 #[derive(Clone, Copy)]
-struct Matrix {
-    start: *const u8,
-    row: isize,
-    column: isize,
+pub(super) struct Matrix {
+    pub start: *const u8,
+    pub row: isize,
+    pub column: isize,
 }
 
 // SAFETY: it is only read, and its elements may be shared.
@@ -220,6 +221,50 @@ unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &P
             false,
             false,
             parallelism,
+        );
+    }
+}
+
+/// Asks for the memory that products of `rows` x `inner` with `inner` x `columns` take on one thread, which has its own part of it.
+pub(super) fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize) -> Result<()> {
+    pack::room(op, [rows, inner, columns], element_size, false)?;
+    pack::block(op)
+}
+
+/// A product on this thread, which [`room`] has been asked for: written to `to`, or added to what is there.
+///
+/// # Safety
+/// The matrices have these sizes, and `to` has rows of stride `row`, which nobody else writes. `T` is `f32`, `f64` or a complex number of these.
+pub(super) unsafe fn product_into<T: Numeric>(
+    to: *mut T,
+    row: usize,
+    a: Matrix,
+    b: Matrix,
+    [rows, inner, columns]: [usize; 3],
+    adds: bool,
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        gemm::gemm(
+            rows,
+            columns,
+            inner,
+            to,
+            1,
+            row as isize,
+            adds,
+            a.start.cast::<T>(),
+            a.column,
+            a.row,
+            b.start.cast::<T>(),
+            b.column,
+            b.row,
+            if adds { T::ONE } else { T::ZERO },
+            T::ONE,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
         );
     }
 }

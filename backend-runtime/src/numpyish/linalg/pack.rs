@@ -1,6 +1,6 @@
 //! The memory that `gemm` takes by itself. It ends the process where it gets none, so it is asked for beforehand.
 
-use crate::{Result, numpyish::buffer, rules::Product, threads};
+use crate::{Result, numpyish::buffer, threads};
 use std::cell::Cell;
 
 /// More rows or columns than any register block of `gemm` has.
@@ -17,10 +17,10 @@ const SMALL: usize = 1 << 15;
 
 /// Asks for what a product packs: by the source of `gemm`, at most the whole right operand, and of the left one a strip,
 /// both rounded up to a register block. With `threads` it runs on all threads of the pool, each with a block of its own.
-pub fn room(op: &'static str, product: &Product, element_size: usize, threads: bool) -> Result<()> {
-    let columns = product.columns.saturating_add(REGISTERS);
-    let lines = columns.saturating_add(product.rows.min(STRIP) + REGISTERS);
-    let packed = lines.saturating_mul(product.inner).saturating_mul(element_size);
+pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize, threads: bool) -> Result<()> {
+    let columns = columns.saturating_add(REGISTERS);
+    let lines = columns.saturating_add(rows.min(STRIP) + REGISTERS);
+    let packed = lines.saturating_mul(inner).saturating_mul(element_size);
     let blocks = if threads { threads::count().saturating_mul(CACHE) } else { 0 };
     let bytes = packed.saturating_add(blocks);
     if bytes <= SMALL { Ok(()) } else { buffer::room(op, bytes) }

@@ -1,0 +1,197 @@
+//! Convolutions with channels, and pools.
+
+use super::{
+    Cuda, CudaArray,
+    array::RawArray,
+    copy::contiguous,
+    kernel::{Argument, Grid},
+    program::{Instance, KernelList, Program, ProgramSource},
+    walk::Divisor,
+};
+use crate::{
+    DType, Element, Lengths, Numeric, Real, Result,
+    rules::{self, MOST_SPATIAL, WindowSteps},
+};
+
+static PROGRAM: Program =
+    Program { name: "convolution", source: ProgramSource::File(include_str!("kernels/convolution.cuh")) };
+
+/// What pools make of a window, as the kernels know it.
+const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
+
+/// The kernels, listed for the check.
+pub(super) const KERNELS: KernelList = (&PROGRAM, || {
+    let numeric = || DType::ALL.into_iter().filter(|dtype| *dtype != DType::Bool);
+    let real = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
+    let sums =
+        ["convolved", "spread"].into_iter().flat_map(|name| numeric().map(move |d| Instance::new(name, "", &[d])));
+    let pools = POOLS.into_iter().flat_map(|tag| real.map(|d| Instance::new("pooled", tag, &[d])));
+    sums.chain(pools).collect()
+});
+
+/// Channels of the result for each thread: the kernels' `CHANNELS`.
+const CHANNELS: usize = 4;
+
+/// The kernels' `Sliding`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Sliding {
+    numbers: [u64; 6],
+    by_windows: Divisor,
+    by_len: Divisor,
+}
+
+/// The kernels' `Convolution`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Convolution {
+    n: u64,
+    parts: u64,
+    groups: u64,
+    inputs: u64,
+    outputs: u64,
+    by_parts: Divisor,
+    by_groups: Divisor,
+    is_small: u32,
+    biased: u32,
+    axes: [Sliding; MOST_SPATIAL],
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Convolution {}
+
+impl Convolution {
+    fn new(plan: &rules::Convolution, biased: bool) -> Convolution {
+        let parts = plan.outputs.div_ceil(CHANNELS);
+        let n = plan.shape.iter().product::<usize>() / plan.outputs * parts;
+        let is_small = n < 1 << 31;
+        let divisor = |by: usize| if is_small { Divisor::new(by as u32) } else { Divisor::ONE };
+        let axes = plan.axes.map(|a| Sliding {
+            numbers: [a.len, a.windows, a.taps, a.stride, a.padding, a.dilation].map(|number| number as u64),
+            by_windows: divisor(a.windows),
+            by_len: divisor(a.len),
+        });
+        Convolution {
+            n: n as u64,
+            parts: parts as u64,
+            groups: plan.groups as u64,
+            inputs: plan.inputs as u64,
+            outputs: plan.outputs as u64,
+            by_parts: divisor(parts),
+            by_groups: divisor(plan.groups),
+            is_small: is_small.into(),
+            biased: biased.into(),
+            axes,
+        }
+    }
+}
+
+/// Sums of the kernel's products with the elements under it.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv<T: Numeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    weight: &CudaArray<T>,
+    bias: Option<&CudaArray<T>>,
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "conv";
+    let steps = WindowSteps { stride, padding, dilation };
+    let bias_shape = bias.map(|bias| bias.shape());
+    let plan = rules::convolution(OP, x.shape(), weight.shape(), bias_shape, &steps, groups, size_of::<T>())?;
+    run(b, OP, "convolved", [x, weight], bias, &plan)
+}
+
+/// The elements times the kernel, each at its place.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_transpose<T: Numeric>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    weight: &CudaArray<T>,
+    bias: Option<&CudaArray<T>>,
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    output_padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "conv_transpose";
+    let steps = WindowSteps { stride, padding, dilation };
+    let (bias_shape, size) = (bias.map(|bias| bias.shape()), size_of::<T>());
+    let plan =
+        rules::transposed_convolution(OP, x.shape(), weight.shape(), bias_shape, &steps, output_padding, groups, size)?;
+    run(b, OP, "spread", [x, weight], bias, &plan)
+}
+
+fn run<T: Element>(
+    b: &Cuda,
+    op: &'static str,
+    kernel: &'static str,
+    [x, weight]: [&CudaArray<T>; 2],
+    bias: Option<&CudaArray<T>>,
+    plan: &rules::Convolution,
+) -> Result<CudaArray<T>> {
+    let (x, weight) = (contiguous(b, op, &x.raw)?, contiguous(b, op, &weight.raw)?);
+    let bias = bias.map(|bias| contiguous(b, op, &bias.raw)).transpose()?;
+    let out = b.uninit_raw(op, T::DTYPE, &plan.shape)?;
+    if out.size() > 0 {
+        let kernel = b.kernel(op, &PROGRAM, Instance::new(kernel, "", &[T::DTYPE]))?;
+        let convolution = Convolution::new(plan, bias.is_some());
+        let (to, from, weight) = (out.pointer(), x.pointer(), weight.pointer());
+        // without a bias the kernel does not read it
+        let bias = bias.as_ref().map_or(weight, RawArray::pointer);
+        let grid = Grid::over(convolution.n as usize);
+        // SAFETY: the arguments are the kernel's, whose arrays have the sizes of the plan.
+        unsafe { b.launch(op, kernel, grid, &[&to, &from, &weight, &bias, &convolution])? };
+    }
+    Ok(CudaArray::of(out))
+}
+
+/// The largest element of each window.
+pub fn max_pool<T: Real>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    kernel: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+) -> Result<CudaArray<T>> {
+    pool(b, "max_pool", x, kernel, &WindowSteps { stride, padding, dilation }, POOLS[0])
+}
+
+/// The mean of each window.
+pub fn avg_pool<T: Real>(
+    b: &Cuda,
+    x: &CudaArray<T>,
+    kernel: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    count_include_pad: bool,
+) -> Result<CudaArray<T>> {
+    let steps = WindowSteps { stride, padding, dilation: None };
+    pool(b, "avg_pool", x, kernel, &steps, if count_include_pad { POOLS[1] } else { POOLS[2] })
+}
+
+fn pool<T: Real>(
+    b: &Cuda,
+    op: &'static str,
+    x: &CudaArray<T>,
+    taps: &[usize],
+    steps: &WindowSteps,
+    reduce: &'static str,
+) -> Result<CudaArray<T>> {
+    let plan = rules::pool(op, x.shape(), taps, steps, size_of::<T>())?;
+    let x = contiguous(b, op, &x.raw)?;
+    let out = b.uninit_raw(op, T::DTYPE, &plan.shape)?;
+    if out.size() > 0 {
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("pooled", reduce, &[T::DTYPE]))?;
+        let convolution = Convolution::new(&plan, false);
+        let grid = Grid::over(convolution.n as usize);
+        // SAFETY: the arguments are the kernel's, whose arrays have the sizes of the plan.
+        unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &convolution])? };
+    }
+    Ok(CudaArray::of(out))
+}

@@ -1,0 +1,203 @@
+//! Convolutions tap by tap: of few channels, and of integers.
+
+use super::Terms;
+use crate::{
+    Numeric, Result,
+    numpyish::{parallel, simd::versions},
+};
+use std::ops::Range;
+
+/// Results of a row that are computed together: further ones are another task.
+const SPAN: usize = 1024;
+
+/// Sums of the products of a kernel with the elements under it. `T` has the bits of the dtype.
+pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
+    let plan = terms.plan;
+    let [_, _, row] = plan.axes.map(|axis| axis.windows);
+    let rows = plan.shape.iter().product::<usize>() / row;
+    let spans = row.div_ceil(SPAN);
+    let cost = row.min(SPAN).saturating_mul(plan.taps()).saturating_mul(plan.inputs);
+    parallel::parallel(rows * spans, grain(cost), |tasks| {
+        for task in tasks {
+            let start = task % spans * SPAN;
+            let windows = start..row.min(start + SPAN);
+            let one = plan.axes[2].stride == 1;
+            // SAFETY: each task writes results of its own, of `T`.
+            unsafe {
+                match (size_of::<T>(), one) {
+                    (..=4, true) => span::<T, 64, true>(terms, task / spans, windows),
+                    (..=4, false) => span::<T, 64, false>(terms, task / spans, windows),
+                    (8, true) => span::<T, 32, true>(terms, task / spans, windows),
+                    (8, false) => span::<T, 32, false>(terms, task / spans, windows),
+                    (_, true) => span::<T, 16, true>(terms, task / spans, windows),
+                    (_, false) => span::<T, 16, false>(terms, task / spans, windows),
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Tasks for which a thread is worth its start.
+fn grain(cost: usize) -> usize {
+    (parallel::CHEAP / cost.max(1)).max(1)
+}
+
+/// The array of the batch, the channel of the result and the two indices that a row of results has.
+fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [usize; 2]) {
+    let channels = terms.plan.groups * terms.plan.outputs;
+    let (plane, at) = (row / (lengths[0] * lengths[1]), row % (lengths[0] * lengths[1]));
+    ([plane / channels, plane % channels], [at / lengths[1], at % lengths[1]])
+}
+
+versions! {
+    /// A part of one row of results, in blocks of `N`.
+    ///
+    /// # Safety
+    /// The terms are those of the plan and of dtype `T`; `UNIT` says that the stride of the last axis is 1; nobody else writes these results.
+    unsafe fn span[T: Numeric, const N: usize, const UNIT: bool][T, N, UNIT](terms: &Terms<'_>, row: usize, windows: Range<usize>) {
+        let plan = terms.plan;
+        let [planes, lines, last] = plan.axes;
+        let ([batch, channel], at) = place(terms, row, [planes.windows, lines.windows, last.windows]);
+        let stride = if UNIT { 1 } else { last.stride };
+        // SAFETY: a channel of the result.
+        let first = unsafe { terms.first::<T>(channel) };
+        let input = (batch * plan.groups + channel / plan.outputs) * plan.inputs;
+        let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
+        let mut begin = windows.start;
+        while begin < windows.end {
+            // a last block that is not full begins earlier, where it can, and computes some results again
+            if windows.end - begin < N && windows.end - windows.start >= N {
+                begin = windows.end - N;
+            }
+            let end = windows.end.min(begin + N);
+            let full = end - begin == N;
+            let mut sums = [first; N];
+            // taps that meet an element in each window of the block, and those that do in some
+            let (start, end_start) = (last.start(begin), last.start(end - 1));
+            let (len, dilation) = (last.len as isize, last.dilation as isize);
+            let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };
+            let to = |start: isize| {
+                if start >= len { 0 } else { (((len - 1 - start) / dilation) as usize + 1).min(last.taps) }
+            };
+            let some = from(end_start)..to(start);
+            let all = if full { from(start)..to(end_start) } else { 0..0 };
+            let all = if all.start < all.end { all } else { some.start..some.start };
+            for inner in 0..plan.inputs {
+                for (deep, z) in (0..planes.taps).map(|tap| (tap, planes.start(at[0]) + (tap * planes.dilation) as isize)) {
+                    if z < 0 || z >= planes.len as isize {
+                        continue;
+                    }
+                    for (high, y) in (0..lines.taps).map(|tap| (tap, lines.start(at[1]) + (tap * lines.dilation) as isize)) {
+                        if y < 0 || y >= lines.len as isize {
+                            continue;
+                        }
+                        let line = (((input + inner) * planes.len + z as usize) * lines.len + y as usize) * last.len;
+                        let taps = ((inner * planes.taps + deep) * lines.taps + high) * last.taps;
+                        let (line, taps) = (terms.x.cast::<T>().wrapping_add(line), kernel.wrapping_add(taps));
+                        for tap in (some.start..all.start).chain(all.end..some.end) {
+                            let inside = last.inside(tap, begin..end);
+                            let at = start + (tap * last.dilation) as isize;
+                            // SAFETY: a tap of the kernel, and elements of the line by what `inside` says.
+                            unsafe {
+                                let weight = *taps.add(tap);
+                                for k in inside.start - begin..inside.end.max(inside.start) - begin {
+                                    let element = *line.offset(at + (k * stride) as isize);
+                                    sums[k] = sums[k].plus(weight.times(element));
+                                }
+                            }
+                        }
+                        for tap in all.clone() {
+                            // SAFETY: a tap of the kernel that meets an element of the line in each of the `N` windows.
+                            unsafe {
+                                let weight = *taps.add(tap);
+                                let from = line.offset(start + (tap * last.dilation) as isize);
+                                for k in 0..N {
+                                    sums[k] = sums[k].plus(weight.times(*from.add(k * stride)));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            // SAFETY: results of this row.
+            unsafe {
+                let to = terms.to.cast::<T>().add(row * last.windows + begin);
+                std::ptr::copy_nonoverlapping(sums.as_ptr(), to, end - begin);
+            }
+            begin = end;
+        }
+    }
+}
+
+/// The elements times the kernel, each at its place. `T` has the bits of the dtype.
+pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
+    let plan = terms.plan;
+    let rows = plan.shape.iter().product::<usize>() / plan.axes[2].len;
+    let cost = plan.axes[2].windows.saturating_mul(plan.taps()).saturating_mul(plan.inputs) + plan.axes[2].len;
+    parallel::parallel(rows, grain(cost), |rows| {
+        for row in rows {
+            // SAFETY: each task writes rows of its own, of `T`.
+            unsafe { spread(terms, row, std::marker::PhantomData::<T>) };
+        }
+    });
+    Ok(())
+}
+
+versions! {
+    /// One row of results of a transposed convolution.
+    ///
+    /// # Safety
+    /// The terms are those of the plan and of dtype `T`, and nobody else writes this row.
+    unsafe fn spread[T: Numeric][T](terms: &Terms<'_>, row: usize, _of: std::marker::PhantomData<T>) {
+        let plan = terms.plan;
+        let [planes, lines, last] = plan.axes;
+        let ([batch, channel], at) = place(terms, row, [planes.len, lines.len, last.len]);
+        let (group, output) = (channel / plan.outputs, channel % plan.outputs);
+        // SAFETY: a row of the result, and a channel of it.
+        let (to, first) = unsafe { (terms.to.cast::<T>().add(row * last.len), terms.first::<T>(channel)) };
+        for k in 0..last.len {
+            // SAFETY: an element of this row.
+            unsafe { *to.add(k) = first };
+        }
+        // the window whose tap lies on an index, if there is one
+        let window = |axis: &crate::rules::Sliding, at: usize, tap: usize| {
+            let from = (at + axis.padding).checked_sub(tap * axis.dilation)?;
+            (from.is_multiple_of(axis.stride) && from / axis.stride < axis.windows).then_some(from / axis.stride)
+        };
+        for deep in 0..planes.taps {
+            let Some(z) = window(&planes, at[0], deep) else { continue };
+            for high in 0..lines.taps {
+                let Some(y) = window(&lines, at[1], high) else { continue };
+                for inner in 0..plan.inputs {
+                    let input = group * plan.inputs + inner;
+                    let line = ((batch * plan.groups * plan.inputs + input) * planes.windows + z) * lines.windows + y;
+                    let taps = (((input * plan.outputs + output) * planes.taps + deep) * lines.taps + high) * last.taps;
+                    for tap in 0..last.taps {
+                        let inside = last.inside(tap, 0..last.windows);
+                        if inside.is_empty() {
+                            continue;
+                        }
+                        let start = last.start(inside.start) + (tap * last.dilation) as isize;
+                        // SAFETY: an element of the kernel, those of a line of `x` and their places in the row, by what `inside` says.
+                        unsafe {
+                            let weight = *terms.weight.cast::<T>().add(taps + tap);
+                            let from = terms.x.cast::<T>().add(line * last.windows + inside.start);
+                            let to = to.offset(start);
+                            if last.stride == 1 {
+                                for k in 0..inside.len() {
+                                    *to.add(k) = (*to.add(k)).plus(weight.times(*from.add(k)));
+                                }
+                            } else {
+                                for k in 0..inside.len() {
+                                    let to = to.add(k * last.stride);
+                                    *to = (*to).plus(weight.times(*from.add(k)));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

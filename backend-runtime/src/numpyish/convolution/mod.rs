@@ -1,0 +1,221 @@
+//! Convolutions with channels, and pools.
+//!
+//! A group of many channels is a matrix product, of the kernel with the elements that each of its taps meets. These are laid side by side for
+//! a block of results at a time, which stays in the cache. Few channels, and integers, are summed tap by tap.
+
+#![allow(clippy::needless_range_loop, reason = "axes in lockstep: a counter says which")]
+
+mod direct;
+mod pool;
+mod product;
+
+pub use pool::{avg_pool, max_pool};
+
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::computed_in,
+    copy::{self, Packed},
+    linalg::convert_all,
+    raw::{RawArray, View, view},
+    typed::typed,
+};
+use crate::{
+    DType, DTypeKind, Lengths, Numeric, Result, dispatch,
+    rules::{self, Convolution, WindowSteps},
+};
+
+/// Sums of the kernel's products with the elements under it.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv<T: Numeric>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    weight: &NdArray<T>,
+    bias: Option<&NdArray<T>>,
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<NdArray<T>> {
+    let steps = WindowSteps { stride, padding, dilation };
+    typed(conv_of(view(x), view(weight), bias.map(view), &steps, groups))
+}
+
+/// The same of arrays of any dtype.
+pub fn conv_of(
+    x: View<'_>,
+    weight: View<'_>,
+    bias: Option<View<'_>>,
+    steps: &WindowSteps,
+    groups: usize,
+) -> Result<RawArray> {
+    const OP: &str = "conv";
+    let bias_shape = bias.map(|bias| bias.shape);
+    let plan = rules::convolution(OP, x.shape, weight.shape, bias_shape, steps, groups, x.dtype.size())?;
+    run(OP, x, weight, bias, plan, |terms| {
+        let integers = !matches!(terms.dtype.kind(), DTypeKind::Real | DTypeKind::Complex);
+        if integers || terms.plan.outputs < FEW_CHANNELS {
+            dispatch_bits!(terms.dtype, T => direct::convolved::<T>(terms))
+        } else {
+            dispatch!(terms.dtype, T: [Float32, Float64, Complex64, Complex128] => product::convolved::<T>(OP, terms))
+        }
+    })
+}
+
+/// The elements times the kernel, each at its place: the transposed convolution.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_transpose<T: Numeric>(
+    _: &Numpyish,
+    x: &NdArray<T>,
+    weight: &NdArray<T>,
+    bias: Option<&NdArray<T>>,
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    output_padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<NdArray<T>> {
+    let steps = WindowSteps { stride, padding, dilation };
+    typed(conv_transpose_of(view(x), view(weight), bias.map(view), &steps, output_padding, groups))
+}
+
+/// The same of arrays of any dtype.
+pub fn conv_transpose_of(
+    x: View<'_>,
+    weight: View<'_>,
+    bias: Option<View<'_>>,
+    steps: &WindowSteps,
+    output_padding: Option<Lengths>,
+    groups: usize,
+) -> Result<RawArray> {
+    const OP: &str = "conv_transpose";
+    let (bias_shape, size) = (bias.map(|bias| bias.shape), x.dtype.size());
+    let plan =
+        rules::transposed_convolution(OP, x.shape, weight.shape, bias_shape, steps, output_padding, groups, size)?;
+    run(OP, x, weight, bias, plan, |terms| {
+        let integers = !matches!(terms.dtype.kind(), DTypeKind::Real | DTypeKind::Complex);
+        if integers || terms.plan.inputs < FEW_CHANNELS {
+            dispatch_bits!(terms.dtype, T => direct::transposed::<T>(terms))
+        } else {
+            dispatch!(terms.dtype, T: [Float32, Float64, Complex64, Complex128] => product::transposed::<T>(OP, terms))
+        }
+    })
+}
+
+/// Channels below which laying out what a matrix product takes costs more than the product gains.
+const FEW_CHANNELS: usize = 4;
+
+/// Signed and unsigned integers have the same sums of products, bit by bit.
+macro_rules! dispatch_bits {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            DType::Int8 | DType::UInt8 | DType::Bool => {
+                type $t = u8;
+                $body
+            }
+            DType::Int16 | DType::UInt16 => {
+                type $t = u16;
+                $body
+            }
+            DType::Int32 | DType::UInt32 => {
+                type $t = u32;
+                $body
+            }
+            DType::Int64 | DType::UInt64 => {
+                type $t = u64;
+                $body
+            }
+            DType::Float16 | DType::BFloat16 | DType::Float32 => {
+                type $t = f32;
+                $body
+            }
+            DType::Float64 => {
+                type $t = f64;
+                $body
+            }
+            DType::Complex64 => {
+                type $t = crate::Complex<f32>;
+                $body
+            }
+            DType::Complex128 => {
+                type $t = crate::Complex<f64>;
+                $body
+            }
+        }
+    };
+}
+use dispatch_bits;
+
+/// A convolution with its operands, which lie in C order.
+struct Terms<'a> {
+    plan: &'a Convolution,
+    dtype: DType,
+    x: *const u8,
+    weight: *const u8,
+    /// Null where there is none.
+    bias: *const u8,
+    to: *mut u8,
+}
+
+// SAFETY: the operands are only read, and each thread writes results of its own.
+unsafe impl Sync for Terms<'_> {}
+
+impl Terms<'_> {
+    /// What the sums of a channel of the result begin with.
+    ///
+    /// # Safety
+    /// `T` is the dtype, and the channel is one of the result.
+    unsafe fn first<T: Numeric>(&self, channel: usize) -> T {
+        // SAFETY: as the caller promises.
+        if self.bias.is_null() { T::ZERO } else { unsafe { *self.bias.cast::<T>().add(channel) } }
+    }
+}
+
+/// Runs a convolution in the dtype that this one is computed in.
+fn run(
+    op: &'static str,
+    x: View<'_>,
+    weight: View<'_>,
+    bias: Option<View<'_>>,
+    plan: Convolution,
+    compute: impl FnOnce(&Terms<'_>) -> Result<()>,
+) -> Result<RawArray> {
+    let (n, dtype) = (rules::count(op, &plan.shape, x.dtype.size())?, computed_in(x.dtype));
+    let out = Buffer::new(op, n, dtype)?;
+    if n > 0 {
+        let (x, weight) = (in_dtype(op, x, dtype)?, in_dtype(op, weight, dtype)?);
+        let bias = bias.map(|bias| in_dtype(op, bias, dtype)).transpose()?;
+        let bias = bias.as_ref().map_or(std::ptr::null(), Packed::start);
+        compute(&Terms { plan: &plan, dtype, x: x.start(), weight: weight.start(), bias, to: out.start() })?;
+    }
+    finished(op, plan.shape, out, x.dtype)
+}
+
+/// The elements in C order, in the dtype to compute in.
+fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> {
+    if x.dtype == to {
+        return copy::pack(op, x);
+    }
+    let from = copy::to_buffer(op, x)?;
+    let wide = Buffer::new(op, from.len(), to)?;
+    // SAFETY: as many elements of both dtypes, and those of `from` have been written.
+    unsafe { convert_all(&from, &wide) };
+    Ok(Packed::Owned(wide))
+}
+
+/// The array of the results, all of which have been written, in the row's dtype.
+fn finished(op: &'static str, shape: Vec<usize>, out: Buffer, dtype: DType) -> Result<RawArray> {
+    let out = if out.dtype() == dtype {
+        out
+    } else {
+        let narrow = Buffer::new(op, out.len(), dtype)?;
+        // SAFETY: as many elements of both dtypes, and those of `out` have been written.
+        unsafe { convert_all(&out, &narrow) };
+        narrow
+    };
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+#[cfg(test)]
+mod tests;

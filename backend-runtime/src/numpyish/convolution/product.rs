@@ -1,0 +1,239 @@
+//! Convolutions of many channels, as matrix products.
+
+use super::Terms;
+use crate::{
+    Numeric, Result,
+    numpyish::{
+        linalg::{Matrix, SEVERAL_THREADS, product_into, room},
+        parallel,
+        simd::versions,
+    },
+    rules,
+};
+use std::{ops::Range, sync::OnceLock};
+
+/// Bytes of what is laid out for a block of results: with what the product packs of it, it stays in a second-level cache.
+const BLOCK: usize = 1 << 18;
+
+/// Channels of the result that a task computes, where there are few tasks.
+const CHANNELS: usize = 128;
+
+/// Tasks below which the channels are divided. It does not depend on the number of threads, nor do the results.
+const TASKS: usize = 32;
+
+/// How many results or elements a block has whose every column has so many rows.
+fn columns(rows: usize, size: usize, all: usize) -> usize {
+    (BLOCK / rows.saturating_mul(size)).clamp(64, 4096).min(all)
+}
+
+/// Runs `f` on tasks with memory of `n` elements, on several threads.
+fn in_tasks<T: Numeric>(
+    op: &'static str,
+    tasks: usize,
+    sizes: [usize; 3],
+    n: usize,
+    f: impl Fn(usize, &mut [T]) + Sync,
+) -> Result<()> {
+    let failed = OnceLock::new();
+    let work = sizes.iter().fold(1_usize, |n, &size| n.saturating_mul(size));
+    parallel::parallel(tasks, SEVERAL_THREADS / work.max(1), |range| {
+        let memory = || {
+            room(op, sizes, size_of::<T>())?;
+            let mut memory = rules::list(op, n)?;
+            memory.resize(n, T::ZERO);
+            Ok(memory)
+        };
+        match memory() {
+            Ok(mut memory) => range.for_each(|task| f(task, &mut memory)),
+            Err(e) => _ = failed.set(e),
+        }
+    });
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// Sums of the products of a kernel with the elements under it.
+pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
+    let plan = terms.plan;
+    let elements: usize = plan.axes.iter().map(|axis| axis.len).product();
+    let results: usize = plan.axes.iter().map(|axis| axis.windows).product();
+    let inner = plan.inputs * plan.taps();
+    let size = columns(inner, size_of::<T>(), results);
+    let blocks = results.div_ceil(size);
+    let groups = plan.batch * plan.groups;
+    let channels = if groups * blocks < TASKS { plan.outputs.min(CHANNELS) } else { plan.outputs };
+    let parts = plan.outputs.div_ceil(channels);
+    // one tap, on each element: the elements are laid out already
+    let plain = plan.axes.iter().all(|axis| axis.taps == 1 && axis.stride == 1 && axis.padding == 0);
+    let room = if plain { 0 } else { inner * size };
+    in_tasks::<T>(op, groups * blocks * parts, [channels, inner, size], room, |task, memory| {
+        let (part, at) = (task % parts, task / parts);
+        let (block, group) = (at % blocks, at / blocks);
+        let (first, begin) = (part * channels, block * size);
+        let (channels, end) = (channels.min(plan.outputs - first), results.min(begin + size));
+        let channel = group % plan.groups * plan.outputs + first;
+        // SAFETY: operands and results of the plan, of dtype `T`; each task writes a block of its own.
+        unsafe {
+            let x = terms.x.cast::<T>().add(group * plan.inputs * elements);
+            let to = terms.to.cast::<T>().add((group * plan.outputs + first) * results + begin);
+            if !terms.bias.is_null() {
+                for k in 0..channels {
+                    std::slice::from_raw_parts_mut(to.add(k * results), end - begin)
+                        .fill(terms.first::<T>(channel + k));
+                }
+            }
+            let weight = terms.weight.cast::<T>().add(channel * inner);
+            let kernel = Matrix { start: weight.cast(), row: inner as isize, column: 1 };
+            let (start, row) = if plain {
+                (x.add(begin), elements)
+            } else {
+                lay_out(terms, x, memory.as_mut_ptr(), begin..end);
+                (memory.as_ptr(), end - begin)
+            };
+            let laid = Matrix { start: start.cast(), row: row as isize, column: 1 };
+            product_into(to, results, kernel, laid, [channels, inner, end - begin], !terms.bias.is_null());
+        }
+    })
+}
+
+/// Calls `f` for the parts of rows that some windows, counted in C order, lie in: their two outer indices, the windows of the row, and how many
+/// windows come before them.
+fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize; 2], Range<usize>, usize)) {
+    let mut at = windows.start;
+    while at < windows.end {
+        let (row, start) = (at / lengths[2], at % lengths[2]);
+        let many = (lengths[2] - start).min(windows.end - at);
+        f([row / lengths[1], row % lengths[1]], start..start + many, at - windows.start);
+        at += many;
+    }
+}
+
+versions! {
+    /// What the taps meet in some windows: a row for each tap of each channel.
+    ///
+    /// # Safety
+    /// `x` has the channels of a group, of dtype `T`, and `to` room for the rows.
+    unsafe fn lay_out[T: Numeric][T](terms: &Terms<'_>, x: *const T, to: *mut T, windows: Range<usize>) {
+        let plan = terms.plan;
+        let [planes, lines, last] = plan.axes;
+        let many = windows.len();
+        let mut to = to;
+        for channel in 0..plan.inputs {
+            for tap in 0..plan.taps() {
+                let (deep, high, wide) = (tap / last.taps / lines.taps, tap / last.taps % lines.taps, tap % last.taps);
+                in_rows([planes.windows, lines.windows, last.windows], windows.clone(), |[z, y], row, before| {
+                    let z = planes.start(z) + (deep * planes.dilation) as isize;
+                    let y = lines.start(y) + (high * lines.dilation) as isize;
+                    let outside = z < 0 || z >= planes.len as isize || y < 0 || y >= lines.len as isize;
+                    let inside = if outside { row.start..row.start } else { last.inside(wide, row.clone()) };
+                    // SAFETY: the row has room for these windows; their elements are in the line by what `inside` says.
+                    unsafe {
+                        let to = std::slice::from_raw_parts_mut(to.add(before), row.len());
+                        let (skipped, end) = (inside.start - row.start, inside.end - row.start);
+                        to[..skipped].fill(T::ZERO);
+                        to[end..].fill(T::ZERO);
+                        if !inside.is_empty() {
+                            let line = ((channel * planes.len + z as usize) * lines.len + y as usize) * last.len;
+                            let first = last.start(inside.start) + (wide * last.dilation) as isize;
+                            let from = x.add(line).offset(first);
+                            if last.stride == 1 {
+                                std::ptr::copy_nonoverlapping(from, to[skipped..].as_mut_ptr(), inside.len());
+                            } else {
+                                for k in 0..inside.len() {
+                                    to[skipped + k] = *from.add(k * last.stride);
+                                }
+                            }
+                        }
+                    }
+                });
+                // SAFETY: one past a row, at most one past the last.
+                to = unsafe { to.add(many) };
+            }
+        }
+    }
+}
+
+/// The elements times the kernel, each at its place: of some channels of the result, a block of elements at a time.
+pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
+    let plan = terms.plan;
+    let elements: usize = plan.axes.iter().map(|axis| axis.windows).product();
+    let results: usize = plan.axes.iter().map(|axis| axis.len).product();
+    let taps = plan.taps();
+    let channels = (64 / taps).clamp(1, plan.outputs);
+    let rows = channels.checked_mul(taps).ok_or(crate::Error::Memory { op, bytes: usize::MAX })?;
+    let size = columns(rows, size_of::<T>(), elements);
+    let parts = plan.outputs.div_ceil(channels);
+    let sizes = [rows, plan.inputs, size];
+    let room = rows.checked_mul(size).ok_or(crate::Error::Memory { op, bytes: usize::MAX })?;
+    in_tasks::<T>(op, plan.batch * plan.groups * parts, sizes, room, |task, memory| {
+        let (part, group) = (task % parts, task / parts);
+        let first = part * channels;
+        let channels = channels.min(plan.outputs - first);
+        let channel = group % plan.groups * plan.outputs + first;
+        // SAFETY: operands and results of the plan, of dtype `T`; each task writes channels of its own.
+        unsafe {
+            let x = terms.x.cast::<T>().add(group * plan.inputs * elements);
+            let to = terms.to.cast::<T>().add((group * plan.outputs + first) * results);
+            for k in 0..channels {
+                std::slice::from_raw_parts_mut(to.add(k * results), results).fill(terms.first::<T>(channel + k));
+            }
+            let row = plan.outputs * taps;
+            let weight = terms.weight.cast::<T>().add(group % plan.groups * plan.inputs * row + first * taps);
+            let kernel = Matrix { start: weight.cast(), row: 1, column: row as isize };
+            for begin in (0..elements).step_by(size) {
+                let end = elements.min(begin + size);
+                let part = Matrix { start: x.add(begin).cast(), row: elements as isize, column: 1 };
+                let sizes = [channels * taps, plan.inputs, end - begin];
+                product_into(memory.as_mut_ptr(), end - begin, kernel, part, sizes, false);
+                put_in(terms, memory.as_ptr(), to, channels, begin..end);
+            }
+        }
+    })
+}
+
+versions! {
+    /// Adds products to the results at their places: a row of them for each tap of each channel.
+    ///
+    /// # Safety
+    /// `from` has the rows for these elements and `to` the channels, which nobody else writes, of dtype `T`.
+    unsafe fn put_in[T: Numeric][T](terms: &Terms<'_>, from: *const T, to: *mut T, channels: usize, elements: Range<usize>) {
+        let plan = terms.plan;
+        let [planes, lines, last] = plan.axes;
+        let many = elements.len();
+        let mut from = from;
+        for channel in 0..channels {
+            for tap in 0..plan.taps() {
+                let (deep, high, wide) = (tap / last.taps / lines.taps, tap / last.taps % lines.taps, tap % last.taps);
+                in_rows([planes.windows, lines.windows, last.windows], elements.clone(), |[z, y], row, before| {
+                    let z = planes.start(z) + (deep * planes.dilation) as isize;
+                    let y = lines.start(y) + (high * lines.dilation) as isize;
+                    if z < 0 || z >= planes.len as isize || y < 0 || y >= lines.len as isize {
+                        return;
+                    }
+                    let inside = last.inside(wide, row.clone());
+                    if inside.is_empty() {
+                        return;
+                    }
+                    let line = ((channel * planes.len + z as usize) * lines.len + y as usize) * last.len;
+                    let first = last.start(inside.start) + (wide * last.dilation) as isize;
+                    // SAFETY: products of these elements, and their places in the line by what `inside` says.
+                    unsafe {
+                        let from = from.add(before + inside.start - row.start);
+                        let to = to.add(line).offset(first);
+                        if last.stride == 1 {
+                            for k in 0..inside.len() {
+                                *to.add(k) = (*to.add(k)).plus(*from.add(k));
+                            }
+                        } else {
+                            for k in 0..inside.len() {
+                                let to = to.add(k * last.stride);
+                                *to = (*to).plus(*from.add(k));
+                            }
+                        }
+                    }
+                });
+                // SAFETY: one past a row, at most one past the last.
+                from = unsafe { from.add(many) };
+            }
+        }
+    }
+}

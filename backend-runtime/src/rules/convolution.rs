@@ -1,0 +1,475 @@
+//! Windows that slide over arrays: convolutions with channels and groups, and pools.
+
+use super::count;
+use crate::{ConvolutionMode, Error, Lengths, Result};
+
+/// Most axes over which a window slides.
+pub const MOST_SPATIAL: usize = 3;
+
+/// Largest padding, stride, dilation and extent of a window: libraries keep them in 32 bits.
+const MOST: usize = i32::MAX as usize;
+
+/// How a window slides, where that is given: one number for all axes, or one for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Elements from one window to the next; 1.
+    pub stride: Option<Lengths>,
+    /// Zeros before and after the elements; 0.
+    pub padding: Option<Lengths>,
+    /// Elements from one tap of the window to the next; 1.
+    pub dilation: Option<Lengths>,
+}
+
+/// A window that slides along one axis: tap `k` of window `i` is element `i * stride + k * dilation - padding`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sliding {
+    /// Elements of the axis along which it slides.
+    pub len: usize,
+    /// How many windows there are.
+    pub windows: usize,
+    /// Taps of the window.
+    pub taps: usize,
+    /// Elements from one window to the next.
+    pub stride: usize,
+    /// Zeros before the elements.
+    pub padding: usize,
+    /// Elements from one tap to the next.
+    pub dilation: usize,
+}
+
+impl Sliding {
+    /// Of an axis that the arrays do not have.
+    const NONE: Sliding = Sliding { len: 1, windows: 1, taps: 1, stride: 1, padding: 0, dilation: 1 };
+
+    /// Which indices of the axis the taps of a window have: tap `k` has `start + k * dilation`.
+    pub fn start(&self, window: usize) -> isize {
+        (window * self.stride) as isize - self.padding as isize
+    }
+
+    /// The windows, of those in the range, whose tap lies on an element.
+    pub fn inside(&self, tap: usize, windows: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        let shift = self.padding as isize - (tap * self.dilation) as isize;
+        let from = |first: isize| if first <= 0 { 0 } else { (first as usize).div_ceil(self.stride) };
+        let (start, end) = (from(shift), from(shift + self.len as isize));
+        let start = start.clamp(windows.start, windows.end);
+        start..end.clamp(start, windows.end)
+    }
+}
+
+/// A convolution of a batch of arrays with channels: `(batch, channels, lengths..)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convolution {
+    /// How many arrays there are.
+    pub batch: usize,
+    /// Parts of the channels that do not see each other.
+    pub groups: usize,
+    /// Channels of a part.
+    pub inputs: usize,
+    /// Channels of the result for a part.
+    pub outputs: usize,
+    /// The axes, of which those that the arrays lack come first and have one element. Where it is transposed, the window slides over the
+    /// result.
+    pub axes: [Sliding; MOST_SPATIAL],
+    /// How many axes the arrays have behind batch and channels.
+    pub rank: usize,
+    /// Shape of the result.
+    pub shape: Vec<usize>,
+}
+
+impl Convolution {
+    /// Taps of the kernel.
+    pub fn taps(&self) -> usize {
+        self.axes.iter().map(|axis| axis.taps).product()
+    }
+
+    /// The same number of each axis that the arrays have.
+    pub fn each(&self, of: fn(&Sliding) -> usize) -> Vec<usize> {
+        self.axes[MOST_SPATIAL - self.rank..].iter().map(of).collect()
+    }
+}
+
+/// Numbers for the axes: one for all, or one for each.
+fn numbers(
+    op: &'static str,
+    name: &str,
+    given: Option<Lengths>,
+    rank: usize,
+    default: usize,
+    least: usize,
+) -> Result<Vec<usize>> {
+    let numbers = match given.as_ref().map(|given| (given.as_slice(), given.count())) {
+        None => vec![default; rank],
+        Some((Some(&[one]), _)) => vec![one; rank],
+        Some((Some(all), n)) if n == rank => all.to_vec(),
+        Some((_, n)) => {
+            return Err(Error::argument(op, format!("`{name}` has {n} numbers, and not 1 or {rank}, the axes")));
+        }
+    };
+    match numbers.iter().find(|n| !(least..=MOST).contains(n)) {
+        Some(n) => Err(Error::argument(op, format!("`{name}` is {n}, and not {least} to {MOST}"))),
+        None => Ok(numbers),
+    }
+}
+
+/// Elements from the first tap of a window to the last, both counted.
+fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
+    match (taps - 1).checked_mul(dilation) {
+        Some(reach) if reach < MOST => Ok(reach + 1),
+        _ => Err(Error::argument(op, format!("a window of {taps} taps that are {dilation} apart is too long"))),
+    }
+}
+
+/// How many axes lie behind batch and channels.
+fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
+    let rank = x.len().wrapping_sub(2);
+    if !(1..=MOST_SPATIAL).contains(&rank) {
+        let why = format!("is not (batch, channels, lengths..) with 1 to {MOST_SPATIAL} lengths");
+        return Err(Error::shape(op, x, why));
+    }
+    if x[1..].contains(&0) {
+        return Err(Error::shape(op, x, "has no elements in an array of the batch"));
+    }
+    Ok(rank)
+}
+
+/// The axes of windows over the elements of an array. `too_long` is the error where a window does not fit.
+fn sliding(
+    op: &'static str,
+    lengths: &[usize],
+    taps: &[usize],
+    steps: [&[usize]; 3],
+    too_long: impl Fn() -> Error,
+) -> Result<[Sliding; MOST_SPATIAL]> {
+    let [stride, padding, dilation] = steps;
+    let mut axes = [Sliding::NONE; MOST_SPATIAL];
+    let first = MOST_SPATIAL - lengths.len();
+    for (k, axis) in axes[first..].iter_mut().enumerate() {
+        let reach = extent(op, taps[k], dilation[k])?;
+        let padded = lengths[k].checked_add(2 * padding[k]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+        let windows = match padded.checked_sub(reach) {
+            Some(room) => room / stride[k] + 1,
+            None => return Err(too_long()),
+        };
+        // steps that nothing takes are 1
+        let stride = if windows == 1 { 1 } else { stride[k] };
+        let dilation = if taps[k] == 1 { 1 } else { dilation[k] };
+        *axis = Sliding { len: lengths[k], windows, taps: taps[k], stride, padding: padding[k], dilation };
+    }
+    Ok(axes)
+}
+
+/// The channels of a group, and the taps of the kernel.
+fn kernel<'a>(
+    op: &'static str,
+    x: &[usize],
+    weight: &'a [usize],
+    groups: usize,
+    rank: usize,
+    transposed: bool,
+) -> Result<(usize, usize, &'a [usize])> {
+    let misfit = || Error::shapes(op, x, weight);
+    if groups == 0 {
+        return Err(Error::argument(op, "`groups` is 0"));
+    }
+    if weight.len() != rank + 2 {
+        return Err(misfit());
+    }
+    if weight.contains(&0) {
+        return Err(Error::shape(op, weight, "is that of a kernel without elements"));
+    }
+    let inputs = x[1] / groups;
+    let (fits, outputs) = match transposed {
+        false => (weight[1] == inputs && weight[0].is_multiple_of(groups), weight[0] / groups),
+        true => (weight[0] == x[1], weight[1]),
+    };
+    if !fits || !x[1].is_multiple_of(groups) {
+        return Err(misfit());
+    }
+    Ok((inputs, outputs, &weight[2..]))
+}
+
+/// The shape of the result, and that the bias fits it.
+fn resulting(
+    op: &'static str,
+    batch: usize,
+    channels: usize,
+    lengths: Vec<usize>,
+    bias: Option<&[usize]>,
+    size: usize,
+) -> Result<Vec<usize>> {
+    if let Some(bias) = bias
+        && *bias != [channels]
+    {
+        return Err(Error::shape(op, bias, format!("is not that of a bias of {channels} channels")));
+    }
+    let shape = [&[batch, channels], &lengths[..]].concat();
+    count(op, &shape, size)?;
+    Ok(shape)
+}
+
+/// A convolution of `x`, `(batch, channels, lengths..)`, with a kernel, `(results, channels / groups, lengths..)`.
+pub fn convolution(
+    op: &'static str,
+    x: &[usize],
+    weight: &[usize],
+    bias: Option<&[usize]>,
+    steps: &Steps,
+    groups: usize,
+    size: usize,
+) -> Result<Convolution> {
+    let rank = spatial(op, x)?;
+    let (inputs, outputs, taps) = kernel(op, x, weight, groups, rank, false)?;
+    let stride = numbers(op, "stride", steps.stride, rank, 1, 1)?;
+    let padding = numbers(op, "padding", steps.padding, rank, 0, 0)?;
+    let dilation = numbers(op, "dilation", steps.dilation, rank, 1, 1)?;
+    let axes = sliding(op, &x[2..], taps, [&stride, &padding, &dilation], || Error::shapes(op, x, weight))?;
+    let mut plan = Convolution { batch: x[0], groups, inputs, outputs, axes, rank, shape: vec![] };
+    plan.shape = resulting(op, x[0], weight[0], plan.each(|axis| axis.windows), bias, size)?;
+    Ok(plan)
+}
+
+/// The transposed convolution, which takes the shapes of a convolution back: of `x`, `(batch, channels, lengths..)`, with a kernel,
+/// `(channels, results / groups, lengths..)`. The windows are the elements of `x`, and slide over the result.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn transposed_convolution(
+    op: &'static str,
+    x: &[usize],
+    weight: &[usize],
+    bias: Option<&[usize]>,
+    steps: &Steps,
+    output_padding: Option<Lengths>,
+    groups: usize,
+    size: usize,
+) -> Result<Convolution> {
+    let rank = spatial(op, x)?;
+    let (inputs, outputs, taps) = kernel(op, x, weight, groups, rank, true)?;
+    let stride = numbers(op, "stride", steps.stride, rank, 1, 1)?;
+    let padding = numbers(op, "padding", steps.padding, rank, 0, 0)?;
+    let dilation = numbers(op, "dilation", steps.dilation, rank, 1, 1)?;
+    let further = numbers(op, "output_padding", output_padding, rank, 0, 0)?;
+    let mut axes = [Sliding::NONE; MOST_SPATIAL];
+    for k in 0..rank {
+        let windows = x[2 + k];
+        let (stride, padding, dilation, further) = (stride[k], padding[k], dilation[k], further[k]);
+        if further >= stride.max(dilation) {
+            let why = format!(
+                "`output_padding` is {further}, and neither below the stride {stride} nor the dilation {dilation}"
+            );
+            return Err(Error::argument(op, why));
+        }
+        let all = (windows - 1) as i128 * stride as i128 + (extent(op, taps[k], dilation)? + further) as i128;
+        let len = usize::try_from(all - 2 * padding as i128).map_err(|_| Error::shapes(op, x, weight))?;
+        if len == 0 {
+            return Err(Error::shapes(op, x, weight));
+        }
+        axes[MOST_SPATIAL - rank + k] = Sliding { len, windows, taps: taps[k], stride, padding, dilation };
+    }
+    let mut plan = Convolution { batch: x[0], groups, inputs, outputs, axes, rank, shape: vec![] };
+    let channels = outputs.checked_mul(groups).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    plan.shape = resulting(op, x[0], channels, plan.each(|axis| axis.len), bias, size)?;
+    Ok(plan)
+}
+
+/// A pool over windows of `x`, `(batch, channels, lengths..)`: each channel for itself. Windows lie side by side where no stride is given.
+pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: usize) -> Result<Convolution> {
+    let rank = spatial(op, x)?;
+    let taps = numbers(op, "kernel", Some(Lengths::from(taps)), rank, 1, 1)?;
+    let stride = match steps.stride {
+        None => taps.clone(),
+        given => numbers(op, "stride", given, rank, 1, 1)?,
+    };
+    let padding = numbers(op, "padding", steps.padding, rank, 0, 0)?;
+    let dilation = numbers(op, "dilation", steps.dilation, rank, 1, 1)?;
+    if let Some((padding, taps)) = padding.iter().zip(&taps).find(|(padding, taps)| **padding > **taps / 2) {
+        return Err(Error::argument(op, format!("`padding` is {padding}, more than half of the window of {taps}")));
+    }
+    let too_long = || Error::shape(op, x, format!("is shorter than the window {taps:?}, with what is added around it"));
+    let axes = sliding(op, &x[2..], &taps, [&stride, &padding, &dilation], too_long)?;
+    let planes = x[0].checked_mul(x[1]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let mut plan = Convolution { batch: planes, groups: 1, inputs: 1, outputs: 1, axes, rank, shape: vec![] };
+    plan.shape = resulting(op, x[0], x[1], plan.each(|axis| axis.windows), None, size)?;
+    Ok(plan)
+}
+
+/// Which part of the full convolution of two arrays is the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// Lengths of the full convolution.
+    pub full: Vec<usize>,
+    /// The first index of the part along each axis, and how many there are.
+    pub part: Vec<(usize, usize)>,
+    /// Along the axes that are not convolved the arrays broadcast: shape of the result.
+    pub shape: Vec<usize>,
+}
+
+/// What the mode `same` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Same {
+    /// The shape of the first array, as in SciPy.
+    First,
+    /// Of 1-D arrays that of the longer one, as in NumPy's convolutions.
+    Longer,
+    /// The same, as in NumPy's correlations, which swap arrays of which the second is longer.
+    LongerSwapped,
+}
+
+/// The part of the full convolution along `axes`.
+pub fn overlap(
+    op: &'static str,
+    x1: &[usize],
+    x2: &[usize],
+    axes: &[usize],
+    mode: ConvolutionMode,
+    same: Same,
+    size: usize,
+) -> Result<Overlap> {
+    let misfit = || Error::shapes(op, x1, x2);
+    if x1.len() != x2.len() || x1.is_empty() {
+        return Err(misfit());
+    }
+    for x in [x1, x2] {
+        if x.contains(&0) {
+            return Err(Error::shape(op, x, "has no elements"));
+        }
+    }
+    let mut overlap = Overlap { full: vec![], part: vec![], shape: vec![] };
+    let (mut contains, mut contained) = (true, true);
+    for (axis, (&n, &m)) in x1.iter().zip(x2).enumerate() {
+        if !axes.contains(&axis) {
+            if n != m && n != 1 && m != 1 {
+                return Err(misfit());
+            }
+            overlap.full.push(n.max(m));
+            overlap.part.push((0, n.max(m)));
+            continue;
+        }
+        let full = n.checked_add(m - 1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+        let (short, long) = (n.min(m), n.max(m));
+        contains &= n >= m;
+        contained &= m >= n;
+        let part = match mode {
+            ConvolutionMode::Full => (0, full),
+            ConvolutionMode::Valid => (short - 1, long - short + 1),
+            // the middle of the full result, of two the earlier one, or of arrays that are swapped the later one
+            ConvolutionMode::Same if x1.len() == 1 && n < m && same == Same::LongerSwapped => (short / 2, long),
+            ConvolutionMode::Same if x1.len() == 1 && same != Same::First => ((short - 1) / 2, long),
+            ConvolutionMode::Same => ((m - 1) / 2, n),
+        };
+        overlap.full.push(full);
+        overlap.part.push(part);
+    }
+    if mode == ConvolutionMode::Valid && !contains && !contained {
+        return Err(misfit());
+    }
+    overlap.shape = overlap.part.iter().map(|&(_, n)| n).collect();
+    count(op, &overlap.full, size)?;
+    Ok(overlap)
+}
+
+/// Of one number of points, the next for which Fourier transforms are fast: a product of powers of 2, 3, 5 and 7.
+pub fn fast_points(n: usize) -> usize {
+    let smooth = |mut n: usize| {
+        for p in [2, 3, 5, 7] {
+            while n.is_multiple_of(p) {
+                n /= p;
+            }
+        }
+        n == 1
+    };
+    (n.max(1)..=n.max(1).saturating_mul(2)).find(|&n| smooth(n)).unwrap_or(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Steps = Steps { stride: None, padding: None, dilation: None };
+
+    fn steps(stride: usize, padding: usize, dilation: usize) -> Steps {
+        Steps { stride: Some(stride.into()), padding: Some(padding.into()), dilation: Some(dilation.into()) }
+    }
+
+    #[test]
+    fn convolutions() {
+        let of = |x: &[usize], weight: &[usize], steps: &Steps, groups| {
+            convolution("conv", x, weight, None, steps, groups, 8).map(|plan| plan.shape)
+        };
+        assert_eq!(of(&[2, 3, 8], &[5, 3, 3], &PLAIN, 1), Ok(vec![2, 5, 6]));
+        assert_eq!(of(&[2, 4, 8, 9], &[6, 2, 3, 2], &steps(2, 1, 1), 2), Ok(vec![2, 6, 4, 5]));
+        assert_eq!(of(&[0, 4, 8], &[6, 2, 3], &steps(3, 2, 3), 2), Ok(vec![0, 6, 2]));
+        assert!(matches!(of(&[2, 3], &[5, 3], &PLAIN, 1), Err(Error::Shape { .. })));
+        for (weight, groups) in [(&[5, 2, 3][..], 1), (&[5, 3], 1), (&[5, 3, 9], 1), (&[4, 1, 1], 3), (&[6, 3, 1], 2)] {
+            assert!(matches!(of(&[2, 3, 8], weight, &PLAIN, groups), Err(Error::Shapes { .. })), "{weight:?}");
+        }
+        for bad in [steps(0, 0, 1), steps(1, 0, 0), steps(1, usize::MAX, 1), steps(1, 1 << 20, 1 << 31)] {
+            assert!(matches!(of(&[2, 3, 8], &[5, 3, 3], &bad, 1), Err(Error::Argument { .. })), "{bad:?}");
+        }
+        assert!(matches!(of(&[2, 3, 8], &[5, 3, 3], &PLAIN, 0), Err(Error::Argument { .. })));
+        let two = Steps { stride: Some([1, 2].into()), ..PLAIN };
+        assert!(matches!(of(&[2, 3, 8], &[5, 3, 3], &two, 1), Err(Error::Argument { .. })));
+        assert!(convolution("conv", &[2, 3, 8], &[5, 3, 3], Some(&[4]), &PLAIN, 1, 8).is_err());
+    }
+
+    #[test]
+    fn transposed_convolutions_take_shapes_back() {
+        let of = |x: &[usize], weight: &[usize], steps: &Steps, more: usize, groups| {
+            let more = Some(more.into());
+            transposed_convolution("conv", x, weight, None, steps, more, groups, 8).map(|plan| plan.shape)
+        };
+        assert_eq!(of(&[2, 5, 6], &[5, 3, 3], &PLAIN, 0, 1), Ok(vec![2, 3, 8]));
+        assert_eq!(of(&[2, 6, 4, 4], &[6, 2, 3, 3], &steps(2, 1, 1), 1, 2), Ok(vec![2, 4, 8, 8]));
+        assert!(matches!(of(&[2, 5, 1], &[5, 3, 1], &steps(1, 1, 1), 0, 1), Err(Error::Shapes { .. })));
+        assert!(matches!(of(&[2, 5, 6], &[5, 3, 3], &steps(2, 0, 1), 2, 1), Err(Error::Argument { .. })));
+        assert!(matches!(of(&[2, 5, 6], &[4, 3, 3], &PLAIN, 0, 1), Err(Error::Shapes { .. })));
+    }
+
+    #[test]
+    fn windows_in_an_axis() {
+        for (stride, padding, dilation) in [(1, 0, 1), (2, 1, 1), (3, 2, 2), (1, 4, 3), (5, 0, 1)] {
+            let axes = sliding("conv", &[11], &[3], [&[stride], &[padding], &[dilation]], || panic!()).unwrap();
+            let axis = axes[2];
+            for tap in 0..3 {
+                let inside = axis.inside(tap, 0..axis.windows);
+                for window in 0..axis.windows {
+                    let at = axis.start(window) + (tap * axis.dilation) as isize;
+                    assert_eq!(inside.contains(&window), (0..11).contains(&at), "{axis:?} {tap} {window}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pools() {
+        let of = |taps: &[usize], steps: &Steps| pool("pool", &[2, 3, 8, 9], taps, steps, 8).map(|plan| plan.shape);
+        assert_eq!(of(&[2], &PLAIN), Ok(vec![2, 3, 4, 4]));
+        assert_eq!(of(&[2, 3], &steps(1, 1, 1)), Ok(vec![2, 3, 9, 9]));
+        assert!(matches!(of(&[9], &PLAIN), Err(Error::Shape { .. })));
+        assert!(matches!(of(&[2], &steps(1, 2, 1)), Err(Error::Argument { .. })));
+        assert!(matches!(of(&[2, 2, 2], &PLAIN), Err(Error::Argument { .. })));
+    }
+
+    #[test]
+    fn parts_of_full_convolutions() {
+        use ConvolutionMode as Mode;
+        let of = |x1: &[usize], x2: &[usize], mode, same| {
+            let axes: Vec<usize> = (0..x1.len()).collect();
+            overlap("convolve", x1, x2, &axes, mode, same, 8).map(|o| o.part)
+        };
+        assert_eq!(of(&[5], &[3], Mode::Full, Same::First), Ok(vec![(0, 7)]));
+        assert_eq!(of(&[3], &[5], Mode::Same, Same::Longer), Ok(vec![(1, 5)]));
+        assert_eq!(of(&[3], &[5], Mode::Same, Same::First), Ok(vec![(2, 3)]));
+        assert_eq!(of(&[4], &[5], Mode::Same, Same::LongerSwapped), Ok(vec![(2, 5)]));
+        assert_eq!(of(&[5], &[4], Mode::Valid, Same::First), Ok(vec![(3, 2)]));
+        assert_eq!(of(&[5, 6], &[3, 8], Mode::Same, Same::Longer), Ok(vec![(1, 5), (3, 6)]));
+        assert!(of(&[5, 6], &[3, 8], Mode::Valid, Same::First).is_err());
+        assert!(of(&[5], &[0], Mode::Full, Same::First).is_err());
+        let along = |x2: &[usize]| overlap("c", &[5, 6], x2, &[1], Mode::Valid, Same::First, 8).map(|o| o.shape);
+        assert_eq!(along(&[1, 3]), Ok(vec![5, 4]));
+        assert!(along(&[2, 3]).is_err());
+    }
+
+    #[test]
+    fn fast_lengths() {
+        assert_eq!([1, 7, 11, 13, 97, 1021].map(fast_points), [1, 7, 12, 14, 98, 1024]);
+    }
+}

@@ -1,0 +1,155 @@
+//! Convolutions and pools: libtorch's own, and for integers, which it lacks, the loops of [`Numpyish`](crate::numpyish::Numpyish).
+
+use super::{
+    Torch, TorchArray,
+    call::{OpContext, Schema, args},
+    hosted::{hosted, placed},
+    ops,
+    strategy::DtypeStrategy,
+};
+use crate::{
+    DTypeKind, Lengths, Numeric, Real, Result,
+    numpyish::convolution as loops,
+    rules::{self, Convolution, WindowSteps},
+};
+
+/// The numbers of the axes that the arrays have: strides, paddings, dilations.
+fn numbers(plan: &Convolution) -> [Vec<usize>; 3] {
+    [plan.each(|axis| axis.stride), plan.each(|axis| axis.padding), plan.each(|axis| axis.dilation)]
+}
+
+fn is_integer<T: Numeric>() -> bool {
+    !matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
+}
+
+/// Sums of the kernel's products with the elements under it.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv<T: Numeric>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    weight: &TorchArray<T>,
+    bias: Option<&TorchArray<T>>,
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<TorchArray<T>> {
+    let (on, steps) = (b.on("conv"), WindowSteps { stride, padding, dilation });
+    let bias_shape = bias.map(|bias| bias.shape());
+    let plan = rules::convolution(on.op, x.shape(), weight.shape(), bias_shape, &steps, groups, size_of::<T>())?;
+    if plan.batch == 0 {
+        return on.array(on.full(&plan.shape, T::ZERO)?);
+    }
+    if is_integer::<T>() {
+        let (x, weight) = (hosted(b, on.op, x)?, hosted(b, on.op, weight)?);
+        let bias = bias.map(|bias| hosted(b, on.op, bias)).transpose()?;
+        let bias = bias.as_ref().map(|bias| bias.view());
+        return placed(b, loops::conv_of(x.view(), weight.view(), bias, &steps, groups));
+    }
+    let via = DtypeStrategy::Float32;
+    let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
+    let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
+    let [stride, padding, dilation] = numbers(&plan);
+    let schema = [&ops::CONV1D, &ops::CONV2D, &ops::CONV3D][plan.rank - 1];
+    let arguments = args![&x, &weight, bias.as_ref(), &stride[..], &padding[..], &dilation[..], groups];
+    on.leave(via, on.call(schema, arguments)?)
+}
+
+/// The elements times the kernel, each at its place.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_transpose<T: Numeric>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    weight: &TorchArray<T>,
+    bias: Option<&TorchArray<T>>,
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    output_padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<TorchArray<T>> {
+    let (on, steps) = (b.on("conv_transpose"), WindowSteps { stride, padding, dilation });
+    let (bias_shape, size) = (bias.map(|bias| bias.shape()), size_of::<T>());
+    let plan = rules::transposed_convolution(
+        on.op,
+        x.shape(),
+        weight.shape(),
+        bias_shape,
+        &steps,
+        output_padding,
+        groups,
+        size,
+    )?;
+    if plan.batch == 0 {
+        return on.array(on.full(&plan.shape, T::ZERO)?);
+    }
+    if is_integer::<T>() {
+        let (x, weight) = (hosted(b, on.op, x)?, hosted(b, on.op, weight)?);
+        let bias = bias.map(|bias| hosted(b, on.op, bias)).transpose()?;
+        let bias = bias.as_ref().map(|bias| bias.view());
+        return placed(b, loops::conv_transpose_of(x.view(), weight.view(), bias, &steps, output_padding, groups));
+    }
+    let via = DtypeStrategy::Float32;
+    let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
+    let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
+    let [stride, padding, dilation] = numbers(&plan);
+    let further: Vec<usize> = plan.axes[rules::MOST_SPATIAL - plan.rank..]
+        .iter()
+        .map(|a| a.len + 2 * a.padding - (a.windows - 1) * a.stride - (a.taps - 1) * a.dilation - 1)
+        .collect();
+    let schema = [&ops::CONV_TRANSPOSE1D, &ops::CONV_TRANSPOSE2D, &ops::CONV_TRANSPOSE3D][plan.rank - 1];
+    let arguments = args![&x, &weight, bias.as_ref(), &stride[..], &padding[..], &further[..], groups, &dilation[..]];
+    on.leave(via, on.call(schema, arguments)?)
+}
+
+/// The largest element of each window.
+pub fn max_pool<T: Real>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    kernel: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+) -> Result<TorchArray<T>> {
+    let on = b.on("max_pool");
+    let plan = rules::pool(on.op, x.shape(), kernel, &WindowSteps { stride, padding, dilation }, size_of::<T>())?;
+    let schema = [&ops::MAX_POOL1D, &ops::MAX_POOL2D, &ops::MAX_POOL3D][plan.rank - 1];
+    pooled(on, x, &plan, |x| {
+        let ([stride, padding, dilation], taps) = (numbers(&plan), plan.each(|axis| axis.taps));
+        on.call(schema, args![x, &taps[..], &stride[..], &padding[..], &dilation[..], false])
+    })
+}
+
+/// The mean of each window.
+pub fn avg_pool<T: Real>(
+    b: &Torch,
+    x: &TorchArray<T>,
+    kernel: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    count_include_pad: bool,
+) -> Result<TorchArray<T>> {
+    let on = b.on("avg_pool");
+    let steps = WindowSteps { stride, padding, dilation: None };
+    let plan = rules::pool(on.op, x.shape(), kernel, &steps, size_of::<T>())?;
+    let schemas: [&Schema; 3] = [&ops::AVG_POOL1D, &ops::AVG_POOL2D, &ops::AVG_POOL3D];
+    pooled(on, x, &plan, |x| {
+        let ([stride, padding, _], taps) = (numbers(&plan), plan.each(|axis| axis.taps));
+        let arguments = args![x, &taps[..], &stride[..], &padding[..], false, count_include_pad];
+        on.call(schemas[plan.rank - 1], arguments)
+    })
+}
+
+/// The planes of an array through one of libtorch's pools, as channels of one array: a batch may be empty.
+fn pooled<T: Real>(
+    on: OpContext<'_>,
+    x: &TorchArray<T>,
+    plan: &Convolution,
+    run: impl FnOnce(&super::tensor::Tensor) -> Result<super::tensor::Tensor>,
+) -> Result<TorchArray<T>> {
+    if plan.batch == 0 {
+        return on.array(on.full(&plan.shape, T::ZERO)?);
+    }
+    let via = DtypeStrategy::Float32;
+    on.leave(via, run(&on.enter(via, x)?)?)
+}

@@ -1,0 +1,271 @@
+//! Cosine and sine transforms, by the Fourier transforms of the backend.
+//!
+//! A transform of the second kind is the real Fourier transform of the even elements and then the odd ones in reverse order, turned by half an
+//! angle (Makhoul 1980); the third kind is that backwards. The fourth kind of an even number of points is a complex transform of half as many. The
+//! first kind is the transform of the elements and their mirror image. A sine transform is a cosine transform of the elements with alternating
+//! signs, or in reverse order, but for the first kind.
+
+use crate::{
+    Backend, ConcatOptions, DType, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice, StackOptions,
+    runtime::rules::{self, Half},
+};
+use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
+
+/// Cosine transform.
+pub fn dct<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    kind: usize,
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    transform("dct", b, x, Wave::Cosine, kind, n, axis, norm, false)
+}
+
+/// Inverse of the cosine transform.
+pub fn idct<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    kind: usize,
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    transform("idct", b, x, Wave::Cosine, kind, n, axis, norm, true)
+}
+
+/// Sine transform.
+pub fn dst<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    kind: usize,
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    transform("dst", b, x, Wave::Sine, kind, n, axis, norm, false)
+}
+
+/// Inverse of the sine transform.
+pub fn idst<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    kind: usize,
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    transform("idst", b, x, Wave::Sine, kind, n, axis, norm, true)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wave {
+    Cosine,
+    Sine,
+}
+
+#[allow(clippy::too_many_arguments)] // those of the rows
+fn transform<B: Backend, T: Real>(
+    op: &'static str,
+    b: &B,
+    x: &B::Array<T>,
+    wave: Wave,
+    kind: usize,
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+    inverse: bool,
+) -> Result<B::Array<T>> {
+    let kind = match (kind, inverse) {
+        (1 | 4, _) | (2 | 3, false) => kind,
+        (2, true) => 3,
+        (3, true) => 2,
+        _ => return Err(Error::argument(op, format!("`kind` is {kind}, and not 1 to 4"))),
+    };
+    let (along, n) = rules::transform(op, b.shape(x), n, axis, Half::Neither)?.axes[0];
+    if wave == Wave::Cosine && kind == 1 && n < 2 {
+        let why = format!("a cosine transform of kind 1 along axis {along} has 2 points or more");
+        return Err(Error::shape(op, b.shape(x), why));
+    }
+    let y = match T::DTYPE {
+        DType::Float64 => transformed::<B, T, f64>(b, x, wave, kind, n, along, norm, inverse),
+        _ => transformed::<B, T, f32>(b, x, wave, kind, n, along, norm, inverse),
+    };
+    y.map_err(|e| e.within(op))
+}
+
+/// The same in the dtype that it is computed in.
+#[allow(clippy::too_many_arguments)] // those of the rows
+fn transformed<B: Backend, T: Real, R: Precision>(
+    b: &B,
+    x: &B::Array<T>,
+    wave: Wave,
+    kind: usize,
+    n: usize,
+    along: usize,
+    norm: Norm,
+    inverse: bool,
+) -> Result<B::Array<T>> {
+    let x = b.moveaxis(b.astype::<R, _>(x)?, along as isize, -1)?;
+    let given = b.shape(&x)[b.shape(&x).len() - 1];
+    let mut x = match given.cmp(&n) {
+        std::cmp::Ordering::Less => b.pad_to(&x, n, -1)?,
+        std::cmp::Ordering::Equal => x,
+        std::cmp::Ordering::Greater => last(b, &x, 0, n, 1)?,
+    };
+    // the length of the Fourier transform that this is a part of
+    let whole = match (kind, wave) {
+        (1, Wave::Cosine) => 2 * (n - 1),
+        (1, Wave::Sine) => 2 * (n + 1),
+        _ => 2 * n,
+    } as f64;
+    // the ends that orthonormal transforms weigh otherwise: first and last, before and after
+    let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
+    let scale = match (norm, inverse) {
+        (Norm::Backward, false) | (Norm::Forward, true) => 1.0,
+        (Norm::Backward, true) | (Norm::Forward, false) => 1.0 / whole,
+        (Norm::Ortho, _) => {
+            match (kind, wave) {
+                (1, Wave::Cosine) => (before, after) = ([SQRT_2; 2], [FRAC_1_SQRT_2; 2]),
+                (2, Wave::Cosine) => after[0] = FRAC_1_SQRT_2,
+                (2, Wave::Sine) => after[1] = FRAC_1_SQRT_2,
+                (3, Wave::Cosine) => before[0] = SQRT_2,
+                (3, Wave::Sine) => before[1] = SQRT_2,
+                _ => {}
+            }
+            1.0 / whole.sqrt()
+        }
+    };
+    x = weighted(b, x, n, before)?;
+    let mut y = match (kind, wave) {
+        (1, Wave::Cosine) => first_cosine(b, &x, n)?,
+        (1, Wave::Sine) => first_sine(b, &x, n)?,
+        (2, Wave::Cosine) => second(b, &x, n)?,
+        (2, Wave::Sine) => b.flip(second(b, &alternating(b, &x, n)?, n)?, -1)?,
+        (3, Wave::Cosine) => third(b, &x, n)?,
+        (3, Wave::Sine) => alternating(b, &third(b, &b.flip(&x, -1)?, n)?, n)?,
+        (_, Wave::Cosine) => fourth(b, &x, n)?,
+        (_, Wave::Sine) => alternating(b, &fourth(b, &b.flip(&x, -1)?, n)?, n)?,
+    };
+    y = weighted(b, y, n, after)?;
+    if scale != 1.0 {
+        y = b.multiply(y, R::of(scale))?;
+    }
+    b.astype::<T, _>(b.moveaxis(&y, -1, along as isize)?)
+}
+
+/// A part of the last axis.
+fn last<B: Backend, T: crate::Element>(
+    b: &B,
+    x: &B::Array<T>,
+    start: usize,
+    stop: usize,
+    step: isize,
+) -> Result<B::Array<T>> {
+    let mut slices = vec![Slice::ALL; b.shape(x).len() - 1];
+    slices.push(Slice::from(start..stop).step(step));
+    b.getitem(x, slices)
+}
+
+/// Arrays one after the other along the last axis.
+fn joined<B: Backend, T: crate::Element, const N: usize>(b: &B, parts: [B::Array<T>; N]) -> Result<B::Array<T>> {
+    b.concat_with(parts, ConcatOptions::new().axis(-1))
+}
+
+/// The elements with the first and the last one times other weights than 1.
+fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f64; 2]) -> Result<B::Array<R>> {
+    if ends == [1.0; 2] {
+        return Ok(x);
+    }
+    let index = b.arange::<i64>(0, n as i64, 1)?;
+    let end = |at: i64, weight: f64, other: B::Array<R>| b.r#where(b.equal(&index, at)?, R::of(weight), other);
+    let weights = end(0, ends[0], end(n as i64 - 1, ends[1], b.ones::<R>([n])?)?)?;
+    b.multiply(x, weights)
+}
+
+/// Every second element with the other sign.
+fn alternating<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
+    let odd = b.astype::<R, _>(b.remainder(b.arange::<i64>(0, n as i64, 1)?, 2)?)?;
+    b.multiply(x, b.subtract(R::of(1.0), b.multiply(odd, R::of(2.0))?)?)
+}
+
+/// `exp(i (start + k step))` for `n` numbers k from 0 on. Angles are computed in double precision.
+fn turns<B: Backend, R: Precision>(b: &B, n: usize, start: f64, step: f64) -> Result<B::Array<R::Complex>> {
+    let index = b.astype::<f64, _>(b.arange::<i64>(0, n as i64, 1)?)?;
+    let angle = b.add(b.multiply(index, step)?, start)?;
+    b.complex(b.astype::<R, _>(b.cos(&angle)?)?, b.astype::<R, _>(b.sin(&angle)?)?)
+}
+
+/// Zeros that are one element long along the last axis.
+fn zero<B: Backend, R: Precision>(b: &B, x: &B::Array<R>) -> Result<B::Array<R>> {
+    let mut shape = b.shape(x).to_vec();
+    if let Some(last) = shape.last_mut() {
+        *last = 1;
+    }
+    b.zeros(shape)
+}
+
+fn first_cosine<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
+    let mirrored = b.flip(last(b, x, 1, n - 1, 1)?, -1)?;
+    b.real(b.rfft(joined(b, [x.clone(), mirrored])?)?)
+}
+
+fn first_sine<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
+    let zero = zero(b, x)?;
+    let mirrored = b.negative(b.flip(x, -1)?)?;
+    let spectrum = b.rfft(joined(b, [zero.clone(), x.clone(), zero, mirrored])?)?;
+    b.negative(last(b, &b.imag(spectrum)?, 1, n + 1, 1)?)
+}
+
+fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
+    let (even, odd) = (last(b, x, 0, n, 2)?, last(b, x, 1, n, 2)?);
+    let spectrum = b.rfft(joined(b, [even, b.flip(odd, -1)?])?)?;
+    let turned = b.multiply(spectrum, turns::<B, R>(b, n / 2 + 1, 0.0, -PI / (2 * n) as f64)?)?;
+    let (head, tail) = (b.real(&turned)?, last(b, &b.imag(&turned)?, 1, n.div_ceil(2), 1)?);
+    b.multiply(joined(b, [head, b.negative(b.flip(tail, -1)?)?])?, R::of(2.0))
+}
+
+fn third<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
+    let count = n / 2 + 1;
+    let head = last(b, x, 0, count, 1)?;
+    let tail = joined(b, [zero(b, x)?, b.flip(last(b, x, n + 1 - count, n, 1)?, -1)?])?;
+    let turns = turns::<B, R>(b, count, 0.0, PI / (2 * n) as f64)?;
+    let spectrum = b.multiply(b.complex(head, b.negative(tail)?)?, turns)?;
+    let y = b.irfft_with(spectrum, IrfftOptions::new().n(n).norm(Norm::Forward))?;
+    let half = n.div_ceil(2);
+    interleaved(b, &last(b, &y, 0, half, 1)?, &b.flip(last(b, &y, half, n, 1)?, -1)?, n)
+}
+
+/// The elements of two arrays in turn, beginning with the first, of `n` in all.
+fn interleaved<B: Backend, R: Precision>(
+    b: &B,
+    even: &B::Array<R>,
+    odd: &B::Array<R>,
+    n: usize,
+) -> Result<B::Array<R>> {
+    let pairs = n / 2;
+    let stacked = b.stack_with([last(b, even, 0, pairs, 1)?, odd.clone()], StackOptions::new().axis(-1))?;
+    let mut shape = b.shape(even).to_vec();
+    if let Some(last) = shape.last_mut() {
+        *last = 2 * pairs;
+    }
+    let y = b.reshape(&stacked, shape)?;
+    if n.is_multiple_of(2) { Ok(y) } else { joined(b, [y, last(b, even, pairs, pairs + 1, 1)?]) }
+}
+
+fn fourth<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
+    let points = n as f64;
+    if n % 2 == 1 {
+        // of twice as many points, of which the second half is zero
+        let turned = b.multiply(b.complex(x, b.zeros_like(x)?)?, turns::<B, R>(b, n, 0.0, -PI / (2.0 * points))?)?;
+        let spectrum = last(b, &b.fft_with(turned, FftOptions::new().n(2 * n))?, 0, n, 1)?;
+        let turned = b.multiply(spectrum, turns::<B, R>(b, n, -PI / (4.0 * points), -PI / (2.0 * points))?)?;
+        return b.multiply(b.real(turned)?, R::of(2.0));
+    }
+    let (even, odd) = (last(b, x, 0, n, 2)?, b.flip(last(b, x, 1, n, 2)?, -1)?);
+    let turned = b.multiply(b.complex(even, odd)?, turns::<B, R>(b, n / 2, 0.0, -PI / points)?)?;
+    let turned = b.multiply(b.fft(turned)?, turns::<B, R>(b, n / 2, -PI / (4.0 * points), -PI / points)?)?;
+    let (even, odd) = (b.real(&turned)?, b.negative(b.flip(b.imag(&turned)?, -1)?)?);
+    b.multiply(interleaved(b, &even, &odd, n)?, R::of(2.0))
+}
