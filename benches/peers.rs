@@ -62,13 +62,13 @@ fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
     let integers =
         [("i", below(&x, N as f64)?), ("k", below(&x, 100.0)?), ("j", below(&y, 1000.0)?), ("reps", below(&y, 4.0)?)];
     let mut named = HashMap::from([
-        ("z", V::from(b.complex(&x, &y)?)),
-        ("b1", V::from(b.less(&x, 0.5)?)),
-        ("h", V::from(b.astype::<f32, f64>(&x)?)),
+        ("z", V::array::<Complex<f64>>(b.complex(&x, &y)?)),
+        ("b1", V::array::<bool>(b.less(&x, 0.5)?)),
+        ("h", V::array::<f32>(b.astype::<f32, f64>(&x)?)),
     ]);
-    named.extend(floats.into_iter().map(|(name, x)| (name, V::from(x))));
-    named.extend(integers.into_iter().map(|(name, x)| (name, V::from(x))));
-    named.extend([("x", V::from(x)), ("y", V::from(y))]);
+    named.extend(floats.into_iter().map(|(name, x)| (name, V::array::<f64>(x))));
+    named.extend(integers.into_iter().map(|(name, x)| (name, V::array::<i64>(x))));
+    named.extend([("x", V::array::<f64>(x)), ("y", V::array::<f64>(y))]);
     Ok(named)
 }
 
