@@ -79,6 +79,8 @@ pub mod manipulation;
 pub mod nufft;
 mod out;
 #[doc(hidden)]
+pub mod random;
+#[doc(hidden)]
 pub mod reduction;
 #[doc(hidden)]
 pub mod segments;

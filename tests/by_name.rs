@@ -161,6 +161,9 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "expand_dims" | "squeeze" => {
             vec![row(), vec![Value::<B>::from(0_i64); usize::from(op == "expand_dims")].into()]
         }
+        "random_choice_weighted" => vec![real(), vec![2].into()],
+        "random_subsets_weighted" => vec![real(), 2.into(), 2.into()],
+        "random_multinomial" => vec![vec![2].into(), 3.into(), real()],
         "random_integers" => vec![vec![2].into(), 0.into(), 1.into()],
         "pad" => vec![row(), vec![1, 1].into()],
         "pad_values" => vec![row(), vec![1, 1].into(), vec![one()].into()],

@@ -33,7 +33,8 @@ from golden_images import (  # noqa: E402
     _norm_scores,
 )
 from golden_random import (  # noqa: E402
-    _philox_block, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
+    _units, _random_integers, _random_permutation, _random_choice, _random_shuffle, _random_permutations, _random_subsets,
+    _random_choice_weighted, _random_subsets_weighted, _random_multinomial, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
 )
 from golden_words import (  # noqa: E402
     _pad_to, _pad_stack, _tile_to, _digitize, _histogramdd, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
@@ -415,24 +416,6 @@ def _logsumexp(x, axis, keepdims):
     return np.log(np.exp(x - top).sum(axis, keepdims=keepdims)) + (top if keepdims else top.max(axis))
 
 
-def _philox(key, count):
-    """`count` 32-bit words of the stream of a key, from its first on."""
-    return [word for counter in range(-(-count // 4)) for word in _philox_block(key, counter)]
-
-
-def _bits(key, count):
-    """`count` numbers of 64 random bits, each of two words."""
-    words = _philox(key, 2 * count)
-    return [words[2 * i] << 32 | words[2 * i + 1] for i in range(count)]
-
-
-def _units(key, count, made):
-    """Numbers in [0, 1), of 53 bits in float64, else of 24."""
-    if made == np.float64:
-        return np.array([(bits >> 11) / 2**53 for bits in _bits(key, count)], np.float64)
-    return np.array([(word >> 8) / 2**24 for word in _philox(key, count)[:count]], np.float32)
-
-
 def _made(T):
     """The dtype that random numbers of a dtype are made in, and how many of them an element has."""
     return np.dtype("float64" if real_of(T) == "float64" else "float32"), 2 if kind(T) == "c" else 1
@@ -464,16 +447,6 @@ def _random_normal(shape, mean, std, T, seed):
     radius, angle = np.sqrt(-2 * np.log1p(-u[0::2])), 2 * np.pi * np.longdouble(1) * u[1::2]
     z = np.stack([radius * np.cos(angle), radius * np.sin(angle)], -1).ravel()[:count]
     return _elements((mean + std * z).astype(np.float64), shape, T)
-
-
-def _random_integers(shape, low, high, T, seed):
-    count = int(np.prod(shape, dtype=int))
-    low, high = int(low), int(high)
-    return np.array([low + (bits * (high - low) >> 64) for bits in _bits(seed, count)], T).reshape(shape)
-
-
-def _random_permutation(n, T, seed):
-    return np.argsort(np.array(_bits(seed, n), np.uint64), kind="stable").astype(T)
 
 
 def _histogram(x, weights, bins, low, high, edges, density, T):
@@ -514,7 +487,8 @@ WORDS = {"np": np} | {
         _bincount, _cumulative_trapezoid, _unwrap,
         _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
         _norm_scores,
-        _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
+        _random_choice, _random_shuffle, _random_permutations, _random_subsets, _random_choice_weighted, _random_subsets_weighted,
+        _random_multinomial, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
         _conv, _conv_transpose, _pool, _convolve, _fftconvolve, _trigonometric,
     )  # fmt: skip
 }

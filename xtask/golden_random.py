@@ -1,5 +1,4 @@
-"""Words of the table's `golden` expressions for random numbers that take a varying number of draws: each element's stream, and what the
-papers make of it, written from these and not from the crate's text."""
+"""Words of the table's `golden` expressions for random numbers: streams by Philox, and what the papers make of them, written from these and not from the crate's text."""
 
 import math
 
@@ -15,6 +14,34 @@ def _philox_block(key, counter, further=0):
         x = [(b >> 32) ^ x[1] ^ low, b & 0xFFFFFFFF, (a >> 32) ^ x[3] ^ high, a & 0xFFFFFFFF]
         low, high = (low + 0x9E3779B9) & 0xFFFFFFFF, (high + 0xBB67AE85) & 0xFFFFFFFF
     return x
+
+
+def _philox(key, count):
+    """`count` 32-bit words of the stream of a key, from its first on."""
+    return [word for counter in range(-(-count // 4)) for word in _philox_block(key, counter)]
+
+
+def _bits(key, count):
+    """`count` numbers of 64 random bits, each of two words."""
+    words = _philox(key, 2 * count)
+    return [words[2 * i] << 32 | words[2 * i + 1] for i in range(count)]
+
+
+def _units(key, count, made):
+    """Numbers in [0, 1), of 53 bits in float64, else of 24."""
+    if made == np.float64:
+        return np.array([(bits >> 11) / 2**53 for bits in _bits(key, count)], np.float64)
+    return np.array([(word >> 8) / 2**24 for word in _philox(key, count)[:count]], np.float32)
+
+
+def _random_integers(shape, low, high, T, seed):
+    count = int(np.prod(shape, dtype=int))
+    low, high = int(low), int(high)
+    return np.array([low + (bits * (high - low) >> 64) for bits in _bits(seed, count)], T).reshape(shape)
+
+
+def _random_permutation(n, T, seed):
+    return np.argsort(np.array(_bits(seed, n), np.uint64), kind="stable").astype(T)
 
 
 def _units_of(key, counter):
@@ -216,3 +243,76 @@ def _random_binomial(shape, n, p, seed):
 def _random_truncated_normal(shape, lower, upper, mean, std, seed):
     lower, upper = -math.inf if lower is None else lower, math.inf if upper is None else upper
     return _each(lambda low, high, units: _truncated_normal(low, high, mean, std, units), shape, seed, lower, upper)
+
+
+def _enough(n, size, replace):
+    if size and (n == 0 or not replace and size > n):
+        raise ValueError("there are not so many")
+
+
+def _random_choice(x, shape, replace, axis, seed):
+    n, size = x.shape[axis], int(np.prod(shape, dtype=int))
+    _enough(n, size, replace)
+    indices = _random_integers(shape, 0, n, "int64", seed) if replace else _random_permutation(n, "int64", seed)[:size].reshape(shape)
+    return np.take(x, indices, axis)
+
+
+def _random_shuffle(x, axis, seed):
+    return np.take(x, _random_permutation(x.shape[axis], "int64", seed), axis)
+
+
+def _random_permutations(count, n, T, seed):
+    keys = _random_integers((count, n), -(2**63), 2**63 - 1, "int64", seed)
+    return np.argsort(keys, axis=1, kind="stable").astype(T)
+
+
+def _random_subsets(n, size, count, replace, T, seed):
+    _enough(n, size, replace)
+    if replace:
+        return _random_integers((count, size), 0, n, "int64", seed).astype(T)
+    return _random_permutations(count, n, T, seed)[:, :size]
+
+
+def _random_choice_weighted(weights, shape, replace, seed):
+    size = int(np.prod(shape, dtype=int))
+    if not replace:
+        return _random_subsets_weighted(weights, size, 1, False, seed).reshape(shape)
+    (n,) = weights.shape
+    _enough(n, size, True)
+    weights = weights.astype(np.float64)
+    units = _units(seed, size, np.float64).reshape(shape)
+    if not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+        return np.full(shape, n, np.int64)
+    return np.searchsorted(np.cumsum(weights) / weights.sum(), units, "right").astype(np.int64)
+
+
+def _random_subsets_weighted(weights, size, count, replace, seed):
+    """The first of races whose times are exponentially distributed."""
+    (n,) = weights.shape
+    _enough(n, size, replace)
+    if replace:
+        return _random_choice_weighted(weights, (count, size), True, seed)
+    weights = weights.astype(np.float64)
+    times = _random_exponential((count, n), 1.0, seed)
+    usable = (weights >= 0).all() and (weights < np.inf).all()
+    times = np.where((weights > 0) & usable, np.log(times) - np.log(np.where(weights > 0, weights, 1)), np.inf)
+    order = np.argsort(times, axis=1, kind="stable")[:, :size]
+    return np.where(np.take_along_axis(times, order, 1) < np.inf, order, n).astype(np.int64)
+
+
+def _random_multinomial(shape, n, weights, seed):
+    if n < 0 or weights.ndim != 1 or n > 0 and weights.size == 0:
+        raise ValueError("trials are not negative, weights are 1-D and some")
+    weights = [float(w) for w in weights]
+    rests = np.cumsum(weights[::-1])[::-1]
+    rows = []
+    for i in range(int(np.prod(shape, dtype=int))):
+        units, rest, row = _units_of(seed, i), n, []
+        if not all(0 <= w < math.inf for w in weights) or not 0 < sum(weights) < math.inf:
+            rows.append([-1] * len(weights))
+            continue
+        for weight, left in zip(weights, rests):
+            row.append(_binomial(rest, weight / left if left > 0 else 0.0, units) if rest else 0)
+            rest -= row[-1]
+        rows.append(row)
+    return np.array(rows, np.int64).reshape((*shape, len(weights)))

@@ -15,7 +15,9 @@ backends::conformance! {
         "histogramdd_weighted", "idct", "idst", "index_put", "indexed_segment_sum", "indices", "intersect1d",
         "inv", "isin", "kaiser", "lexsort", "log_softmax", "logspace", "logsumexp", "lstsq", "matrix_rank",
         "max_filter_coordinates", "max_initial", "min_initial", "one_hot", "pad_stack", "pad_to", "pad_values",
-        "partition", "pinv", "ravel_multi_index", "rigid_transform", "rollaxis", "rotate", "scatter_mean",
+        "partition", "pinv", "random_choice",
+        "random_choice_weighted", "random_permutations", "random_shuffle", "random_subsets", "random_subsets_weighted",
+        "ravel_multi_index", "rigid_transform", "rollaxis", "rotate", "scatter_mean",
         "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum", "setdiff1d", "setxor1d",
         "softmax", "split", "split_at", "swapaxes", "tensordot", "tile_to", "topk", "topleft_pad", "trapezoid",
         "tril_indices", "triu_indices", "uniform_filter", "union1d", "vecdot"

@@ -4,7 +4,8 @@ mod distributions;
 
 pub(super) use distributions::SAMPLERS;
 pub use distributions::{
-    random_beta, random_binomial, random_exponential, random_gamma, random_poisson, random_truncated_normal,
+    random_beta, random_binomial, random_exponential, random_gamma, random_multinomial, random_poisson,
+    random_truncated_normal,
 };
 
 use super::{

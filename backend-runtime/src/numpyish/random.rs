@@ -3,7 +3,8 @@
 pub(crate) mod distributions;
 
 pub use distributions::{
-    random_beta, random_binomial, random_exponential, random_gamma, random_poisson, random_truncated_normal,
+    random_beta, random_binomial, random_exponential, random_gamma, random_multinomial, random_poisson,
+    random_truncated_normal,
 };
 
 use super::{

@@ -469,6 +469,34 @@ impl Binomial {
     }
 }
 
+/// Turns the weights of categories into the probability of each among it and those behind it; all NaN if one is no weight, or all are 0.
+pub fn to_shares(weights: &mut [f64]) {
+    let (mut rest, mut valid) = (0.0, true);
+    for weight in weights.iter_mut().rev() {
+        valid &= (0.0..f64::INFINITY).contains(weight);
+        rest += *weight;
+        *weight = if rest > 0.0 { *weight / rest } else { 0.0 };
+    }
+    if !(valid && rest > 0.0 && rest < f64::INFINITY) {
+        weights.fill(f64::NAN);
+    }
+}
+
+/// How many of `n` trials each category of these shares gets, one binomial number after the other; -1 where shares are NaN.
+#[inline(always)]
+pub fn multinomial(n: f64, shares: &[f64], draws: &mut Draws, out: &mut [i64]) {
+    let mut rest = n;
+    for (&share, out) in shares.iter().zip(out) {
+        if share.is_nan() {
+            *out = -1;
+            continue;
+        }
+        let k = if rest > 0.0 { Binomial::new([share, 0.0], [rest, 0.0]).draw(draws) } else { 0.0 };
+        rest -= k;
+        *out = k as i64;
+    }
+}
+
 /// Whether normal distributions can be cut off at these bounds.
 pub fn are_bounds(lower: f64, upper: f64) -> bool {
     lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY

@@ -62,8 +62,8 @@ pub use matrix::{Diagonal, broadcast_around, vectors};
 pub use points::{interpolated, sorted, sorter};
 pub use product::Product;
 pub use random::{
-    check_beta, check_binomial, check_gamma, check_integers, check_normal, check_permutation, check_poisson,
-    check_scale, check_trials, check_truncated, check_uniform,
+    check_beta, check_binomial, check_choice, check_gamma, check_integers, check_multinomial, check_normal,
+    check_permutation, check_poisson, check_scale, check_trials, check_truncated, check_uniform,
 };
 pub use reduction::{
     differences, edge, quantile_range, reduced, reduction, reduction_axis, require_any, require_elements, row_reduced,

@@ -1,5 +1,6 @@
 //! Parameters of random numbers.
 
+use super::count;
 use crate::{
     Arrays, DType, Error, Integer, Operand, Real, Result, bf16, f16,
     random::samplers::{LARGEST_RATE, LEAST_BETA, MOST_TRIALS, are_bounds, is_beta, is_probability, is_rate, is_shape},
@@ -109,6 +110,30 @@ pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<
         Some(p) if !is_probability(p) => Err(Error::argument(op, format!("p is {p}; it is between 0 and 1"))),
         _ => Ok(()),
     }
+}
+
+/// The shape of counts of some categories, whose weights have a shape.
+pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[usize]) -> Result<Vec<usize>> {
+    check_trials(op, n)?;
+    match weights {
+        [0] if n > 0 => Err(Error::argument(op, format!("n is {n}, and there is no category"))),
+        [categories] => {
+            let all = [shape, &[*categories]].concat();
+            count(op, &all, size_of::<i64>()).map(|_| all)
+        }
+        other => Err(Error::shape(op, other, "weights are 1-D")),
+    }
+}
+
+/// Refuses a choice of more than there is.
+pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> Result<()> {
+    if size == 0 || (n > 0 && (replace || size <= n)) {
+        return Ok(());
+    }
+    Err(Error::argument(
+        op,
+        format!("{size} of {n} cannot be chosen{}", if replace { "" } else { " without repetition" }),
+    ))
 }
 
 /// Refuses bounds, a mean or a deviation that no normal distribution can be cut off at.

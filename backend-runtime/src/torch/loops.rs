@@ -124,7 +124,7 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
     }
 
-    fn of_array(b: &Torch, op: &'static str, x: &'a TorchArray<T>, is_given: bool) -> Result<Self> {
+    pub(super) fn of_array(b: &Torch, op: &'static str, x: &'a TorchArray<T>, is_given: bool) -> Result<Self> {
         let device = x.tensor().device();
         if device != b.index() {
             return Err(Error::Device { op, expected: device_name(b.index()), found: device_name(device) });

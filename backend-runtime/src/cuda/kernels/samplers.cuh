@@ -442,3 +442,36 @@ __global__ void __launch_bounds__(256) sampled(T* out, const Position from, cons
         out[i] = stored<T>(sampler.draw(draws));
     }
 }
+
+// The probability of each category among it and those behind it, by one thread, in the order of the CPU.
+template <typename P> __global__ void to_shares(const P* weights, i64 stride, u64 count, double* shares) {
+    double rest = 0.0;
+    bool valid = true;
+    for (u64 left = count; left > 0; left--) {
+        const double weight = weights[i64(left - 1) * stride];
+        valid &= weight >= 0.0 && weight < infinite();
+        rest += weight;
+        shares[left - 1] = rest > 0.0 ? weight / rest : 0.0;
+    }
+    if (valid && rest > 0.0 && rest < infinite()) return;
+    for (u64 i = 0; i < count; i++) shares[i] = not_a_number();
+}
+
+// A row of counts by each thread: a binomial number for each category, of the trials that are left.
+__global__ void __launch_bounds__(256)
+    multinomial(i64* out, u64 rows, const Position from, const double* shares, u64 count, double n) {
+    for (u64 row = blockIdx.x * u64(blockDim.x) + threadIdx.x; row < rows; row += gridDim.x * u64(blockDim.x)) {
+        Draws draws(from.key, from.first + row);
+        double rest = n;
+        for (u64 j = 0; j < count; j++) {
+            const double share = shares[j];
+            if (share != share) {
+                out[row * count + j] = -1;
+                continue;
+            }
+            const double k = rest > 0.0 ? Binomial(share, 0.0, rest, 0.0).draw(draws) : 0.0;
+            rest -= k;
+            out[row * count + j] = i64(k);
+        }
+    }
+}

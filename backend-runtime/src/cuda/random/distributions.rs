@@ -27,7 +27,8 @@ pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
     let real = || DType::ALL.into_iter().filter(|dtype| dtype.kind() == DTypeKind::Real);
     let reals = REALS.into_iter().flat_map(|d| real().map(move |dtype| instance(d, dtype, dtype)));
     let counts = COUNTS.into_iter().flat_map(|d| real().map(move |dtype| instance(d, dtype, DType::Int64)));
-    reals.chain(counts).collect()
+    let shares = real().map(|dtype| Instance::new("to_shares", "", &[dtype]));
+    reals.chain(counts).chain(shares).chain([Instance::new("multinomial", "", &[])]).collect()
 });
 
 /// The kernel for parameters of one dtype and numbers of another.
@@ -86,6 +87,37 @@ pub fn random_binomial<T: Real>(b: &Cuda, shape: &[usize], n: i64, p: Operand<'_
     rules::check_binomial(op, n, &p)?;
     let dtypes = [T::DTYPE, DType::Int64];
     Ok(CudaArray::of(sampled(b, op, Distribution::Binomial, dtypes, shape, &[Own::of(&p)], [n as f64, 0.0])?))
+}
+
+/// How many of `n` trials each category gets.
+pub fn random_multinomial<T: Real>(
+    b: &Cuda,
+    shape: &[usize],
+    n: i64,
+    weights: &CudaArray<T>,
+) -> Result<CudaArray<i64>> {
+    let op = "random_multinomial";
+    let weights = &weights.raw;
+    b.check(op, weights)?;
+    let all = rules::check_multinomial(op, shape, n, &weights.shape)?;
+    let out = b.uninit_raw(op, DType::Int64, &all)?;
+    if out.size() > 0 {
+        let count = weights.shape[0] as u64;
+        let rows = out.size() as u64 / count;
+        let shares = b.uninit_raw(op, DType::Float64, &weights.shape)?;
+        let (from, stride, to) = (weights.pointer(), weights.strides[0] as i64, shares.pointer());
+        let one = Grid { blocks: [1; 3], threads: 1, shared: 0 };
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("to_shares", "", &[T::DTYPE]))?;
+        // SAFETY: the arguments are those of `to_shares`; both arrays have `count` elements.
+        unsafe { b.launch(op, kernel, one, &[&from, &stride, &count, &to])? };
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("multinomial", "", &[]))?;
+        let (key, block) = b.stream().take(rows);
+        let (result, position, trials) = (out.pointer(), [key, block], n as f64);
+        let arguments: [&dyn Argument; 6] = [&result, &rows, &position, &to, &count, &trials];
+        // SAFETY: the arguments are those of `multinomial`; the result has `count` elements for each row.
+        unsafe { b.launch(op, kernel, Grid::over(rows as usize), &arguments)? };
+    }
+    Ok(CudaArray::of(out))
 }
 
 /// Normally distributed random numbers between two bounds.
@@ -229,6 +261,12 @@ mod tests {
         }
         same!(random_exponential::<f64>(&[999]; ; 2.0));
         same!(random_poisson::<f32>(&[];  x: ArrayD::from_elem(IxDyn(&[]), 55.0); ));
+        let weights = row(&[3.0, 0.0, 1.0, 0.1, 4.0, 1e-5]).into_shared();
+        for n in [0, 7, 1000, 1 << 40] {
+            let expected = cpu::random_multinomial(&c, &[3, 33], n, &weights).unwrap();
+            let got = random_multinomial(&b, &[3, 33], n, &b.from_ndarray(weights.clone()).unwrap()).unwrap();
+            assert_eq!(b.to_ndarray(&got).unwrap(), expected, "{n}");
+        }
         let given = random_poisson::<f32>(&b, &[99], Operand::Scalar(55.0)).unwrap();
         let expected = cpu::random_poisson::<f32>(&c, &[99], crate::Operand::Scalar(55.0)).unwrap();
         assert_eq!(b.to_ndarray(&given).unwrap(), expected);

@@ -4,15 +4,18 @@ use super::super::{
     NdArray, Numpyish, Operand,
     buffer::Buffer,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, view_operand},
+    raw::{RawArray, View, view, view_operand},
     simd::versions,
     typed::typed,
 };
 use crate::{
     DType, Real, Result, bf16, f16,
     random::{
-        philox_many,
-        samplers::{Beta, Binomial, Distribution, Draws, Exponential, Gamma, Poisson, Sampler, TruncatedNormal},
+        philox, philox_many,
+        samplers::{
+            Beta, Binomial, Distribution, Draws, Exponential, Gamma, Poisson, Sampler, TruncatedNormal, multinomial,
+            to_shares,
+        },
     },
     rules,
 };
@@ -56,6 +59,57 @@ pub fn random_binomial<T: Real>(b: &Numpyish, shape: &[usize], n: i64, p: Operan
     let op = "random_binomial";
     rules::check_binomial(op, n, &p)?;
     typed(sampled(b, op, Distribution::Binomial, DType::Int64, shape, &[view_operand(&p)], [n as f64, 0.0]))
+}
+
+/// How many of `n` trials each category gets.
+pub fn random_multinomial<T: Real>(
+    b: &Numpyish,
+    shape: &[usize],
+    n: i64,
+    weights: &NdArray<T>,
+) -> Result<NdArray<i64>> {
+    typed(categories(b, "random_multinomial", shape, n, view(weights)))
+}
+
+/// The same, with weights of any dtype.
+pub(crate) fn categories(
+    b: &Numpyish,
+    op: &'static str,
+    shape: &[usize],
+    n: i64,
+    weights: View<'_>,
+) -> Result<RawArray> {
+    let all = rules::check_multinomial(op, shape, n, weights.shape)?;
+    let count = weights.shape[0];
+    let out = Buffer::new(op, rules::count(op, &all, size_of::<i64>())?, DType::Int64)?;
+    if out.len() > 0 {
+        let mut pairs = rules::list(op, count)?;
+        pairs.resize(count, [0.0; 2]);
+        // SAFETY: all weights, of which there are some.
+        unsafe { Parameter::new(op, weights, weights.shape)?.read(0, &mut pairs, 0) };
+        let mut shares = rules::list(op, count)?;
+        shares.extend(pairs.iter().map(|pair| pair[0]));
+        to_shares(&mut shares);
+        let rows = out.len() / count;
+        let (key, first) = b.stream().take(rows as u64);
+        parallel::parallel(rows, (COSTLY / count).max(1), |rows| {
+            for row in rows {
+                // SAFETY: a row of the buffer, of one task; any bytes are an int64.
+                let to = unsafe { std::slice::from_raw_parts_mut(out.start().cast::<i64>().add(row * count), count) };
+                let block = first.wrapping_add(row as u64);
+                // SAFETY: the loop has no conditions.
+                unsafe { count_trials(key, block, n as f64, &shares, to) };
+            }
+        });
+    }
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, all, out) }
+}
+
+versions! {
+    unsafe fn count_trials[][](key: u64, block: u64, n: f64, shares: &[f64], out: &mut [i64]) {
+        multinomial(n, shares, &mut Draws::new(key, block, philox(key, block)), out);
+    }
 }
 
 /// Normally distributed random numbers between two bounds.
@@ -377,6 +431,36 @@ mod tests {
         assert!(matches!(wrong, Err(Error::Shapes { op: "random_gamma", .. })));
         let none = random_gamma::<f64>(&b(), &[0, 7], Operand::array(&array(&[7], rates)), 2.0).unwrap();
         assert_eq!(none.shape(), [0, 7]);
+    }
+
+    #[test]
+    fn counts_of_categories_are_binomial_and_sum_up() {
+        const ROWS: usize = 20_000;
+        let weights = [3.0, 0.0, 1.0, 4.0, 2.0, 0.0];
+        let given = arr1(&weights).into_dyn().into_shared();
+        for n in [0_i64, 1, 7, 100, 1_000_000] {
+            let x = random_multinomial(&Numpyish::seeded(5), &[ROWS], n, &given).unwrap();
+            assert_eq!(x.shape(), [ROWS, 6]);
+            assert!(x.rows().into_iter().all(|row| row.sum() == n && row.iter().all(|&k| k >= 0)));
+            for (j, w) in weights.iter().enumerate() {
+                let (p, n) = (w / 10.0, n as f64);
+                let column = x.view().into_shape_with_order((ROWS, 6)).unwrap();
+                let mean = column.column(j).iter().map(|&k| k as f64).sum::<f64>() / ROWS as f64;
+                let std = (n * p * (1.0 - p)).sqrt();
+                assert!((mean - n * p).abs() <= 5.0 * std / (ROWS as f64).sqrt(), "{n} {j}: {mean}");
+                let square = column.column(j).iter().map(|&k| (k as f64 - n * p).powi(2)).sum::<f64>() / ROWS as f64;
+                assert!((square - std * std).abs() <= 0.05 * std * std, "{n} {j}: {square}");
+            }
+        }
+        for bad in [[1.0, -1.0], [f64::NAN, 1.0], [f64::INFINITY, 1.0], [0.0, 0.0], [f64::MAX, f64::MAX]] {
+            let bad = arr1(&bad).into_dyn().into_shared();
+            assert_eq!(random_multinomial(&Numpyish::seeded(5), &[], 3, &bad).unwrap().as_slice().unwrap(), [-1, -1]);
+        }
+        let none = NdArray::<f64>::zeros(IxDyn(&[0]));
+        assert_eq!(random_multinomial(&Numpyish::seeded(5), &[3], 0, &none).unwrap().shape(), [3, 0]);
+        assert!(matches!(random_multinomial(&Numpyish::seeded(5), &[3], 1, &none), Err(Error::Argument { .. })));
+        let square = NdArray::<f64>::ones(IxDyn(&[2, 2]));
+        assert!(matches!(random_multinomial(&Numpyish::seeded(5), &[3], 1, &square), Err(Error::Shape { .. })));
     }
 
     #[test]

@@ -5,7 +5,11 @@
 use super::super::{Operand, Torch, TorchArray, array::from_host, loops::OnHost};
 use crate::{
     Element, Real, Result,
-    numpyish::{random::distributions::sampled, raw::View, typed::typed},
+    numpyish::{
+        random::distributions::{categories, sampled},
+        raw::View,
+        typed::typed,
+    },
     random::samplers::Distribution,
     rules,
 };
@@ -52,6 +56,19 @@ pub fn random_binomial<T: Real>(b: &Torch, shape: &[usize], n: i64, p: Operand<'
     rules::check_binomial(op, n, &p)?;
     let p = OnHost::new(b, op, &p)?;
     made(b, op, Distribution::Binomial, shape, &[p.view()], [n as f64, 0.0])
+}
+
+/// How many of `n` trials each category gets.
+pub fn random_multinomial<T: Real>(
+    b: &Torch,
+    shape: &[usize],
+    n: i64,
+    weights: &TorchArray<T>,
+) -> Result<TorchArray<i64>> {
+    let op = "random_multinomial";
+    let weights = OnHost::of_array(b, op, weights, false)?;
+    let made = typed::<i64>(categories(b.host(), op, shape, n, weights.view()))?;
+    from_host(made, b.index()).map_err(|why| why.within(op))
 }
 
 /// Normally distributed random numbers between two bounds.

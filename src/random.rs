@@ -1,0 +1,167 @@
+//! Ops of the group `random` that are written once over any backend: random indices, and what they select.
+
+use crate::{
+    AllOptions, ArgsortOptions, Backend, CumulativeSumOptions, Element, Error, Integer, Real, Result,
+    SearchsortedOptions, Side, manipulation::part, runtime::rules,
+};
+
+/// Elements along an axis, chosen at random.
+pub fn random_choice<B: Backend, T: Element>(
+    b: &B,
+    x: &B::Array<T>,
+    shape: &[usize],
+    replace: bool,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    const OP: &str = "random_choice";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let n = b.shape(x)[axis];
+    let size = rules::count(OP, shape, size_of::<i64>())?;
+    rules::check_choice(OP, n, size, replace)?;
+    if size == 0 {
+        // also of an axis without elements, of which there is no index
+        let all = [&b.shape(x)[..axis], shape, &b.shape(x)[axis + 1..]].concat();
+        return b.zeros::<T>(all).map_err(|e| e.within(OP));
+    }
+    let indices = if replace {
+        b.random_integers(shape, 0, n as i64)
+    } else {
+        b.random_permutation::<i64>(n).and_then(|order| b.reshape(part(b, &order, 0, 0..size as i128)?, shape))
+    };
+    b.take(x, indices.map_err(|e| e.within(OP))?, axis as isize).map_err(|e| e.within(OP))
+}
+
+/// The elements along an axis in random order.
+pub fn random_shuffle<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
+    const OP: &str = "random_shuffle";
+    let axis = rules::axis(OP, axis, b.shape(x).len())?;
+    let n = b.shape(x)[axis];
+    if n == 0 {
+        return Ok(x.clone());
+    }
+    let order = b.random_permutation::<i64>(n);
+    order.and_then(|order| b.take(x, order, axis as isize)).map_err(|e| e.within(OP))
+}
+
+/// Orders of 0 .. n - 1, one in each row.
+pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize) -> Result<B::Array<T>> {
+    const OP: &str = "random_permutations";
+    rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
+    rules::count(OP, &[count, n], size_of::<i64>())?;
+    orders(b, count, n).and_then(|orders| b.astype::<T, _>(orders)).map_err(|e| e.within(OP))
+}
+
+/// Sets of indices below `n`, one in each row.
+pub fn random_subsets<B: Backend, T: Integer>(
+    b: &B,
+    n: usize,
+    size: usize,
+    count: usize,
+    replace: bool,
+) -> Result<B::Array<T>> {
+    const OP: &str = "random_subsets";
+    rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
+    rules::check_choice(OP, n, size, replace)?;
+    rules::count(OP, &[count, if replace { size } else { n }], size_of::<i64>())?;
+    let indices = if replace {
+        b.random_integers([count, size], 0, n.max(1) as i64)
+    } else {
+        orders(b, count, n).and_then(|orders| part(b, &orders, 1, 0..size as i128))
+    };
+    indices.and_then(|indices| b.astype::<T, _>(indices)).map_err(|e| e.within(OP))
+}
+
+/// Indices, chosen with probabilities that are proportional to the weights.
+pub fn random_choice_weighted<B: Backend, T: Real>(
+    b: &B,
+    weights: &B::Array<T>,
+    shape: &[usize],
+    replace: bool,
+) -> Result<B::Array<i64>> {
+    const OP: &str = "random_choice_weighted";
+    let n = weighed(OP, b, weights)?;
+    let size = rules::count(OP, shape, size_of::<i64>())?;
+    rules::check_choice(OP, n, size, replace)?;
+    if n == 0 {
+        return b.zeros::<i64>(shape).map_err(|e| e.within(OP));
+    }
+    let indices = if replace {
+        with_replacement(b, weights, n, shape)
+    } else {
+        races(b, weights, n, size, 1).and_then(|row| b.reshape(row, shape))
+    };
+    indices.map_err(|e| e.within(OP))
+}
+
+/// Sets of indices, one in each row, chosen with probabilities that are proportional to the weights.
+pub fn random_subsets_weighted<B: Backend, T: Real>(
+    b: &B,
+    weights: &B::Array<T>,
+    size: usize,
+    count: usize,
+    replace: bool,
+) -> Result<B::Array<i64>> {
+    const OP: &str = "random_subsets_weighted";
+    let n = weighed(OP, b, weights)?;
+    rules::check_choice(OP, n, size, replace)?;
+    rules::count(OP, &[count, if replace { size } else { n }], size_of::<i64>())?;
+    if n == 0 {
+        return b.zeros::<i64>([count, size]).map_err(|e| e.within(OP));
+    }
+    let indices =
+        if replace { with_replacement(b, weights, n, &[count, size]) } else { races(b, weights, n, size, count) };
+    indices.map_err(|e| e.within(OP))
+}
+
+/// The number of weights, which are 1-D.
+fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T>) -> Result<usize> {
+    match b.shape(weights) {
+        [n] => Ok(*n),
+        shape => Err(Error::shape(op, shape, "weights are 1-D")),
+    }
+}
+
+/// Random orders of 0 .. n - 1: those of random keys.
+fn orders<B: Backend>(b: &B, count: usize, n: usize) -> Result<B::Array<i64>> {
+    b.argsort_with(b.random_integers([count, n], i64::MIN, i64::MAX)?, ArgsortOptions::new().axis(1))
+}
+
+/// Where uniform numbers fall among the running sums of the weights. `n`, which is no index, if these are no weights.
+fn with_replacement<B: Backend, T: Real>(
+    b: &B,
+    weights: &B::Array<T>,
+    n: usize,
+    shape: &[usize],
+) -> Result<B::Array<i64>> {
+    let weights = b.astype::<f64, _>(weights)?;
+    // what is no weight makes the sum NaN
+    let weights = b.r#where(b.greater_equal(&weights, 0.0)?, &weights, f64::NAN)?;
+    let sums = b.cumulative_sum_with(weights, 0, CumulativeSumOptions::new())?;
+    let total = part(b, &sums, 0, n as i128 - 1..n as i128)?;
+    let usable = b.logical_and(b.greater(&total, 0.0)?, b.less(&total, f64::INFINITY)?)?;
+    // below every uniform number
+    let sums = b.r#where(usable, b.divide(&sums, &total)?, -1.0)?;
+    b.searchsorted_with(sums, b.random_uniform::<f64>(shape)?, SearchsortedOptions::new().side(Side::Right))
+}
+
+/// The first of `n` at each of `count` races, where the time of each is exponentially distributed with its weight as rate: subsets as if one
+/// index after the other were chosen, in that order. `n`, which is no index, for those that never arrive, and if these are no weights.
+fn races<B: Backend, T: Real>(
+    b: &B,
+    weights: &B::Array<T>,
+    n: usize,
+    size: usize,
+    count: usize,
+) -> Result<B::Array<i64>> {
+    let weights = b.astype::<f64, _>(weights)?;
+    let is_weight = b.logical_and(b.greater_equal(&weights, 0.0)?, b.less(&weights, f64::INFINITY)?)?;
+    let arrives =
+        b.logical_and(b.greater(&weights, 0.0)?, b.all_with(is_weight, 0, AllOptions::new().keepdims(true))?)?;
+    // logarithms of times, which do not overflow for any weight
+    let log = b.log(b.random_exponential::<f64>([count, n])?)?;
+    let times = b.r#where(arrives, b.subtract(log, b.log(&weights)?)?, f64::INFINITY)?;
+    let order = b.argsort_with(&times, ArgsortOptions::new().axis(1))?;
+    let first = part(b, &order, 1, 0..size as i128)?;
+    let arrived = b.less(b.take_along_axis(times, &first, 1)?, f64::INFINITY)?;
+    b.r#where(arrived, first, n as i64)
+}
