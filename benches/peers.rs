@@ -56,6 +56,10 @@ fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
         ("q", b.linspace(0.0, 1.0, 1000)?),
         ("q2", b.reshape(b.asarray(noise(6, 9))?, [3, 3])?),
         ("pc", b.asarray([25.0, 50.0, 75.0])?),
+        ("imgs", b.reshape(b.asarray(noise(7, 16 * 8 * 64 * 64))?, [16, 8, 64, 64])?),
+        ("kernels", b.reshape(b.asarray(noise(8, 16 * 8 * 9))?, [16, 8, 3, 3])?),
+        ("kernels_t", b.reshape(b.asarray(noise(8, 16 * 8 * 9))?, [8, 16, 3, 3])?),
+        ("depthwise", b.reshape(b.asarray(noise(9, 8 * 9))?, [8, 1, 3, 3])?),
         ("n3", b.reshape(b.getitem(&x, [Slice::from(..999_999)])?, [-1, 3])?),
         ("turn", b.asarray([[cos, -sin], [sin, cos]])?),
     ];
@@ -64,6 +68,7 @@ fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
     let mut named = HashMap::from([
         ("z", V::array::<Complex<f64>>(b.complex(&x, &y)?)),
         ("b1", V::array::<bool>(b.less(&x, 0.5)?)),
+        ("low", V::array::<bool>(b.less(b.reshape(&x, [1000, 1000])?, 0.5)?)),
         ("h", V::array::<f32>(b.astype::<f32, f64>(&x)?)),
     ]);
     named.extend(floats.into_iter().map(|(name, x)| (name, V::array::<f64>(x))));
@@ -89,7 +94,9 @@ fn main() -> Result<()> {
     let b = Numpyish::new();
     let arrays = arrays(&b)?;
     let part = std::env::args().nth(1).unwrap_or_default();
-    for line in include_str!("peers.txt").lines() {
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/peers.txt");
+    let list = std::fs::read_to_string(list).unwrap_or_else(|why| panic!("{list}: {why}"));
+    for line in list.lines() {
         let line = line.split('|').next().unwrap_or("").trim();
         if line.is_empty() || line.starts_with('#') || !line.contains(&part) {
             continue;

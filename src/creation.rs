@@ -110,9 +110,9 @@ pub fn geomspace<B: Backend, T: Real>(b: &B, start: T, stop: T, num: usize, endp
         return Err(Error::argument("geomspace", why));
     }
     let options = LinspaceOptions::new().endpoint(endpoint);
-    let exponents = b.linspace_with(first.abs().ln(), last.abs().ln(), num, options)?;
+    let exponents = b.linspace_with(first.abs().log10(), last.abs().log10(), num, options)?;
     let sign = first.signum();
-    let mut values = expr!(b, astype::<T>(sign * exp(exponents)))?;
+    let mut values = expr!(b, astype::<T>(sign * pow(10.0, exponents)))?;
     if num > 0 {
         b.set(&mut values, [Slice::from(0)], start)?;
     }

@@ -4,9 +4,11 @@
 """
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
+import scipy.fft as sf
 import scipy.linalg as sl
 import scipy.ndimage as nd
 import scipy.signal as sg
@@ -15,6 +17,7 @@ import torch
 import torch.nn.functional as tf
 from peers_clock import measure
 
+warnings.simplefilter("ignore")  # that an op is in beta
 torch.set_num_threads(int(sys.argv[1]))
 N = 1_000_000
 
@@ -40,11 +43,14 @@ def arrays():
         k=(x * 100).astype("i8"), j=(y * 1000).astype("i8"), reps=(y * 4).astype("i8"), z=x + 1j * y, b1=x < 0.5,
         h=x.astype("f4"), q=np.linspace(0, 1, 1000), q2=noise(6, 9).reshape(3, 3), pc=np.array([25.0, 50.0, 75.0]),
         n3=x[:999_999].reshape(-1, 3), turn=turn,
+        low=x.reshape(1000, 1000) < 0.5, imgs=noise(7, 16 * 8 * 64 * 64).reshape(16, 8, 64, 64),
+        kernels=noise(8, 16 * 8 * 9).reshape(16, 8, 3, 3), kernels_t=noise(8, 16 * 8 * 9).reshape(8, 16, 3, 3),
+        depthwise=noise(9, 8 * 9).reshape(8, 1, 3, 3),
     )  # fmt: skip
 
 
 values = arrays()
-modules = dict(np=np, sp=sp, nd=nd, sl=sl, sg=sg, torch=torch, tf=tf, tl=torch.linalg, ts=torch.special)
+modules = dict(np=np, sp=sp, nd=nd, sl=sl, sg=sg, sf=sf, rng=np.random.default_rng(1), torch=torch, tf=tf, tl=torch.linalg, ts=torch.special)
 of_numpy = modules | values
 of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.items()}
 for line in (Path(__file__).parent.parent / "benches" / "peers.txt").read_text().splitlines():

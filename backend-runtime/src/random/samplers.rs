@@ -1,7 +1,7 @@
 //! Distributions whose numbers take a varying number of draws, one element at a time, in `f64`.
 //!
 //! The text is that of `cuda/kernels/samplers.cuh`, operation by operation, with the same roundings: both give the same bits. It
-//! uses IEEE arithmetic, square roots, and the exponentials and logarithms of [`float64`], which are such arithmetic themselves.
+//! uses IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which are such arithmetic themselves.
 
 use super::{philox_further, unit_f64};
 use crate::scalar::float64::{exp, expm1, log, log1p};
