@@ -54,6 +54,8 @@ pub mod __private {
     pub use backend_macros::{conformance, expr, table};
 }
 
+mod choose;
+pub use choose::libraries;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
@@ -61,6 +63,10 @@ pub mod conformance;
 pub mod convolution;
 #[doc(hidden)]
 pub mod creation;
+mod current;
+pub use current::{
+    Captured, InScope, Scope, capture, choose_backend, current, default_backend, enter, scoped, set_default,
+};
 #[doc(hidden)]
 pub mod elementwise;
 #[doc(hidden)]

@@ -3,8 +3,8 @@
 //! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
 //! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
 //! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
-//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results, `further`
-//! gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
+//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results, `functions` those
+//! over the current backend, `further` gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
@@ -12,6 +12,8 @@ mod by_name;
 mod choices;
 mod composed;
 mod folds;
+
+mod functions;
 mod further;
 pub mod info;
 mod items;
@@ -176,7 +178,7 @@ impl Expand<'_> {
         });
         let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
         let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
-        let (choices, lazy, outs) = (self.choices(), self.lazy(), self.outs());
+        let (choices, lazy, outs, functions) = (self.choices(), self.lazy(), self.outs(), self.functions());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
             "The sum of all op groups: the bound that generic code asks for.\n\n{}",
@@ -193,6 +195,7 @@ impl Expand<'_> {
             #by_name
             #lazy
             #outs
+            #functions
             #[doc = #doc]
             pub trait Backend: #(#names +)* {}
             impl<B: #(#names +)*> Backend for B {}

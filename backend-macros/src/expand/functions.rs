@@ -1,0 +1,83 @@
+//! The rows as functions over the current backend: `functions::sum(&x, ..)?`.
+
+use super::*;
+use proc_macro2::{Delimiter, Group, TokenTree};
+
+impl Expand<'_> {
+    /// A module with a function for each row, and one for each with options.
+    pub(super) fn functions(&self) -> TokenStream {
+        let functions = self.own().map(|op| {
+            let plain = self.function(op, false);
+            let with = op.has_options().then(|| self.function(op, true));
+            quote!(#plain #with)
+        });
+        quote! {
+            /// The ops as functions over the [current](crate::current) backend, for code that hands no backend around.
+            ///
+            /// Their arrays are [`AnyArray`](crate::AnyArray). An array of another backend is an error that says how to convert it.
+            ///
+            /// ```
+            /// use backends::{functions as np, prelude::*};
+            ///
+            /// let x = np::linspace(0.0, 1.0, 5)?;
+            /// let y = np::sum(np::multiply(&x, 2.0)?, ..)?;
+            /// assert_eq!(current()?.item(y)?, 5.0);
+            /// # Ok::<(), Error>(())
+            /// ```
+            #[allow(clippy::module_name_repetitions)]
+            pub mod functions {
+                #[allow(unused_imports)]
+                use super::*;
+                #(#functions)*
+            }
+        }
+    }
+
+    /// The function of a row, or of a row with options: its method's signature without the backend.
+    fn function(&self, op: &Op, with: bool) -> TokenStream {
+        let (root, rt, items) = (&self.root, self.rt(), self.ops_module());
+        let method = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
+        let backend = quote!(#root::AnyBackend);
+        let signature = of_backend(self.signature(op, with), &backend, &quote!(<#backend as #rt::Arrays>));
+        let doc = match with {
+            false => format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name),
+            true => format!("As [`{}`]({}), with options.", op.name, op.name),
+        };
+        let given = op.positional().map(|p| id(&p.name));
+        let options = with.then(|| hidden("options"));
+        let second = op.second.as_ref().map(|_| quote!(U,));
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
+        quote! {
+            #[doc = #doc]
+            #[inline]
+            pub #signature {
+                #root::current()?.#method::<#second T #(#markers)*>(#(#given,)* #options)
+            }
+        }
+    }
+}
+
+/// The signature of a method as that of a function: without `&self`, and with a backend where `Self` stands.
+fn of_backend(signature: TokenStream, backend: &TokenStream, arrays: &TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = signature.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            // a type of it, or the backend itself
+            TokenTree::Ident(name) if name == "Self" => match tokens.peek() {
+                Some(TokenTree::Punct(next)) if next.as_char() == ':' => out.extend(arrays.clone()),
+                _ => out.extend(backend.clone()),
+            },
+            TokenTree::Group(group) => {
+                let receiver = quote!(&self,).to_string();
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let begin = inner.iter().take(3).cloned().collect::<TokenStream>().to_string();
+                let is_receiver = group.delimiter() == Delimiter::Parenthesis && begin == receiver;
+                let inner = inner.into_iter().skip(if is_receiver { 3 } else { 0 }).collect();
+                out.extend([TokenTree::Group(Group::new(group.delimiter(), of_backend(inner, backend, arrays)))]);
+            }
+            other => out.extend([other]),
+        }
+    }
+    out
+}

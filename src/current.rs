@@ -1,0 +1,317 @@
+//! The current backend, for code that has none at hand: of a scope, of a thread, of the process.
+//!
+//! [`current`] is, in this order: the backend of the innermost [scope](scoped) of this thread; the process's [default](set_default); the one
+//! that the environment variable `BACKENDS_DEFAULT` names; [`Numpyish`](crate::Numpyish). [`functions`](crate::functions) has every op as a
+//! function over it.
+//!
+//! A scope belongs to its thread, and ends when its guard goes, in a panic too. Other threads, tasks of a pool and futures do not see
+//! it; [`capture`] takes it along to them.
+//!
+//! ```
+//! use backends::{functions::{multiply, sum}, prelude::*};
+//!
+//! /// No backend stands anywhere in it.
+//! fn energy(x: &AnyArray<f64>) -> Result<AnyArray<f64>> {
+//!     sum(multiply(x, x)?, ..)
+//! }
+//!
+//! let x = backends::functions::asarray([1.0, 2.0])?; // on the default
+//! assert_eq!(current()?.item(energy(&x)?)?, 5.0);
+//! if let Ok(torch) = Torch::cpu() {
+//!     scoped(torch, || {
+//!         let x = backends::functions::asarray([1.0, 2.0])?;
+//!         assert_eq!(energy(&x)?.backend(), "torch");
+//!         Ok::<(), Error>(())
+//!     })?;
+//! }
+//! assert_eq!(current()?.name(), "numpyish");
+//! # Ok::<(), Error>(())
+//! ```
+
+use crate::{AnyArray, AnyBackend, Arrays, Element, Error, Result};
+use std::{
+    cell::RefCell,
+    future::Future,
+    marker::PhantomData,
+    pin::Pin,
+    sync::{OnceLock, PoisonError, RwLock},
+    task::{Context, Poll},
+};
+
+/// The default of the process, once somebody has set it.
+static DEFAULT: RwLock<Option<AnyBackend>> = RwLock::new(None);
+
+/// What the environment asks for, read once: all that use it share its random stream.
+static OF_ENVIRONMENT: OnceLock<Result<AnyBackend>> = OnceLock::new();
+
+thread_local! {
+    /// The scopes of this thread, the innermost last, each with its number.
+    static SCOPES: RefCell<Vec<(u64, AnyBackend)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The backend of this thread at this moment.
+///
+/// # Errors
+/// Where nobody has set one, and `BACKENDS_DEFAULT` names one that is not there.
+pub fn current() -> Result<AnyBackend> {
+    let of_scope = SCOPES.with(|scopes| scopes.borrow().last().map(|(_, backend)| backend.clone()));
+    of_scope.map_or_else(default_backend, Ok)
+}
+
+/// The backend of this process, outside of scopes.
+///
+/// # Errors
+/// As those of [`current`].
+pub fn default_backend() -> Result<AnyBackend> {
+    let set = DEFAULT.read().unwrap_or_else(PoisonError::into_inner).clone();
+    set.map_or_else(|| OF_ENVIRONMENT.get_or_init(AnyBackend::from_env).clone(), Ok)
+}
+
+/// Makes it the backend of this process, in all threads, outside of scopes. The one that was set before, if any.
+pub fn set_default(backend: impl Into<AnyBackend>) -> Option<AnyBackend> {
+    DEFAULT.write().unwrap_or_else(PoisonError::into_inner).replace(backend.into())
+}
+
+/// Makes it the backend of this thread until the guard goes. Scopes stand in one another.
+///
+/// ```
+/// use backends::{current, enter, Numpyish};
+///
+/// let scope = enter(Numpyish::seeded(1));
+/// assert_eq!(current()?.name(), "numpyish");
+/// drop(scope);
+/// # Ok::<(), backends::Error>(())
+/// ```
+#[must_use = "the scope ends when the guard goes: `let _ = enter(b)` ends it at once"]
+pub fn enter(backend: impl Into<AnyBackend>) -> Scope {
+    thread_local!(static NEXT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
+    let number = NEXT.replace(NEXT.get() + 1);
+    SCOPES.with(|scopes| scopes.borrow_mut().push((number, backend.into())));
+    Scope { number, of_this_thread: PhantomData }
+}
+
+/// Runs it with this backend as that of the thread.
+pub fn scoped<R>(backend: impl Into<AnyBackend>, run: impl FnOnce() -> R) -> R {
+    let _scope = enter(backend);
+    run()
+}
+
+/// A scope, which ends when this goes; of one thread. Guards may go in any order: each ends its own scope.
+#[derive(Debug)]
+pub struct Scope {
+    number: u64,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        // what goes is dropped after the list is let go: it may be an array's last backend, whose end may ask for the current one
+        let ended = SCOPES.try_with(|scopes| {
+            let mut scopes = scopes.borrow_mut();
+            let place = scopes.iter().rposition(|(number, _)| *number == self.number)?;
+            Some(scopes.remove(place))
+        });
+        drop(ended);
+    }
+}
+
+/// The current backend, to be taken to another thread, a task of a pool, or a future.
+///
+/// ```
+/// use backends::{Numpyish, capture, current, functions, scoped};
+///
+/// scoped(Numpyish::seeded(7), || {
+///     let here = capture()?;
+///     std::thread::spawn(move || here.run(|| functions::ones::<f64>([3]))).join().expect("it does not panic")
+/// })?;
+/// # Ok::<(), backends::Error>(())
+/// ```
+///
+/// # Errors
+/// As those of [`current`].
+pub fn capture() -> Result<Captured> {
+    current().map(Captured)
+}
+
+/// A backend taken from where it was the current one.
+#[derive(Clone, Debug)]
+pub struct Captured(AnyBackend);
+
+impl Captured {
+    /// Runs it with that backend as the current one, in any thread.
+    pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
+        scoped(self.0.clone(), run)
+    }
+
+    /// The future, which has that backend as the current one whenever it is polled, in whatever thread.
+    pub fn future<F: Future>(&self, future: F) -> InScope<F> {
+        InScope { backend: self.clone(), future: Box::pin(future) }
+    }
+}
+
+/// A future within a scope, made by [`Captured::future`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct InScope<F> {
+    backend: Captured,
+    future: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for InScope<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let backend = self.backend.clone();
+        backend.run(|| self.future.as_mut().poll(context))
+    }
+}
+
+/// The backend that two or more arrays can be given to: the current one if they are its own, else that of the arrays.
+///
+/// ```
+/// use backends::prelude::*;
+///
+/// let (x, y) = (functions::ones::<f64>([2])?, functions::zeros::<f64>([2])?);
+/// let b = choose_backend([&x, &y])?;
+/// assert_eq!(b.name(), x.backend());
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// [`Backend`](Error::Backend) or [`Device`](Error::Device) where two of them are of different backends or devices;
+/// [`Argument`](Error::Argument) without arrays.
+pub fn choose_backend<'a, T: Element>(arrays: impl IntoIterator<Item = &'a AnyArray<T>>) -> Result<AnyBackend> {
+    const OP: &str = "choose_backend";
+    let mut arrays = arrays.into_iter();
+    let first = arrays.next().ok_or_else(|| Error::argument(OP, "there are no arrays"))?;
+    let place = |x: &AnyArray<T>| (x.backend(), crate::ArrayAttributes::device(x));
+    let (library, device) = place(first);
+    for other in arrays {
+        let (its, on) = place(other);
+        if its != library {
+            return Err(Error::backend(OP, library, its));
+        }
+        if on != device {
+            return Err(Error::Device { op: OP, expected: device, found: on });
+        }
+    }
+    let current = current()?;
+    if current.name() == library && current.device() == device {
+        return Ok(current);
+    }
+    // a GPU of ours is `cuda:1`, that of libtorch `torch:cuda:1`
+    let name = if library == "cuda" || library == "numpyish" { device.replace("cpu", library) } else { format!("{library}:{device}") };
+    name.parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Creation, Numpyish, Random};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// A number of the current backend's stream, which tells backends apart.
+    fn number() -> f64 {
+        let b = current().unwrap();
+        b.item(b.random_uniform::<f64>([0_usize; 0]).unwrap()).unwrap()
+    }
+
+    fn first_of(seed: u64) -> f64 {
+        scoped(Numpyish::seeded(seed), number)
+    }
+
+    #[test]
+    fn scopes_stand_in_one_another_and_end_in_panics() {
+        let outer = enter(Numpyish::seeded(1));
+        {
+            let _inner = enter(Numpyish::seeded(2));
+            assert_eq!(number(), first_of(2));
+            assert!(catch_unwind(AssertUnwindSafe(|| scoped(Numpyish::seeded(3), || panic!("as asked")))).is_err());
+            assert_ne!(number(), first_of(3), "the scope of the panic has ended");
+        }
+        assert_eq!(number(), first_of(1), "the outer one goes on from where it was");
+        drop(outer);
+    }
+
+    #[test]
+    fn guards_end_their_own_scope_in_any_order() {
+        let (first, second) = (enter(Numpyish::seeded(1)), enter(Numpyish::seeded(2)));
+        drop(first);
+        assert_eq!(number(), first_of(2), "the inner scope stands");
+        drop(second);
+        let depth = SCOPES.with(|scopes| scopes.borrow().len());
+        assert_eq!(depth, 0);
+    }
+
+    #[test]
+    fn another_thread_has_the_default_unless_it_is_given_the_scope() {
+        scoped(Numpyish::seeded(5), || {
+            let here = capture().unwrap();
+            let (own, given) = std::thread::scope(|threads| {
+                let own = threads.spawn(number).join().unwrap();
+                (own, threads.spawn(move || here.run(number)).join().unwrap())
+            });
+            assert_ne!(own, first_of(5));
+            assert_eq!(given, first_of(5));
+        });
+    }
+
+    #[test]
+    fn many_threads_at_once_have_scopes_of_their_own() {
+        std::thread::scope(|threads| {
+            for seed in 0..8 {
+                threads.spawn(move || {
+                    for _ in 0..100 {
+                        scoped(Numpyish::seeded(seed), || {
+                            std::thread::yield_now();
+                            assert_eq!(number(), first_of(seed));
+                        });
+                    }
+                });
+            }
+        });
+    }
+
+    /// Is ready at the second poll.
+    struct Twice(bool);
+
+    impl Future for Twice {
+        type Output = f64;
+
+        fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<f64> {
+            if std::mem::replace(&mut self.0, true) { Poll::Ready(number()) } else { Poll::Pending }
+        }
+    }
+
+    #[test]
+    fn a_future_has_its_scope_at_every_poll_and_only_then() {
+        let mut future = scoped(Numpyish::seeded(9), || capture().unwrap().future(Twice(false)));
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        assert_eq!(Pin::new(&mut future).poll(&mut context), Poll::Pending);
+        let value = scoped(Numpyish::seeded(1), || {
+            let other = std::thread::spawn(move || {
+                let mut context = Context::from_waker(std::task::Waker::noop());
+                Pin::new(&mut future).poll(&mut context)
+            });
+            let value = other.join().unwrap();
+            assert_eq!(number(), first_of(1));
+            value
+        });
+        assert_eq!(value, Poll::Ready(first_of(9)));
+    }
+
+    #[test]
+    fn the_backend_of_arrays() {
+        let b = AnyBackend::from(Numpyish::new());
+        let (x, y) = (b.zeros::<f64>([2]).unwrap(), b.ones::<f64>([2]).unwrap());
+        assert_eq!(choose_backend([&x, &y]).unwrap().name(), "numpyish");
+        assert!(matches!(choose_backend::<f64>([]), Err(Error::Argument { .. })));
+        if let Some(torch) = crate::runtime::available::available("torch", crate::Torch::cpu()) {
+            let torch = AnyBackend::from(torch);
+            let z = torch.zeros::<f64>([2]).unwrap();
+            assert_eq!(choose_backend([&z]).unwrap().name(), "torch");
+            assert!(matches!(choose_backend([&x, &z]), Err(Error::Backend { .. })));
+            scoped(torch, || assert_eq!(choose_backend([&x]).unwrap().name(), "numpyish"));
+        }
+    }
+}
