@@ -200,7 +200,11 @@ pub fn choose_backend<'a, T: Element>(arrays: impl IntoIterator<Item = &'a AnyAr
         return Ok(current);
     }
     // a GPU of ours is `cuda:1`, that of libtorch `torch:cuda:1`
-    let name = if library == "cuda" || library == "numpyish" { device.replace("cpu", library) } else { format!("{library}:{device}") };
+    let name = if library == "cuda" || library == "numpyish" {
+        device.replace("cpu", library)
+    } else {
+        format!("{library}:{device}")
+    };
     name.parse()
 }
 

@@ -97,6 +97,7 @@ pub mod sorting;
 pub mod special;
 #[doc(hidden)]
 pub mod statistics;
+pub mod watch;
 #[doc(hidden)]
 pub mod windows;
 
@@ -104,6 +105,7 @@ pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
 pub use out::{Out, WriteTo};
 pub use show::Show;
+pub use watch::{Profile, Strict, Watch, Watched};
 
 /// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
 ///

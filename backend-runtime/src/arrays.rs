@@ -152,6 +152,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
+    /// A formula begins, on a backend whose calls are watched; what is given is dropped when it has ended.
+    #[doc(hidden)]
+    #[inline]
+    fn watch_formula(&self, _dtype: DType) -> Result<Option<Box<dyn Any>>> {
+        Ok(None)
+    }
+
     /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, in a kernel of the backend, else op by op.
     #[doc(hidden)]
     #[inline]
@@ -159,6 +166,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
+        let _watched = self.watch_formula(T::DTYPE)?;
         formula::run(self, e, leaves)
     }
 
@@ -186,6 +194,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
+        let _watched = self.watch_formula(T::DTYPE)?;
         // SAFETY: the caller's promise.
         unsafe { formula::run_over(self, e, leaves, target) }
     }

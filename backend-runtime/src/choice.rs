@@ -41,6 +41,12 @@ macro_rules! choice {
             }
         }
 
+        impl $crate::by_name::Literal for $name {
+            fn text(&self) -> String {
+                $crate::by_name::Literal::text(&self.name())
+            }
+        }
+
         impl $crate::by_name::FromValue for $name {
             fn wanted() -> String {
                 format!("one of {}", $name::NAMES.join(", "))

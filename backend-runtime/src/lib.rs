@@ -58,4 +58,4 @@ pub use number::Number;
 pub use operand::{ArrayList, Highest, IntoArray, IntoBound, IntoOperand, Lowest, Operand, Scalar, kind};
 pub use params::*;
 pub use promotion::{can_cast, finfo, iinfo, result_type};
-pub use wrap::Wrap;
+pub use wrap::{AnyTyped, Arg, Call, IndexArg, Wrap};

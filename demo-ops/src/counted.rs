@@ -1,7 +1,10 @@
 //! A backend around any other, which counts the calls of each op: what a profiler, a tape of gradients or arrays over several
 //! processes begin with.
 
-use backends::{prelude::*, runtime::Wrap};
+use backends::{
+    prelude::*,
+    runtime::{Call, Wrap},
+};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -57,9 +60,18 @@ impl<B: Backend> Arrays for Counted<B> {
 impl<B: Backend> Wrap for Counted<B> {
     type Within = B;
 
-    fn within(&self, op: &'static str) -> Result<&B> {
-        *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(op).or_default() += 1;
-        Ok(&self.within)
+    type Running = ();
+
+    fn within(&self) -> &B {
+        &self.within
+    }
+
+    fn begin(&self, call: &Call<'_>) -> Result<()> {
+        // what is composed of other ops counts as these
+        if !call.is_composed {
+            *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(call.op).or_default() += 1;
+        }
+        Ok(())
     }
 
     fn open<'a, T: Element>(&'a self, _op: &'static str, x: &'a B::Array<T>) -> Result<&'a B::Array<T>> {
@@ -68,6 +80,7 @@ impl<B: Backend> Wrap for Counted<B> {
 
     fn change<T: Element>(
         &self,
+        (): &mut (),
         _op: &'static str,
         x: &mut B::Array<T>,
         f: impl FnOnce(&mut B::Array<T>) -> Result<()>,
@@ -75,7 +88,7 @@ impl<B: Backend> Wrap for Counted<B> {
         f(x)
     }
 
-    fn close<T: Element>(&self, _op: &'static str, x: B::Array<T>) -> Result<B::Array<T>> {
+    fn close<T: Element>(&self, (): &mut (), x: B::Array<T>) -> Result<B::Array<T>> {
         Ok(x)
     }
 }

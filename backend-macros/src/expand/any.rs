@@ -10,6 +10,8 @@ pub struct Any {
     array: TokenStream,
     /// The backends in it.
     members: Vec<Member>,
+    /// Whether it may itself be watched.
+    is_watched: bool,
 }
 
 /// A backend in an enum.
@@ -42,7 +44,7 @@ pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
         let text = snake(&variant.to_string());
         Some(Member::new(&text, variant, quote!(#ty), format!("`{text}`")))
     });
-    Any { name: quote!(#name), array: quote!(#array), members: members.collect() }
+    Any { name: quote!(#name), array: quote!(#array), members: members.collect(), is_watched: false }
 }
 
 impl Expand<'_> {
@@ -52,7 +54,8 @@ impl Expand<'_> {
         let members = self.model.backends.iter();
         let members =
             members.map(|b| Member::new(&b.name, id(&camel(&b.name)), self.backend_type(b), b.summary.clone()));
-        Any { name: quote!(#root::AnyBackend), array: quote!(#root::AnyArray), members: members.collect() }
+        let (name, array) = (quote!(#root::AnyBackend), quote!(#root::AnyArray));
+        Any { name, array, members: members.collect(), is_watched: true }
     }
 
     /// An enum over backends that a user lists, which has every row of the base table.
@@ -82,11 +85,39 @@ impl Expand<'_> {
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
         let doc = format!("An array of [`{any_name}`].");
+        // what the enum itself is, when it is watched: its arrays are those of the enum
+        let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
+        let root = &self.root;
+        let watched_variant = when_watched(quote! {
+            /// One whose calls are watched.
+            Watched(Box<#root::watch::Watched<#any_name>>),
+        });
+        let watched = |body: TokenStream| when_watched(quote!(#any_name::Watched(b) => #body,));
+        let watched_name = watched(quote!(b.within().name()));
+        let watched_to = watched(quote!(b.to_ndarray(x)));
+        let watched_from = watched(quote!(b.from_ndarray(x)));
+        let watched_view = when_watched(quote!((#any_name::Watched(b), x) => b.host_view(x),));
+        let watched_alone = when_watched(quote!((#any_name::Watched(b), x) => b.is_alone(x),));
+        let watched_input = when_watched(quote!((#any_name::Watched(b), x) => b.fused_input(x),));
+        let watched_fused = watched(quote!(b.fused::<L, E, T>(e, scalars, inputs, over)));
+        let watched_each = watched(quote!(b.fused_each(op, of, inputs, over)));
+        let watched_reduction = watched(quote!(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)));
+        let watched_formula = when_watched(quote! {
+            fn watch_formula(&self, dtype: #rt::DType) -> #rt::Result<Option<Box<dyn ::core::any::Any>>> {
+                match self {
+                    #any_name::Watched(b) => b.watch_formula(dtype),
+                    #(#any_name::#variant(b) => b.watch_formula(dtype),)*
+                }
+            }
+        });
+        let watched_device = watched(quote!(#rt::Arrays::device(&**b)));
+        let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
+        let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
         quote! {
             /// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
             #[derive(Clone, Debug)]
             #[non_exhaustive]
-            pub enum #any_name { #(#[doc = #summary] #variant(#ty)),* }
+            pub enum #any_name { #(#[doc = #summary] #variant(#ty),)* #watched_variant }
 
             #[doc = #doc]
             #[derive(Clone, Debug)]
@@ -95,7 +126,7 @@ impl Expand<'_> {
 
             impl #any_name {
                 /// Name of the backend: `"numpyish"`, for one.
-                pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text),* } }
+                pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text,)* #watched_name } }
             }
 
             #(impl From<#ty> for #any_name { fn from(backend: #ty) -> Self { #any_name::#variant(backend) } })*
@@ -158,16 +189,17 @@ impl Expand<'_> {
                 const NAME: &'static str = "any";
 
                 fn to_ndarray<T: #rt::Element>(&self, x: &#any_array<T>) -> #rt::Result<#rt::HostArray<T>> {
-                    match self { #(#any_name::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?)),* }
+                    match self { #(#any_name::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?),)* #watched_to }
                 }
 
                 fn from_ndarray<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<#any_array<T>> {
-                    match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant)),* }
+                    match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant),)* #watched_from }
                 }
 
                 fn host_view<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
+                        #watched_view
                         // an array of another backend: the ops say so
                         _ => None,
                     }
@@ -176,6 +208,7 @@ impl Expand<'_> {
                 fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*
+                        #watched_alone
                         _ => false,
                     }
                 }
@@ -185,6 +218,7 @@ impl Expand<'_> {
                 fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
+                        #watched_input
                         // as above
                         _ => None,
                     }
@@ -199,6 +233,7 @@ impl Expand<'_> {
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
                         #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(#any_array::#variant)),)*
+                        #watched_fused
                     }
                 }
 
@@ -209,7 +244,7 @@ impl Expand<'_> {
                     inputs: &[#rt::formula::Input<'_>],
                     over: &dyn ::core::any::Any,
                 ) -> Option<#rt::Result<()>> {
-                    match self { #(#any_name::#variant(b) => b.fused_each(op, of, inputs, over),)* }
+                    match self { #(#any_name::#variant(b) => b.fused_each(op, of, inputs, over),)* #watched_each }
                 }
 
                 fn fused_reduction<
@@ -228,16 +263,23 @@ impl Expand<'_> {
                         #(#any_name::#variant(b) => {
                             Some(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?.map(#any_array::#variant))
                         })*
+                        #watched_reduction
                     }
                 }
 
-                fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
+                #watched_formula
 
-                fn synchronize(&self) -> #rt::Result<()> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::synchronize(b)),* }
+                fn device(&self) -> String {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* #watched_device }
                 }
 
-                fn seed(&self, seed: u64) { match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed)),* } }
+                fn synchronize(&self) -> #rt::Result<()> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::synchronize(b),)* #watched_synchronize }
+                }
+
+                fn seed(&self, seed: u64) {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed),)* #watched_seed }
+                }
             }
 
             impl<T: #rt::Element> #rt::ArrayAttributes for #any_array<T> {
@@ -267,11 +309,28 @@ impl Expand<'_> {
             let prepare = self.convert(op);
             let arms = any.members.iter().map(|member| self.any_arm(op, any, member));
             let (rt, name) = (self.rt(), &op.name);
+            let watched = any.is_watched.then(|| self.watched_arm(op, any));
             let rest = rest.then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
-            quote!(#[inline] #signature { #prepare match self { #(#arms)* #rest } })
+            quote!(#[inline] #signature { #prepare match self { #(#arms)* #watched #rest } })
         });
         let ty = &any.name;
         quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
+    }
+
+    /// The enum itself runs the op, and tells of it.
+    fn watched_arm(&self, op: &Op, any: &Any) -> TokenStream {
+        let (name, b) = (&any.name, hidden("b"));
+        let watched = quote!(&**#b);
+        let args: Vec<TokenStream> = op
+            .positional()
+            .map(|p| {
+                let n = id(&p.name);
+                if matches!(p.kind, Kind::Arrays(_)) { quote!(&#n[..]) } else { quote!(#n) }
+            })
+            .collect();
+        let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
+        let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &args, options.as_ref()));
+        quote!(#name::Watched(#b) => { #begin #run })
     }
 
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {

@@ -35,11 +35,19 @@ impl Expand<'_> {
     pub(super) fn method(&self, op: &Op, backend: &Backend) -> TokenStream {
         let is_wrapped = backend.wrap && !op.maps.contains_key(&backend.name);
         let signature = self.signature(op, op.has_options());
-        let (prepare, body) = match is_wrapped {
-            true => (self.convert(op), self.wrapped(op)),
-            false => (self.prepare(op), self.body(op, backend)),
+        if !backend.wrap {
+            let (prepare, body) = (self.prepare(op), self.body(op, backend));
+            return quote!(#[inline] #signature { #prepare #body });
+        }
+        let (convert, begin) = (self.convert(op), self.begin(op, &quote!(self), !is_wrapped));
+        let run = match is_wrapped {
+            true => self.wrapped(op),
+            false => {
+                let (open, body) = (self.open_options(op), self.body(op, backend));
+                quote!(#open #body)
+            }
         };
-        quote!(#[inline] #signature { #prepare #body })
+        quote!(#[inline] #signature { #convert #begin #run })
     }
 
     fn body(&self, op: &Op, backend: &Backend) -> TokenStream {

@@ -10,6 +10,17 @@ impl Expand<'_> {
         self.extension.as_ref().map_or_else(|| id("ops"), |name| id(&snake(&name.to_string())))
     }
 
+    /// The path of the item of a row, which may be the base table's.
+    pub(super) fn item_path(&self, op: &Op) -> TokenStream {
+        let (root, name, home) = (&self.root, id(&op.name), self.home());
+        if op.own {
+            let module = self.ops_module();
+            quote!(#home #module::#name)
+        } else {
+            quote!(#root::ops::#name)
+        }
+    }
+
     /// Name of the module of the structs of options.
     pub(super) fn options_module(&self) -> Ident {
         self.extension

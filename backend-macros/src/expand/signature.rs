@@ -82,12 +82,16 @@ impl Expand<'_> {
 
     /// As [`Expand::convert`], with the options taken apart.
     pub(super) fn prepare(&self, op: &Op) -> TokenStream {
-        let convert = self.convert(op);
-        let open = op.has_options().then(|| {
+        let (convert, open) = (self.convert(op), self.open_options(op));
+        quote!(#convert #open)
+    }
+
+    /// The statement that takes the options apart.
+    pub(super) fn open_options(&self, op: &Op) -> Option<TokenStream> {
+        op.has_options().then(|| {
             let (path, fields) = (self.options_path(op), op.optional().map(|p| id(&p.name)));
             let options = hidden("options");
             quote!(let #path { #(#fields,)* .. } = #options;)
-        });
-        quote!(#convert #open)
+        })
     }
 }

@@ -1,12 +1,56 @@
-//! Methods of backends that wrap another: the arguments are opened, the op runs within, its result is closed.
+//! Methods of backends that wrap another: the call begins, the arguments are opened, the op runs within, its result is closed.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The body of a method of a backend that wraps another; arguments are converted already, options are whole.
+    /// The statement that begins a call of `wrapper`; arguments are converted already, options are whole.
+    pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
+        let (rt, name, item) = (self.rt(), &op.name, self.item_path(op));
+        let (running, options) = (hidden("running"), hidden("options"));
+        let positional = op.positional().map(|p| {
+            let n = id(&p.name);
+            let arg = match p.kind {
+                Kind::Array(_) => quote!(array(&*#n)),
+                Kind::Target(_) => quote!(array(&*#n)),
+                Kind::Operand(..) => quote!(operand(&#n)),
+                Kind::Arrays(_) => quote!(arrays(&#n)),
+                Kind::Index => quote!(index(#n)),
+                Kind::Scalar => quote!(Number(#rt::Number::of(#n))),
+                Kind::Host => quote!(Host(&#n)),
+                _ => quote!(Plain(&#n)),
+            };
+            (&p.name, arg)
+        });
+        let optional = op.optional().map(|p| {
+            let n = id(&p.name);
+            let arg = match (&p.kind, &p.default) {
+                (Kind::Array(_), _) => quote!(optional(#options.#n.as_deref())),
+                (Kind::Scalar, _) => quote!(Number(#rt::Number::of(#options.#n))),
+                _ => quote!(Plain(&#options.#n)),
+            };
+            (&p.name, arg)
+        });
+        let args = positional.chain(optional).map(|(name, arg)| quote!((#name, #rt::Arg::#arg)));
+        let to = if op.second.is_some() { quote!(Some(<U as #rt::Element>::DTYPE)) } else { quote!(None) };
+        // what composes other ops needs no more than to know when it ends
+        let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
+        quote! {
+            #unused
+            let mut #running = #rt::Wrap::begin(#wrapper, &#rt::Call {
+                info: Some(#item::INFO),
+                op: #name,
+                dtype: <T as #rt::Element>::DTYPE,
+                to: #to,
+                is_composed: #is_composed,
+                args: &[#(#args),*],
+            })?;
+        }
+    }
+
+    /// The body of a method of a backend that wraps another, after [`Expand::begin`].
     pub(super) fn wrapped(&self, op: &Op) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
-        let (within, result, options, own) = (hidden("within"), hidden("result"), hidden("options"), hidden("own"));
+        let (options, own) = (hidden("options"), hidden("own"));
         let open = |n: &Ident| quote!(#rt::Wrap::open(self, #name, #n));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
@@ -44,21 +88,33 @@ impl Expand<'_> {
             });
             quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
+        self.run_within(op, &quote!(self), &args.collect::<Vec<_>>(), given.as_ref())
+    }
+
+    /// The op on the backend within `wrapper`, of arguments of that backend, and its results closed.
+    pub(super) fn run_within(
+        &self,
+        op: &Op,
+        wrapper: &TokenStream,
+        args: &[TokenStream],
+        options: Option<&TokenStream>,
+    ) -> TokenStream {
+        let (rt, name) = (self.rt(), &op.name);
+        let (within, result, running) = (hidden("within"), hidden("result"), hidden("running"));
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let second = op.second.is_some().then(|| quote!(U,));
+        let call = quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options));
         if let Some(target) = op.target() {
             let target = id(&target.name);
             return quote! {
-                let #within = #rt::Wrap::within(self, #name)?;
-                #rt::Wrap::change(self, #name, #target, |#target| {
-                    #within.#method::<#second T #(#markers)*>(#(#args,)* #given)
-                })
+                let #within = #rt::Wrap::within(#wrapper);
+                #rt::Wrap::change(#wrapper, &mut #running, #name, #target, |#target| #call)
             };
         }
         let close = |e: Elem, array: TokenStream| {
             let e = elem(e, op);
-            quote!(#rt::Wrap::close::<#e>(self, #name, #array))
+            quote!(#rt::Wrap::close::<#e>(#wrapper, &mut #running, #array))
         };
         let closed = match &op.result {
             Out::One(e) => close(*e, quote!(#result)),
@@ -78,8 +134,8 @@ impl Expand<'_> {
             Out::Plain(_) => quote!(Ok(#result)),
         };
         quote! {
-            let #within = #rt::Wrap::within(self, #name)?;
-            let #result = #within.#method::<#second T #(#markers)*>(#(#args,)* #given)?;
+            let #within = #rt::Wrap::within(#wrapper);
+            let #result = #call?;
             #closed
         }
     }

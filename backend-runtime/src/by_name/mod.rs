@@ -6,10 +6,12 @@
 
 mod args;
 mod array;
+mod literal;
 mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
+pub use literal::Literal;
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};

@@ -1,0 +1,324 @@
+//! Backends whose calls are watched: timed by a [`Profile`], held to what is promised by [`Strict`], or told to what a user writes.
+//!
+//! A watched backend is another type, [`Watched`]: a program that watches nothing has no instruction more. Its arrays are those of the
+//! backend within. As an [`AnyBackend`](crate::AnyBackend) it may be the current one, so that programs are watched that hand no backend around:
+//!
+//! ```
+//! use backends::{functions, prelude::*};
+//!
+//! let profile = Profile::new();
+//! scoped(profile.watch(current()?), || functions::exp(functions::linspace(0.0, 1.0, 100)?))?;
+//! assert_eq!(profile.events().iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["linspace", "exp"]);
+//! # Ok::<(), Error>(())
+//! ```
+
+mod profile;
+mod report;
+mod strict;
+#[cfg(feature = "tracing")]
+mod tracing;
+
+pub use crate::runtime::{AnyTyped, Arg, Call, IndexArg};
+pub use profile::{Event, Profile};
+pub use report::Average;
+pub use strict::Strict;
+#[cfg(feature = "tracing")]
+pub use tracing::Tracing;
+
+use crate::{
+    AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, HostArray, Numeric, Result, dispatch,
+    runtime::{EachSource, Wrap, formula, numpyish::raw::HostView},
+};
+use ndarray::Dimension;
+use std::{any::Any, fmt, sync::Arc};
+
+backend! { overlay = "src/watch/watched.toml" }
+
+/// What is told of the calls of a [`Watched`] backend.
+pub trait Watch: Send + Sync + 'static {
+    /// A call begins. What is given is dropped when it has ended.
+    ///
+    /// # Errors
+    /// An error refuses the call: the op does not run, and its caller gets the error.
+    fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>>;
+
+    /// Whether the device is waited for before a call has ended, so that the end is that of its work.
+    fn waits(&self) -> bool {
+        false
+    }
+}
+
+/// A call that runs.
+pub trait Running {
+    /// One of its results.
+    ///
+    /// # Errors
+    /// An error refuses the result, and the caller of the op gets the error.
+    fn result(&mut self, x: &Seen<'_>) -> Result<()> {
+        let _ = x;
+        Ok(())
+    }
+}
+
+/// A result of a call.
+pub struct Seen<'a> {
+    /// The array.
+    pub array: &'a dyn AnyTyped,
+    outliers: &'a dyn Fn() -> Result<Option<Outliers>>,
+}
+
+/// The elements of a result that are no finite numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outliers {
+    /// How many.
+    pub count: usize,
+    /// The indices of the first, in C order.
+    pub first: Vec<usize>,
+}
+
+impl Seen<'_> {
+    /// The elements that are NaN or infinite, if there are any. Copies the array to the host, and waits for it.
+    ///
+    /// # Errors
+    /// Those of the copy.
+    pub fn outliers(&self) -> Result<Option<Outliers>> {
+        (self.outliers)()
+    }
+}
+
+/// Any backend, whose calls are told to a [`Watch`]. Its arrays are those of the backend within.
+///
+/// Ops that are composed of others are told with the others within them. A formula of `expr!` is one call, of the name `expr!`; what is copied
+/// from the host is `from_ndarray`, to the host `to_ndarray`.
+#[derive(Clone)]
+pub struct Watched<B> {
+    within: B,
+    watch: Arc<dyn Watch>,
+}
+
+impl<B: Backend> Watched<B> {
+    /// The backend, with its calls told to `watch`.
+    pub fn new(within: B, watch: impl Watch) -> Watched<B> {
+        Watched { within, watch: Arc::new(watch) }
+    }
+
+    /// The backend that is watched.
+    pub fn within(&self) -> &B {
+        &self.within
+    }
+
+    /// A call of no row begins.
+    fn begins(&self, op: &'static str, dtype: DType, args: &[(&'static str, Arg<'_>)]) -> Result<RunningOn<B>> {
+        self.begin(&Call { info: None, op, dtype, to: None, is_composed: false, args })
+    }
+}
+
+impl<B: Backend + Into<AnyBackend>> From<Watched<B>> for AnyBackend {
+    fn from(watched: Watched<B>) -> AnyBackend {
+        let Watched { within, watch } = watched;
+        AnyBackend::Watched(Box::new(Watched { within: within.into(), watch }))
+    }
+}
+
+impl<B: fmt::Debug> fmt::Debug for Watched<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watched").field(&self.within).finish()
+    }
+}
+
+/// A call that runs on a watched backend.
+pub struct RunningOn<B: Arrays> {
+    /// The backend, if it is waited for.
+    waits: Option<B>,
+    running: Box<dyn Running>,
+}
+
+impl<B: Arrays> Drop for RunningOn<B> {
+    fn drop(&mut self) {
+        if let Some(backend) = &self.waits {
+            // an error of the device is that of the next op, which can give it
+            let _ = backend.synchronize();
+        }
+    }
+}
+
+/// The elements of an array that are NaN or infinite.
+fn outliers<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<Option<Outliers>> {
+    let is_real = matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
+    if !is_real {
+        return Ok(None);
+    }
+    let host = b.to_ndarray(x)?;
+    let host: &dyn Any = &host;
+    dispatch!(T::DTYPE, U: [Float16, BFloat16, Float32, Float64, Complex64, Complex128] => {
+        Ok(host.downcast_ref::<HostArray<U>>().and_then(outliers_of))
+    })
+}
+
+fn outliers_of<T: Numeric>(x: &HostArray<T>) -> Option<Outliers> {
+    let mut outliers = x.indexed_iter().filter(|(_, x)| !x.is_finite());
+    let (first, _) = outliers.next()?;
+    Some(Outliers { count: 1 + outliers.count(), first: first.slice().to_vec() })
+}
+
+impl<B: Backend> Wrap for Watched<B> {
+    type Within = B;
+
+    type Running = RunningOn<B>;
+
+    fn within(&self) -> &B {
+        &self.within
+    }
+
+    fn begin(&self, call: &Call<'_>) -> Result<RunningOn<B>> {
+        let running = self.watch.begin(call)?;
+        Ok(RunningOn { waits: self.watch.waits().then(|| self.within.clone()), running })
+    }
+
+    fn open<'a, T: Element>(&'a self, _op: &'static str, x: &'a B::Array<T>) -> Result<&'a B::Array<T>> {
+        Ok(x)
+    }
+
+    fn close<T: Element>(&self, running: &mut RunningOn<B>, x: B::Array<T>) -> Result<B::Array<T>> {
+        running.running.result(&Seen { array: &x, outliers: &|| outliers(&self.within, &x) })?;
+        Ok(x)
+    }
+
+    fn change<T: Element>(
+        &self,
+        running: &mut RunningOn<B>,
+        _op: &'static str,
+        x: &mut B::Array<T>,
+        f: impl FnOnce(&mut B::Array<T>) -> Result<()>,
+    ) -> Result<()> {
+        f(x)?;
+        running.running.result(&Seen { array: &*x, outliers: &|| outliers(&self.within, x) })
+    }
+}
+
+impl<B: Backend> Arrays for Watched<B> {
+    type Array<T: Element> = B::Array<T>;
+
+    const NAME: &'static str = B::NAME;
+
+    fn to_ndarray<T: Element>(&self, x: &B::Array<T>) -> Result<HostArray<T>> {
+        let _running = self.begins("to_ndarray", T::DTYPE, &[("x", Arg::array(x))])?;
+        self.within.to_ndarray(x)
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<B::Array<T>> {
+        let mut running = self.begins("from_ndarray", T::DTYPE, &[("x", Arg::Host(&x))])?;
+        self.close(&mut running, self.within.from_ndarray(x)?)
+    }
+
+    fn watch_formula(&self, dtype: DType) -> Result<Option<Box<dyn Any>>> {
+        Ok(Some(Box::new(self.begins("expr!", dtype, &[])?)))
+    }
+
+    fn host_view<'a, T: Element>(&self, x: &'a B::Array<T>) -> Option<HostView<'a, T>> {
+        self.within.host_view(x)
+    }
+
+    fn is_alone<T: Element>(&self, x: &mut B::Array<T>) -> bool {
+        self.within.is_alone(x)
+    }
+
+    const FUSES: bool = B::FUSES;
+
+    fn fused_input<'a, T: Element>(&self, x: &'a B::Array<T>) -> Option<&'a dyn Any> {
+        self.within.fused_input(x)
+    }
+
+    fn fused<L: formula::Layout, E: formula::Node<L::Elements> + formula::Typed<Out = T>, T: Element>(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn Any],
+        over: Option<&dyn Any>,
+    ) -> Option<Result<B::Array<T>>> {
+        self.within.fused::<L, E, T>(e, scalars, inputs, over)
+    }
+
+    fn fused_each<F: EachSource>(
+        &self,
+        op: &F,
+        of: DType,
+        inputs: &[formula::Input<'_>],
+        over: &dyn Any,
+    ) -> Option<Result<()>> {
+        self.within.fused_each(op, of, inputs, over)
+    }
+
+    fn fused_reduction<
+        L: formula::Layout,
+        E: formula::Node<L::Elements> + formula::Typed<Out = T>,
+        T: Element,
+        U: Element,
+    >(
+        &self,
+        e: &E,
+        scalars: L::Scalars,
+        inputs: &[&dyn Any],
+        reduction: &formula::Reduction,
+    ) -> Option<Result<B::Array<U>>> {
+        self.within.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)
+    }
+
+    fn device(&self) -> String {
+        self.within.device()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.within.synchronize()
+    }
+
+    fn seed(&self, seed: u64) {
+        self.within.seed(seed);
+    }
+}
+
+/// `linspace(0.0, 1.0, 100)`: what a call is given, options that differ from their defaults by name.
+pub(crate) fn described(call: &Call<'_>) -> String {
+    let params = call.info.map_or(&[][..], |info| info.params);
+    let mut out = String::from("(");
+    for (name, arg) in call.args {
+        let param = params.iter().find(|param| param.name == *name);
+        let text = match arg {
+            Arg::Array(x) | Arg::Host(x) => format!("{x:?}"),
+            Arg::Arrays(xs) => format!("{xs:?}"),
+            Arg::Index(items) => items_text(items),
+            Arg::Number(x) => crate::runtime::by_name::Literal::text(x),
+            Arg::Plain(x) => x.text(),
+            Arg::Absent => continue,
+        };
+        let is_option = param.is_some_and(|param| param.default.is_some());
+        if is_option && param.and_then(|param| param.default_text()).as_ref() == Some(&text) {
+            continue;
+        }
+        if out.len() > 1 {
+            out.push_str(", ");
+        }
+        if is_option {
+            out.push_str(name);
+            out.push('=');
+        }
+        out.push_str(&text);
+    }
+    out.push(')');
+    out
+}
+
+fn items_text(items: &[IndexArg<'_>]) -> String {
+    let item = |item: &IndexArg<'_>| match item {
+        IndexArg::Array(x) => format!("{x:?}"),
+        IndexArg::Plain(text) => text.clone(),
+    };
+    format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(", "))
+}
+
+/// The error of a result with outliers.
+pub(crate) fn refused(op: &'static str, x: &dyn AnyTyped, found: &Outliers) -> Error {
+    let Outliers { count, first } = found;
+    let (are, s) = if *count == 1 { ("is", "") } else { ("are", "s") };
+    Error::argument(op, format!("{count} element{s} of its result {x:?} {are} NaN or infinite, the first at {first:?}"))
+}

@@ -1,0 +1,371 @@
+//! A profile: when each op of chosen backends ran, for how long, on what.
+
+use super::{Call, Running, Seen, Watch, Watched, described};
+use crate::{Backend, Error, Result};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::{self, ThreadId},
+    time::{Duration, Instant},
+};
+
+/// The calls of the backends that it watches, with their times; clones are the same profile.
+///
+/// On GPUs a call ends when its work is done, so that its time is that of the work: nothing overlaps while it is watched.
+/// What describing the arguments takes is not within the time of the call itself, but in that of calls around it;
+/// [`Profile::retime`] measures without it.
+///
+/// ```
+/// use backends::prelude::*;
+/// use std::time::Duration;
+///
+/// /// Any program over a backend.
+/// fn program<B: Backend>(b: &B) -> Result<f64> {
+///     let x = b.linspace(0.0, 1.0, 1000)?;
+///     b.item(b.sum(b.exp(&x)?, ..)?)
+/// }
+///
+/// let profile = Profile::new();
+/// let b = profile.watch(Numpyish::new());
+/// profile.span("the program", || program(&b))?;
+/// let names: Vec<String> = profile.events().into_iter().map(|event| event.name).collect();
+/// assert_eq!(names, ["the program", "linspace", "exp", "sum", "to_ndarray"]);
+///
+/// println!("{}", profile.table(Duration::ZERO)); // every call, within what it ran, from a least duration on
+/// println!("{}", profile.summary()); // calls, total and mean times of each op
+/// let trace = profile.trace(); // JSON for chrome://tracing or Perfetto
+/// assert!(trace.starts_with("{\"traceEvents\":["));
+///
+/// profile.retime(|| profile.span("the program", || program(&b)))?; // the same calls again, for times without the descriptions
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Profile {
+    begin: Instant,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    events: Vec<Event>,
+    /// The events of each thread that have not ended, the innermost last.
+    open: HashMap<ThreadId, Vec<usize>>,
+    /// The number of each thread, in the order in which they came.
+    threads: HashMap<ThreadId, usize>,
+    /// While it is retimed, the number of the next event.
+    retimed: Option<usize>,
+}
+
+/// A call of a watched backend, or a span of the user.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// Name of the op or the span.
+    pub name: String,
+    /// The group of the op; empty for spans and what is no op.
+    pub group: &'static str,
+    /// What it was given: `(float64[3, 4], axis=[0])`; empty for spans.
+    pub args: String,
+    /// What it gave: `float64[4]`; empty if it failed, or gave no array.
+    pub results: String,
+    /// When it began, since the profile did.
+    pub start: Duration,
+    /// How long it took; zero while it runs.
+    pub duration: Duration,
+    /// The number of its thread, in the order in which the threads came.
+    pub thread: usize,
+    /// The number of the event within which it ran.
+    pub parent: Option<usize>,
+    /// Whether it is a span of the user.
+    pub is_span: bool,
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::new()
+    }
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Profile").field("events", &self.state().events.len()).finish_non_exhaustive()
+    }
+}
+
+impl Profile {
+    /// A profile without calls. Its clock begins.
+    #[must_use]
+    pub fn new() -> Profile {
+        Profile { begin: Instant::now(), state: Arc::default() }
+    }
+
+    /// The backend, with its calls in this profile. One profile may watch several.
+    pub fn watch<B: Backend>(&self, backend: B) -> Watched<B> {
+        Watched::new(backend, self.clone())
+    }
+
+    /// Runs it as a span: what is called within, on this thread, is within it in the profile.
+    pub fn span<R>(&self, name: &str, run: impl FnOnce() -> R) -> R {
+        // where the calls are not those of the profile, the next op says so
+        let _open = self.begins(|| (name.into(), "", String::new()), true).ok();
+        run()
+    }
+
+    /// The calls and spans, in the order in which they began.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        self.state().events.clone()
+    }
+
+    /// Forgets the calls that have ended.
+    pub fn reset(&self) {
+        *self.state() = State::default();
+    }
+
+    /// Runs the same calls again, and puts their times in the place of those measured before: nothing is described, so that nothing
+    /// is measured but the calls. On one thread.
+    ///
+    /// # Errors
+    /// [`Argument`](Error::Argument) where the calls are not those of the profile; those of the program.
+    pub fn retime<R>(&self, program: impl FnOnce() -> Result<R>) -> Result<R> {
+        {
+            let mut state = self.state();
+            state.open.clear();
+            state.retimed = Some(0);
+        }
+        let ended = Retimed(self);
+        let result = program()?;
+        let (again, before) = (ended.count(), self.state().events.len());
+        if again != before {
+            return Err(Error::argument("retime", format!("the program made {before} calls, and {again} now")));
+        }
+        Ok(result)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begins(&self, describe: impl FnOnce() -> (String, &'static str, String), is_span: bool) -> Result<Open> {
+        let thread = thread::current().id();
+        let retimed = self.state().retimed;
+        let number = if let Some(number) = retimed {
+            let (name, ..) = if is_span { describe() } else { (String::new(), "", String::new()) };
+            self.again(number, is_span.then_some(name))?
+        } else {
+            let (name, group, args) = describe();
+            let mut state = self.state();
+            let count = state.threads.len();
+            let of_thread = *state.threads.entry(thread).or_insert(count);
+            let parent = state.open.get(&thread).and_then(|open| open.last().copied());
+            let zero = Duration::ZERO;
+            let results = String::new();
+            state.events.push(Event {
+                name,
+                group,
+                args,
+                results,
+                start: zero,
+                duration: zero,
+                thread: of_thread,
+                parent,
+                is_span,
+            });
+            state.events.len() - 1
+        };
+        self.state().open.entry(thread).or_default().push(number);
+        Ok(Open { profile: self.clone(), number, thread, describes: retimed.is_none(), start: Instant::now() })
+    }
+
+    /// The number of the next event of those that are timed again.
+    fn again(&self, number: usize, name: Option<String>) -> Result<usize> {
+        let mut state = self.state();
+        let known = state.events.get(number).map(|event| (event.is_span, event.name.clone()));
+        state.retimed = Some(number + 1);
+        match (known, name) {
+            (Some((false, _)), None) => Ok(number),
+            (Some((true, known)), Some(name)) if known == name => Ok(number),
+            (known, _) => {
+                let was = known.map_or("none".into(), |(_, name)| format!("`{name}`"));
+                Err(Error::argument("retime", format!("call {number} is another one than it was: {was}")))
+            }
+        }
+    }
+
+    /// The event of an op that is timed again has to be of the same op.
+    fn same_op(&self, number: usize, op: &str) -> Result<()> {
+        let known = self.state().events.get(number).map(|event| event.name.clone()).unwrap_or_default();
+        if known == op {
+            return Ok(());
+        }
+        Err(Error::argument("retime", format!("call {number} is `{op}`, and was `{known}`")))
+    }
+}
+
+/// The end of a retiming, in an error or a panic too.
+struct Retimed<'a>(&'a Profile);
+
+impl Retimed<'_> {
+    fn count(&self) -> usize {
+        self.0.state().retimed.unwrap_or_default()
+    }
+}
+
+impl Drop for Retimed<'_> {
+    fn drop(&mut self) {
+        self.0.state().retimed = None;
+    }
+}
+
+impl Watch for Profile {
+    fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>> {
+        let group = call.info.map_or("", |info| info.group);
+        let open = self.begins(|| (call.op.into(), group, described(call)), false)?;
+        if !open.describes {
+            self.same_op(open.number, call.op)?;
+        }
+        Ok(Box::new(open))
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+}
+
+/// An event that has not ended.
+struct Open {
+    profile: Profile,
+    number: usize,
+    thread: ThreadId,
+    describes: bool,
+    start: Instant,
+}
+
+impl Running for Open {
+    fn result(&mut self, x: &Seen<'_>) -> Result<()> {
+        if self.describes {
+            let mut state = self.profile.state();
+            if let Some(event) = state.events.get_mut(self.number) {
+                let comma = if event.results.is_empty() { "" } else { ", " };
+                event.results += &format!("{comma}{:?}", x.array);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let duration = self.start.elapsed();
+        let start = self.start.saturating_duration_since(self.profile.begin);
+        let mut state = self.profile.state();
+        if let Some(event) = state.events.get_mut(self.number) {
+            (event.start, event.duration) = (start, duration);
+        }
+        if let Some(open) = state.open.get_mut(&self.thread) {
+            open.retain(|number| *number != self.number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    fn names(profile: &Profile) -> Vec<String> {
+        profile.events().into_iter().map(|event| event.name).collect()
+    }
+
+    #[test]
+    fn calls_are_described_and_stand_within_what_they_ran_in() {
+        let profile = Profile::new();
+        let b = profile.watch(Numpyish::new());
+        let x = b.reshape(b.arange(0.0, 6.0, 1.0).unwrap(), [2, 3]).unwrap();
+        let y = profile.span("mine", || b.sum_with(&x, 0, SumOptions::new().keepdims(true)).unwrap());
+        assert_eq!(y.shape(), [1, 3]);
+        assert!(b.matmul(&x, &x).is_err());
+        let events = profile.events();
+        assert_eq!(names(&profile), ["arange", "reshape", "mine", "sum", "matmul"]);
+        assert_eq!(
+            (events[3].args.as_str(), events[3].results.as_str()),
+            ("(float64[2, 3], [0], keepdims=true)", "float64[1, 3]")
+        );
+        assert_eq!((events[3].parent, events[3].group, events[2].is_span), (Some(2), "reduction", true));
+        assert_eq!(events[4].results, "", "it failed");
+        assert!(events[2].duration >= events[3].duration && events[2].start <= events[3].start);
+    }
+
+    #[test]
+    fn ops_that_are_composed_have_the_others_within() {
+        let profile = Profile::new();
+        let b = profile.watch(Numpyish::new());
+        let x = b.ones::<f64>([4]).unwrap();
+        profile.reset();
+        b.ptp(&x, ..).unwrap();
+        let events = profile.events();
+        assert!(events.len() > 1, "{events:?}");
+        assert!(events[1..].iter().all(|event| event.parent == Some(0)), "{events:?}");
+        assert_eq!(events[0].name, "ptp");
+    }
+
+    #[test]
+    fn a_formula_is_one_call_and_no_other_array_is_made() {
+        let profile = Profile::new();
+        let b = profile.watch(Numpyish::new());
+        let x = b.ones::<f64>([4]).unwrap();
+        let y = expr!(b, 2.0 * exp(x) + 1.0).unwrap();
+        assert_eq!(y, expr!(Numpyish::new(), 2.0 * exp(x) + 1.0).unwrap());
+        assert_eq!(names(&profile), ["ones", "expr!"]);
+    }
+
+    #[test]
+    fn several_threads_have_calls_of_their_own() {
+        let profile = Profile::new();
+        let b = profile.watch(Numpyish::new());
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| profile.span("thread", || (0..20).for_each(|_| drop(b.ones::<f32>([3]).unwrap()))));
+            }
+        });
+        let events = profile.events();
+        assert_eq!(events.len(), 4 * 21);
+        for event in events.iter().filter(|event| !event.is_span) {
+            let parent = &events[event.parent.unwrap()];
+            assert_eq!((parent.thread, parent.name.as_str()), (event.thread, "thread"));
+        }
+    }
+
+    #[test]
+    fn retiming_asks_for_the_same_calls() {
+        let profile = Profile::new();
+        let b = profile.watch(Numpyish::new());
+        let program = |n: usize| (0..n).try_for_each(|_| b.ones::<f64>([3]).map(drop));
+        program(3).unwrap();
+        let before = profile.events();
+        profile.retime(|| program(3)).unwrap();
+        let after = profile.events();
+        assert_eq!(before.len(), after.len());
+        assert!(
+            before.iter().zip(&after).all(|(x, y)| x.args == y.args && x.results == y.results && x.start < y.start)
+        );
+        for n in [2, 4] {
+            assert!(profile.retime(|| program(n)).is_err(), "{n}");
+        }
+        let other = profile.retime(|| b.zeros::<f64>([3])).unwrap_err().to_string();
+        assert!(other.contains("`zeros`") && other.contains("`ones`"), "{other}");
+        program(1).unwrap();
+        assert_eq!(profile.events().len(), 4, "it goes on after an error");
+    }
+
+    #[test]
+    fn a_panic_leaves_the_profile_whole() {
+        let profile = Profile::new();
+        let b = profile.watch(Numpyish::new());
+        let run = || profile.span("panics", || panic!("as asked"));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+        b.ones::<f64>([3]).unwrap();
+        assert_eq!(profile.events()[1].parent, None);
+    }
+}

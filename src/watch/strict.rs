@@ -1,0 +1,152 @@
+//! A backend for tests of programs: refuses what does not run everywhere, and finds where numbers go wrong.
+
+use super::{Call, Running, Seen, Watch, Watched, refused};
+use crate::{Backend, DType, Error, Result};
+
+/// Refuses calls that other backends than the one at hand would refuse, so that a test on the CPU shows it.
+///
+/// ```
+/// use backends::prelude::*;
+///
+/// // as it is on a device without float64
+/// let b = Strict::new().without_dtype(DType::Float64).watch(Numpyish::new())?;
+/// assert!(b.ones::<f32>([3]).is_ok());
+/// assert!(matches!(b.ones::<f64>([3]), Err(Error::DType { op: "ones", .. })));
+///
+/// // where does the NaN come from?
+/// let b = Strict::new().finite().watch(Numpyish::new())?;
+/// let x = b.asarray([1.0, -1.0])?;
+/// let why = b.sqrt(&x).unwrap_err().to_string();
+/// assert_eq!(why, "sqrt: 1 element of its result float64[2] is NaN or infinite, the first at [1]");
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Strict {
+    runs_on: Vec<&'static str>,
+    dtypes: Vec<DType>,
+    devices: Vec<String>,
+    names: Vec<String>,
+    is_finite: bool,
+}
+
+impl Strict {
+    /// Refuses ops that Numpyish, Cuda or Torch lack.
+    #[must_use]
+    pub fn new() -> Strict {
+        Strict { runs_on: vec!["numpyish", "cuda", "torch"], ..Strict::default() }
+    }
+
+    /// Refuses ops that these backends lack, and no others: those that a program has to run on, of `"numpyish"`, `"cuda"`, `"torch"`.
+    #[must_use]
+    pub fn runs_on(self, backends: &[&'static str]) -> Strict {
+        Strict { runs_on: backends.to_vec(), ..self }
+    }
+
+    /// Refuses every op in this dtype, from or to it: [`Error::DType`].
+    #[must_use]
+    pub fn without_dtype(mut self, dtype: DType) -> Strict {
+        self.dtypes.push(dtype);
+        self
+    }
+
+    /// Lacks a device, `"cuda:0"`, or all whose names begin so, `"cuda"`: [`Strict::watch`] of a backend on it is [`Error::Unavailable`].
+    #[must_use]
+    pub fn without_device(mut self, device: &str) -> Strict {
+        self.devices.push(device.into());
+        self
+    }
+
+    /// Refuses an op, or all of a group: [`Error::Unsupported`].
+    #[must_use]
+    pub fn without(mut self, op_or_group: &str) -> Strict {
+        self.names.push(op_or_group.into());
+        self
+    }
+
+    /// Refuses results with NaN or infinite elements, with where they are: [`Error::Argument`]. Copies every result to the host.
+    #[must_use]
+    pub fn finite(self) -> Strict {
+        Strict { is_finite: true, ..self }
+    }
+
+    /// The backend that refuses this.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] on a device that it lacks.
+    pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
+        let device = backend.device();
+        if self.devices.iter().any(|lacking| device.starts_with(lacking.as_str())) {
+            return Err(Error::unavailable(B::NAME, format!("the strict backend is without the device `{device}`")));
+        }
+        Ok(Watched::new(backend, self.clone()))
+    }
+}
+
+impl Watch for Strict {
+    fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>> {
+        let dtypes = [Some(call.dtype), call.to];
+        if let Some(dtype) = dtypes.into_iter().flatten().find(|dtype| self.dtypes.contains(dtype)) {
+            return Err(Error::DType { op: call.op, dtype });
+        }
+        if let Some(info) = call.info {
+            let has = |backend: &&str| info.backends.iter().any(|(name, _)| name == backend);
+            if let Some(lacks) = self.runs_on.iter().find(|backend| !has(backend)) {
+                return Err(Error::unsupported(call.op, lacks));
+            }
+            if self.names.iter().any(|name| name == info.name || name == info.group) {
+                return Err(Error::unsupported(call.op, "strict"));
+            }
+        }
+        Ok(Box::new(Checked { op: call.op, is_finite: self.is_finite }))
+    }
+}
+
+/// A call whose results are checked.
+struct Checked {
+    op: &'static str,
+    is_finite: bool,
+}
+
+impl Running for Checked {
+    fn result(&mut self, x: &Seen<'_>) -> Result<()> {
+        let found = if self.is_finite { x.outliers()? } else { None };
+        found.map_or(Ok(()), |found| Err(refused(self.op, x.array, &found)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    #[test]
+    fn what_is_refused() {
+        let b = Strict::new().without("fft").without("sort").without_dtype(DType::Int8).watch(Numpyish::new()).unwrap();
+        let x = b.ones::<f64>([4]).unwrap();
+        assert_eq!(b.sort(&x, 0).unwrap_err(), Error::unsupported("sort", "strict"));
+        assert!(matches!(b.fft(&x), Err(Error::Unsupported { .. })));
+        assert_eq!(b.astype::<i8, _>(&x).unwrap_err(), Error::DType { op: "astype", dtype: DType::Int8 });
+        assert!(b.sum(&x, ..).is_ok());
+        assert!(Strict::new().without_device("cpu").watch(Numpyish::new()).is_err());
+        assert!(Strict::new().without_device("cuda").watch(Numpyish::new()).is_ok());
+    }
+
+    #[test]
+    fn every_kind_of_result_is_checked() {
+        let b = Strict::new().finite().watch(Numpyish::new()).unwrap();
+        let x = b.asarray([[1.0_f32, 0.0], [2.0, 0.0]]).unwrap();
+        let why = expect(b.reciprocal(&x));
+        assert!(
+            why.contains("2 elements of its result float32[2, 2] are NaN or infinite, the first at [0, 1]"),
+            "{why}"
+        );
+        assert!(expect(b.asarray([1.0, f64::NAN])).contains("[1]"));
+        let mut y = b.ones::<f64>([3]).unwrap();
+        assert!(b.set(&mut y, slices![1], f64::INFINITY).is_err(), "an array that is changed");
+        assert!(b.isfinite(&x).is_ok() && b.argsort(&x, 0).is_ok());
+    }
+
+    fn expect<X>(result: Result<X>) -> String {
+        result.err().map(|why| why.to_string()).unwrap_or_default()
+    }
+}
