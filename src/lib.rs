@@ -86,8 +86,10 @@ pub mod nufft;
 mod out;
 #[doc(hidden)]
 pub mod random;
+mod record;
 #[doc(hidden)]
 pub mod reduction;
+mod script;
 #[doc(hidden)]
 pub mod segments;
 mod show;
@@ -104,6 +106,8 @@ pub mod windows;
 pub use lazy::{IntoLazy, Lazy, lazy};
 pub use nufft::{NufftPlan, NufftType};
 pub use out::{Out, WriteTo};
+pub use record::{Recorded, RecordedArray};
+pub use script::{Script, Variables};
 pub use show::Show;
 pub use watch::{Profile, Strict, Watch, Watched};
 

@@ -375,7 +375,7 @@ fn lists<B: Arrays, T: Element>(
 
 impl ParamInfo {
     /// Whether its arrays or numbers are of the dtype `T` of the call.
-    fn is_of_dtype(&self) -> bool {
+    pub fn is_of_dtype(&self) -> bool {
         use ParamKind::*;
         let of_t = |e| e == ElementInfo::T;
         match self.kind {

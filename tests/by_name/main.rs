@@ -1,5 +1,7 @@
 //! Calls by name: what the dtype of a call is, how arguments are matched, and that every row answers.
 
+mod scripts;
+
 use backends::{call, prelude::*, runtime::available};
 
 type V = Value<Numpyish>;

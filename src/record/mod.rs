@@ -1,0 +1,288 @@
+//! Backends that write the calls of a program down, as a [`Script`](crate::Script).
+
+use crate::{
+    ArrayAttributes, Arrays, Backend, DType, DynArray, Element, HostArray, Numpyish, Result, Script, dispatch,
+    runtime::{AnyTyped, Arg, Call, IndexArg, ParamInfo, Wrap, by_name::Literal},
+};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+backend! { overlay = "src/record/recorded.toml" }
+
+/// Any backend, whose calls are written down: what a generic program did on its data, without the program.
+///
+/// Ops that are composed of others, and formulas, are written as these. The arrays that come from the host are kept as constants.
+/// Random numbers are those of the backend that the script runs on: a program that calls [`seed`](Arrays::seed) has the same ones again.
+///
+/// ```
+/// use backends::prelude::*;
+///
+/// /// Any program over a backend.
+/// fn program<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+///     b.sum_with(b.exp(x)?, 0, SumOptions::new().keepdims(true))
+/// }
+///
+/// let b = Recorded::new(Numpyish::new());
+/// let y = program(&b, &b.asarray([1.0, 2.0])?)?;
+/// b.give("y", &y);
+/// assert_eq!(b.text(), "v0 = asarray(c0)\nv1 = exp(v0)\nv2 = sum(v1, [0], keepdims=true)\ny = v2\n");
+///
+/// // the same calls again, on any backend
+/// let other = Numpyish::new();
+/// let mut variables = b.constants_on(&other)?;
+/// b.script()?.run(&other, &mut variables)?;
+/// let again = variables["y"].as_array().and_then(|y| y.get::<f64>()).expect("an array of float64");
+/// assert_eq!(again, y.array());
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Recorded<B> {
+    within: B,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    text: String,
+    /// How many arrays there are.
+    arrays: u64,
+    constants: BTreeMap<String, DynArray<Numpyish>>,
+}
+
+impl<B: fmt::Debug> fmt::Debug for Recorded<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Recorded").field(&self.within).finish()
+    }
+}
+
+/// An array of a [`Recorded`] backend.
+#[derive(Clone, Debug)]
+pub struct RecordedArray<A> {
+    array: A,
+    number: u64,
+}
+
+impl<A> RecordedArray<A> {
+    /// The array of the backend within.
+    pub fn array(&self) -> &A {
+        &self.array
+    }
+}
+
+impl<A: ArrayAttributes> ArrayAttributes for RecordedArray<A> {
+    type DType = A::DType;
+
+    fn shape(&self) -> &[usize] {
+        self.array.shape()
+    }
+
+    fn device(&self) -> String {
+        self.array.device()
+    }
+}
+
+impl<B: Backend> Recorded<B> {
+    /// Nothing is written down yet.
+    pub fn new(within: B) -> Recorded<B> {
+        Recorded { within, state: Arc::default() }
+    }
+
+    /// The calls as text, a line each, in the order in which they ended. [`Script`] has its language.
+    pub fn text(&self) -> String {
+        self.state().text.clone()
+    }
+
+    /// The calls as a script.
+    ///
+    /// # Errors
+    /// None for what was written down here.
+    pub fn script(&self) -> Result<Script> {
+        self.text().parse()
+    }
+
+    /// The arrays that came from the host, by the names that the script has for them.
+    pub fn constants(&self) -> BTreeMap<String, DynArray<Numpyish>> {
+        self.state().constants.clone()
+    }
+
+    /// The constants on a backend, as the variables that the script begins with.
+    ///
+    /// # Errors
+    /// Those of [`Arrays::from_ndarray`].
+    pub fn constants_on<C: Backend>(&self, b: &C) -> Result<crate::Variables<C>> {
+        let on = |(name, x): (String, DynArray<Numpyish>)| {
+            let x = dispatch!(x.dtype(), T => match x.get::<T>() {
+                Some(x) => b.from_ndarray(x.clone()).map(crate::Value::array::<T>),
+                None => Err(crate::Error::DType { op: "constants_on", dtype: x.dtype() }),
+            });
+            Ok((name, x?))
+        };
+        self.constants().into_iter().map(on).collect()
+    }
+
+    /// Gives an array a name in the script.
+    pub fn give<T: Element>(&self, name: &str, x: &RecordedArray<B::Array<T>>) {
+        let line = format!("{name} = v{}\n", x.number);
+        self.state().text.push_str(&line);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new array.
+    fn new_array<A>(&self, array: A) -> RecordedArray<A> {
+        let mut state = self.state();
+        state.arrays += 1;
+        RecordedArray { array, number: state.arrays - 1 }
+    }
+
+    /// The name of an array in the script.
+    fn name_of(x: &dyn AnyTyped) -> String {
+        let number = dispatch!(x.element(), T => {
+            Ok::<_, crate::Error>(x.as_any().downcast_ref::<RecordedArray<B::Array<T>>>().map(|x| x.number))
+        });
+        // every array that a method is given is of this backend
+        number.ok().flatten().map_or_else(|| "none".into(), |number| format!("v{number}"))
+    }
+
+    /// The name of an array of the host, which is kept.
+    fn constant<T: Element>(&self, x: HostArray<T>) -> String {
+        let mut state = self.state();
+        let name = format!("c{}", state.constants.len());
+        state.constants.insert(name.clone(), DynArray::of::<T>(x));
+        name
+    }
+
+    fn host(&self, x: &dyn AnyTyped) -> String {
+        let name = dispatch!(x.element(), T => {
+            Ok::<_, crate::Error>(x.as_any().downcast_ref::<HostArray<T>>().map(|x| self.constant(x.clone())))
+        });
+        name.ok().flatten().unwrap_or_else(|| "none".into())
+    }
+
+    /// An argument as text.
+    fn written(&self, arg: &Arg<'_>) -> String {
+        let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+        match arg {
+            Arg::Array(x) => Self::name_of(*x),
+            Arg::Host(x) => self.host(*x),
+            Arg::Arrays(xs) => list(xs.iter().map(|x| Self::name_of(*x)).collect()),
+            Arg::Index(items) => list(
+                items
+                    .iter()
+                    .map(|item| match item {
+                        IndexArg::Array(x) => Self::name_of(*x),
+                        IndexArg::Plain(text) => text.clone(),
+                    })
+                    .collect(),
+            ),
+            Arg::Number(x) => x.text(),
+            Arg::Plain(x) => x.text(),
+            Arg::Absent => "none".into(),
+        }
+    }
+}
+
+/// A call that runs: what is written when it has given its results.
+pub struct Line {
+    state: Arc<Mutex<State>>,
+    call: String,
+    results: Vec<u64>,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // a call that failed gave nothing; one that is composed of others gave what these gave
+        if let [first, rest @ ..] = &self.results[..] {
+            let mut names = format!("v{first}");
+            rest.iter().for_each(|number| names += &format!(", v{number}"));
+            let line = format!("{names} = {}\n", self.call);
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).text.push_str(&line);
+        }
+    }
+}
+
+impl<B: Backend> Wrap for Recorded<B> {
+    type Within = B;
+
+    type Running = Line;
+
+    fn within(&self) -> &B {
+        &self.within
+    }
+
+    fn begin(&self, call: &Call<'_>) -> Result<Line> {
+        let mut line = Line { state: self.state.clone(), call: String::new(), results: Vec::new() };
+        if call.is_composed {
+            return Ok(line);
+        }
+        let params = call.info.map_or(&[][..], |info| info.params);
+        let param = |name: &str| params.iter().find(|param| param.name == name);
+        let is_option = |name: &str| param(name).is_some_and(|param| param.default.is_some());
+        let mut args: Vec<String> = Vec::new();
+        for (name, arg) in call.args {
+            let text = self.written(arg);
+            if !is_option(name) {
+                args.push(text);
+            } else if param(name).and_then(ParamInfo::default_text).as_ref() != Some(&text) {
+                args.push(format!("{name}={text}"));
+            }
+        }
+        let says_dtype = |(name, arg): &(&str, Arg<'_>)| {
+            let is_array = matches!(arg, Arg::Array(_) | Arg::Arrays(_) | Arg::Host(_));
+            is_array && param(name).is_some_and(ParamInfo::is_of_dtype)
+        };
+        let dtype = match call.to {
+            Some(to) => Some(to),
+            None => (!call.args.iter().any(says_dtype)).then_some(call.dtype),
+        };
+        args.extend(dtype.map(|dtype: DType| format!("dtype={}", dtype.text())));
+        line.call = format!("{}({})", call.op, args.join(", "));
+        Ok(line)
+    }
+
+    fn open<'a, T: Element>(&'a self, _op: &'static str, x: &'a RecordedArray<B::Array<T>>) -> Result<&'a B::Array<T>> {
+        Ok(&x.array)
+    }
+
+    fn close<T: Element>(&self, line: &mut Line, x: B::Array<T>) -> Result<RecordedArray<B::Array<T>>> {
+        let x = self.new_array(x);
+        line.results.push(x.number);
+        Ok(x)
+    }
+}
+
+impl<B: Backend> Arrays for Recorded<B> {
+    type Array<T: Element> = RecordedArray<B::Array<T>>;
+
+    const NAME: &'static str = B::NAME;
+
+    fn to_ndarray<T: Element>(&self, x: &RecordedArray<B::Array<T>>) -> Result<HostArray<T>> {
+        self.within.to_ndarray(&x.array)
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<RecordedArray<B::Array<T>>> {
+        let name = self.constant(x.clone());
+        let x = self.new_array(self.within.from_ndarray(x)?);
+        let line = format!("v{} = {name}\n", x.number);
+        self.state().text.push_str(&line);
+        Ok(x)
+    }
+
+    fn device(&self) -> String {
+        self.within.device()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.within.synchronize()
+    }
+
+    fn seed(&self, seed: u64) {
+        self.state().text.push_str(&format!("seed({seed})\n"));
+        self.within.seed(seed);
+    }
+}

@@ -1,0 +1,504 @@
+//! Calls by name as text: `y = sum(exp(x), axis=[0])`.
+
+use crate::{Arrays, Backend, Complex, Error, NewAxis, Result, Slice, Value, call};
+use std::{collections::BTreeMap, str::FromStr};
+
+const OP: &str = "script";
+
+/// How deep calls and lists may stand in one another: a text of any length is read with a stack of any thread.
+const DEEPEST: usize = 64;
+
+/// The values of a script by their names.
+pub type Variables<B> = BTreeMap<String, Value<B>>;
+
+/// Calls of ops as text, to be run on any backend: what [`Recorded`](crate::Recorded) writes, and a command line reads.
+///
+/// A line is a call, its results with names before it: `q, r = qr(x)`. Calls stand within calls, options have their names, and `dtype` is
+/// that of a call that no array says it for, as in [`call`]. What begins with `#` is for people.
+///
+/// | value | is |
+/// |---|---|
+/// | `x` | a variable |
+/// | `3`, `0.5`, `1e-3`, `nan`, `-inf`, `complex(1.0, -2.0)` | a number |
+/// | `true`, `false`, `none` | a truth value; an option that is not given |
+/// | `"ortho"` | a choice, a dtype, a text, with `\"`, `\\`, `\n` and `\t` |
+/// | `[0, -1]` | a list, of axes, numbers, arrays |
+/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis` | all, a part of an axis, with a step, in a list of indices |
+/// | `bytes("00ff")` | bytes, as digits of base 16 |
+///
+/// `seed(7)` restarts the backend's random numbers. Every op is compiled in all of its dtypes for a backend that a script is run on.
+///
+/// ```
+/// use backends::prelude::*;
+///
+/// let b = Numpyish::new();
+/// let script: Script = "total = sum(multiply(x, 2.0), axis=0)".parse()?;
+/// let x = b.asarray([[1.0, 2.0], [3.0, 4.0]])?;
+/// let mut variables = Variables::from([("x".into(), Value::array::<f64>(x))]);
+/// script.run(&b, &mut variables)?;
+/// let total = variables["total"].as_array().and_then(|x| x.get::<f64>()).cloned();
+/// assert_eq!(total, Some(b.asarray([8.0, 12.0])?));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    statements: Vec<Statement>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Statement {
+    line: usize,
+    names: Vec<String>,
+    value: Expression,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Expression {
+    Plain(Plain),
+    Variable(String),
+    List(Vec<Expression>),
+    Call(String, Vec<(Option<String>, Expression)>),
+}
+
+/// A value that is written down.
+#[derive(Clone, Debug, PartialEq)]
+enum Plain {
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    Complex(Complex<f64>),
+    Text(String),
+    Bytes(Vec<u8>),
+    Slice(Slice),
+    All,
+    New,
+    Rest,
+    None,
+}
+
+impl Plain {
+    fn value<B: Arrays>(&self) -> Value<B> {
+        match self.clone() {
+            Plain::Bool(x) => Value::Bool(x),
+            Plain::Integer(x) => Value::Integer(x),
+            Plain::Float(x) => Value::Float(x),
+            Plain::Complex(x) => Value::Complex(x),
+            Plain::Text(x) => Value::Text(x),
+            Plain::Bytes(x) => Value::Bytes(x),
+            Plain::Slice(x) => Value::Slice(x),
+            Plain::All => Value::All,
+            Plain::New => NewAxis.into(),
+            Plain::Rest => Value::Rest,
+            Plain::None => Value::None,
+        }
+    }
+}
+
+impl Script {
+    /// Runs the calls in their order, with the variables that there are, and adds those that get a value. The value of the last line.
+    ///
+    /// # Errors
+    /// Those of the ops; [`Argument`](Error::Argument) with the line for a variable that there is not, and for names that are not as many as the results.
+    pub fn run<B: Backend>(&self, b: &B, variables: &mut Variables<B>) -> Result<Option<Value<B>>> {
+        let mut last = None;
+        for Statement { line, names, value } in &self.statements {
+            let value = evaluate(b, value, variables, *line)?;
+            match (&names[..], &value) {
+                ([], _) => {}
+                ([name], value) => drop(variables.insert(name.clone(), value.clone())),
+                (names, Value::List(values)) if values.len() == names.len() => {
+                    variables.extend(names.iter().cloned().zip(values.iter().cloned()));
+                }
+                (names, value) => {
+                    let found = if let Value::List(values) = value { values.len() } else { 1 };
+                    return Err(Error::argument(OP, format!("line {line}: {} names for {found} results", names.len())));
+                }
+            }
+            last = Some(value);
+        }
+        Ok(last)
+    }
+
+    /// The names that have to be variables when it runs, in the order in which they come.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<&str> {
+        let (mut known, mut inputs): (Vec<&str>, Vec<&str>) = Default::default();
+        for statement in &self.statements {
+            let mut open = vec![&statement.value];
+            while let Some(expression) = open.pop() {
+                match expression {
+                    Expression::Variable(name) if !known.contains(&name.as_str()) => {
+                        known.push(name);
+                        inputs.push(name);
+                    }
+                    Expression::List(items) => open.extend(items.iter().rev()),
+                    Expression::Call(_, args) => open.extend(args.iter().rev().map(|(_, value)| value)),
+                    _ => {}
+                }
+            }
+            known.extend(statement.names.iter().map(String::as_str));
+        }
+        inputs
+    }
+}
+
+fn evaluate<B: Backend>(b: &B, value: &Expression, variables: &Variables<B>, line: usize) -> Result<Value<B>> {
+    match value {
+        Expression::Plain(plain) => Ok(plain.value()),
+        Expression::Variable(name) => {
+            let unknown = || Error::argument(OP, format!("line {line}: there is no variable `{name}`"));
+            variables.get(name).cloned().ok_or_else(unknown)
+        }
+        Expression::List(items) => {
+            let items = items.iter().map(|item| evaluate(b, item, variables, line));
+            items.collect::<Result<_>>().map(Value::List)
+        }
+        Expression::Call(op, args) => {
+            let (mut positional, mut named) = (Vec::new(), Vec::new());
+            for (name, value) in args {
+                let value = evaluate(b, value, variables, line)?;
+                match name {
+                    Some(name) => named.push((name.as_str(), value)),
+                    None => positional.push(value),
+                }
+            }
+            if let ("seed", [Value::Integer(seed)], []) = (op.as_str(), &positional[..], &named[..]) {
+                let why = || Error::argument(OP, format!("line {line}: {seed} is no seed"));
+                b.seed(u64::try_from(*seed).map_err(|_| why())?);
+                return Ok(Value::None);
+            }
+            call(b, op, &positional, &named)
+        }
+    }
+}
+
+impl FromStr for Script {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Script> {
+        let mut statements = Vec::new();
+        for (number, text) in text.lines().enumerate() {
+            let mut parser = Parser { text, at: 0, line: number + 1 };
+            if let Some(statement) = parser.statement()? {
+                statements.push(statement);
+            }
+        }
+        Ok(Script { statements })
+    }
+}
+
+/// Reads one line.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn fail<T>(&self, wanted: &str) -> Result<T> {
+        let rest = &self.text[self.at..];
+        let found = rest.chars().next().map_or("the end of the line".into(), |c| format!("`{c}`"));
+        let column = self.text[..self.at].chars().count() + 1;
+        Err(Error::argument(OP, format!("line {}, column {column}: {wanted} is wanted, and not {found}", self.line)))
+    }
+
+    fn rest(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let rest = rest.trim_start();
+        self.at = self.text.len() - rest.len();
+        if rest.starts_with('#') {
+            self.at = self.text.len();
+            return "";
+        }
+        rest
+    }
+
+    /// Whether the text goes on so; then it is read.
+    fn takes(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        self.at += if found { text.len() } else { 0 };
+        found
+    }
+
+    fn name(&mut self) -> Option<&'a str> {
+        let rest = self.rest();
+        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let begins = rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        self.at += if begins { length } else { 0 };
+        begins.then(|| &rest[..length])
+    }
+
+    fn statement(&mut self) -> Result<Option<Statement>> {
+        if self.rest().is_empty() {
+            return Ok(None);
+        }
+        let mut names = Vec::new();
+        while let Some(name) = self.name() {
+            names.push(name.to_owned());
+            if !self.takes(",") {
+                break;
+            }
+        }
+        if names.is_empty() || !self.takes("=") {
+            (self.at, names) = (0, Vec::new());
+        }
+        let value = self.value(0)?;
+        if !self.rest().is_empty() {
+            return self.fail("the end of the line");
+        }
+        Ok(Some(Statement { line: self.line, names, value }))
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Expression> {
+        if depth > DEEPEST {
+            return self.fail(&format!("a value that is not {DEEPEST} deep in others"));
+        }
+        if self.takes("[") {
+            return self.items("]", |parser| parser.value(depth + 1)).map(Expression::List);
+        }
+        if self.rest().starts_with('"') {
+            return self.string().map(|text| Expression::Plain(Plain::Text(text)));
+        }
+        if self.takes("...") {
+            return Ok(Expression::Plain(Plain::Rest));
+        }
+        if self.rest().starts_with(|c: char| c.is_ascii_digit() || ".-+".contains(c)) {
+            return self.number_or_slice().map(Expression::Plain);
+        }
+        let Some(name) = self.name() else { return self.fail("a value") };
+        if !self.rest().starts_with('(') {
+            return Ok(match name {
+                "true" | "false" => Expression::Plain(Plain::Bool(name == "true")),
+                "none" => Expression::Plain(Plain::None),
+                "nan" => Expression::Plain(Plain::Float(f64::NAN)),
+                "inf" => Expression::Plain(Plain::Float(f64::INFINITY)),
+                "NewAxis" => Expression::Plain(Plain::New),
+                name => Expression::Variable(name.into()),
+            });
+        }
+        let begin = self.at;
+        self.at += 1;
+        let args = self.items(")", |parser| parser.argument(depth + 1))?;
+        let literal = match (name, &args[..]) {
+            ("complex", [(None, re), (None, im)]) => {
+                real(re).zip(real(im)).map(|(re, im)| Plain::Complex(Complex::new(re, im)))
+            }
+            ("bytes", [(None, Expression::Plain(Plain::Text(hex)))]) => match bytes(hex) {
+                Some(bytes) => Some(Plain::Bytes(bytes)),
+                None => {
+                    self.at = begin;
+                    return self.fail("pairs of digits of base 16 as the text of `bytes`");
+                }
+            },
+            _ => None,
+        };
+        Ok(literal.map_or_else(|| Expression::Call(name.into(), args), Expression::Plain))
+    }
+
+    /// What is between brackets, of which the first is read.
+    fn items<T>(&mut self, end: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.takes(end) {
+            items.push(item(self)?);
+            if !self.takes(",") {
+                if self.takes(end) {
+                    break;
+                }
+                return self.fail(&format!("`,` or `{end}`"));
+            }
+        }
+        Ok(items)
+    }
+
+    /// `x`, `axis=0`
+    fn argument(&mut self, depth: usize) -> Result<(Option<String>, Expression)> {
+        let begin = self.at;
+        if let Some(name) = self.name()
+            && self.takes("=")
+        {
+            return Ok((Some(name.into()), self.value(depth)?));
+        }
+        self.at = begin;
+        Ok((None, self.value(depth)?))
+    }
+
+    fn string(&mut self) -> Result<String> {
+        let begin = self.at;
+        let mut text = String::new();
+        let mut characters = self.text[self.at + 1..].char_indices();
+        while let Some((place, c)) = characters.next() {
+            match c {
+                '"' => {
+                    self.at += place + 2;
+                    return Ok(text);
+                }
+                '\\' => match characters.next() {
+                    Some((_, 'n')) => text.push('\n'),
+                    Some((_, 't')) => text.push('\t'),
+                    Some((_, c @ ('"' | '\\' | '\''))) => text.push(c),
+                    _ => {
+                        self.at = begin + 1 + place;
+                        return self.fail("`\\\"`, `\\\\`, `\\n` or `\\t`");
+                    }
+                },
+                c => text.push(c),
+            }
+        }
+        self.at = self.text.len();
+        self.fail("`\"`")
+    }
+
+    /// `3`, `-0.5`, `1..`, `..-1;2`
+    fn number_or_slice(&mut self) -> Result<Plain> {
+        let begin = self.at;
+        let first = if self.rest().starts_with("..") { None } else { Some(self.number()?) };
+        if !self.text[self.at..].trim_start().starts_with("..") {
+            return first.map_or_else(|| self.fail("a number"), Ok);
+        }
+        self.takes("..");
+        let start = match first {
+            None => None,
+            Some(Plain::Integer(start)) => Some(start),
+            Some(_) => {
+                self.at = begin;
+                return self.fail("an integer as the first of a part");
+            }
+        };
+        let stop = if self.begins_number() { Some(self.integer()?) } else { None };
+        let step = if self.takes(";") { Some(self.integer()?) } else { None };
+        if (start, stop, step) == (None, None, None) {
+            return Ok(Plain::All);
+        }
+        let Ok(step) = isize::try_from(step.unwrap_or(1)) else { return self.fail("a smaller step") };
+        Ok(Plain::Slice(Slice { start, stop, ..Slice::ALL.step(step) }))
+    }
+
+    fn begins_number(&mut self) -> bool {
+        self.rest().starts_with(|c: char| c.is_ascii_digit() || c == '-')
+    }
+
+    fn integer(&mut self) -> Result<i128> {
+        let begin = self.at;
+        match self.number()? {
+            Plain::Integer(x) => Ok(x),
+            _ => {
+                self.at = begin;
+                self.fail("an integer")
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Plain> {
+        let rest = self.rest();
+        let unsigned = rest.strip_prefix(['-', '+']).unwrap_or(rest);
+        let sign = rest.len() - unsigned.len();
+        let word = unsigned.find(|c: char| !c.is_alphabetic()).unwrap_or(unsigned.len());
+        if let "inf" | "nan" = &unsigned[..word] {
+            self.at += sign + word;
+            let x = if unsigned.starts_with("inf") { f64::INFINITY } else { f64::NAN };
+            return Ok(Plain::Float(if rest.starts_with('-') { -x } else { x }));
+        }
+        let mut length = 0;
+        let bytes = unsigned.as_bytes();
+        let (mut point, mut exponent) = (false, false);
+        while let Some(c) = bytes.get(length) {
+            match c {
+                b'0'..=b'9' => {}
+                // two points begin the other end of a part
+                b'.' if !point && !exponent && bytes.get(length + 1) != Some(&b'.') => point = true,
+                b'e' | b'E' if !exponent && length > 0 => exponent = true,
+                b'-' | b'+' if matches!(bytes[length.saturating_sub(1)], b'e' | b'E') => {}
+                _ => break,
+            }
+            length += 1;
+        }
+        let text = &rest[..sign + length];
+        let number = match point || exponent {
+            true => text.parse().ok().map(Plain::Float),
+            false => text.parse().ok().map(Plain::Integer),
+        };
+        let Some(number) = number else { return self.fail("a number") };
+        self.at += text.len();
+        Ok(number)
+    }
+}
+
+fn real(value: &Expression) -> Option<f64> {
+    match value {
+        Expression::Plain(Plain::Integer(x)) => Some(*x as f64),
+        Expression::Plain(Plain::Float(x)) => Some(*x),
+        _ => None,
+    }
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = hex.chars().map(|c| c.to_digit(16)).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks(2).map(|pair| (16 * pair[0] + pair[1]) as u8).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    
+    fn plain(text: &str) -> Plain {
+        match text.parse::<Script>().map(|script| script.statements[0].value.clone()) {
+            Ok(Expression::Plain(plain)) => plain,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn values() {
+        assert_eq!(plain("18446744073709551615"), Plain::Integer(u64::MAX.into()));
+        assert_eq!(
+            (plain("-1.5e-3"), plain("1e300"), plain("5e-324")),
+            (Plain::Float(-1.5e-3), Plain::Float(1e300), Plain::Float(5e-324))
+        );
+        assert_eq!((plain("-inf"), plain("2.")), (Plain::Float(f64::NEG_INFINITY), Plain::Float(2.0)));
+        assert_eq!(plain("complex(1, -2.5)"), Plain::Complex(Complex::new(1.0, -2.5)));
+        assert_eq!(plain("1..-1;2"), Plain::Slice(Slice::from(1..-1).step(2)));
+        assert_eq!(
+            (plain(".."), plain("..;-1"), plain("...")),
+            (Plain::All, Plain::Slice(Slice::ALL.step(-1)), Plain::Rest)
+        );
+        assert_eq!(plain("\"a\\\"b, # c\""), Plain::Text("a\"b, # c".into()));
+        assert_eq!(plain("bytes(\"00fF\") # a note"), Plain::Bytes(vec![0, 255]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_with_its_place() {
+        for (text, part) in [
+            ("x = ", "column 5: a value is wanted, and not the end of the line"),
+            ("sum(x", "column 6: `,` or `)`"),
+            ("sum(x) y", "column 8: the end of the line is wanted, and not `y`"),
+            ("\n\nx = [1, é!]", "line 3, column 10: `,` or `]` is wanted, and not `!`"),
+            ("\"abc", "column 5: `\"`"),
+            ("bytes(\"0g\")", "pairs of digits"),
+            ("1.5..2", "an integer as the first"),
+            ("-", "a number"),
+        ] {
+            let why = text.parse::<Script>().unwrap_err().to_string();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+        let deep = format!("{}x{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(deep.parse::<Script>().is_err());
+    }
+
+    #[test]
+    fn no_text_makes_it_panic() {
+        let pieces = [
+            "x", "=", "(", ")", "[", "]", ",", "..", ";", "-", "1", ".5", "e", "\"", "\\", "é", "nan", "bytes",
+            "complex", "#", " ",
+        ];
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..8 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text += pieces[(state >> 33) as usize % pieces.len()];
+            }
+            let _ = text.parse::<Script>();
+        }
+    }
+}
