@@ -28,9 +28,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-use crate::{AnyArray, AnyBackend, Arrays, Element, Error, Result};
+use crate::{
+    AnyArray, AnyBackend, Arrays, DType, Element, Error, Result, enter_precision, precision, runtime::scope::Stack,
+};
 use std::{
-    cell::RefCell,
     future::Future,
     marker::PhantomData,
     pin::Pin,
@@ -45,8 +46,7 @@ static DEFAULT: RwLock<Option<AnyBackend>> = RwLock::new(None);
 static OF_ENVIRONMENT: OnceLock<Result<AnyBackend>> = OnceLock::new();
 
 thread_local! {
-    /// The scopes of this thread, the innermost last, each with its number.
-    static SCOPES: RefCell<Vec<(u64, AnyBackend)>> = const { RefCell::new(Vec::new()) };
+    static SCOPES: Stack<AnyBackend> = const { Stack::new() };
 }
 
 /// The backend of this thread at this moment.
@@ -54,8 +54,7 @@ thread_local! {
 /// # Errors
 /// Where nobody has set one, and `BACKENDS_DEFAULT` names one that is not there.
 pub fn current() -> Result<AnyBackend> {
-    let of_scope = SCOPES.with(|scopes| scopes.borrow().last().map(|(_, backend)| backend.clone()));
-    of_scope.map_or_else(default_backend, Ok)
+    SCOPES.with(Stack::innermost).map_or_else(default_backend, Ok)
 }
 
 /// The backend of this process, outside of scopes.
@@ -84,10 +83,8 @@ pub fn set_default(backend: impl Into<AnyBackend>) -> Option<AnyBackend> {
 /// ```
 #[must_use = "the scope ends when the guard goes: `let _ = enter(b)` ends it at once"]
 pub fn enter(backend: impl Into<AnyBackend>) -> Scope {
-    thread_local!(static NEXT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
-    let number = NEXT.replace(NEXT.get() + 1);
-    SCOPES.with(|scopes| scopes.borrow_mut().push((number, backend.into())));
-    Scope { number, of_this_thread: PhantomData }
+    let backend = backend.into();
+    Scope { number: SCOPES.with(|scopes| scopes.begin(backend)), of_this_thread: PhantomData }
 }
 
 /// Runs it with this backend as that of the thread.
@@ -105,17 +102,13 @@ pub struct Scope {
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        // what goes is dropped after the list is let go: it may be an array's last backend, whose end may ask for the current one
-        let ended = SCOPES.try_with(|scopes| {
-            let mut scopes = scopes.borrow_mut();
-            let place = scopes.iter().rposition(|(number, _)| *number == self.number)?;
-            Some(scopes.remove(place))
-        });
+        // a thread that ends has no scopes any more
+        let ended = SCOPES.try_with(|scopes| scopes.end(self.number));
         drop(ended);
     }
 }
 
-/// The current backend, to be taken to another thread, a task of a pool, or a future.
+/// The current backend and the [`precision`], to be taken to another thread, a task of a pool, or a future.
 ///
 /// ```
 /// use backends::{Numpyish, capture, current, functions, scoped};
@@ -130,20 +123,25 @@ impl Drop for Scope {
 /// # Errors
 /// As those of [`current`].
 pub fn capture() -> Result<Captured> {
-    current().map(Captured)
+    Ok(Captured { backend: current()?, precision: precision() })
 }
 
-/// A backend taken from where it was the current one.
+/// A backend and a precision taken from where they were the current ones.
 #[derive(Clone, Debug)]
-pub struct Captured(AnyBackend);
+pub struct Captured {
+    backend: AnyBackend,
+    precision: DType,
+}
 
 impl Captured {
-    /// Runs it with that backend as the current one, in any thread.
+    /// Runs it with these as the current ones, in any thread.
     pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
-        scoped(self.0.clone(), run)
+        // it is one that can be entered: it was the current one
+        let _precision = enter_precision(self.precision);
+        scoped(self.backend.clone(), run)
     }
 
-    /// The future, which has that backend as the current one whenever it is polled, in whatever thread.
+    /// The future, which has these as the current ones whenever it is polled, in whatever thread.
     pub fn future<F: Future>(&self, future: F) -> InScope<F> {
         InScope { backend: self.clone(), future: Box::pin(future) }
     }
@@ -243,8 +241,7 @@ mod tests {
         drop(first);
         assert_eq!(number(), first_of(2), "the inner scope stands");
         drop(second);
-        let depth = SCOPES.with(|scopes| scopes.borrow().len());
-        assert_eq!(depth, 0);
+        assert_eq!(SCOPES.with(Stack::depth), 0);
     }
 
     #[test]

@@ -37,9 +37,10 @@ pub use runtime::{
     DType, DTypeKind, DefaultInfo, DynArray, Earlier, Element, ElementInfo, Error, Float, Highest, HostArray, Index,
     IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoAxisOrAll, IntoBound, IntoHost, IntoIndex,
     IntoIndices, IntoOperand, IntoWidths, Lengths, Lowest, MatrixNorm, MeshIndexing, NewAxis, Norm, Number, Numbers,
-    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode, Real, RealNumeric,
-    Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
-    numpyish::Numpyish, result_type, torch::Torch,
+    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, PrecisionScope, QrMode,
+    Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda,
+    dispatch, enter_precision, finfo, iinfo, numpyish::Numpyish, precision, result_type, set_default_precision,
+    torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -84,6 +85,8 @@ pub mod linalg;
 pub mod manipulation;
 pub mod nufft;
 mod out;
+mod precision;
+pub use precision::to_precision;
 #[doc(hidden)]
 pub mod random;
 mod record;

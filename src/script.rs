@@ -440,7 +440,7 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     fn plain(text: &str) -> Plain {
         match text.parse::<Script>().map(|script| script.statements[0].value.clone()) {
             Ok(Expression::Plain(plain)) => plain,

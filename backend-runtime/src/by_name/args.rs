@@ -4,6 +4,7 @@ use super::{DynArray, FromValue, Value};
 use crate::{
     Arrays, DType, Element, Error, HostArray, Index, Operand, Ordered, Result, Slice,
     info::{ElementInfo, OpInfo, ParamInfo, ParamKind},
+    precision,
 };
 use ndarray::{ArrayD, IxDyn};
 use std::ops::Deref;
@@ -58,7 +59,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         if names.is_empty() { "no arguments".into() } else { names.join(", ") }
     }
 
-    /// The dtype `T` of the call: that of its arrays, else the option `dtype`, else that of its numbers, else float64.
+    /// The dtype `T` of the call: that of its arrays, else the option `dtype`, else that of its numbers, else the [`precision`].
     pub fn dtype(&self) -> Result<DType> {
         let mut found: Option<(&str, DType)> = None;
         for (param, value) in self.given() {
@@ -76,13 +77,13 @@ impl<'a, B: Arrays> Args<'a, B> {
         let numbers =
             self.given().filter(|(param, _)| param.is_of_dtype()).filter_map(|(_, value)| value.number_dtype());
         let dtype = found.map(|(_, dtype)| dtype).or(self.dtype_of_result());
-        let dtype = dtype.or_else(|| numbers.max_by_key(|dtype| dtype.kind())).unwrap_or(DType::Float64);
+        let dtype = dtype.or_else(|| numbers.max_by_key(|dtype| dtype.kind())).unwrap_or_else(precision);
         if self.op.dtypes.contains(&dtype) {
             return Ok(dtype);
         }
         // a number that is whole is a float where the op takes no integers
-        let whole = found.is_none() && self.dtype.is_none() && self.op.dtypes.contains(&DType::Float64);
-        if whole { Ok(DType::Float64) } else { Err(Error::DType { op: self.op.name, dtype }) }
+        let whole = found.is_none() && self.dtype.is_none() && self.op.dtypes.contains(&precision());
+        if whole { Ok(precision()) } else { Err(Error::DType { op: self.op.name, dtype }) }
     }
 
     /// The dtype of the result of an op that converts: the option `dtype`.

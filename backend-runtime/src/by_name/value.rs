@@ -1,7 +1,9 @@
 //! Arguments and results of calls by name.
 
 use super::DynArray;
-use crate::{Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Number, Result, Slice, Widths, rules};
+use crate::{
+    Arrays, Axes, Complex, DType, DTypeKind, Element, Lengths, NewAxis, Number, Result, Slice, Widths, precision, rules,
+};
 use std::{fmt, ops::RangeFull};
 
 /// An argument or a result of a call by name.
@@ -57,17 +59,17 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The default dtype of a number or a list of numbers: int64, float64, complex128 or bool.
+    /// The default dtype of a number or a list of numbers: int64, bool, or that of the [`precision`].
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
             Value::Integer(_) => Some(DType::Int64),
-            Value::Float(_) => Some(DType::Float64),
-            Value::Complex(_) => Some(DType::Complex128),
+            Value::Float(_) => Some(precision()),
+            Value::Complex(_) => Some(precision().to_complex()),
             Value::List(items) => {
                 let rank = |dtype: &DType| dtype.kind();
                 let dtypes: Option<Vec<DType>> = items.iter().map(Value::number_dtype).collect();
-                dtypes?.into_iter().max_by_key(rank).or(Some(DType::Float64))
+                dtypes?.into_iter().max_by_key(rank).or(Some(precision()))
             }
             _ => None,
         }

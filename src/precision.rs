@@ -1,0 +1,27 @@
+//! Arrays in the precision of the thread.
+
+use crate::{Backend, DTypeKind, DynArray, Result, Value, ops, precision};
+
+/// The array in the [`precision`] of the thread: complex numbers with parts of it, all others as reals. No copy where it is in it.
+///
+/// # Errors
+/// Those of [`astype`](ops::astype).
+///
+/// ```
+/// use backends::prelude::*;
+///
+/// let b = Numpyish::new();
+/// let x = DynArray::of::<i32>(b.asarray([1, 2])?);
+/// let _scope = enter_precision(DType::Float32)?;
+/// assert_eq!(to_precision(&b, &x)?.dtype(), DType::Float32);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn to_precision<B: Backend>(b: &B, x: &DynArray<B>) -> Result<DynArray<B>> {
+    let real = precision();
+    let to = if x.dtype().kind() == DTypeKind::Complex { real.to_complex() } else { real };
+    if to == x.dtype() {
+        return Ok(x.clone());
+    }
+    let changed = ops::astype::call(b, &[x.clone().into()], &[("dtype", to.into())])?;
+    Ok(if let Value::Array(changed) = changed { changed } else { x.clone() })
+}
