@@ -3,14 +3,10 @@
 //!
 //! The number of threads is that of RAYON_NUM_THREADS.
 
-#[path = "../examples/calculator/expression.rs"]
-mod expression;
 mod measure;
 
-use backends::{call, prelude::*};
-use expression::{Expression, Line};
+use backends::prelude::*;
 use measure::measure;
-use std::collections::HashMap;
 
 type V = Value<Numpyish>;
 
@@ -29,7 +25,7 @@ fn noise(seed: u64, count: usize) -> Vec<f64> {
 }
 
 /// The arrays that calls name.
-fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
+fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     let (x, y) = (b.asarray(noise(1, N))?, b.asarray(noise(2, N))?);
     let (a, c) =
         (b.reshape(b.asarray(noise(3, 90_000))?, [300, 300])?, b.reshape(b.asarray(noise(4, 90_000))?, [300, 300])?);
@@ -65,7 +61,7 @@ fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
     ];
     let integers =
         [("i", below(&x, N as f64)?), ("k", below(&x, 100.0)?), ("j", below(&y, 1000.0)?), ("reps", below(&y, 4.0)?)];
-    let mut named = HashMap::from([
+    let mut named = Vec::from([
         ("z", V::array::<Complex<f64>>(b.complex(&x, &y)?)),
         ("b1", V::array::<bool>(b.less(&x, 0.5)?)),
         ("low", V::array::<bool>(b.less(b.reshape(&x, [1000, 1000])?, 0.5)?)),
@@ -74,25 +70,12 @@ fn arrays(b: &Numpyish) -> Result<HashMap<&'static str, V>> {
     named.extend(floats.into_iter().map(|(name, x)| (name, V::array::<f64>(x))));
     named.extend(integers.into_iter().map(|(name, x)| (name, V::array::<i64>(x))));
     named.extend([("x", V::array::<f64>(x)), ("y", V::array::<f64>(y))]);
-    Ok(named)
-}
-
-fn value(arrays: &HashMap<&str, V>, expression: &Expression) -> V {
-    let list = |items: &[Expression]| V::List(items.iter().map(|item| value(arrays, item)).collect());
-    match expression {
-        Expression::Integer(x) => Value::Integer(*x),
-        Expression::Float(x) => Value::Float(*x),
-        Expression::Text(text) => Value::Text(text.clone()),
-        Expression::List(items) => list(items),
-        Expression::Name(name) => arrays.get(name.as_str()).cloned().unwrap_or_else(|| Value::Text(name.clone())),
-        Expression::All => Value::All,
-        other => panic!("{other:?} is no argument of a bench"),
-    }
+    Ok(named.into_iter().map(|(name, x)| (name.to_owned(), x)).collect())
 }
 
 fn main() -> Result<()> {
     let b = Numpyish::new();
-    let arrays = arrays(&b)?;
+    let mut arrays = arrays(&b)?;
     let part = std::env::args().nth(1).unwrap_or_default();
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/peers.txt");
     let list = std::fs::read_to_string(list).unwrap_or_else(|why| panic!("{list}: {why}"));
@@ -101,12 +84,8 @@ fn main() -> Result<()> {
         if line.is_empty() || line.starts_with('#') || !line.contains(&part) {
             continue;
         }
-        let Ok(Line::Show(Expression::Call(op, args, named))) = expression::line(line) else {
-            panic!("`{line}` is no call");
-        };
-        let args: Vec<V> = args.iter().map(|arg| value(&arrays, arg)).collect();
-        let named: Vec<(&str, V)> = named.iter().map(|(name, arg)| (name.as_str(), value(&arrays, arg))).collect();
-        let run = || call(&b, &op, &args, &named).unwrap_or_else(|why| panic!("{line}: {why}"));
+        let script: Script = line.parse()?;
+        let run = || script.run(&b, &mut arrays).unwrap_or_else(|why| panic!("{line}: {why}"));
         measure("ours", line, N, run);
     }
     Ok(())

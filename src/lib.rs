@@ -72,11 +72,13 @@ pub use current::{
 pub mod elementwise;
 #[doc(hidden)]
 pub mod fft;
+mod help;
 #[doc(hidden)]
 pub mod images;
 #[doc(hidden)]
 pub mod indexing;
 mod inspection;
+pub use help::{help, search};
 pub use inspection::{Capabilities, DefaultDTypes, broadcast_shapes, capabilities, default_dtypes, devices};
 pub mod lazy;
 #[doc(hidden)]
@@ -190,5 +192,6 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/formulas.md")]
+#[doc = include_str!("../docs/guide.md")]
 #[doc = include_str!("../docs/indexing.md")]
 struct Guides;

@@ -19,11 +19,11 @@ pub type Variables<B> = BTreeMap<String, Value<B>>;
 /// | value | is |
 /// |---|---|
 /// | `x` | a variable |
-/// | `3`, `0.5`, `1e-3`, `nan`, `-inf`, `complex(1.0, -2.0)` | a number |
-/// | `true`, `false`, `none` | a truth value; an option that is not given |
-/// | `"ortho"` | a choice, a dtype, a text, with `\"`, `\\`, `\n` and `\t` |
+/// | `3`, `0.5`, `1e-3`, `nan`, `-inf`, `2j`, `complex(1.0, -2.0)` | a number |
+/// | `true`, `false`, `none`; `True`, `False`, `None` | a truth value; an option that is not given |
+/// | `"ortho"`, `'ortho'` | a choice, a dtype, a text, with `\"`, `\\`, `\n` and `\t`; as an option, a word that is no variable is one: `dtype=float32` |
 /// | `[0, -1]` | a list, of axes, numbers, arrays |
-/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis` | all, a part of an axis, with a step, in a list of indices |
+/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | all, a part of an axis, with a step, in a list of indices |
 /// | `bytes("00ff")` | bytes, as digits of base 16 |
 ///
 /// `seed(7)` restarts the backend's random numbers. Every op is compiled in all of its dtypes for a backend that a script is run on.
@@ -95,7 +95,8 @@ impl Plain {
 }
 
 impl Script {
-    /// Runs the calls in their order, with the variables that there are, and adds those that get a value. The value of the last line.
+    /// Runs the calls in their order, with the variables that there are, and adds those that get a value. The value of the last line, where
+    /// it gives it no name.
     ///
     /// # Errors
     /// Those of the ops; [`Argument`](Error::Argument) with the line for a variable that there is not, and for names that are not as many as the results.
@@ -114,7 +115,7 @@ impl Script {
                     return Err(Error::argument(OP, format!("line {line}: {} names for {found} results", names.len())));
                 }
             }
-            last = Some(value);
+            last = names.is_empty().then_some(value);
         }
         Ok(last)
     }
@@ -132,7 +133,13 @@ impl Script {
                         inputs.push(name);
                     }
                     Expression::List(items) => open.extend(items.iter().rev()),
-                    Expression::Call(_, args) => open.extend(args.iter().rev().map(|(_, value)| value)),
+                    Expression::Call(_, args) => {
+                        // a word as an option need not be a variable
+                        let is_word = |(name, value): &&(Option<String>, Expression)| {
+                            name.is_some() && matches!(value, Expression::Variable(_))
+                        };
+                        open.extend(args.iter().rev().filter(|arg| !is_word(arg)).map(|(_, value)| value));
+                    }
                     _ => {}
                 }
             }
@@ -156,10 +163,12 @@ fn evaluate<B: Backend>(b: &B, value: &Expression, variables: &Variables<B>, lin
         Expression::Call(op, args) => {
             let (mut positional, mut named) = (Vec::new(), Vec::new());
             for (name, value) in args {
-                let value = evaluate(b, value, variables, line)?;
-                match name {
-                    Some(name) => named.push((name.as_str(), value)),
-                    None => positional.push(value),
+                match (name, value) {
+                    (Some(name), Expression::Variable(word)) if !variables.contains_key(word) => {
+                        named.push((name.as_str(), Value::Text(word.clone())));
+                    }
+                    (Some(name), value) => named.push((name.as_str(), evaluate(b, value, variables, line)?)),
+                    (None, value) => positional.push(evaluate(b, value, variables, line)?),
                 }
             }
             if let ("seed", [Value::Integer(seed)], []) = (op.as_str(), &positional[..], &named[..]) {
@@ -256,20 +265,21 @@ impl<'a> Parser<'a> {
         if self.takes("[") {
             return self.items("]", |parser| parser.value(depth + 1)).map(Expression::List);
         }
-        if self.rest().starts_with('"') {
+        if self.rest().starts_with(['"', '\'']) {
             return self.string().map(|text| Expression::Plain(Plain::Text(text)));
         }
         if self.takes("...") {
             return Ok(Expression::Plain(Plain::Rest));
         }
-        if self.rest().starts_with(|c: char| c.is_ascii_digit() || ".-+".contains(c)) {
+        if self.rest().starts_with(|c: char| c.is_ascii_digit() || ".-+:".contains(c)) {
             return self.number_or_slice().map(Expression::Plain);
         }
         let Some(name) = self.name() else { return self.fail("a value") };
         if !self.rest().starts_with('(') {
             return Ok(match name {
-                "true" | "false" => Expression::Plain(Plain::Bool(name == "true")),
-                "none" => Expression::Plain(Plain::None),
+                "true" | "True" => Expression::Plain(Plain::Bool(true)),
+                "false" | "False" => Expression::Plain(Plain::Bool(false)),
+                "none" | "None" => Expression::Plain(Plain::None),
                 "nan" => Expression::Plain(Plain::Float(f64::NAN)),
                 "inf" => Expression::Plain(Plain::Float(f64::INFINITY)),
                 "NewAxis" => Expression::Plain(Plain::New),
@@ -325,11 +335,12 @@ impl<'a> Parser<'a> {
     fn string(&mut self) -> Result<String> {
         let begin = self.at;
         let mut text = String::new();
-        let mut characters = self.text[self.at + 1..].char_indices();
+        let mut characters = self.text[self.at..].char_indices();
+        let quote = characters.next().map(|(_, quote)| quote);
         while let Some((place, c)) = characters.next() {
             match c {
-                '"' => {
-                    self.at += place + 2;
+                c if Some(c) == quote => {
+                    self.at += place + 1;
                     return Ok(text);
                 }
                 '\\' => match characters.next() {
@@ -337,7 +348,7 @@ impl<'a> Parser<'a> {
                     Some((_, 't')) => text.push('\t'),
                     Some((_, c @ ('"' | '\\' | '\''))) => text.push(c),
                     _ => {
-                        self.at = begin + 1 + place;
+                        self.at = begin + place;
                         return self.fail("`\\\"`, `\\\\`, `\\n` or `\\t`");
                     }
                 },
@@ -348,14 +359,18 @@ impl<'a> Parser<'a> {
         self.fail("`\"`")
     }
 
-    /// `3`, `-0.5`, `1..`, `..-1;2`
+    /// `3`, `-0.5`, `1..`, `..-1;2`, `::-1`
     fn number_or_slice(&mut self) -> Result<Plain> {
         let begin = self.at;
-        let first = if self.rest().starts_with("..") { None } else { Some(self.number()?) };
-        if !self.text[self.at..].trim_start().starts_with("..") {
+        let first =
+            if self.rest().starts_with("..") || self.rest().starts_with(':') { None } else { Some(self.number()?) };
+        let before_step = if self.takes("..") {
+            ";"
+        } else if self.takes(":") {
+            ":"
+        } else {
             return first.map_or_else(|| self.fail("a number"), Ok);
-        }
-        self.takes("..");
+        };
         let start = match first {
             None => None,
             Some(Plain::Integer(start)) => Some(start),
@@ -365,7 +380,7 @@ impl<'a> Parser<'a> {
             }
         };
         let stop = if self.begins_number() { Some(self.integer()?) } else { None };
-        let step = if self.takes(";") { Some(self.integer()?) } else { None };
+        let step = if self.takes(before_step) && self.begins_number() { Some(self.integer()?) } else { None };
         if (start, stop, step) == (None, None, None) {
             return Ok(Plain::All);
         }
@@ -419,6 +434,11 @@ impl<'a> Parser<'a> {
         };
         let Some(number) = number else { return self.fail("a number") };
         self.at += text.len();
+        if self.text[self.at..].starts_with('j') {
+            self.at += 1;
+            let imaginary = real(&Expression::Plain(number)).unwrap_or(f64::NAN);
+            return Ok(Plain::Complex(Complex::new(0.0, imaginary)));
+        }
         Ok(number)
     }
 }
@@ -463,6 +483,11 @@ mod tests {
             (Plain::All, Plain::Slice(Slice::ALL.step(-1)), Plain::Rest)
         );
         assert_eq!(plain("\"a\\\"b, # c\""), Plain::Text("a\"b, # c".into()));
+        assert_eq!(
+            (plain(":"), plain("1:-1"), plain("::-1")),
+            (Plain::All, Plain::Slice(Slice::from(1..-1)), Plain::Slice(Slice::ALL.step(-1)))
+        );
+        assert_eq!((plain("-2j"), plain("'a'")), (Plain::Complex(Complex::new(0.0, -2.0)), Plain::Text("a".into())));
         assert_eq!(plain("bytes(\"00fF\") # a note"), Plain::Bytes(vec![0, 255]));
     }
 

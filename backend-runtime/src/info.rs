@@ -1,6 +1,7 @@
 //! The rows of an op table as data.
 
 use crate::{DType, DTypeKind, FoldKernel};
+use std::fmt;
 
 /// A row as data: name, parameters, dtypes, result and documentation of an op.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,8 @@ pub struct OpInfo {
     pub result: ResultInfo,
     /// What the row says in the columns that its table declares.
     pub columns: &'static [(&'static str, &'static str)],
+    /// Other names of it, in other libraries.
+    pub aliases: &'static [&'static str],
     /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
@@ -254,6 +257,7 @@ impl OpInfo {
             params: &[],
             result: ResultInfo::One(ElementInfo::T),
             columns: &[],
+            aliases: &[],
             aten: None,
         }
     }
@@ -288,10 +292,49 @@ impl OpInfo {
         OpInfo { columns, ..self }
     }
 
+    /// The same with its other names.
+    #[doc(hidden)]
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> OpInfo {
+        OpInfo { aliases, ..self }
+    }
+
+    /// Whether a backend of the table has the op in a dtype, that of its arrays; `"numpyish"`, `"cuda"` or `"torch"`. On every device of
+    /// the backend.
+    ///
+    /// ```
+    /// # use backend_runtime::{DType, OpInfo};
+    /// # fn of(info: &OpInfo) {
+    /// let has = info.supports("cuda", DType::Float16); // `ops::sum::INFO.supports(..)` may be a constant
+    /// # }
+    /// ```
+    pub const fn supports(&self, backend: &str, dtype: DType) -> bool {
+        let mut i = 0;
+        let mut has_dtype = false;
+        while i < self.dtypes.len() {
+            has_dtype |= self.dtypes[i] as u8 == dtype as u8;
+            i += 1;
+        }
+        i = 0;
+        while i < self.backends.len() {
+            if has_dtype && crate::same_names(&[self.backends[i].0], &[backend]) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// The same with libtorch's op.
     #[doc(hidden)]
     pub const fn with_aten(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
         OpInfo { aten, ..self }
+    }
+}
+
+/// The page of the op: what it takes and gives, its documentation in Markdown.
+impl fmt::Display for OpInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n\n{}", self.signature, self.doc.trim())
     }
 }
 

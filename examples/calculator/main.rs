@@ -13,12 +13,8 @@
 //!
 //! `--backend torch` or `--backend cuda` computes there. Nothing here names an op: every row of the table can be called.
 
-mod expression;
-
-use backends::{call, prelude::*, runtime::dispatch};
-use expression::{Expression, Line};
+use backends::{prelude::*, runtime::dispatch};
 use std::{
-    collections::HashMap,
     io::{self, BufRead, IsTerminal, Write},
     process::ExitCode,
 };
@@ -43,7 +39,7 @@ fn main() -> ExitCode {
 
 /// Answers every line until the input ends.
 fn run<B: Backend>(b: &B) -> io::Result<()> {
-    let (mut variables, mut out) = (HashMap::new(), io::stdout());
+    let (mut variables, mut out) = (Variables::new(), io::stdout());
     let prompt = io::stdin().is_terminal();
     let ask = |out: &mut io::Stdout| if prompt { write!(out, "> ").and_then(|()| out.flush()) } else { Ok(()) };
     ask(&mut out)?;
@@ -60,59 +56,13 @@ fn run<B: Backend>(b: &B) -> io::Result<()> {
 }
 
 /// What a line gives; nothing for an empty one and for an assignment.
-fn answer<B: Backend>(
-    b: &B,
-    variables: &mut HashMap<String, Value<B>>,
-    line: &str,
-) -> std::result::Result<String, String> {
-    match expression::line(line)? {
-        Line::Nothing => Ok(String::new()),
-        Line::Help(op) => {
-            let found = OPS.iter().find(|row| row.name == op).ok_or_else(|| format!("there is no op `{op}`"))?;
-            Ok(format!("{}\n{}", found.signature, found.summary))
-        }
-        Line::Assign(name, expression) => {
-            let value = value(b, variables, &expression)?;
-            variables.insert(name, value);
-            Ok(String::new())
-        }
-        Line::Show(expression) => show(b, &value(b, variables, &expression)?).map_err(|why| why.to_string()),
+fn answer<B: Backend>(b: &B, variables: &mut Variables<B>, line: &str) -> Result<String> {
+    if let Some(op) = line.trim().strip_prefix("help ") {
+        let found = help(op.trim())?;
+        return Ok(format!("{}\n{}", found.signature, found.summary));
     }
-}
-
-fn value<B: Backend>(
-    b: &B,
-    variables: &HashMap<String, Value<B>>,
-    expression: &Expression,
-) -> std::result::Result<Value<B>, String> {
-    Ok(match expression {
-        Expression::Integer(x) => Value::Integer(*x),
-        Expression::Float(x) => Value::Float(*x),
-        Expression::Imaginary(x) => Value::Complex(Complex::new(0.0, *x)),
-        Expression::Text(text) => Value::Text(text.clone()),
-        Expression::Slice(slice) => Value::Slice(*slice),
-        Expression::List(items) => {
-            Value::List(items.iter().map(|item| value(b, variables, item)).collect::<std::result::Result<_, _>>()?)
-        }
-        Expression::Name(name) => match (variables.get(name), name.as_str()) {
-            (Some(value), _) => value.clone(),
-            (None, "True" | "true") => Value::Bool(true),
-            (None, "False" | "false") => Value::Bool(false),
-            (None, "None" | "none") => Value::None,
-            // what is no variable is a word: a dtype, or a choice
-            (None, word) => Value::Text(word.into()),
-        },
-        Expression::All => Value::All,
-        Expression::Call(op, positional, named) => {
-            let positional: Vec<Value<B>> =
-                positional.iter().map(|arg| value(b, variables, arg)).collect::<std::result::Result<_, _>>()?;
-            let named: Vec<(&str, Value<B>)> = named
-                .iter()
-                .map(|(name, arg)| Ok((name.as_str(), value(b, variables, arg)?)))
-                .collect::<std::result::Result<_, String>>()?;
-            call(b, op, &positional, &named).map_err(|why| why.to_string())?
-        }
-    })
+    let value = line.parse::<Script>()?.run(b, variables)?;
+    value.map_or(Ok(String::new()), |value| show(b, &value))
 }
 
 fn show<B: Backend>(b: &B, value: &Value<B>) -> Result<String> {

@@ -151,13 +151,15 @@ impl Expand<'_> {
         };
         let said = op.columns.iter().map(|(name, word)| quote!((#name, #word)));
         let columns = (!op.columns.is_empty()).then(|| quote!(.with_columns(&[#(#said),*])));
+        let names = &op.alias;
+        let aliases = (!names.is_empty()).then(|| quote!(.with_aliases(&[#(#names),*])));
         let places = Places { owner: &self.owner(op), options: "options", results: "results", links: Links::None };
         let doc = crate::docs::page(op, &places, self.model);
         let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
         quote! {
             #rt::OpInfo::new(
                 #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,
-            ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result) #columns .with_aten(#aten)
+            ).with_to_dtypes(#to) #fold .with_params(#params).with_result(#result) #columns #aliases .with_aten(#aten)
         }
     }
 

@@ -1,0 +1,92 @@
+//! The reference at run time: pages of ops, and the search of them.
+
+use crate::{OPS, OpInfo, Result, runtime::by_name};
+
+/// The row of an op, by its name, or by another name that it has; it displays as its page.
+///
+/// ```
+/// use backends::{DType, help};
+///
+/// let page = help("sum")?.to_string();
+/// assert!(page.starts_with("sum(x: array, axis: axes, keepdims: bool = false) -> array<sum>"));
+/// assert_eq!(help("variance")?.name, "var");
+/// assert!(help("sum")?.supports("cuda", DType::Float32));
+/// assert!(help("smu").unwrap_err().to_string().contains("did you mean `sum`?"));
+/// # Ok::<(), backends::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Argument`](crate::Error::Argument) for a name that is none, with the one that is meant, if a name is near.
+pub fn help(name: &str) -> Result<&'static OpInfo> {
+    let own = OPS.iter().find(|op| op.name == name);
+    let found = own.or_else(|| OPS.iter().find(|op| op.aliases.contains(&name) || is_numpys(op, name)));
+    found.ok_or_else(|| by_name::unknown(name, &[OPS]))
+}
+
+/// `np.linalg.norm`, or its last part.
+fn is_numpys(op: &OpInfo, name: &str) -> bool {
+    let full = name.strip_prefix("numpy.").or(name.strip_prefix("np.")).unwrap_or(name);
+    let numpys = op.numpy.strip_prefix("np.").unwrap_or(op.numpy);
+    !full.is_empty() && (numpys == full || numpys.rsplit('.').next() == Some(full))
+}
+
+/// The ops that have all words of a text in their names, their other names, or what they do: those first whose name it is, or begins with it.
+/// Letters may be small or large.
+///
+/// ```
+/// let found: Vec<&str> = backends::search("cumulative").iter().map(|op| op.name).collect();
+/// assert!(found.contains(&"cumulative_sum") && found.contains(&"cumulative_prod"));
+/// ```
+#[must_use]
+pub fn search(text: &str) -> Vec<&'static OpInfo> {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut found: Vec<(u8, &OpInfo)> = OPS.iter().filter_map(|op| Some((rank(op, &words)?, op))).collect();
+    found.sort_by_key(|(rank, op)| (*rank, op.name));
+    found.into_iter().map(|(_, op)| op).collect()
+}
+
+/// How far an op is from what is searched for; none where a word is not in it.
+fn rank(op: &OpInfo, words: &[&str]) -> Option<u8> {
+    let names = || std::iter::once(op.name).chain(op.aliases.iter().copied()).chain([op.numpy]);
+    let of_word = |word: &&str| {
+        let any = |is: &dyn Fn(&str) -> bool| names().any(|name| is(&name.to_lowercase()));
+        if any(&|name| name == *word) {
+            Some(0)
+        } else if any(&|name| name.starts_with(word)) {
+            Some(1)
+        } else if any(&|name| name.contains(word)) {
+            Some(2)
+        } else {
+            let says = op.summary.to_lowercase().contains(word) || op.group == *word;
+            says.then_some(3)
+        }
+    };
+    words.iter().map(of_word).collect::<Option<Vec<u8>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_finds_its_row() {
+        for op in OPS {
+            assert_eq!(help(op.name).unwrap().name, op.name);
+            for alias in op.aliases {
+                assert!(help(alias).is_ok() && search(alias).iter().any(|found| found.name == op.name), "{alias}");
+            }
+            assert_eq!(search(op.name)[0].name, op.name);
+        }
+        assert_eq!(help("np.linalg.norm").is_ok(), help("norm").is_ok());
+        assert!(help("").is_err());
+        assert_eq!(search("").len(), OPS.len());
+        assert!(search("no such thing at all").is_empty());
+    }
+
+    #[test]
+    fn the_words_of_a_search_may_be_in_the_summary() {
+        let found = search("Standard DEVIATION");
+        assert!(found.iter().any(|op| op.name == "std"), "{found:?}");
+    }
+}
