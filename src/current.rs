@@ -164,13 +164,32 @@ impl<F: Future> Future for InScope<F> {
     }
 }
 
-/// The backend that two or more arrays can be given to: the current one if they are its own, else that of the arrays.
+/// What says where it is: the arrays of [`AnyBackend`], whatever their dtypes.
+pub trait Placed {
+    /// Name of the backend: `"torch"`.
+    fn library(&self) -> &'static str;
+
+    /// The device, in the library's words: `"cuda:1"`.
+    fn place(&self) -> String;
+}
+
+impl<T: Element> Placed for AnyArray<T> {
+    fn library(&self) -> &'static str {
+        self.backend()
+    }
+
+    fn place(&self) -> String {
+        crate::ArrayAttributes::device(self)
+    }
+}
+
+/// The backend that all the arrays can be given to: the current one if they are its own, else that of the arrays.
 ///
 /// ```
 /// use backends::prelude::*;
 ///
-/// let (x, y) = (functions::ones::<f64>([2])?, functions::zeros::<f64>([2])?);
-/// let b = choose_backend([&x, &y])?;
+/// let (x, y) = (functions::ones::<f64>([2])?, functions::zeros::<i64>([2])?);
+/// let b = choose_backend(&[&x, &y])?;
 /// assert_eq!(b.name(), x.backend());
 /// # Ok::<(), Error>(())
 /// ```
@@ -178,19 +197,16 @@ impl<F: Future> Future for InScope<F> {
 /// # Errors
 /// [`Backend`](Error::Backend) or [`Device`](Error::Device) where two of them are of different backends or devices;
 /// [`Argument`](Error::Argument) without arrays.
-pub fn choose_backend<'a, T: Element>(arrays: impl IntoIterator<Item = &'a AnyArray<T>>) -> Result<AnyBackend> {
+pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     const OP: &str = "choose_backend";
-    let mut arrays = arrays.into_iter();
-    let first = arrays.next().ok_or_else(|| Error::argument(OP, "there are no arrays"))?;
-    let place = |x: &AnyArray<T>| (x.backend(), crate::ArrayAttributes::device(x));
-    let (library, device) = place(first);
-    for other in arrays {
-        let (its, on) = place(other);
-        if its != library {
-            return Err(Error::backend(OP, library, its));
+    let (first, others) = arrays.split_first().ok_or_else(|| Error::argument(OP, "there are no arrays"))?;
+    let (library, device) = (first.library(), first.place());
+    for other in others {
+        if other.library() != library {
+            return Err(Error::backend(OP, library, other.library()));
         }
-        if on != device {
-            return Err(Error::Device { op: OP, expected: device, found: on });
+        if other.place() != device {
+            return Err(Error::Device { op: OP, expected: device, found: other.place() });
         }
     }
     let current = current()?;
@@ -204,6 +220,34 @@ pub fn choose_backend<'a, T: Element>(arrays: impl IntoIterator<Item = &'a AnyAr
         format!("{library}:{device}")
     };
     name.parse()
+}
+
+/// Whether a backend can be given all of these, for functions that take several arrays and check them at once.
+///
+/// ```
+/// use backends::prelude::*;
+///
+/// fn distance(b: &AnyBackend, x: &AnyArray<f64>, weights: &AnyArray<f32>) -> Result<()> {
+///     check_arrays(b, &[("x", x), ("weights", weights)])?;
+///     // ..
+///     Ok(())
+/// }
+/// # let b = AnyBackend::from(Numpyish::new());
+/// # distance(&b, &b.ones([2])?, &b.ones([2])?)
+/// ```
+///
+/// # Errors
+/// [`Argument`](Error::Argument) with the names of all that are elsewhere, and where they are.
+pub fn check_arrays(b: &AnyBackend, arrays: &[(&str, &dyn Placed)]) -> Result<()> {
+    let (library, device) = (b.name(), b.device());
+    let elsewhere = arrays.iter().filter(|(_, x)| (x.library(), x.place()) != (library, device.clone()));
+    let elsewhere: Vec<String> =
+        elsewhere.map(|(name, x)| format!("`{name}` is of {} on {}", x.library(), x.place())).collect();
+    if elsewhere.is_empty() {
+        return Ok(());
+    }
+    let why = format!("the backend is {library} on {device}: {}; convert with to_backend", elsewhere.join(", "));
+    Err(Error::argument("check_arrays", why))
 }
 
 #[cfg(test)]
@@ -305,14 +349,73 @@ mod tests {
     fn the_backend_of_arrays() {
         let b = AnyBackend::from(Numpyish::new());
         let (x, y) = (b.zeros::<f64>([2]).unwrap(), b.ones::<f64>([2]).unwrap());
-        assert_eq!(choose_backend([&x, &y]).unwrap().name(), "numpyish");
-        assert!(matches!(choose_backend::<f64>([]), Err(Error::Argument { .. })));
+        assert_eq!(choose_backend(&[&x, &y]).unwrap().name(), "numpyish");
+        assert!(matches!(choose_backend(&[]), Err(Error::Argument { .. })));
         if let Some(torch) = crate::runtime::available::available("torch", crate::Torch::cpu()) {
             let torch = AnyBackend::from(torch);
             let z = torch.zeros::<f64>([2]).unwrap();
-            assert_eq!(choose_backend([&z]).unwrap().name(), "torch");
-            assert!(matches!(choose_backend([&x, &z]), Err(Error::Backend { .. })));
-            scoped(torch, || assert_eq!(choose_backend([&x]).unwrap().name(), "numpyish"));
+            assert_eq!(choose_backend(&[&z]).unwrap().name(), "torch");
+            assert!(matches!(choose_backend(&[&x, &z]), Err(Error::Backend { .. })));
+            assert_eq!(check_arrays(&b, &[("x", &x), ("y", &y)]), Ok(()));
+            let why = check_arrays(&torch, &[("x", &x), ("z", &z), ("y", &y)]).unwrap_err().to_string();
+            assert_eq!(
+                why,
+                "check_arrays: the backend is torch on cpu: `x` is of numpyish on cpu, `y` is of numpyish on cpu; convert with to_backend"
+            );
+            scoped(torch, || assert_eq!(choose_backend(&[&x]).unwrap().name(), "numpyish"));
         }
+    }
+
+    /// A framework whose users name no backend, as that of the forum's question.
+    struct Layer(AnyArray<f64>);
+
+    impl Layer {
+        fn new() -> Result<Layer> {
+            crate::functions::random_normal([8, 8]).map(Layer)
+        }
+
+        fn forward(&self, x: &AnyArray<f64>) -> Result<AnyArray<f64>> {
+            crate::functions::tanh(crate::functions::matmul(x, &self.0)?)
+        }
+    }
+
+    /// What a small program gives: the sum of two layers' results.
+    fn program() -> Result<f64> {
+        let x = crate::functions::ones([4, 8])?;
+        let y = Layer::new()?.forward(&Layer::new()?.forward(&x)?)?;
+        let b = current()?;
+        b.item(crate::functions::sum(y, ..)?)
+    }
+
+    /// "Am I likely to run into issues later on in development by using this design?" What the posted one did: a state that stays when
+    /// the code in it fails, a state restored to the kind of the backend and not to the backend, a state that is never set.
+    #[test]
+    fn the_forums_first_question_the_state_is_always_the_one_before() {
+        let failing = || -> Result<f64> {
+            scoped(Numpyish::seeded(1), || {
+                scoped(Numpyish::seeded(2), || Err::<(), _>(Error::argument("program", "as asked")))?;
+                program()
+            })
+        };
+        let outer = enter(Numpyish::seeded(3));
+        let before = number();
+        assert!(failing().is_err());
+        let after = number();
+        drop(outer);
+        let alone = scoped(Numpyish::seeded(3), || (number(), number()));
+        assert_eq!((before, after), alone, "the same backend, with its own random state");
+        assert!("cupy".parse::<AnyBackend>().is_err(), "a name that is none is no silence");
+    }
+
+    /// "Is my current design implicitly not thread safe, meaning I can e.g. no longer run tests in parallel?"
+    #[test]
+    fn the_forums_second_question_threads_do_not_see_each_others_state() {
+        let alone: Vec<f64> = (0..8).map(|seed| scoped(Numpyish::seeded(seed), program).unwrap()).collect();
+        let together: Vec<f64> = std::thread::scope(|threads| {
+            let run = |seed| threads.spawn(move || scoped(Numpyish::seeded(seed), program).unwrap());
+            let running: Vec<_> = (0..8).map(run).collect();
+            running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(alone, together);
     }
 }

@@ -66,7 +66,8 @@ pub mod convolution;
 pub mod creation;
 mod current;
 pub use current::{
-    Captured, InScope, Scope, capture, choose_backend, current, default_backend, enter, scoped, set_default,
+    Captured, InScope, Placed, Scope, capture, check_arrays, choose_backend, current, default_backend, enter, scoped,
+    set_default,
 };
 #[doc(hidden)]
 pub mod elementwise;
