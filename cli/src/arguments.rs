@@ -1,0 +1,139 @@
+//! What the command line says.
+
+use crate::{Failure, Outcome};
+use backends::prelude::*;
+use lexopt::prelude::*;
+use std::{path::PathBuf, time::Duration};
+
+/// What is said where nothing else is asked for.
+pub const USAGE: &str = "\
+backends-cli devices             the libraries and devices that are there, and why others are not
+backends-cli ops [WORDS]         the ops, or those that have the words in their names or in what they do
+backends-cli help OP             the page of an op
+backends-cli call 'CALL' ..      computes: 'std(x, axis=0)', 'q, r = qr(x)'; also several, a line each or with ; between
+backends-cli bench OP|'CALL' ..  the least time of a call, on each backend
+
+of call and bench:
+  --NAME FILE.npy|NUMBER         a variable of the call: an array from a file, or a number
+  --backend NAME                 numpyish, cuda, cuda:1, torch, torch:cuda:0; else that of BACKENDS_DEFAULT
+  --precision 16|32|64           of numbers that nothing else gives a dtype
+of call:
+  --out FILE.npy                 the result goes there; of several variables: --out NAME=FILE.npy, as often as there are
+  --profile[=MS]                 what the ops took, those of at least MS milliseconds
+  --trace FILE.json              the same for chrome://tracing or Perfetto
+of bench:
+  --size N                       elements of arrays that are not given, 1000000 if it is not said";
+
+/// What the program is asked to do.
+#[derive(Debug)]
+pub enum Command {
+    /// To say what it can do.
+    Usage,
+    /// To list the devices.
+    Devices,
+    /// To list the ops that have these words.
+    Ops(String),
+    /// To show the page of an op.
+    Help(String),
+    /// To compute.
+    Call(String),
+    /// To measure.
+    Bench(String),
+}
+
+/// The arguments of the program.
+#[derive(Debug)]
+pub struct Arguments {
+    /// What to do.
+    pub command: Command,
+    /// The variables by name, as they were written.
+    pub variables: Vec<(String, String)>,
+    /// The name of the backend.
+    pub backend: Option<String>,
+    /// The precision.
+    pub precision: Option<DType>,
+    /// Where the results go; a name, if one is said.
+    pub out: Vec<(Option<String>, PathBuf)>,
+    /// The least duration of the calls that the profile shows.
+    pub profile: Option<Duration>,
+    /// Where the trace goes.
+    pub trace: Option<PathBuf>,
+    /// Elements of arrays that are not given.
+    pub size: usize,
+}
+
+impl Arguments {
+    /// Reads them.
+    pub fn read(mut parser: lexopt::Parser) -> Outcome<Arguments> {
+        let mut words: Vec<String> = Vec::new();
+        let mut arguments = Arguments {
+            command: Command::Usage,
+            variables: Vec::new(),
+            backend: None,
+            precision: None,
+            out: Vec::new(),
+            profile: None,
+            trace: None,
+            size: 1_000_000,
+        };
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Value(word) => words.push(word.string()?),
+                Short('h') | Long("help") => return Ok(arguments),
+                Long("backend") => arguments.backend = Some(parser.value()?.string()?),
+                Long("precision") => {
+                    arguments.precision = Some(match parser.value()?.string()?.as_str() {
+                        "16" => DType::Float16,
+                        "32" => DType::Float32,
+                        "64" => DType::Float64,
+                        other => return Err(Failure(format!("the precision is 16, 32 or 64, and not `{other}`"))),
+                    });
+                }
+                Long("out") => {
+                    let text = parser.value()?.string()?;
+                    let named = text.split_once('=').filter(|(name, _)| is_name(name));
+                    arguments.out.push(match named {
+                        Some((name, path)) => (Some(name.into()), path.into()),
+                        None => (None, text.into()),
+                    });
+                }
+                Long("profile") => {
+                    let least = parser.optional_value().map(|ms| ms.parse::<f64>()).transpose()?.unwrap_or(0.0);
+                    let least = Duration::try_from_secs_f64(least / 1e3);
+                    arguments.profile = Some(least.map_err(|why| format!("--profile: {why}"))?);
+                }
+                Long("trace") => arguments.trace = Some(parser.value()?.into()),
+                Long("size") => arguments.size = parser.value()?.parse()?,
+                Long(name) if is_name(name) => {
+                    let name = name.to_owned();
+                    arguments.variables.push((name, parser.value()?.string()?));
+                }
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        arguments.command = command(&words)?;
+        Ok(arguments)
+    }
+}
+
+fn command(words: &[String]) -> Outcome<Command> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Ok(match words[..] {
+        [] => Command::Usage,
+        ["devices"] => Command::Devices,
+        ["ops", ref search @ ..] => Command::Ops(search.join(" ")),
+        ["help", op] => Command::Help(op.into()),
+        ["call", call] => Command::Call(call.into()),
+        ["bench", call] => Command::Bench(call.into()),
+        ["call" | "bench", _, more, ..] => {
+            return Err(Failure(format!("`{more}` is left over: a call stands in quotes, as 'sum(x, axis=0)'")));
+        }
+        [other, ..] => return Err(Failure(format!("`{other}` is not known so\n\n{USAGE}"))),
+    })
+}
+
+/// Whether it can be the name of a variable.
+fn is_name(text: &str) -> bool {
+    let begins = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    begins && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}

@@ -1,0 +1,77 @@
+//! Times of calls.
+
+use crate::{Arguments, Failure, Outcome, call};
+use backends::{
+    prelude::*,
+    runtime::{ElementInfo, ParamKind},
+};
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
+
+/// How long each backend is measured.
+const LONG: Duration = Duration::from_millis(500);
+
+/// The least time of a call on each backend that is there, or on the one that is named.
+pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
+    let _precision = arguments.precision.map(enter_precision).transpose()?;
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let text = if is_name { call_of(help(text)?)? } else { text.to_owned() };
+    let script = call::script(&text)?;
+    let backends = match &arguments.backend {
+        Some(name) => vec![name.parse::<AnyBackend>()?],
+        None => devices(),
+    };
+    let mut out = format!("{text}, arrays that are not given of {} elements\n", arguments.size);
+    for b in backends {
+        let mut variables = call::variables(arguments, &b)?;
+        for name in script.inputs() {
+            if !variables.contains_key(name) {
+                let random = format!("random_uniform([{}])", arguments.size).parse::<Script>()?;
+                let value = random.run(&b, &mut Variables::new())?;
+                variables.insert(name.into(), value.unwrap_or(Value::None));
+            }
+        }
+        let place = format!("{} on {}", b.name(), b.device());
+        let _ = match least(&b, &script, &mut variables) {
+            Ok((least, calls)) => {
+                writeln!(out, "{place:24} {:>12.3} us, the least of {calls} calls", least.as_nanos() as f64 / 1e3)
+            }
+            Err(why) => writeln!(out, "{place:24} {why}"),
+        };
+    }
+    Ok(out)
+}
+
+fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>) -> Result<(Duration, usize)> {
+    let (begin, mut least, mut calls) = (Instant::now(), Duration::MAX, 0);
+    while calls < 3 || begin.elapsed() < LONG {
+        let begin = Instant::now();
+        script.run(b, variables)?;
+        b.synchronize()?;
+        least = least.min(begin.elapsed());
+        calls += 1;
+    }
+    Ok((least, calls))
+}
+
+/// A call of an op over arrays that have no names yet, if its parameters are arrays of its dtype, and axes.
+fn call_of(op: &OpInfo) -> Outcome<String> {
+    let mut args = Vec::new();
+    for param in op.params.iter().filter(|param| param.default.is_none()) {
+        args.push(match param.kind {
+            ParamKind::Array(ElementInfo::T) | ParamKind::Operand(ElementInfo::T) => param.name.to_owned(),
+            ParamKind::Axes | ParamKind::AxisOrAll => "..".into(),
+            ParamKind::Axis => "0".into(),
+            _ => {
+                let why = format!(
+                    "`{}` of `{}` is not to be guessed: write the call, as 'sum(x, axis=0)'",
+                    param.name, op.name
+                );
+                return Err(Failure(why));
+            }
+        });
+    }
+    Ok(format!("{}({})", op.name, args.join(", ")))
+}

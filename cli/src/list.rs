@@ -1,0 +1,37 @@
+//! What there is: devices and ops.
+
+use backends::prelude::*;
+use std::fmt::Write;
+
+/// The devices with what they are, and the libraries that cannot be used with the reasons.
+pub fn devices() -> String {
+    let mut out = String::new();
+    for b in backends::devices() {
+        let _ = match b.device_info() {
+            Ok(info) => writeln!(out, "{info}"),
+            Err(why) => writeln!(out, "{} of {}: {why}", b.device(), b.name()),
+        };
+        if let Ok(memory) = b.memory() {
+            let _ = writeln!(out, "    {memory}");
+        }
+    }
+    for (library, found) in libraries() {
+        if let Err(why) = found {
+            let _ = writeln!(out, "{library}: {why}");
+        }
+    }
+    out
+}
+
+/// A line for each op that has the words, of all where there are none.
+pub fn ops(words: &str) -> String {
+    let found = search(words);
+    if found.is_empty() {
+        return format!("no op has `{words}` in its names or in what it does");
+    }
+    let width = found.iter().map(|op| op.name.len()).max().unwrap_or_default();
+    found.iter().fold(String::new(), |mut out, op| {
+        let _ = writeln!(out, "{:width$}  {}", op.name, op.summary);
+        out
+    })
+}

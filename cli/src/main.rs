@@ -1,0 +1,64 @@
+//! The ops on a command line.
+//!
+//! ```text
+//! backends-cli devices
+//! backends-cli ops cumulative
+//! backends-cli help std
+//! backends-cli call 'std(x, axis=0)' --x data.npy --backend torch --out y.npy --profile
+//! backends-cli bench exp
+//! ```
+
+mod arguments;
+mod bench;
+mod call;
+mod list;
+
+use arguments::{Arguments, Command};
+use std::{
+    fmt,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+/// What stops a command, as a sentence.
+#[derive(Debug)]
+pub struct Failure(String);
+
+/// The result of a command.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+impl<E: fmt::Display> From<E> for Failure {
+    fn from(why: E) -> Failure {
+        Failure(why.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    let done = Arguments::read(lexopt::Parser::from_env()).and_then(|arguments| run(&arguments, &mut io::stdout()));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure(why)) => {
+            // where nobody reads the errors, the exit status says it
+            let _ = writeln!(io::stderr(), "backends-cli: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the command, and writes what it says.
+fn run(arguments: &Arguments, out: &mut impl Write) -> Outcome {
+    let text = match &arguments.command {
+        Command::Usage => arguments::USAGE.into(),
+        Command::Devices => list::devices(),
+        Command::Ops(search) => list::ops(search),
+        Command::Help(op) => backends::help(op)?.to_string(),
+        Command::Call(text) => call::call(arguments, text)?,
+        Command::Bench(text) => bench::bench(arguments, text)?,
+    };
+    let text = text.trim_end();
+    match if text.is_empty() { Ok(()) } else { writeln!(out, "{text}") } {
+        // who reads has read enough
+        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
