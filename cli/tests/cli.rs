@@ -57,10 +57,7 @@ fn a_call_over_files() {
     assert_eq!(b.load_npy::<f32>(&y).unwrap(), b.asarray([1.0, 2.0]).unwrap());
     // several calls, a step within brackets, a number as a variable
     let both = "z = multiply(get(x, [.., ..;-1]), n); sum(z, ..)";
-    assert_eq!(
-        says(&["call", both, "--x", &x, "--n", "2.0", "--out", &format!("z={y}")]),
-        "float32 []\n24\n".repeat(0)
-    );
+    assert_eq!(says(&["call", both, "--x", &x, "--n", "2.0", "--out", &format!("z={y}")]), "");
     assert_eq!(b.load_npy::<f32>(&y).unwrap(), b.asarray([[4.0, 2.0], [12.0, 6.0]]).unwrap());
 
     let said = says(&["call", "exp(x)", "--x", &x, "--profile", "--trace", &trace]);

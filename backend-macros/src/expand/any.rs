@@ -111,6 +111,10 @@ impl Expand<'_> {
             }
         });
         let watched_device = watched(quote!(#rt::Arrays::device(&**b)));
+        let watched_info = watched(quote!(#rt::Arrays::device_info(&**b)));
+        let watched_memory = watched(quote!(#rt::Arrays::memory(&**b)));
+        let watched_reset = watched(quote!(#rt::Arrays::reset_peak_memory(&**b)));
+        let watched_free = watched(quote!(#rt::Arrays::free_cache(&**b)));
         let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
         let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
         quote! {
@@ -271,6 +275,22 @@ impl Expand<'_> {
 
                 fn device(&self) -> String {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* #watched_device }
+                }
+
+                fn device_info(&self) -> #rt::Result<#rt::DeviceInfo> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::device_info(b),)* #watched_info }
+                }
+
+                fn memory(&self) -> #rt::Result<#rt::MemoryInfo> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::memory(b),)* #watched_memory }
+                }
+
+                fn reset_peak_memory(&self) -> #rt::Result<()> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::reset_peak_memory(b),)* #watched_reset }
+                }
+
+                fn free_cache(&self) -> #rt::Result<()> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::free_cache(b),)* #watched_free }
                 }
 
                 fn synchronize(&self) -> #rt::Result<()> {
