@@ -115,7 +115,13 @@ fn listed(model: &Model, list: &str) -> Result<Listed, String> {
             },
         };
         counts[CODES.iter().position(|(known, _)| *known == code).unwrap_or_default()] += 1;
-        let _ = writeln!(body, "| `{name}` | {who} | {code} | {} |", cell(&how));
+        let files = how.split('`').skip(1).step_by(2).filter(|path| path.ends_with(".rs"));
+        if let Some(missing) = files.into_iter().find(|path| !root().join(path).is_file()) {
+            return Err(format!("`{name}`: there is no file `{missing}`"));
+        }
+        // several words are no name in code
+        let name = if name.contains(' ') { name.to_owned() } else { format!("`{name}`") };
+        let _ = writeln!(body, "| {name} | {who} | {code} | {} |", cell(&how));
     }
     Ok(Listed { body, counts })
 }
@@ -159,6 +165,8 @@ mod tests {
         assert_eq!(of("add = N").unwrap_err(), "`add` is in the table");
         assert_eq!(of("nothing_such = Y").unwrap_err(), "`nothing_such` has the code `Y`");
         assert_eq!(of("nothing_such = P a part").unwrap_err(), "`nothing_such` is there in part, but not in the table");
+        let no_file = of("a test : P = R it is in `src/lib.rs` and `src/no such.rs`").unwrap_err();
+        assert_eq!(no_file, "`a test`: there is no file `src/no such.rs`");
         assert_eq!(of("add = X").unwrap_err(), "`add` has the code `X`");
     }
 }
