@@ -424,6 +424,25 @@ impl Elementwise for crate::AnyBackend {
                     )?;
                 Ok(crate::AnyArray::Torch(r))
             }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::add::INFO),
+                        op: "add",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[
+                            ("x1", crate::runtime::Arg::operand(&x1)),
+                            ("x2", crate::runtime::Arg::operand(&x2)),
+                        ],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.add::<T, _, _>(x1, x2)?;
+                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+            }
         }
     }
     #[inline]
@@ -443,6 +462,25 @@ impl Elementwise for crate::AnyBackend {
                 let r = b
                     .leaky_with(crate::AnyArray::torch_given(x, "leaky")?, options)?;
                 Ok(crate::AnyArray::Torch(r))
+            }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::leaky::INFO),
+                        op: "leaky",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[
+                            ("x", crate::runtime::Arg::array(&*x)),
+                            ("slope", crate::runtime::Arg::Plain(&options.slope)),
+                        ],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.leaky_with::<T>(x, options)?;
+                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
             }
         }
     }
@@ -473,6 +511,36 @@ impl Elementwise for crate::AnyBackend {
                     )?;
                 Ok(crate::AnyArray::Torch(r))
             }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::threshold::INFO),
+                        op: "threshold",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[
+                            ("x", crate::runtime::Arg::array(&*x)),
+                            (
+                                "limit",
+                                crate::runtime::Arg::Number(
+                                    crate::runtime::Number::of(limit),
+                                ),
+                            ),
+                            (
+                                "value",
+                                crate::runtime::Arg::Number(
+                                    crate::runtime::Number::of(value),
+                                ),
+                            ),
+                        ],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.threshold::<T>(x, limit, value)?;
+                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+            }
         }
     }
     #[inline]
@@ -499,6 +567,26 @@ impl Elementwise for crate::AnyBackend {
                     .sum_with(crate::AnyArray::torch_given(x, "sum")?, axis, options)?;
                 Ok(crate::AnyArray::Torch(r))
             }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::sum::INFO),
+                        op: "sum",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[
+                            ("x", crate::runtime::Arg::array(&*x)),
+                            ("axis", crate::runtime::Arg::Plain(&axis)),
+                            ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                        ],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.sum_with::<T>(x, axis, options)?;
+                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+            }
         }
     }
     #[inline]
@@ -524,6 +612,26 @@ impl Elementwise for crate::AnyBackend {
                 let r = b
                     .rms_with(crate::AnyArray::torch_given(x, "rms")?, axis, options)?;
                 Ok(crate::AnyArray::Torch(r))
+            }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::rms::INFO),
+                        op: "rms",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[
+                            ("x", crate::runtime::Arg::array(&*x)),
+                            ("axis", crate::runtime::Arg::Plain(&axis)),
+                            ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                        ],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.rms_with::<T>(x, axis, options)?;
+                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
             }
         }
     }
@@ -581,6 +689,40 @@ impl Elementwise for crate::AnyBackend {
                     counts: crate::AnyArray::Torch(r.counts),
                 })
             }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::ends::INFO),
+                        op: "ends",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[
+                            ("x", crate::runtime::Arg::array(&*x)),
+                            (
+                                "weights",
+                                crate::runtime::Arg::optional(options.weights.as_deref()),
+                            ),
+                            (
+                                "first",
+                                crate::runtime::Arg::optional(options.first.as_deref()),
+                            ),
+                            ("side", crate::runtime::Arg::Plain(&options.side)),
+                        ],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.ends_with::<T>(x, options)?;
+                Ok(results::EndsResult {
+                    values: crate::runtime::Wrap::close::<
+                        T,
+                    >(&**b, &mut running, result.values)?,
+                    counts: crate::runtime::Wrap::close::<
+                        i64,
+                    >(&**b, &mut running, result.counts)?,
+                })
+            }
         }
     }
     #[inline]
@@ -598,6 +740,22 @@ impl Elementwise for crate::AnyBackend {
                 let r = b.is_flat(crate::AnyArray::torch_given(x, "is_flat")?)?;
                 Ok(r)
             }
+            crate::AnyBackend::Watched(b) => {
+                let mut running = crate::runtime::Wrap::begin(
+                    &**b,
+                    &crate::runtime::Call {
+                        info: Some(ops::is_flat::INFO),
+                        op: "is_flat",
+                        dtype: <T as crate::runtime::Element>::DTYPE,
+                        to: None,
+                        is_composed: false,
+                        args: &[("x", crate::runtime::Arg::array(&*x))],
+                    },
+                )?;
+                let within = crate::runtime::Wrap::within(&**b);
+                let result = within.is_flat::<T>(x)?;
+                Ok(result)
+            }
         }
     }
 }
@@ -609,6 +767,8 @@ pub enum AnyBackend {
     Numpyish(crate::runtime::numpyish::Numpyish),
     ///libtorch.
     Torch(crate::runtime::torch::Torch),
+    /// One whose calls are watched.
+    Watched(Box<crate::watch::Watched<AnyBackend>>),
 }
 ///An array of [`AnyBackend`].
 #[derive(Clone, Debug)]
@@ -629,6 +789,7 @@ impl AnyBackend {
             AnyBackend::Torch(_) => {
                 <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME
             }
+            AnyBackend::Watched(b) => b.within().name(),
         }
     }
 }
@@ -851,6 +1012,7 @@ impl crate::runtime::Arrays for AnyBackend {
         match self {
             AnyBackend::Numpyish(b) => b.to_ndarray(x.numpyish("to_ndarray")?),
             AnyBackend::Torch(b) => b.to_ndarray(x.torch("to_ndarray")?),
+            AnyBackend::Watched(b) => b.to_ndarray(x),
         }
     }
     fn from_ndarray<T: crate::runtime::Element>(
@@ -860,6 +1022,7 @@ impl crate::runtime::Arrays for AnyBackend {
         match self {
             AnyBackend::Numpyish(b) => b.from_ndarray(x).map(AnyArray::Numpyish),
             AnyBackend::Torch(b) => b.from_ndarray(x).map(AnyArray::Torch),
+            AnyBackend::Watched(b) => b.from_ndarray(x),
         }
     }
     fn host_view<'a, T: crate::runtime::Element>(
@@ -869,6 +1032,7 @@ impl crate::runtime::Arrays for AnyBackend {
         match (self, x) {
             (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.host_view(x),
             (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.host_view(x),
+            (AnyBackend::Watched(b), x) => b.host_view(x),
             _ => None,
         }
     }
@@ -880,6 +1044,7 @@ impl crate::runtime::Arrays for AnyBackend {
             (AnyBackend::Torch(b), AnyArray::Torch(x)) => {
                 crate::runtime::Arrays::is_alone(b, x)
             }
+            (AnyBackend::Watched(b), x) => b.is_alone(x),
             _ => false,
         }
     }
@@ -893,6 +1058,7 @@ impl crate::runtime::Arrays for AnyBackend {
         match (self, x) {
             (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.fused_input(x),
             (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.fused_input(x),
+            (AnyBackend::Watched(b), x) => b.fused_input(x),
             _ => None,
         }
     }
@@ -917,6 +1083,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Torch(b) => {
                 Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Torch))
             }
+            AnyBackend::Watched(b) => b.fused::<L, E, T>(e, scalars, inputs, over),
         }
     }
     fn fused_each<F: crate::runtime::EachSource>(
@@ -929,6 +1096,7 @@ impl crate::runtime::Arrays for AnyBackend {
         match self {
             AnyBackend::Numpyish(b) => b.fused_each(op, of, inputs, over),
             AnyBackend::Torch(b) => b.fused_each(op, of, inputs, over),
+            AnyBackend::Watched(b) => b.fused_each(op, of, inputs, over),
         }
     }
     fn fused_reduction<
@@ -959,48 +1127,68 @@ impl crate::runtime::Arrays for AnyBackend {
                         .map(AnyArray::Torch),
                 )
             }
+            AnyBackend::Watched(b) => {
+                b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)
+            }
+        }
+    }
+    fn watch_formula(
+        &self,
+        dtype: crate::runtime::DType,
+    ) -> crate::runtime::Result<Option<Box<dyn ::core::any::Any>>> {
+        match self {
+            AnyBackend::Watched(b) => b.watch_formula(dtype),
+            AnyBackend::Numpyish(b) => b.watch_formula(dtype),
+            AnyBackend::Torch(b) => b.watch_formula(dtype),
         }
     }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::device(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::device(&**b),
         }
     }
     fn device_info(&self) -> crate::runtime::Result<crate::runtime::DeviceInfo> {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device_info(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::device_info(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::device_info(&**b),
         }
     }
     fn memory(&self) -> crate::runtime::Result<crate::runtime::MemoryInfo> {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::memory(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::memory(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::memory(&**b),
         }
     }
     fn reset_peak_memory(&self) -> crate::runtime::Result<()> {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::reset_peak_memory(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::reset_peak_memory(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::reset_peak_memory(&**b),
         }
     }
     fn free_cache(&self) -> crate::runtime::Result<()> {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::free_cache(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::free_cache(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::free_cache(&**b),
         }
     }
     fn synchronize(&self) -> crate::runtime::Result<()> {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::synchronize(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::synchronize(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::synchronize(&**b),
         }
     }
     fn seed(&self, seed: u64) {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed(b, seed),
             AnyBackend::Torch(b) => crate::runtime::Arrays::seed(b, seed),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::seed(&**b, seed),
         }
     }
 }
@@ -1438,6 +1626,7 @@ impl ops::add {
             ],
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
+        .with_aliases(&["plus"])
         .with_aten(Some(("aten::add", "Tensor", 2usize)));
     /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
     pub fn call<B: crate::Backend>(
@@ -2301,7 +2490,7 @@ pub mod __by_name {
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
-Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers, else float64. A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
+Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
 
 Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.
 
@@ -2450,6 +2639,161 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
     {
         let value = self.within.backend().rms_with::<U>(x, axis, options)?;
         self.within.set("rms", value)
+    }
+}
+/// The ops as functions over the [current](crate::current) backend, for code that hands no backend around.
+///
+/// Their arrays are [`AnyArray`](crate::AnyArray). An array of another backend is an error that says how to convert it.
+///
+/// ```
+/// use backends::{functions as np, prelude::*};
+///
+/// let x = np::linspace(0.0, 1.0, 5)?;
+/// let y = np::sum(np::multiply(&x, 2.0)?, ..)?;
+/// assert_eq!(current()?.item(y)?, 5.0);
+/// # Ok::<(), Error>(())
+/// ```
+#[allow(clippy::module_name_repetitions)]
+pub mod functions {
+    #[allow(unused_imports)]
+    use super::*;
+    ///x1 + x2. The op [`add`](ops::add).
+    #[inline]
+    pub fn add<'a, T: crate::runtime::Float, K1, K2>(
+        x1: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K1>,
+        x2: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K2>,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.add::<T, _, _>(x1, x2)
+    }
+    ///x where positive, slope * x elsewhere. The op [`leaky`](ops::leaky).
+    #[inline]
+    pub fn leaky<'a, T: crate::runtime::Real>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.leaky::<T>(x)
+    }
+    ///As [`leaky`](leaky), with options.
+    #[inline]
+    pub fn leaky_with<'a, T: crate::runtime::Real>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        options: options::LeakyOptions,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.leaky_with::<T>(x, options)
+    }
+    ///x where it is above the limit, the value elsewhere. The op [`threshold`](ops::threshold).
+    #[inline]
+    pub fn threshold<'a, T: crate::runtime::Real>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        limit: T,
+        value: T,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.threshold::<T>(x, limit, value)
+    }
+    ///Sum. The op [`sum`](ops::sum).
+    #[inline]
+    pub fn sum<'a, T: crate::runtime::Float>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.sum::<T>(x, axis)
+    }
+    ///As [`sum`](sum), with options.
+    #[inline]
+    pub fn sum_with<'a, T: crate::runtime::Float>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        axis: impl Into<crate::runtime::Axes>,
+        options: options::SumOptions,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.sum_with::<T>(x, axis, options)
+    }
+    ///A composition. The op [`rms`](ops::rms).
+    #[inline]
+    pub fn rms<'a, T: crate::runtime::Float>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        axis: impl Into<crate::runtime::Axes>,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.rms::<T>(x, axis)
+    }
+    ///As [`rms`](rms), with options.
+    #[inline]
+    pub fn rms_with<'a, T: crate::runtime::Float>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        axis: impl Into<crate::runtime::Axes>,
+        options: options::RmsOptions,
+    ) -> crate::runtime::Result<
+        <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+    > {
+        crate::current()?.rms_with::<T>(x, axis, options)
+    }
+    ///The ends along an axis, and how many elements are equal to them. The op [`ends`](ops::ends).
+    #[inline]
+    pub fn ends<'a, T: crate::runtime::Float>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+    ) -> crate::runtime::Result<results::EndsResult<crate::AnyBackend, T>> {
+        crate::current()?.ends::<T>(x)
+    }
+    ///As [`ends`](ends), with options.
+    #[inline]
+    pub fn ends_with<'a, T: crate::runtime::Float>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+        options: options::EndsOptions<
+            '_,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T::Real>,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<i32>,
+        >,
+    ) -> crate::runtime::Result<results::EndsResult<crate::AnyBackend, T>> {
+        crate::current()?.ends_with::<T>(x, options)
+    }
+    ///Whether all elements are equal. The op [`is_flat`](ops::is_flat).
+    #[inline]
+    pub fn is_flat<'a, T: IsFlatDtypes>(
+        x: impl crate::runtime::IntoArray<
+            'a,
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        >,
+    ) -> crate::runtime::Result<bool> {
+        crate::current()?.is_flat::<T>(x)
     }
 }
 /**The sum of all op groups: the bound that generic code asks for.

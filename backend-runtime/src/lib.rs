@@ -21,7 +21,7 @@ mod load;
 pub mod number;
 pub mod operand;
 pub mod params;
-pub mod precision;
+mod precision;
 pub mod promotion;
 pub mod random;
 pub mod rules;

@@ -123,7 +123,7 @@ mod tests {
     fn what_is_refused() {
         let b = Strict::new().without("fft").without("sort").without_dtype(DType::Int8).watch(Numpyish::new()).unwrap();
         let x = b.ones::<f64>([4]).unwrap();
-        assert_eq!(b.sort(&x, 0).unwrap_err(), Error::unsupported("sort", "strict"));
+        assert_eq!(b.sort(&x).unwrap_err(), Error::unsupported("sort", "strict"));
         assert!(matches!(b.fft(&x), Err(Error::Unsupported { .. })));
         assert_eq!(b.astype::<i8, _>(&x).unwrap_err(), Error::DType { op: "astype", dtype: DType::Int8 });
         assert!(b.sum(&x, ..).is_ok());
@@ -143,7 +143,7 @@ mod tests {
         assert!(expect(b.asarray([1.0, f64::NAN])).contains("[1]"));
         let mut y = b.ones::<f64>([3]).unwrap();
         assert!(b.set(&mut y, slices![1], f64::INFINITY).is_err(), "an array that is changed");
-        assert!(b.isfinite(&x).is_ok() && b.argsort(&x, 0).is_ok());
+        assert!(b.isfinite(&x).is_ok() && b.argsort(&x).is_ok());
     }
 
     fn expect<X>(result: Result<X>) -> String {
