@@ -51,15 +51,17 @@ fn rank(op: &OpInfo, words: &[&str]) -> Option<u8> {
     let names = || std::iter::once(op.name).chain(op.aliases.iter().copied()).chain([op.numpy]);
     let of_word = |word: &&str| {
         let any = |is: &dyn Fn(&str) -> bool| names().any(|name| is(&name.to_lowercase()));
-        if any(&|name| name == *word) {
+        if op.name == *word {
             Some(0)
-        } else if any(&|name| name.starts_with(word)) {
+        } else if any(&|name| name == *word) {
             Some(1)
-        } else if any(&|name| name.contains(word)) {
+        } else if any(&|name| name.starts_with(word)) {
             Some(2)
+        } else if any(&|name| name.contains(word)) {
+            Some(3)
         } else {
             let says = op.summary.to_lowercase().contains(word) || op.group == *word;
-            says.then_some(3)
+            says.then_some(4)
         }
     };
     words.iter().map(of_word).collect::<Option<Vec<u8>>>()?.into_iter().max()

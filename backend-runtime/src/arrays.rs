@@ -152,11 +152,25 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// A formula begins, on a backend whose calls are watched; what is given is dropped when it has ended.
+    /// Several ops begin as one, on a backend whose calls are watched; none on all others.
     #[doc(hidden)]
     #[inline]
-    fn watch_formula(&self, _dtype: DType) -> Result<Option<Box<dyn Any>>> {
+    fn begin_fused(&self, _op: &'static str, _dtype: DType) -> Result<Option<Box<dyn Any>>> {
         Ok(None)
+    }
+
+    /// They have given an array.
+    #[doc(hidden)]
+    #[inline]
+    fn end_fused<T: Element>(&self, _begun: Box<dyn Any>, _x: &Self::Array<T>) -> Result<()> {
+        Ok(())
+    }
+
+    /// An array of the result of a loop over the host's memory: as [`Arrays::from_ndarray`], but no call of the user.
+    #[doc(hidden)]
+    #[inline]
+    fn of_loop<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>> {
+        self.from_ndarray(x)
     }
 
     /// Runs a formula, which the macro `expr!` makes: in one pass over memory of the host, in a kernel of the backend, else op by op.
@@ -166,8 +180,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
-        let _watched = self.watch_formula(T::DTYPE)?;
-        formula::run(self, e, leaves)
+        let begun = self.begin_fused("expr!", T::DTYPE)?;
+        let result = formula::run(self, e, leaves)?;
+        begun.map_or(Ok(()), |begun| self.end_fused(begun, &result))?;
+        Ok(result)
     }
 
     /// Whether this is the only handle of memory that a result may be written over. Results that are no larger than a few
@@ -194,9 +210,11 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
-        let _watched = self.watch_formula(T::DTYPE)?;
+        let begun = self.begin_fused("expr!", T::DTYPE)?;
         // SAFETY: the caller's promise.
-        unsafe { formula::run_over(self, e, leaves, target) }
+        let result = unsafe { formula::run_over(self, e, leaves, target)? };
+        begun.map_or(Ok(()), |begun| self.end_fused(begun, result.as_ref().unwrap_or(target)))?;
+        Ok(result)
     }
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.

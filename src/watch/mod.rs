@@ -88,7 +88,7 @@ impl Seen<'_> {
 
 /// Any backend, whose calls are told to a [`Watch`]. Its arrays are those of the backend within.
 ///
-/// Ops that are composed of others are told with the others within them. A formula of `expr!` is one call, of the name `expr!`; what is copied
+/// Ops that are composed of others are told with the others within them. A formula of `expr!` is one call, of the name `expr!` or that of the reduction around it; what is copied
 /// from the host is `from_ndarray`, to the host `to_ndarray`.
 #[derive(Clone)]
 pub struct Watched<B> {
@@ -211,8 +211,19 @@ impl<B: Backend> Arrays for Watched<B> {
         self.close(&mut running, self.within.from_ndarray(x)?)
     }
 
-    fn watch_formula(&self, dtype: DType) -> Result<Option<Box<dyn Any>>> {
-        Ok(Some(Box::new(self.begins("expr!", dtype, &[])?)))
+    fn begin_fused(&self, op: &'static str, dtype: DType) -> Result<Option<Box<dyn Any>>> {
+        Ok(Some(Box::new(self.begins(op, dtype, &[])?)))
+    }
+
+    fn end_fused<T: Element>(&self, mut begun: Box<dyn Any>, x: &B::Array<T>) -> Result<()> {
+        let running = begun.downcast_mut::<RunningOn<B>>();
+        running.map_or(Ok(()), |running| {
+            running.running.result(&Seen { array: x, outliers: &|| outliers(&self.within, x) })
+        })
+    }
+
+    fn of_loop<T: Element>(&self, x: HostArray<T>) -> Result<B::Array<T>> {
+        self.within.from_ndarray(x)
     }
 
     fn host_view<'a, T: Element>(&self, x: &'a B::Array<T>) -> Option<HostView<'a, T>> {

@@ -317,7 +317,12 @@ mod tests {
         let x = b.ones::<f64>([4]).unwrap();
         let y = expr!(b, 2.0 * exp(x) + 1.0).unwrap();
         assert_eq!(y, expr!(Numpyish::new(), 2.0 * exp(x) + 1.0).unwrap());
-        assert_eq!(names(&profile), ["ones", "expr!"]);
+        let total = expr!(b, sum(x * x, ..)).unwrap();
+        assert_eq!(b.item(&total).unwrap(), 4.0);
+        let mut z = b.zeros::<f64>([4]).unwrap();
+        b.out(&mut z).exp(&x).unwrap();
+        assert_eq!(names(&profile), ["ones", "expr!", "sum", "to_ndarray", "zeros", "exp"]);
+        assert_eq!(profile.events()[1].results, "float64[4]");
     }
 
     #[test]

@@ -141,6 +141,7 @@ mod tests {
             "{why}"
         );
         assert!(expect(b.asarray([1.0, f64::NAN])).contains("[1]"));
+        assert!(expect(expr!(b, 1.0 / x)).contains("expr!: 2 elements"), "a formula");
         let mut y = b.ones::<f64>([3]).unwrap();
         assert!(b.set(&mut y, slices![1], f64::INFINITY).is_err(), "an array that is changed");
         assert!(b.isfinite(&x).is_ok() && b.argsort(&x).is_ok());

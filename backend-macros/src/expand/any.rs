@@ -102,12 +102,17 @@ impl Expand<'_> {
         let watched_fused = watched(quote!(b.fused::<L, E, T>(e, scalars, inputs, over)));
         let watched_each = watched(quote!(b.fused_each(op, of, inputs, over)));
         let watched_reduction = watched(quote!(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)));
-        let watched_formula = when_watched(quote! {
-            fn watch_formula(&self, dtype: #rt::DType) -> #rt::Result<Option<Box<dyn ::core::any::Any>>> {
-                match self {
-                    #any_name::Watched(b) => b.watch_formula(dtype),
-                    #(#any_name::#variant(b) => b.watch_formula(dtype),)*
-                }
+        let watched_fusion = when_watched(quote! {
+            fn begin_fused(&self, op: &'static str, dtype: #rt::DType) -> #rt::Result<Option<Box<dyn ::core::any::Any>>> {
+                if let #any_name::Watched(b) = self { b.begin_fused(op, dtype) } else { Ok(None) }
+            }
+
+            fn end_fused<T: #rt::Element>(&self, begun: Box<dyn ::core::any::Any>, x: &#any_array<T>) -> #rt::Result<()> {
+                if let #any_name::Watched(b) = self { b.end_fused(begun, x) } else { Ok(()) }
+            }
+
+            fn of_loop<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<#any_array<T>> {
+                if let #any_name::Watched(b) = self { b.of_loop(x) } else { self.from_ndarray(x) }
             }
         });
         let watched_device = watched(quote!(#rt::Arrays::device(&**b)));
@@ -271,7 +276,7 @@ impl Expand<'_> {
                     }
                 }
 
-                #watched_formula
+                #watched_fusion
 
                 fn device(&self) -> String {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* #watched_device }

@@ -125,22 +125,27 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         let alone = b.is_alone(y);
         let views: Option<Vec<View<'_>>> = given.iter().map(|x| x.view).collect();
         if let (Some(views), Some(out)) = (views, b.host_view(&**y)) {
+            let begun = b.begin_fused(F::NAME, of)?;
             let op = ptr::from_ref(op).cast();
             // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand is in it.
             unsafe {
                 if !alone || !run::run_over(kernel, op, &views, out.view()) {
-                    **y = b.from_ndarray(U::numpyish_run(kernel, op, &views)?)?;
+                    **y = b.of_loop(U::numpyish_run(kernel, op, &views)?)?;
                 }
             }
+            begun.map_or(Ok(()), |begun| b.end_fused(begun, &**y))?;
             return Ok(true);
         }
         let inputs: Option<Vec<Input<'_>>> = given.iter().map(|x| x.input).collect();
         if const { B::FUSES }
             && alone
             && let (Some(inputs), Some(out)) = (inputs, b.fused_input(&**y))
+            && let begun = b.begin_fused(F::NAME, of)?
             && let Some(done) = b.fused_each(op, of, &inputs, out)
         {
-            return done.map(|()| true);
+            done?;
+            begun.map_or(Ok(()), |begun| b.end_fused(begun, &**y))?;
+            return Ok(true);
         }
         Ok(false)
     }

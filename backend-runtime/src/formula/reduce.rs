@@ -81,8 +81,11 @@ where
         && let Some(inputs) = inputs(b, leaves)
     {
         let reduction = Reduction { op: R::NAME, kind: op.kind(), axis, keepdims };
+        let begun = b.begin_fused(R::NAME, T::DTYPE)?;
         if let Some(result) = b.fused_reduction::<L::Layout, E, T, R::Out>(e, leaves.scalars(), &inputs, &reduction) {
-            return result;
+            let result = result?;
+            begun.map_or(Ok(()), |begun| b.end_fused(begun, &result))?;
+            return Ok(result);
         }
     }
     let mut arrays = OnHost::new(b);
@@ -91,6 +94,9 @@ where
         return op.call(b, b.formula(e, leaves)?, axis, keepdims);
     };
     let of = |source: Source<'_>| op.fused(source, axis, keepdims);
+    let begun = b.begin_fused(R::NAME, T::DTYPE)?;
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
-    b.from_ndarray(typed(unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, of) })?)
+    let result = b.of_loop(typed(unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, of) })?)?;
+    begun.map_or(Ok(()), |begun| b.end_fused(begun, &result))?;
+    Ok(result)
 }

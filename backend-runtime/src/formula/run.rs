@@ -212,7 +212,7 @@ where
     }
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
-    b.from_ndarray(result)
+    b.of_loop(result)
 }
 
 /// What a part of a formula is when it is computed before the rest: an array, or a number.
