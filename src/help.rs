@@ -18,7 +18,8 @@ use crate::{OPS, OpInfo, Result, runtime::by_name};
 /// # Errors
 /// [`Argument`](crate::Error::Argument) for a name that is none, with the one that is meant, if a name is near.
 pub fn help(name: &str) -> Result<&'static OpInfo> {
-    let own = OPS.iter().find(|op| op.name == name);
+    let of_numpy = name.strip_prefix("numpy.").or(name.strip_prefix("np.")).and_then(|name| name.rsplit('.').next());
+    let own = OPS.iter().find(|op| op.name == name || Some(op.name) == of_numpy);
     let found = own.or_else(|| OPS.iter().find(|op| op.aliases.contains(&name) || is_numpys(op, name)));
     found.ok_or_else(|| by_name::unknown(name, &[OPS]))
 }
@@ -80,7 +81,8 @@ mod tests {
             }
             assert_eq!(search(op.name)[0].name, op.name);
         }
-        assert_eq!(help("np.linalg.norm").is_ok(), help("norm").is_ok());
+        assert_eq!(help("np.linalg.qr").unwrap().name, "qr");
+        assert_eq!(help("numpy.expand_dims").unwrap().name, "expand_dims");
         assert!(help("").is_err());
         assert_eq!(search("").len(), OPS.len());
         assert!(search("no such thing at all").is_empty());
