@@ -1,6 +1,8 @@
 //! What there is: devices, default dtypes, and what shapes are together. Functions of the Python Array API that are no ops.
 
-use crate::{AnyBackend, Complex, Cuda, DType, Element, Numbers, Numpyish, Result, Torch, runtime::rules};
+use crate::{
+    AnyBackend, Arrays, Complex, Cuda, DType, DeviceKind, Element, Numbers, Numpyish, Result, Torch, runtime::rules,
+};
 
 /// The shape that arrays of these shapes broadcast to; `[]` of none.
 ///
@@ -34,6 +36,23 @@ pub fn devices() -> Vec<AnyBackend> {
     let names = std::iter::once("cpu".to_string()).chain((0..256).map(|n| format!("cuda:{n}")));
     let torch = names.map_while(|name| Torch::new(&name).ok()).map(AnyBackend::from);
     std::iter::once(AnyBackend::from(Numpyish::new())).chain(cuda).chain(torch).collect()
+}
+
+/// Every device of a kind that is there, as a backend: the GPUs of `Cuda` and of libtorch, or the CPU on ndarray and on libtorch.
+///
+/// ```
+/// use backends::{Arrays, DeviceKind};
+///
+/// for b in backends::devices_of(DeviceKind::Cpu) {
+///     let info = b.device_info()?; // its `Display` is one line: hardware, processors, memory, library
+///     println!("{info}");
+///     assert_eq!((info.device.as_str(), info.backend), ("cpu", b.name()));
+/// }
+/// # Ok::<(), backends::Error>(())
+/// ```
+#[must_use]
+pub fn devices_of(kind: DeviceKind) -> Vec<AnyBackend> {
+    devices().into_iter().filter(|b| b.device_info().is_ok_and(|info| info.kind == kind)).collect()
 }
 
 /// The dtypes of numbers that nothing else gives one.
@@ -89,7 +108,7 @@ pub const fn capabilities() -> Capabilities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrays, Error};
+    use crate::Error;
 
     #[test]
     fn shapes_broadcast_as_arrays_do() {
@@ -97,6 +116,32 @@ mod tests {
         assert_eq!(broadcast_shapes([vec![2, 1], vec![], vec![3]]).unwrap(), [2, 3]);
         let refused = broadcast_shapes([[2, 3], [3, 3]]);
         assert_eq!(refused, Err(Error::Shapes { op: "broadcast_shapes", left: vec![2, 3], right: vec![3, 3] }));
+    }
+
+    #[test]
+    fn every_device_has_a_kind_and_says_what_its_memory_holds() {
+        let all = devices();
+        let names = |list: &[AnyBackend]| list.iter().map(|b| (b.name(), b.device())).collect::<Vec<_>>();
+        let by_kind = [DeviceKind::Cpu, DeviceKind::Gpu].map(devices_of);
+        assert_eq!(
+            by_kind.iter().map(Vec::len).sum::<usize>(),
+            all.len(),
+            "{:?}",
+            by_kind.each_ref().map(|l| names(l))
+        );
+        for (b, info) in all.iter().map(|b| (b, b.device_info().unwrap())) {
+            assert_eq!((info.backend, &info.device), (b.name(), &b.device()));
+            assert_eq!(info.kind == DeviceKind::Cpu, info.device == "cpu", "{info}");
+            match b.memory() {
+                Ok(memory) => {
+                    assert!(memory.in_use <= memory.peak && memory.available <= memory.total, "{info}: {memory}")
+                }
+                // another system than Linux, a GPU of an old libtorch
+                Err(error) => {
+                    assert!(matches!(error, Error::Unavailable { .. } | Error::Unsupported { .. }), "{error}")
+                }
+            }
+        }
     }
 
     #[test]

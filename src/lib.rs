@@ -34,12 +34,12 @@ pub use backend_runtime as runtime;
 
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Boundary, Cause, ComplexFloat, ConvolutionMethod, ConvolutionMode,
-    DType, DTypeKind, DefaultInfo, DynArray, Earlier, Element, ElementInfo, Error, Float, Highest, HostArray, Index,
-    IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoAxisOrAll, IntoBound, IntoHost, IntoIndex,
-    IntoIndices, IntoOperand, IntoWidths, Lengths, Lowest, MatrixNorm, MeshIndexing, NewAxis, Norm, Number, Numbers,
-    Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, QrMode, Real, RealNumeric,
-    Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, finfo, iinfo,
-    numpyish::Numpyish, result_type, torch::Torch,
+    DType, DTypeKind, DefaultInfo, DeviceInfo, DeviceKind, DynArray, Earlier, Element, ElementInfo, Error, Float,
+    Highest, HostArray, Index, IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoAxisOrAll,
+    IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, Lowest, MatrixNorm, MemoryInfo,
+    MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo, ParamKind,
+    PlainInfo, Precision, QrMode, Real, RealNumeric, Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat,
+    can_cast, cuda::Cuda, dispatch, finfo, iinfo, numpyish::Numpyish, result_type, torch::Torch,
 };
 
 #[doc(no_inline)]
@@ -70,7 +70,9 @@ pub mod images;
 #[doc(hidden)]
 pub mod indexing;
 mod inspection;
-pub use inspection::{Capabilities, DefaultDTypes, broadcast_shapes, capabilities, default_dtypes, devices};
+pub use inspection::{
+    Capabilities, DefaultDTypes, broadcast_shapes, capabilities, default_dtypes, devices, devices_of,
+};
 pub mod lazy;
 #[doc(hidden)]
 pub mod linalg;
@@ -174,6 +176,7 @@ pub mod prelude {
 /// The examples of the guides are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/devices.md")]
 #[doc = include_str!("../docs/formulas.md")]
 #[doc = include_str!("../docs/indexing.md")]
 struct Guides;

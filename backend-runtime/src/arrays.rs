@@ -1,7 +1,7 @@
 //! Where arrays live: the base trait of every op group.
 
 use crate::{
-    ArrayAttributes, DType, EachSource, Element, Error, HostArray, IntoArray, Result,
+    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result, device,
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
     numpyish::raw::HostView,
@@ -192,6 +192,46 @@ pub trait Arrays: Clone + Send + Sync + 'static {
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
+
+    /// What the device is: hardware, memory, processors, and the library that runs on it.
+    ///
+    /// A backend that says nothing else is described as the host's processor, if its device is `"cpu"`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] of a backend that does not say it; [`Error::Unavailable`] where the driver does not.
+    fn device_info(&self) -> Result<DeviceInfo> {
+        device::expect_host("device_info", Self::NAME, &self.device())?;
+        Ok(device::host::info(Self::NAME))
+    }
+
+    /// What the device's memory holds now: bytes in use, the most so far, what is kept for reuse, available and there. [`MemoryInfo`]
+    /// says what each figure counts. It waits for nothing; other threads and processes may change it at once.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where the system does not say it, [`Error::Unsupported`] where the library does not.
+    fn memory(&self) -> Result<MemoryInfo> {
+        device::expect_host("memory", Self::NAME, &self.device())?;
+        device::host::memory(Self::NAME)
+    }
+
+    /// Lets [`MemoryInfo::peak`] begin anew with what is in use now, for all who look at it: on the CPU those of this process, also
+    /// outside of the backends, on a GPU those of this backend.
+    ///
+    /// # Errors
+    /// As [`Arrays::memory`]. On the CPU the system may also refuse it: [`Error::Unavailable`].
+    fn reset_peak_memory(&self) -> Result<()> {
+        device::expect_host("reset_peak_memory", Self::NAME, &self.device())?;
+        device::host::reset_peak(Self::NAME)
+    }
+
+    /// Gives back what is kept to make later calls faster: freed memory, plans of Fourier transforms, loaded kernels, libraries' work
+    /// areas. Arrays stay as they are, also those of ops that run in other threads meanwhile; what is needed again is made again.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the library cannot, [`Error::Library`] where it fails.
+    fn free_cache(&self) -> Result<()> {
+        device::expect_host("free_cache", Self::NAME, &self.device())
+    }
 
     /// Waits until everything asked for has run. Only timing needs it: results are ordered by themselves.
     fn synchronize(&self) -> Result<()>;

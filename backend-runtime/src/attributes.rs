@@ -25,6 +25,12 @@ pub trait ArrayAttributes {
         self.shape().iter().product()
     }
 
+    /// Bytes of the elements, as `x.nbytes` in NumPy: of a view those that it shows, of memory that is repeated each repetition.
+    #[inline]
+    fn nbytes(&self) -> usize {
+        self.len().saturating_mul(Self::DType::DTYPE.size())
+    }
+
     /// Whether there are no elements.
     #[inline]
     fn is_empty(&self) -> bool {

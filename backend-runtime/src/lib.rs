@@ -8,6 +8,7 @@ pub mod attributes;
 pub mod available;
 pub mod by_name;
 pub mod choice;
+pub mod device;
 pub mod dtype;
 pub mod each;
 pub mod element;
@@ -39,6 +40,7 @@ pub use choice::{
     Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode,
     QrMode, Side, same_names,
 };
+pub use device::{DeviceInfo, DeviceKind, MemoryInfo};
 #[doc(hidden)]
 pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};

@@ -45,6 +45,22 @@ impl<B: Backend> Arrays for Counted<B> {
         self.within.device()
     }
 
+    fn device_info(&self) -> Result<DeviceInfo> {
+        self.within.device_info()
+    }
+
+    fn memory(&self) -> Result<MemoryInfo> {
+        self.within.memory()
+    }
+
+    fn reset_peak_memory(&self) -> Result<()> {
+        self.within.reset_peak_memory()
+    }
+
+    fn free_cache(&self) -> Result<()> {
+        self.within.free_cache()
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.within.synchronize()
     }

@@ -174,6 +174,12 @@ pub unsafe extern "C" fn cusolverDnCreateGesvdjInfo(settings: *mut *mut c_void) 
     unsafe { create(settings, |handles| &mut handles.jacobi) }
 }
 
+/// Ends settings.
+#[unsafe(no_mangle)]
+pub extern "C" fn cusolverDnDestroyGesvdjInfo(settings: *mut c_void) -> u32 {
+    status(require(handles().jacobi.remove(&(settings as u64))))
+}
+
 /// Memory that a function works in.
 #[derive(Clone, Copy, Debug)]
 struct Room {

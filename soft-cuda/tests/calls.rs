@@ -168,6 +168,16 @@ fn pool() {
     assert_eq!(cuMemPoolSetAttribute(pool, 4, null_mut()), 1);
     assert_eq!(cuMemPoolTrimTo(pool, 0), 0);
     assert_eq!(cuMemPoolTrimTo(null_mut(), 0), 1);
+    // SAFETY: places for what is asked for.
+    let figure = |pool, which| out(0_u64, |at| unsafe { cuMemPoolGetAttribute(pool, which, at.cast()) });
+    let [reserved, used] = [5, 7].map(|which| figure(pool, which).unwrap());
+    assert_eq!(reserved, used, "nothing is kept");
+    // SAFETY: as above.
+    let memory = out(0, |at| unsafe { cuMemAlloc_v2(at, 1000) }).unwrap();
+    assert_eq!(figure(pool, 7), Ok(used + 1000));
+    assert_eq!(cuMemFree_v2(memory), 0);
+    assert_eq!(figure(pool, 5), Ok(reserved));
+    assert_eq!((figure(pool, 99), figure(null_mut(), 5)), (Err(1), Err(1)));
 }
 
 fn modules() {
@@ -325,6 +335,10 @@ fn factors_of_one_matrix() {
 
         assert_eq!(cusolverDnDestroyParams(params), 0);
         assert_eq!(cusolverDnDestroyParams(params), 3);
+        let settings = out(null_mut(), |at| cusolverDnCreateGesvdjInfo(at)).unwrap();
+        assert_eq!(cusolverDnDestroyGesvdjInfo(params), 3, "parameters are no settings");
+        assert_eq!(cusolverDnDestroyGesvdjInfo(settings), 0);
+        assert_eq!(cusolverDnDestroyGesvdjInfo(settings), 3);
         assert_eq!(factor(work, 16, codes), 3);
         assert_eq!(cusolverDnDestroy(handle), 0);
         assert_eq!(cusolverDnDestroy(handle), 1);

@@ -233,6 +233,22 @@ impl Expand<'_> {
 
                 fn device(&self) -> String { match self { #(#any_name::#variant(b) => #rt::Arrays::device(b)),* } }
 
+                fn device_info(&self) -> #rt::Result<#rt::DeviceInfo> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::device_info(b)),* }
+                }
+
+                fn memory(&self) -> #rt::Result<#rt::MemoryInfo> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::memory(b)),* }
+                }
+
+                fn reset_peak_memory(&self) -> #rt::Result<()> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::reset_peak_memory(b)),* }
+                }
+
+                fn free_cache(&self) -> #rt::Result<()> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::free_cache(b)),* }
+                }
+
                 fn synchronize(&self) -> #rt::Result<()> {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::synchronize(b)),* }
                 }

@@ -1,8 +1,10 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
-use super::{array::CudaArray, backend::Cuda, copy::contiguous, elementwise, formula, outside::Notes};
+use super::{
+    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, fft, formula, info, linalg, outside::Notes,
+};
 use crate::{
-    ArrayAttributes, Arrays, DType, EachSource, Element, Error, HostArray, Result,
+    ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, MemoryInfo, Result,
     formula::{Input, Layout, Node, Reduction, Typed},
 };
 use std::any::Any;
@@ -84,6 +86,27 @@ impl Arrays for Cuda {
 
     fn device(&self) -> String {
         self.device.name()
+    }
+
+    fn device_info(&self) -> Result<DeviceInfo> {
+        info::info(Self::NAME, Arrays::device(self), self.device.ordinal())
+    }
+
+    fn memory(&self) -> Result<MemoryInfo> {
+        self.device.memory_info("memory")
+    }
+
+    fn reset_peak_memory(&self) -> Result<()> {
+        self.device.reset_peak();
+        Ok(())
+    }
+
+    fn free_cache(&self) -> Result<()> {
+        const OP: &str = "free_cache";
+        let ended = fft::forget_plans(&self.device, OP).and(linalg::forget_handles(&self.device, OP));
+        self.device.kernels.forget();
+        // last, as transforms and products have their work areas of it
+        self.device.release_cached(OP).and(ended)
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -39,7 +39,8 @@ impl Cuda {
         self.device.set_caching(on)
     }
 
-    /// Gives freed memory that is kept for reuse back to the driver.
+    /// Gives freed memory that is kept for reuse back to the driver; [`Arrays::free_cache`](crate::Arrays::free_cache) also gives back
+    /// kernels, plans of transforms and libraries' work areas, which take longer to make again.
     pub fn release_memory(&self) -> Result<()> {
         self.device.release_cached("release_memory")
     }

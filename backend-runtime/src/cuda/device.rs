@@ -80,6 +80,17 @@ impl Device {
         unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }.checked(op).map(Some)
     }
 
+    /// A number of bytes of the driver's pool; 0 where there is none.
+    pub(super) fn pool_figure(&self, op: &'static str, which: sys::CUmemPool_attribute) -> Result<u64> {
+        let Some(pool) = self.driver_pool(op)? else {
+            return Ok(0);
+        };
+        let mut bytes = 0_u64;
+        // SAFETY: the pool is the device's own, and what is asked for is a 64-bit integer.
+        unsafe { result::mem_pool::get_attribute(pool, which, (&raw mut bytes).cast()) }.checked(op)?;
+        Ok(bytes)
+    }
+
     /// Gives memory that the driver's pool keeps back to the system.
     pub(super) fn trim_pool(&self, op: &'static str) -> Result<()> {
         let Some(pool) = self.driver_pool(op)? else {
@@ -87,6 +98,11 @@ impl Device {
         };
         // SAFETY: the pool is the device's own.
         unsafe { result::mem_pool::trim_to(pool, 0) }.checked(op)
+    }
+
+    /// Its number.
+    pub(crate) fn ordinal(&self) -> usize {
+        self.context.ordinal()
     }
 
     /// `cuda:0`
@@ -104,6 +120,11 @@ impl Device {
     /// Whether the driver has a pool with allocations in stream order.
     pub(super) fn has_pool(&self) -> bool {
         self.context.has_async_alloc()
+    }
+
+    /// What has to be there until a module is unloaded.
+    pub(super) fn context_and_stream(&self) -> (Arc<CudaContext>, Arc<CudaStream>) {
+        (self.context.clone(), self.stream.clone())
     }
 
     /// The stream that everything runs on.

@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{Element, Result};
 use cudarc::driver::result;
-use std::ffi::{CString, c_void};
+use std::{
+    borrow::Borrow,
+    ffi::{CString, c_void},
+};
 
 impl Device {
     fn load_kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
@@ -31,10 +34,17 @@ impl Device {
     fn load_image(&self, op: &'static str, compiled: &nvrtc::Compiled) -> Result<Kernel> {
         let name = compiled.names.first().and_then(|name| CString::new(name.as_str()).ok()).unwrap_or_default();
         self.bind(op)?;
-        // SAFETY: the image is a whole cubin, or PTX with its NUL; the module is never unloaded.
+        // SAFETY: the image is a whole cubin, or PTX with its NUL.
         let module = unsafe { result::module::load_data(compiled.image.as_ptr().cast()) }.checked(op)?;
         // SAFETY: the module is loaded, and the name ends with a NUL.
-        unsafe { result::module::get_function(module, name) }.checked(op).map(Kernel)
+        match unsafe { result::module::get_function(module, name) }.checked(op) {
+            Ok(function) => Ok(Kernel::new(function, module, self.context_and_stream())),
+            Err(error) => {
+                // SAFETY: nothing uses the module.
+                let _ = unsafe { result::module::unload(module) };
+                Err(error)
+            }
+        }
     }
 }
 
@@ -114,13 +124,12 @@ impl Cuda {
     /// The kernel, compiled and loaded if it is not yet.
     pub(crate) fn kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
         let key = (program.name, program.variant(), instance);
-        let kernels = &self.device.kernels.0;
-        let found = kernels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).copied();
-        if let Some(kernel) = found {
+        let kernels = &self.device.kernels;
+        if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel);
         }
         let kernel = self.device.load_kernel(op, program, instance)?;
-        kernels.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, kernel);
+        kernels.insert(key, kernel.clone());
         Ok(kernel)
     }
 
@@ -132,7 +141,7 @@ impl Cuda {
     pub(crate) unsafe fn launch(
         &self,
         op: &'static str,
-        kernel: Kernel,
+        kernel: impl Borrow<Kernel>,
         grid: Grid,
         arguments: &[&dyn Argument],
     ) -> Result<()> {
@@ -145,7 +154,7 @@ impl Cuda {
         // SAFETY: the function and the stream are alive; the rest is the caller's promise.
         unsafe {
             result::launch_kernel(
-                kernel.0,
+                kernel.borrow().function(),
                 blocks,
                 (grid.threads, 1, 1),
                 grid.shared,

@@ -1,7 +1,7 @@
 //! Device memory: allocations, which are freed when the last array that uses them is dropped.
 
 use super::{device::Device, error::Checked, outside::Notes, pool::size_class};
-use crate::{Error, Result};
+use crate::{Error, MemoryInfo, Result};
 use cudarc::driver::{result, sys};
 use std::{
     fmt,
@@ -85,12 +85,15 @@ impl Device {
     pub(super) fn block(&self, op: &'static str, bytes: usize) -> Result<(sys::CUdeviceptr, usize)> {
         // exact sizes let tools see an access beyond the end; but atomic operations on 1 or 2 bytes are on their word
         let size = if self.pool.is_caching() { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
-        let pointer = self.reuse(size).map_or_else(|| self.allocate_new(op, size), Ok)?;
+        let pointer = match self.pool.take(size) {
+            Some(pointer) => pointer,
+            None => {
+                let pointer = self.allocate_new(op, size)?;
+                self.pool.add(size);
+                pointer
+            }
+        };
         Ok((pointer, size))
-    }
-
-    fn reuse(&self, size: usize) -> Option<sys::CUdeviceptr> {
-        self.pool.lists().get_mut(&size)?.pop()
     }
 
     fn allocate_new(&self, op: &'static str, size: usize) -> Result<sys::CUdeviceptr> {
@@ -113,9 +116,7 @@ impl Device {
 
     /// Takes back memory whose last use is on the stream already.
     pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
-        if self.pool.is_caching() {
-            self.pool.lists().entry(size).or_default().push(pointer);
-        } else {
+        if let Some(pointer) = self.pool.give(pointer, size) {
             self.driver_free(pointer);
         }
     }
@@ -133,10 +134,31 @@ impl Device {
     /// Gives the freed memory that is kept for reuse back to the driver.
     pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
-        let lists = std::mem::take(&mut *self.pool.lists());
-        lists.into_values().flatten().for_each(|pointer| self.driver_free(pointer));
+        self.pool.drain().for_each(|pointer| self.driver_free(pointer));
         self.synchronize(op)?;
         self.trim_pool(op)
+    }
+
+    /// What the memory holds: blocks by our own counts, the rest as the driver says.
+    pub(crate) fn memory_info(&self, op: &'static str) -> Result<MemoryInfo> {
+        self.bind(op)?;
+        let (free, total) = result::mem_get_info().checked(op)?;
+        let counts = self.pool.counts();
+        let cached = (counts.kept + self.kept_by_driver(op)?) as u64;
+        let available = (free as u64).saturating_add(cached).min(total as u64);
+        Ok(MemoryInfo::new(counts.in_use as u64, counts.peak as u64, cached, available, total as u64))
+    }
+
+    /// Bytes that the driver's pool keeps of what was given back to it.
+    fn kept_by_driver(&self, op: &'static str) -> Result<usize> {
+        use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
+        let reserved = self.pool_figure(op, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+        Ok(reserved.saturating_sub(self.pool_figure(op, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?) as usize)
+    }
+
+    /// Lets the most bytes in use begin anew.
+    pub(crate) fn reset_peak(&self) {
+        self.pool.reset_peak();
     }
 
     /// Whether freed memory is kept for reuse.

@@ -2,7 +2,7 @@
 //!
 //! One file per group of the table, and below them, each using only those before it: `library` finds NVIDIA's libraries,
 //! [`nvrtc`] is the compiler, [`program`] what it is given, `pool` and `loaded` what a device keeps, `device` a GPU and its
-//! stream, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, [`kernel`] loads and launches, `map` has the
+//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, [`kernel`] loads and launches, `map` has the
 //! kernels around scalar expressions, `text` what formulas are in C++, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
 //! without a GPU. Nothing of CUDA is needed to build this.
 //!
@@ -28,6 +28,7 @@ pub mod fft;
 mod formula;
 pub mod images;
 pub mod indexing;
+pub(crate) mod info;
 pub mod kernel;
 mod library;
 pub mod linalg;

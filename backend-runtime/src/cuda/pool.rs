@@ -1,4 +1,4 @@
-//! The freed memory of a device that is used again.
+//! The memory of a device that arrays have, and the freed memory that is used again.
 //!
 //! All work of a device runs in order on one stream, so freed memory can be handed out at once: kernels that still read it
 //! run before those that will write it.
@@ -13,22 +13,91 @@ use std::{
     },
 };
 
-/// Freed memory of a device, by size.
+/// Bytes of a device's blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Of those that arrays have.
+    pub in_use: usize,
+    /// The most of that at one time.
+    pub peak: usize,
+    /// Of freed ones that are kept.
+    pub kept: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Freed blocks by their size.
+    free: HashMap<usize, Vec<sys::CUdeviceptr>>,
+    counts: Counts,
+}
+
+/// The blocks of a device: those that arrays have are counted, those that were freed are kept.
 #[derive(Debug)]
 pub(super) struct Pool {
-    free: Mutex<HashMap<usize, Vec<sys::CUdeviceptr>>>,
+    state: Mutex<State>,
     caching: AtomicBool,
+}
+
+impl Counts {
+    /// `size` more bytes are in use.
+    fn used(&mut self, size: usize) {
+        self.in_use += size;
+        self.peak = self.peak.max(self.in_use);
+    }
 }
 
 impl Pool {
     pub(super) fn new() -> Pool {
         let off = env::var_os("BACKENDS_CUDA_CACHE").is_some_and(|value| value == "0");
-        Pool { free: Mutex::default(), caching: AtomicBool::new(!off) }
+        Pool { state: Mutex::default(), caching: AtomicBool::new(!off) }
     }
 
-    /// Freed blocks by their size.
-    pub(super) fn lists(&self) -> MutexGuard<'_, HashMap<usize, Vec<sys::CUdeviceptr>>> {
-        self.free.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A freed block of this size, which is in use from now on.
+    pub(super) fn take(&self, size: usize) -> Option<sys::CUdeviceptr> {
+        let mut state = self.state();
+        let pointer = state.free.get_mut(&size)?.pop()?;
+        state.counts.kept -= size;
+        state.counts.used(size);
+        Some(pointer)
+    }
+
+    /// Counts a new block, which is in use from now on.
+    pub(super) fn add(&self, size: usize) {
+        self.state().counts.used(size);
+    }
+
+    /// Takes a block out of use. It is kept, or else given back, for the driver to free.
+    pub(super) fn give(&self, pointer: sys::CUdeviceptr, size: usize) -> Option<sys::CUdeviceptr> {
+        let mut state = self.state();
+        state.counts.in_use -= size;
+        if !self.is_caching() {
+            return Some(pointer);
+        }
+        state.counts.kept += size;
+        state.free.entry(size).or_default().push(pointer);
+        None
+    }
+
+    /// All freed blocks, which are kept no more.
+    pub(super) fn drain(&self) -> impl Iterator<Item = sys::CUdeviceptr> {
+        let mut state = self.state();
+        state.counts.kept = 0;
+        std::mem::take(&mut state.free).into_values().flatten()
+    }
+
+    /// How many bytes there are.
+    pub(super) fn counts(&self) -> Counts {
+        self.state().counts
+    }
+
+    /// Lets the most bytes in use begin anew.
+    pub(super) fn reset_peak(&self) {
+        let counts = &mut self.state().counts;
+        counts.peak = counts.in_use;
     }
 
     /// Whether freed memory is kept for reuse.
@@ -51,7 +120,7 @@ pub(super) fn size_class(bytes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::size_class;
+    use super::*;
 
     #[test]
     fn sizes_are_rounded_by_at_most_an_eighth() {
@@ -63,5 +132,31 @@ mod tests {
             assert!(size >= bytes && (size - bytes) * 8 <= bytes, "{bytes} -> {size}");
             assert_eq!(size_class(size), size);
         }
+    }
+
+    #[test]
+    fn every_byte_is_counted_once() {
+        let pool = Pool::new();
+        let counts = |in_use, peak, kept| assert_eq!(pool.counts(), Counts { in_use, peak, kept });
+        pool.set_caching(true);
+        assert_eq!(pool.take(512), None);
+        pool.add(512);
+        pool.add(1024);
+        counts(1536, 1536, 0);
+        assert_eq!(pool.give(7, 1024), None);
+        counts(512, 1536, 1024);
+        assert_eq!((pool.take(512), pool.take(1024)), (None, Some(7)));
+        counts(1536, 1536, 0);
+        assert_eq!((pool.give(7, 1024), pool.give(9, 512)), (None, None));
+        pool.reset_peak();
+        counts(0, 0, 1536);
+        let mut freed: Vec<_> = pool.drain().collect();
+        freed.sort_unstable();
+        assert_eq!(freed, [7, 9]);
+        counts(0, 0, 0);
+        pool.set_caching(false);
+        pool.add(4);
+        assert_eq!(pool.give(11, 4), Some(11));
+        counts(0, 4, 0);
     }
 }

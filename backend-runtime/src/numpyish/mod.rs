@@ -32,7 +32,7 @@ mod team;
 pub mod typed;
 pub mod walk;
 
-use crate::{Arrays, Element, HostArray, Result, random::Stream, rules};
+use crate::{Arrays, DeviceInfo, Element, HostArray, Result, device::host, random::Stream, rules};
 use std::sync::LazyLock;
 
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
@@ -102,7 +102,20 @@ impl Arrays for Numpyish {
     }
 
     fn device(&self) -> String {
-        "cpu".into()
+        host::DEVICE.into()
+    }
+
+    fn device_info(&self) -> Result<DeviceInfo> {
+        let mut info = host::info(Self::NAME);
+        let (library, version) = host::LIBRARY;
+        (info.library, info.version) = (library.into(), Some(version.into()));
+        Ok(info)
+    }
+
+    fn free_cache(&self) -> Result<()> {
+        fft::forget_plans();
+        host::give_back();
+        Ok(())
     }
 
     fn synchronize(&self) -> Result<()> {

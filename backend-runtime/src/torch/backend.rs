@@ -2,11 +2,11 @@
 
 use super::{
     array::{TorchArray, from_host, to_host},
-    ffi,
+    ffi, memory,
     tensor::device_name,
 };
 use crate::{
-    Arrays, Element, Error, HostArray, Result,
+    Arrays, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
     numpyish::{Numpyish, raw::HostView},
     random::Stream,
 };
@@ -119,6 +119,24 @@ impl Arrays for Torch {
 
     fn device(&self) -> String {
         device_name(self.index)
+    }
+
+    fn device_info(&self) -> Result<DeviceInfo> {
+        memory::info(Self::NAME, self.index)
+    }
+
+    fn memory(&self) -> Result<MemoryInfo> {
+        memory::memory(Self::NAME, self.index)
+    }
+
+    fn reset_peak_memory(&self) -> Result<()> {
+        memory::reset_peak(Self::NAME, self.index)
+    }
+
+    fn free_cache(&self) -> Result<()> {
+        // the CPU backend computes what libtorch lacks
+        self.host.free_cache()?;
+        memory::free_cache(self.index)
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -43,6 +43,7 @@ pub mod status {
     pub const DONE: c_int = 0;
     pub const WRONG_DEVICE: c_int = 2;
     pub const NO_MEMORY: c_int = 3;
+    pub const UNSUPPORTED: c_int = 4;
 }
 
 /// An argument or a result on its way through the shim.
@@ -85,6 +86,7 @@ macro_rules! shim {
 
 shim! {
     built_for: fn() -> u32,
+    version: fn() -> *const c_char,
     message: fn() -> *const c_char,
     find: fn(*const c_char, *const c_char, *mut *mut c_void) -> c_int,
     schema: fn(*mut c_void) -> c_int,
@@ -103,13 +105,25 @@ shim! {
     device: fn(*mut Impl) -> c_int,
     device_count: fn() -> c_int,
     synchronize: fn(c_int) -> c_int,
+    memory: fn(c_int, *mut u64) -> c_int,
+    reset_peak: fn(c_int) -> c_int,
+    free_cache: fn(c_int) -> c_int,
 }
+
+/// Of what is asked of the allocator of its GPUs.
+const OLD_GPUS: &str = "the GPUs of a libtorch before 2.10";
 
 impl Shim {
     /// Why the last call of this thread failed.
     pub fn message(&self) -> String {
         // SAFETY: the shim gives a string that ends in 0 and lives until this thread's next failure.
         unsafe { CStr::from_ptr((self.message)()) }.to_string_lossy().into_owned()
+    }
+
+    /// The version of libtorch: `"2.11.0"`.
+    pub fn version_text(&self) -> String {
+        // SAFETY: the shim gives a constant text that ends in 0.
+        unsafe { CStr::from_ptr((self.version)()) }.to_string_lossy().into_owned()
     }
 
     /// The error of a status that is not [`status::DONE`].
@@ -120,6 +134,7 @@ impl Shim {
         match status {
             status::WRONG_DEVICE => Error::Device { op, expected: device.to_string(), found: message },
             status::NO_MEMORY => Error::Memory { op, bytes: bytes_in(&message) },
+            status::UNSUPPORTED => Error::unsupported(op, OLD_GPUS),
             _ => Error::library(op, "torch", message),
         }
     }

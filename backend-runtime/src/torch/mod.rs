@@ -21,6 +21,7 @@ mod ffi;
 mod hosted;
 mod locate;
 mod loops;
+mod memory;
 mod ops;
 mod schema;
 mod strategy;

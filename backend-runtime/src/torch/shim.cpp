@@ -9,9 +9,13 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/Allocator.h>
+#if __has_include(<c10/core/CachingDeviceAllocator.h>)
+#include <c10/core/CachingDeviceAllocator.h>
+#endif
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/COW.h>
 #include <c10/util/Exception.h>
@@ -21,6 +25,11 @@
 #include <cstring>
 #include <memory>
 #include <sstream>
+
+// Of libtorch before 2.9 this is all that there is.
+namespace c10 {
+struct DeviceAllocator;
+}
 
 namespace {
 
@@ -53,7 +62,7 @@ struct Value {
 };
 
 // What a function returns. `torch/ffi.rs` has the same numbers.
-enum Status : int { DONE = 0, FAILED = 1, WRONG_DEVICE = 2, NO_MEMORY = 3 };
+enum Status : int { DONE = 0, FAILED = 1, WRONG_DEVICE = 2, NO_MEMORY = 3, UNSUPPORTED = 4 };
 
 thread_local std::string message;
 
@@ -61,12 +70,17 @@ struct WrongDevice {
   std::string found;
 };
 
+// What this libtorch has no function for.
+struct Unsupported {};
+
 int failed() {
   try {
     throw;
   } catch (const WrongDevice& e) {
     message = e.found;
     return WRONG_DEVICE;
+  } catch (const Unsupported&) {
+    return UNSUPPORTED;
   } catch (const c10::OutOfMemoryError& e) {
     message = e.what_without_backtrace();
     return NO_MEMORY;
@@ -223,12 +237,31 @@ c10::Device device_of(int index) {
   return index < 0 ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
 }
 
+// Calls `f` with the allocator of a GPU, behind the interface that all devices of libtorch share since 2.10 and that needs no header
+// of CUDA. A template, as the headers of other versions lack it or a part of it.
+template <typename Allocator = c10::DeviceAllocator, typename F>
+void with_allocator(int device, F&& f) {
+  if constexpr (requires(Allocator& allocator) { allocator.getMemoryInfo(c10::DeviceIndex(0)); }) {
+    const c10::Device where = device_of(device);
+    // an array without elements starts the GPUs, before which the allocator knows none
+    at::empty({0}, at::TensorOptions().device(where));
+    auto* allocator = dynamic_cast<Allocator*>(c10::GetAllocator(where.type()));
+    if (allocator == nullptr) throw Unsupported{};
+    f(*allocator, where.index());
+  } else {
+    throw Unsupported{};
+  }
+}
+
 }  // namespace
 
 #define API extern "C" __attribute__((visibility("default")))
 
 // Major and minor version of the headers.
 API uint32_t backends_built_for() { return TORCH_VERSION_MAJOR << 16 | TORCH_VERSION_MINOR; }
+
+// The version of the headers: "2.11.0".
+API const char* backends_version() { return TORCH_VERSION; }
 
 // Why the last function of this thread failed; for WRONG_DEVICE, the device found.
 API const char* backends_message() { return message.c_str(); }
@@ -330,4 +363,36 @@ API int backends_device(void* impl) {
 API int backends_device_count() { return static_cast<int>(torch::cuda::device_count()); }
 API int backends_synchronize(int device) {
   return guarded([&] { torch::cuda::synchronize(device); });
+}
+
+// Bytes of a GPU's memory: those that tensors have, the most of them so far, those that are kept for reuse, those that are free, and all.
+API int backends_memory(int device, uint64_t* bytes) {
+  return guarded([&] {
+    with_allocator(device, [&](auto& allocator, c10::DeviceIndex index) {
+      const auto stats = allocator.getDeviceStats(index);
+      // the first of the figures is that over all sizes of blocks
+      const auto& allocated = stats.allocated_bytes[0];
+      const auto [free, total] = allocator.getMemoryInfo(index);
+      bytes[0] = allocated.current;
+      bytes[1] = allocated.peak;
+      bytes[2] = stats.reserved_bytes[0].current - allocated.current;
+      bytes[3] = free;
+      bytes[4] = total;
+    });
+  });
+}
+
+// Lets the most bytes that tensors have begin anew.
+API int backends_reset_peak(int device) {
+  return guarded([&] {
+    with_allocator(device, [](auto& allocator, c10::DeviceIndex index) { allocator.resetPeakStats(index); });
+  });
+}
+
+// Gives back the plans of transforms of a GPU, and the memory that is kept for reuse on all of them.
+API int backends_free_cache(int device) {
+  return guarded([&] {
+    at::detail::getCUDAHooks().cuFFTClearPlanCache(static_cast<c10::DeviceIndex>(device));
+    with_allocator(device, [](auto& allocator, c10::DeviceIndex) { allocator.emptyCache(); });
+  });
 }

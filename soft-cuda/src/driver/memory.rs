@@ -166,6 +166,25 @@ pub extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, attribute: u32, value
     with_pool(pool, || if known { Ok(()) } else { Err(Code::INVALID_VALUE) })
 }
 
+/// What a pool has of something: bytes that it has from the system, and bytes that are allocated, now. As nothing is kept, they are the
+/// same: all that is allocated on the device.
+///
+/// # Safety
+/// `value` is null or a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
+    const RESERVED: u32 = 5;
+    const USED: u32 = 7;
+    call(|driver| {
+        let device = driver.devices.iter().find(|device| device.pool == pool as u64).ok_or(Code::INVALID_VALUE)?;
+        if attribute != RESERVED && attribute != USED {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { put(value.cast::<u64>(), device.memory.used()) }
+    })
+}
+
 /// Gives memory that a pool keeps back.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolTrimTo(pool: *mut c_void, _keep: usize) -> u32 {

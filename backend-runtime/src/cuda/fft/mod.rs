@@ -16,6 +16,7 @@ use crate::{
     rules::{self, Direction, Half},
 };
 use cufft::TransformKind;
+pub(super) use cufft::forget_plans;
 use layout::{Layout, Strided};
 use std::cmp::Reverse;
 

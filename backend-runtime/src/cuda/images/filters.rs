@@ -145,7 +145,7 @@ pub fn spline_filter_along(
         let lanes = n / len;
         // SAFETY: the arguments are those of `spline_lanes`, and the lanes are those of the array.
         unsafe {
-            b.launch(op, kernel, Grid::over(lanes as usize), &[&out.pointer(), &lanes, &len, &inner, &poles])?;
+            b.launch(op, &kernel, Grid::over(lanes as usize), &[&out.pointer(), &lanes, &len, &inner, &poles])?;
         }
     }
     Ok(out)
@@ -227,7 +227,7 @@ fn extreme<T: RealNumeric>(
         let out = b.uninit_raw(op, T::DTYPE, &from.shape)?;
         // SAFETY: the arguments are those of `extremes`, whose arrays have the sizes that it is told.
         unsafe {
-            b.launch(op, kernel, Grid::over(lanes.n as usize), &[&out.pointer(), &from.pointer(), &lanes, &window])?;
+            b.launch(op, &kernel, Grid::over(lanes.n as usize), &[&out.pointer(), &from.pointer(), &lanes, &window])?;
         }
         from = out;
     }

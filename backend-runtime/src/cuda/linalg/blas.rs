@@ -42,7 +42,7 @@ struct Handle {
 // SAFETY: the handle may be used from any thread; the lock around it keeps calls from overlapping.
 unsafe impl Send for Handle {}
 
-/// The handles that are open. They stay to the end of the process, as their devices do.
+/// The handles that are open.
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// Calls `f` with the handle of the device.
@@ -72,6 +72,19 @@ pub(super) fn with_handle<V>(
     }
     handles.push(Handle { raw, device: b.device.clone() });
     f(raw)
+}
+
+/// Closes the handle of a device, which has a work area of many megabytes.
+pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()> {
+    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(place) = handles.iter().position(|handle| Arc::ptr_eq(&handle.device, device)) else {
+        return Ok(());
+    };
+    // the lock is held: nobody else calls with the handle
+    device.synchronize(op)?;
+    let handle = handles.remove(place);
+    // SAFETY: the handle is taken out of the list, the device is current, and the handle's work has run.
+    unsafe { sys::cublasDestroy_v2(handle.raw) }.result().checked(op)
 }
 
 /// cuBLAS's name of a dtype, and the precision that products and sums are computed in.

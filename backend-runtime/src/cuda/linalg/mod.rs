@@ -16,12 +16,18 @@ pub(super) use integer::KERNELS;
 pub use spectral::{eig, eigh, eigvals, eigvalsh, svd, svdvals};
 pub(super) use stack::KERNELS as FACTOR_KERNELS;
 
-use super::{Cuda, CudaArray};
+use super::{Cuda, CudaArray, device::Device};
 use crate::{
     DTypeKind, Element, Numeric, Result,
     rules::{self, Product},
 };
 use operands::{OP, Operands};
+use std::sync::Arc;
+
+/// Closes the libraries' handles of a device, which are opened again where they are needed.
+pub(super) fn forget_handles(device: &Arc<Device>, op: &'static str) -> Result<()> {
+    blas::forget_handle(device, op).and(solver::forget_handle(device, op))
+}
 
 /// Matrix product over the last two axes; the leading ones broadcast.
 pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {

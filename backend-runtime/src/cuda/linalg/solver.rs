@@ -29,7 +29,7 @@ pub(super) struct Handle {
 // SAFETY: the handles may be used from any thread; the lock around them keeps calls from overlapping.
 unsafe impl Send for Handle {}
 
-/// The handles that are open. They stay to the end of the process, as their devices do.
+/// The handles that are open.
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// Calls `f` with the handle of the device.
@@ -57,6 +57,26 @@ pub(super) fn with_handle<V>(b: &Cuda, op: &'static str, f: impl FnOnce(&Handle)
     }
     handles.push(new);
     f(&handles[handles.len() - 1])
+}
+
+/// Closes the handle of a device, with its settings.
+pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()> {
+    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(place) = handles.iter().position(|handle| Arc::ptr_eq(&handle.device, device)) else {
+        return Ok(());
+    };
+    // the lock is held: nobody else calls with the handle
+    device.synchronize(op)?;
+    let handle = handles.remove(place);
+    // SAFETY: the handles are taken out of the list, the device is current, and their work has run.
+    let ended = unsafe {
+        [
+            sys::cusolverDnDestroyGesvdjInfo(handle.jacobi),
+            sys::cusolverDnDestroyParams(handle.params),
+            sys::cusolverDnDestroy(handle.raw),
+        ]
+    };
+    ended.into_iter().try_for_each(|status| status.result()).checked(op)
 }
 
 /// cuSOLVER's name of a dtype.

@@ -157,7 +157,7 @@ fn scan(
         let (n_lanes, n) = (lanes.n() as u64, split.chunks as u64);
         // SAFETY: the arguments are those of the kernels; there is an accumulator for each chunk of each lane.
         unsafe {
-            b.launch(op, kernel, split.grid(), &[&from, &nowhere, &places, &walk, &kernel_scan])?;
+            b.launch(op, &kernel, split.grid(), &[&from, &nowhere, &places, &walk, &kernel_scan])?;
             b.launch(op, sum, grid, &[&places, &n_lanes, &n])?;
         }
     }

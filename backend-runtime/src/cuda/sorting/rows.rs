@@ -195,11 +195,11 @@ impl Rows {
             // SAFETY: the arguments are those of the kernels. There is a count for each row, digit and tile, and a
             // total for each row and digit; keys and places go from one pair of arrays to the other.
             unsafe {
-                b.launch(op, count, all, &[&keys, &counts, &rows, &length, &shift])?;
-                b.launch(op, sum, grid(digits), &[&counts, &totals, &(digits as u64), &(tiles as u64)])?;
+                b.launch(op, &count, all, &[&keys, &counts, &rows, &length, &shift])?;
+                b.launch(op, &sum, grid(digits), &[&counts, &totals, &(digits as u64), &(tiles as u64)])?;
                 let arguments: [&dyn Argument; 9] =
                     [&keys, &order, &to, &order_to, &counts, &totals, &rows, &length, &shift];
-                b.launch(op, scatter, all, &arguments)?;
+                b.launch(op, &scatter, all, &arguments)?;
             }
             std::mem::swap(&mut self.keys, &mut spare_keys);
             std::mem::swap(&mut self.order, &mut spare_order);

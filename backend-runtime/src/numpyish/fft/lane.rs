@@ -85,6 +85,13 @@ impl<R: FftNum> Plans<R> {
     }
 }
 
+/// Drops all plans. Transforms that run have theirs until they end.
+pub fn forget<R: Engine>() {
+    let plans = std::mem::replace(&mut *R::plans().lock().unwrap_or_else(PoisonError::into_inner), Plans::new());
+    // not while others wait for the lock
+    drop(plans);
+}
+
 fn with_plans<R: Engine, V>(op: &'static str, n: usize, which: Which, f: impl FnOnce(&mut Plans<R>) -> V) -> Result<V> {
     // a planner that panicked has at most lost the plan it was making
     Ok(f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(op, n, which)?))
@@ -121,6 +128,32 @@ mod tests {
         (1..=MOST).for_each(|n| _ = after(n, Which::Forward));
         assert_eq!(after(5, Which::RealToHalf), MOST);
         assert_eq!(after(MOST + 1, Which::Forward), 1);
+    }
+
+    #[test]
+    fn plans_that_are_forgotten_are_made_again() {
+        // a length that no other test has
+        const N: usize = 1019;
+        let plan = complex::<f64>("fft", N, Direction::Forward).unwrap();
+        let transformed = |plan: &dyn Fft<f64>| {
+            let mut x: Vec<_> = (0..N).map(|i| Complex::new(i as f64, 1.0)).collect();
+            plan.process(&mut x);
+            x
+        };
+        let expected = transformed(&*plan);
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    for _ in 0..20 {
+                        forget::<f64>();
+                        assert_eq!(transformed(&*complex::<f64>("fft", N, Direction::Forward).unwrap()), expected);
+                    }
+                });
+            }
+        });
+        forget::<f64>();
+        assert_eq!(transformed(&*plan), expected, "who has a plan keeps it");
+        assert_eq!(Arc::strong_count(&plan), 1, "and nobody else has it");
     }
 
     #[test]

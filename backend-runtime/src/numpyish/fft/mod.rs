@@ -17,6 +17,12 @@ use crate::{
 };
 use lane::Engine;
 pub use lane::plan_bytes;
+
+/// Drops the plans of all lengths, which are made again where they are needed.
+pub(crate) fn forget_plans() {
+    lane::forget::<f32>();
+    lane::forget::<f64>();
+}
 use passes::Pass;
 
 /// The public functions of one axis.

@@ -1,0 +1,88 @@
+//! What a device of libtorch is, and what its memory holds: the host's, or that of a GPU as libtorch's allocator counts it.
+//! Devices are numbers here: -1 is the CPU.
+
+use super::{ffi, tensor::device_name};
+use crate::{DeviceInfo, MemoryInfo, Result, cuda, device::host};
+use std::ffi::c_int;
+
+/// What a device is.
+pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
+    let shim = ffi::load()?;
+    let mut info = match usize::try_from(index) {
+        Ok(ordinal) => cuda::info::info(backend, device_name(index), ordinal)?,
+        Err(_) => host::info(backend),
+    };
+    (info.library, info.version) = ("libtorch".into(), Some(shim.version_text()));
+    Ok(info)
+}
+
+/// What its memory holds.
+pub(super) fn memory(backend: &'static str, index: i32) -> Result<MemoryInfo> {
+    if index < 0 {
+        return host::memory(backend);
+    }
+    let mut bytes = [0; 5];
+    // SAFETY: there is room for five numbers.
+    on_gpu("memory", index, |shim| unsafe { (shim.memory)(index, bytes.as_mut_ptr()) })?;
+    let [in_use, peak, cached, free, total] = bytes;
+    Ok(MemoryInfo::new(in_use, peak, cached, free.saturating_add(cached).min(total), total))
+}
+
+/// Begins the measurement of the most bytes in use anew.
+pub(super) fn reset_peak(backend: &'static str, index: i32) -> Result<()> {
+    if index < 0 {
+        return host::reset_peak(backend);
+    }
+    // SAFETY: the function takes any number, and refuses those of no GPU.
+    on_gpu("reset_peak_memory", index, |shim| unsafe { (shim.reset_peak)(index) })
+}
+
+/// Gives back what libtorch keeps of a GPU. On the CPU it keeps nothing.
+pub(super) fn free_cache(index: i32) -> Result<()> {
+    if index < 0 {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    on_gpu("free_cache", index, |shim| unsafe { (shim.free_cache)(index) })
+}
+
+fn on_gpu(op: &'static str, index: i32, call: impl FnOnce(&ffi::Shim) -> c_int) -> Result<()> {
+    let shim = ffi::load()?;
+    match call(shim) {
+        ffi::status::DONE => Ok(()),
+        status => Err(shim.error(op, status, &device_name(index))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arrays, DeviceKind, available, torch::Torch};
+
+    #[test]
+    fn the_cpu_of_libtorch_is_the_host() {
+        let Some(b) = available("torch", Torch::cpu()) else { return };
+        let (info, host) = (b.device_info().unwrap(), host::info("torch"));
+        assert_eq!((info.backend, info.kind, &info.name), ("torch", DeviceKind::Cpu, &host.name));
+        assert_eq!((info.memory, info.processors), (host.memory, host.processors));
+        let version = info.version.as_deref().unwrap_or_default();
+        assert!(info.library == "libtorch" && version.starts_with(|c: char| c.is_ascii_digit()), "{info}");
+        b.free_cache().unwrap();
+        if let Some(memory) = available("memory", b.memory()) {
+            assert!(memory.in_use > 0 && memory.peak >= memory.in_use && memory.available <= memory.total, "{memory}");
+        }
+    }
+
+    /// A libtorch that has no such GPU, or none at all, says so, and the process goes on.
+    #[test]
+    fn a_gpu_that_is_not_there_is_an_error() {
+        if available("torch", Torch::cpu()).is_none() {
+            return;
+        }
+        const NONE: i32 = 100;
+        for refused in [memory("torch", NONE).map(drop), reset_peak("torch", NONE), free_cache(NONE)] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, crate::Error::Library { .. } | crate::Error::Unsupported { .. }), "{error}");
+        }
+    }
+}
