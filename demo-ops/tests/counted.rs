@@ -43,7 +43,17 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     assert!(!calls.contains_key("extrema") && calls["min"] == 1, "{calls:?}");
 }
 
+/// What is no op is asked of the backend within.
+fn is_the_device_within<B: Backend>(within: &B) {
+    let b = Counted::new(within.clone());
+    assert_eq!(b.device_info().unwrap(), within.device_info().unwrap());
+    assert_eq!(b.memory().map(|memory| memory.total), within.memory().map(|memory| memory.total));
+    b.free_cache().unwrap();
+    assert!(b.calls().is_empty());
+}
+
 fn counts<B: Backend + MyOps>(within: B) {
+    is_the_device_within(&within);
     counts_rows(&Counted::new(within.clone()));
     counts_our_rows(&Counted::new(within));
 }

@@ -25,6 +25,16 @@ backends::conformance! {
     dtypes = ["float64", "int64"]
 }
 
+/// It says nothing of its device but the name, which is the host's.
+#[test]
+fn its_device_is_the_host() {
+    let (info, host) = (Naive.device_info().unwrap(), Numpyish::new().device_info().unwrap());
+    assert_eq!((info.backend, &info.library[..], info.kind), ("naive", "naive", DeviceKind::Cpu));
+    assert_eq!((info.name, info.memory, info.processors), (host.name, host.memory, host.processors));
+    assert_eq!(Naive.memory().map(|memory| memory.total), Numpyish::new().memory().map(|memory| memory.total));
+    assert_eq!(Naive.free_cache(), Ok(()));
+}
+
 #[test]
 fn rows_that_are_composed_run_on_it() {
     let b = Naive;

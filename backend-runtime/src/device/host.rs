@@ -120,7 +120,7 @@ mod tests {
         assert!(during.in_use >= SIZE as u64 / 2 && during.peak >= during.in_use, "{before} {during}");
         drop(block);
         let after = memory("numpyish").unwrap();
-        assert!(after.peak >= SIZE as u64 / 2 && after.available <= after.total && after.in_use <= after.total, "{after}");
+        assert!(after.peak >= SIZE as u64 / 2 && after.available <= after.total, "{after}");
         give_back();
         assert!(memory("numpyish").unwrap().in_use > 0);
     }

@@ -161,6 +161,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_device_of_which_nothing_is_known_is_not_taken_for_the_host() {
+        assert_eq!(expect_host("memory", "mine", "cpu"), Ok(()));
+        assert_eq!(expect_host("memory", "mine", "gpu:0"), Err(Error::unsupported("memory", "mine")));
+    }
+
+    #[test]
     fn descriptions_say_what_is_known() {
         let mut info = DeviceInfo::new("cuda", "cuda:1", DeviceKind::Gpu, "NVIDIA H100 80GB HBM3");
         assert_eq!(info.to_string(), "cuda:1 of cuda: NVIDIA H100 80GB HBM3, GPU; cuda");

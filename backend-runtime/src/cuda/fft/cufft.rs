@@ -82,14 +82,12 @@ pub(super) fn run(
 /// Ends the plans of a device, after their work.
 pub(in crate::cuda) fn forget_plans(device: &Arc<Device>, op: &'static str) -> Result<()> {
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-    let (ended, others) = plans.drain(..).partition::<Vec<_>, _>(|plan| Arc::ptr_eq(&plan.device, device));
-    *plans = others;
-    if ended.is_empty() {
+    if !plans.iter().any(|plan| Arc::ptr_eq(&plan.device, device)) {
         return Ok(());
     }
     // the lock is held, so that nobody sets a plan's work area meanwhile; transforms that were asked for run to their end
     device.synchronize(op)?;
-    ended.into_iter().fold(Ok(()), |before, plan| {
+    plans.extract_if(.., |plan| Arc::ptr_eq(&plan.device, device)).fold(Ok(()), |before, plan| {
         // SAFETY: the handle is taken out of the list, the device is current, and the plan's work has run.
         before.and(unsafe { sys::cufftDestroy(plan.raw) }.result().checked(op))
     })
