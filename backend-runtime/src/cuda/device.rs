@@ -100,11 +100,6 @@ impl Device {
         unsafe { result::mem_pool::trim_to(pool, 0) }.checked(op)
     }
 
-    /// Its number.
-    pub(crate) fn ordinal(&self) -> usize {
-        self.context.ordinal()
-    }
-
     /// `cuda:0`
     pub(crate) fn name(&self) -> String {
         format!("cuda:{}", self.context.ordinal())
@@ -131,6 +126,11 @@ impl Device {
     #[inline]
     pub(crate) fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
+    }
+
+    /// Its number.
+    pub(crate) fn ordinal(&self) -> usize {
+        self.context.ordinal()
     }
 
     /// Waits until everything on the stream has run.
