@@ -1177,6 +1177,30 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Watched(b) => crate::runtime::Arrays::free_cache(&**b),
         }
     }
+    fn device_info(&self) -> crate::runtime::Result<crate::runtime::DeviceInfo> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::device_info(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::device_info(b),
+        }
+    }
+    fn memory(&self) -> crate::runtime::Result<crate::runtime::MemoryInfo> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::memory(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::memory(b),
+        }
+    }
+    fn reset_peak_memory(&self) -> crate::runtime::Result<()> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::reset_peak_memory(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::reset_peak_memory(b),
+        }
+    }
+    fn free_cache(&self) -> crate::runtime::Result<()> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::free_cache(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::free_cache(b),
+        }
+    }
     fn synchronize(&self) -> crate::runtime::Result<()> {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::synchronize(b),

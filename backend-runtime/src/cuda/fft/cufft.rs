@@ -87,10 +87,12 @@ pub(in crate::cuda) fn forget_plans(device: &Arc<Device>, op: &'static str) -> R
     }
     // the lock is held, so that nobody sets a plan's work area meanwhile; transforms that were asked for run to their end
     device.synchronize(op)?;
-    plans.extract_if(.., |plan| Arc::ptr_eq(&plan.device, device)).fold(Ok(()), |before, plan| {
+    let ended = plans.extract_if(.., |plan| Arc::ptr_eq(&plan.device, device)).map(|plan| {
         // SAFETY: the handle is taken out of the list, the device is current, and the plan's work has run.
-        before.and(unsafe { sys::cufftDestroy(plan.raw) }.result().checked(op))
-    })
+        unsafe { sys::cufftDestroy(plan.raw) }.result().checked(op)
+    });
+    // all of them, also after one that fails
+    ended.collect::<Vec<_>>().into_iter().collect()
 }
 
 fn cufft_type(kind: TransformKind, double: bool) -> sys::cufftType {
