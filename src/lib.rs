@@ -42,6 +42,10 @@ pub use runtime::{
     numpyish::Numpyish, result_type, torch::Torch,
 };
 
+#[cfg(feature = "serde")]
+#[doc(inline)]
+pub use runtime::stored;
+
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 

@@ -7,6 +7,7 @@ pub mod arrays;
 pub mod attributes;
 pub mod available;
 pub mod by_name;
+pub mod bytes;
 pub mod choice;
 pub mod dtype;
 pub mod each;
@@ -20,10 +21,13 @@ mod load;
 pub mod number;
 pub mod operand;
 pub mod params;
+pub mod parts;
 pub mod promotion;
 pub mod random;
 pub mod rules;
 pub mod scalar;
+#[cfg(feature = "serde")]
+pub mod stored;
 mod threads;
 pub mod wrap;
 
