@@ -267,10 +267,21 @@ impl Deref for MappedMut {
 /// memory.
 fn make_room(file: &mut File, start: u64, length: u64) -> Result<()> {
     #[cfg(target_os = "linux")]
-    match rustix::fs::fallocate(&*file, rustix::fs::FallocateFlags::empty(), 0, length) {
-        // not every file system can
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
-        done => return Ok(done?),
+    {
+        use std::os::fd::AsRawFd;
+        let bytes = length.try_into().map_err(|_| Error::from(ErrorKind::FileTooLarge))?;
+        loop {
+            // SAFETY: the file is open, and the call has numbers alone for arguments.
+            if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, bytes) } == 0 {
+                return Ok(());
+            }
+            match Error::last_os_error() {
+                why if why.kind() == ErrorKind::Interrupted => {}
+                // not every file system can: zeros are written then
+                why if matches!(why.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => break,
+                why => return Err(why),
+            }
+        }
     }
     io::copy(&mut io::Read::take(io::repeat(0), length - start), file).map(drop)
 }

@@ -210,6 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_cut_while_it_is_read_is_an_error() {
+        let path = file("cut.npy");
+        fs::write(&path, encode(&ArrayD::<f64>::zeros(vec![100, 1000]))).unwrap();
+        let mut reader = NpyReader::open(&path).unwrap();
+        assert_eq!(reader.read::<f64>(&[99..100, 0..1000]).unwrap().len(), 1000);
+        File::options().write(true).open(&path).unwrap().set_len(400_000).unwrap();
+        assert_eq!(reader.read::<f64>(&[99..100, 0..1000]).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+        assert_eq!(reader.read::<f64>(&[10..20, 0..1000]).unwrap().len(), 10_000, "what is left is read");
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
     fn what_is_written_in_parts_is_whole() {
         let whole = Array::from_shape_fn((3, 4, 5), |(i, j, k)| (100 * i + 10 * j + k) as i32).into_dyn();
         let path = file("write.npy");

@@ -46,7 +46,7 @@ pub fn create(op: &'static str, name: &str) -> Result<File> {
 /// Gives memory zeros up to `length`, all of its pages at once: one that the system cannot give is an error here, where later it would end
 /// the process.
 pub fn reserve(file: &File, length: u64) -> io::Result<()> {
-    Ok(rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length)?)
+    Ok(rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length))?)
 }
 
 /// Seals the length, and the bytes too if they are not to be written any more.
