@@ -96,10 +96,10 @@ mod tests {
                 // at an odd address, behind other elements, before a piece of one
                 let odd = [&[1], bytes, &[1]].concat();
                 let mut back = vec![T::from_i64(1)];
-                extend("test", &mut back, &odd[1..1 + bytes.len()])?;
+                extend("test", &mut back, &odd[1..1 + bytes.len()]).unwrap();
                 assert_eq!(back[1..], x);
                 back.clear();
-                extend("test", &mut back, &bytes[..bytes.len() - 1])?;
+                extend("test", &mut back, &bytes[..bytes.len() - 1]).unwrap();
                 assert_eq!(back, x[..(5 * dtype.size() - 1) / dtype.size()]);
                 let mut twice = bytes.to_vec();
                 reverse(dtype, &mut twice);

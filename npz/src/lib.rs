@@ -8,7 +8,7 @@
 //! | bytes in memory | [`decode`], [`encode`], [`Npz::from_bytes`] |
 //!
 //! ```
-//! use backends::{DType, call, prelude::*};
+//! use backends::{DType, ops, prelude::*};
 //! use backends_npz::{Npz, NpzWriter, NumpyFiles};
 //!
 //! /// On any backend: what is in a file, and what has been computed of it.
@@ -26,7 +26,7 @@
 //!     assert_eq!((file.names(), file.dtype("x")?, file.shape("x")?), (vec!["x", "y"], DType::Float32, vec![2, 2]));
 //!     assert!(b.array_equal(file.array::<_, f32>(b, "x")?, &x)?);
 //!     // the file says the dtype
-//!     let sum = call(b, "sum", &[file.value(b, "x")?], &[])?;
+//!     let sum = ops::sum::call(b, &[file.value(b, "x")?], &[])?;
 //!     b.save_npy_value(folder.join("sum.npy"), &sum)?;
 //!     assert_eq!(b.item(b.load_npy::<f64>(folder.join("sum.npy"))?)?, 10.0);
 //!     Ok(())
