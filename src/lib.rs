@@ -43,6 +43,10 @@ pub use runtime::{
     result_type, set_default_precision, torch::Torch,
 };
 
+#[cfg(feature = "serde")]
+#[doc(inline)]
+pub use runtime::stored;
+
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 

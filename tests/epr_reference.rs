@@ -22,22 +22,22 @@ fn dot(x: &ndarray::ArrayD<f64>, y: &ndarray::ArrayD<f64>) -> f64 {
 fn operators<B: Backend>(b: &B) -> Checked {
     for name in ["pyepri_2d_24", "pyepri_2d_20x28_odd", "pyepri_3d_10x12x8"] {
         let data = data(name);
-        let (u, v) = (data.get("u")?, data.get("v")?);
+        let (u, v) = (data.get::<f64>("u")?, data.get::<f64>("v")?);
         let projector = Projector::<B, f64>::new(b, &scan(&data)?, u.shape(), data.scalar("delta")?, EPS)?;
         assert_eq!(projector.nodes() as f64, data.scalar("nodes_used")?, "{name}");
 
         let projections = host(b, &projector.apply(&array(b, &u)?)?)?;
-        near(&format!("{name}: A u"), &projections, &data.get("Au")?, 1e-9);
+        near(&format!("{name}: A u"), &projections, &data.get::<f64>("Au")?, 1e-9);
         let back = host(b, &projector.adjoint(&array(b, &v)?)?)?;
-        near(&format!("{name}: A* v"), &back, &data.get("Atv")?, 1e-9);
+        near(&format!("{name}: A* v"), &back, &data.get::<f64>("Atv")?, 1e-9);
         near_scalar(&format!("{name}: <A u, v> = <u, A* v>"), dot(&projections, &v), dot(&u, &back), 1e-11);
         near_scalar(&format!("{name}: <A u, v>"), dot(&projections, &v), data.scalar("dot_Au_v")?, 1e-9);
 
         let kernel = host(b, &projector.toeplitz_kernel()?)?;
-        near(&format!("{name}: kernel"), &kernel, &data.get("phi")?, 1e-9);
+        near(&format!("{name}: kernel"), &kernel, &data.get::<f64>("phi")?, 1e-9);
         let normal = host(b, &projector.toeplitz()?.apply(&array(b, &u)?)?)?;
-        near(&format!("{name}: kernel applied"), &normal, &data.get("toeplitz_u")?, 1e-9);
-        near(&format!("{name}: A* A u"), &normal, &data.get("AtAu")?, 1e-9);
+        near(&format!("{name}: kernel applied"), &normal, &data.get::<f64>("toeplitz_u")?, 1e-9);
+        near(&format!("{name}: A* A u"), &normal, &data.get::<f64>("AtAu")?, 1e-9);
     }
     Ok(())
 }
@@ -49,11 +49,11 @@ fn projection_back_projection_and_toeplitz_kernel() {
 
 fn operators_f32<B: Backend>(b: &B) -> Checked {
     let data = data("pyepri_2d_24");
-    let u = data.get("u")?;
+    let u = data.get::<f64>("u")?;
     let projector = Projector::<B, f32>::new(b, &scan(&data)?, u.shape(), data.scalar("delta")?, 1e-6)?;
-    near("A u", &host(b, &projector.apply(&array(b, &u)?)?)?, &data.get("Au")?, 3e-5);
-    near("A* v", &host(b, &projector.adjoint(&array(b, &data.get("v")?)?)?)?, &data.get("Atv")?, 3e-5);
-    near("A* A u", &host(b, &projector.toeplitz()?.apply(&array(b, &u)?)?)?, &data.get("AtAu")?, 3e-5);
+    near("A u", &host(b, &projector.apply(&array(b, &u)?)?)?, &data.get::<f64>("Au")?, 3e-5);
+    near("A* v", &host(b, &projector.adjoint(&array(b, &data.get::<f64>("v")?)?)?)?, &data.get::<f64>("Atv")?, 3e-5);
+    near("A* A u", &host(b, &projector.toeplitz()?.apply(&array(b, &u)?)?)?, &data.get::<f64>("AtAu")?, 3e-5);
     Ok(())
 }
 
@@ -64,12 +64,12 @@ fn operators_in_single_precision() {
 
 fn spectral_operators<B: Backend>(b: &B) -> Checked {
     let data = data("pyepri_4d_small");
-    let (u, v) = (data.get("u")?, data.get("v")?);
+    let (u, v) = (data.get::<f64>("u")?, data.get::<f64>("v")?);
     let projector = SpectralProjector::<B, f64>::new(b, &scan(&data)?, &u.shape()[1..], data.scalar("delta")?, EPS)?;
     let projections = host(b, &projector.apply(&array(b, &u)?)?)?;
-    near("A u", &projections, &data.get("Au")?, 1e-9);
+    near("A u", &projections, &data.get::<f64>("Au")?, 1e-9);
     let back = host(b, &projector.adjoint(&array(b, &v)?)?)?;
-    near("A* v", &back, &data.get("Atv")?, 1e-9);
+    near("A* v", &back, &data.get::<f64>("Atv")?, 1e-9);
     near_scalar("<A u, v> = <u, A* v>", dot(&projections, &v), dot(&u, &back), 1e-11);
     Ok(())
 }
@@ -81,13 +81,13 @@ fn spectral_spatial_operators() {
 
 /// Filtered back-projection of `measured`, compared with the `fbp` of `expected`.
 fn fbp<B: Backend>(b: &B, measured: &Npz, expected: &Npz) -> Checked {
-    let image = expected.get("fbp")?;
+    let image = expected.get::<f64>("fbp")?;
     let x = expected.vector("xgrid")?;
     let cutoff = expected.scalar("frequency_cutoff")?;
     let method = FilteredBackProjection::<B, f64>::new(b, &scan(measured)?, image.shape(), x[1] - x[0], cutoff)?;
     let mut done = 0;
-    let found = method.reconstruct(&array(b, &measured.get("proj")?)?, |k| done = k)?;
-    assert_eq!(done, measured.get("proj")?.shape()[0]);
+    let found = method.reconstruct(&array(b, &measured.get::<f64>("proj")?)?, |k| done = k)?;
+    assert_eq!(done, measured.get::<f64>("proj")?.shape()[0]);
     near(&expected.path().display().to_string(), &host(b, &found)?, &image, 1e-9);
     Ok(())
 }
@@ -107,15 +107,15 @@ fn filtered_back_projection() {
 /// Reconstruction of `measured`, compared with the images and energies of `expected`.
 fn tv<B: Backend>(b: &B, measured: &Npz, expected: &Npz) -> Checked {
     let file = expected.path().display();
-    let image = expected.get("tv_u")?;
+    let image = expected.get::<f64>("tv_u")?;
     let delta = expected.scalar("delta")?;
     let projector = Projector::<B, f64>::new(b, &scan(measured)?, image.shape(), delta, 1e-13)?;
-    let problem = Tv::new(&projector, &array(b, &measured.get("proj")?)?, expected.scalar("lbda")?)?;
+    let problem = Tv::new(&projector, &array(b, &measured.get::<f64>("proj")?)?, expected.scalar("lbda")?)?;
     near_scalar(&format!("{file}: weight"), problem.weight(), expected.scalar("tv_lbda_unrm")?, 1e-12);
     near_scalar(&format!("{file}: Lf"), problem.lipschitz(), expected.scalar("tv_Lf")?, 1e-10);
-    near(&format!("{file}: start"), &host(b, problem.initial())?, &expected.get("tv_init")?, 1e-9);
+    near(&format!("{file}: start"), &host(b, problem.initial())?, &expected.get::<f64>("tv_init")?, 1e-9);
     let descent = problem.misfit_gradient(problem.initial())?;
-    near(&format!("{file}: gradient"), &host(b, &descent)?, &expected.get("tv_gradf_init")?, 1e-9);
+    near(&format!("{file}: gradient"), &host(b, &descent)?, &expected.get::<f64>("tv_gradf_init")?, 1e-9);
 
     let every = expected.vector("tv_E_iter")?[1] as usize;
     let mut shown = Ok(());
@@ -151,9 +151,9 @@ fn total_variation() {
 /// In single precision, the image within three times the change that float32 makes in PyEPRI.
 fn tv_f32<B: Backend>(b: &B) -> Checked {
     let (data, expected) = (phalanx(), data("pyepri_phalanx_tv_small"));
-    let image = expected.get("tv_u")?;
+    let image = expected.get::<f64>("tv_u")?;
     let projector = Projector::<B, f32>::new(b, &scan(&data)?, image.shape(), expected.scalar("delta")?, 1e-6)?;
-    let problem = Tv::new(&projector, &array(b, &data.get("proj")?)?, expected.scalar("lbda")?)?;
+    let problem = Tv::new(&projector, &array(b, &data.get::<f64>("proj")?)?, expected.scalar("lbda")?)?;
     let solution = problem.solve(expected.scalar("tv_iter")? as usize, 0, |_| Ok(()))?;
     near_l2("image", &host(b, &solution.image)?, &image, 3.0 * 0.000695);
     assert!(solution.energies.is_empty());

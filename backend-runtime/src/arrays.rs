@@ -1,7 +1,8 @@
 //! Where arrays live: the base trait of every op group.
 
 use crate::{
-    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result, device,
+    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result, bytes,
+    device,
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
     numpyish::raw::HostView,
@@ -65,6 +66,16 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         let host = self.to_ndarray(&x).map_err(|why| why.within(OP))?;
         drop(x);
         host::into_vec(OP, host)
+    }
+
+    /// The bytes of the elements in C order, as Python's `x.tobytes()`: the same for equal bits, so that they are a key of them.
+    /// `b.frombuffer` reads them.
+    ///
+    /// They are in the machine's order, which is little endian on x86-64 and on Arm.
+    fn to_bytes<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Vec<u8>> {
+        const OP: &str = "to_bytes";
+        let host = self.to_ndarray(&x.into_array()).map_err(|why| why.within(OP))?;
+        bytes::of_array(OP, &host)
     }
 
     /// A 1-dimensional array of what an iterator gives, as `np.fromiter`; `b.reshape` gives it other axes.

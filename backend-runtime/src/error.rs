@@ -1,7 +1,7 @@
 //! The one error type: every variant names the op and the offending values.
 
 use crate::DType;
-use std::{fmt, sync::Arc};
+use std::{fmt, io, sync::Arc};
 
 /// The result of every op.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -321,10 +321,34 @@ impl std::error::Error for Error {
     }
 }
 
+/// For functions that read or write files: `?` works in them, too.
+impl From<Error> for io::Error {
+    fn from(why: Error) -> io::Error {
+        let kind = match &why {
+            Error::Memory { .. } => io::ErrorKind::OutOfMemory,
+            Error::Unsupported { .. } | Error::Unavailable { .. } => io::ErrorKind::Unsupported,
+            Error::Library { .. } => io::ErrorKind::Other,
+            _ => io::ErrorKind::InvalidInput,
+        };
+        io::Error::new(kind, why)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{error::Error as _, io};
+    use std::error::Error as _;
+
+    #[test]
+    fn errors_of_files_carry_it() {
+        let why = io::Error::from(Error::shapes("add", &[2], &[3]));
+        assert_eq!(
+            (why.kind(), why.to_string().as_str()),
+            (io::ErrorKind::InvalidInput, "add: shapes [2] and [3] do not fit")
+        );
+        assert_eq!(io::Error::from(Error::Memory { op: "add", bytes: 8 }).kind(), io::ErrorKind::OutOfMemory);
+        assert!(why.downcast::<Error>().is_ok());
+    }
 
     #[test]
     fn an_error_reads_the_same_however_it_is_shown() {

@@ -7,6 +7,7 @@ pub mod arrays;
 pub mod attributes;
 pub mod available;
 pub mod by_name;
+pub mod bytes;
 pub mod choice;
 pub mod device;
 pub mod dtype;
@@ -21,12 +22,15 @@ mod load;
 pub mod number;
 pub mod operand;
 pub mod params;
+pub mod parts;
 mod precision;
 pub mod promotion;
 pub mod random;
 pub mod rules;
 pub mod scalar;
 pub mod scope;
+#[cfg(feature = "serde")]
+pub mod stored;
 mod threads;
 pub mod wrap;
 

@@ -1,11 +1,56 @@
-//! Named arrays in an `.npz` file, or as `.npy` files in a folder.
+//! Arrays in NumPy's `.npy` and `.npz` files.
+//!
+//! | for | there is |
+//! |---|---|
+//! | an array of a backend in a `.npy` file | `b.load_npy(path)?`, `b.save_npy(path, &x)?` ([`NumpyFiles`]) |
+//! | named arrays in an `.npz` file, or a folder of `.npy` files | [`Npz`], [`NpzWriter`] |
+//! | parts of a `.npy` file that is larger than memory | [`NpyReader`], [`NpyWriter`]; [`Mapped`], [`MappedMut`] over the file's own pages |
+//! | bytes in memory | [`decode`], [`encode`], [`Npz::from_bytes`] |
+//!
+//! ```
+//! use backends::{DType, ops, prelude::*};
+//! use backends_npz::{Npz, NpzWriter, NumpyFiles};
+//!
+//! /// On any backend: what is in a file, and what has been computed of it.
+//! fn run<B: Backend>(b: &B, folder: &std::path::Path) -> std::result::Result<(), Box<dyn std::error::Error>> {
+//!     b.save_npy(folder.join("x.npy"), b.asarray([[1.0_f32, 2.0], [3.0, 4.0]])?)?;
+//!     let x = b.load_npy::<f32>(folder.join("x.npy"))?;
+//!     let y = b.load_npy::<f64>(folder.join("x.npy"))?; // as astype would
+//!
+//!     let mut file = NpzWriter::create(folder.join("all.npz"))?;
+//!     file.add_array(b, "x", &x)?;
+//!     file.add_array(b, "y", &b.exp(&y)?)?;
+//!     file.finish()?;
+//!
+//!     let file = Npz::open(folder.join("all.npz"))?;
+//!     assert_eq!((file.names(), file.dtype("x")?, file.shape("x")?), (vec!["x", "y"], DType::Float32, vec![2, 2]));
+//!     assert!(b.array_equal(file.array::<_, f32>(b, "x")?, &x)?);
+//!     // the file says the dtype
+//!     let sum = ops::sum::call(b, &[file.value(b, "x")?], &[])?;
+//!     b.save_npy_value(folder.join("sum.npy"), &sum)?;
+//!     assert_eq!(b.item(b.load_npy::<f64>(folder.join("sum.npy"))?)?, 10.0);
+//!     Ok(())
+//! }
+//! # let folder = std::env::temp_dir().join(format!("backends-npz-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder).unwrap();
+//! # run(&Numpyish::new(), &folder).unwrap();
+//! # run(&AnyBackend::from(Numpyish::new()), &folder).unwrap();
+//! # std::fs::remove_dir_all(folder).unwrap();
+//! ```
 
+mod files;
+mod mapped;
 mod npy;
 mod parts;
+mod writer;
 
-pub use npy::{Written, decode, encode};
+pub use files::NumpyFiles;
+pub use mapped::{Mapped, MappedMut};
+pub use npy::{decode, encode};
 pub use parts::{NpyReader, NpyWriter};
+pub use writer::NpzWriter;
 
+use backend_runtime::{Arrays, DType, Element, Value};
 use ndarray::{ArrayD, Ix1, Ix2};
 use std::{
     collections::BTreeMap,
@@ -92,35 +137,53 @@ impl Npz {
         }
     }
 
-    /// An array of real numbers of any dtype, as `f64`.
-    pub fn get(&self, name: &str) -> Result<ArrayD<f64>> {
+    /// An array as ndarray's, of elements of `T`.
+    ///
+    /// Those of the file may be of another dtype: bools, integers that `T` has, and what becomes a float or a complex number by rounding to
+    /// the nearest. Complex numbers in a file do not become reals, nor floats integers, nor integers narrower ones: that is an error.
+    pub fn get<T: Element>(&self, name: &str) -> Result<ArrayD<T>> {
         self.read(name, |mut file, length| npy::read(&mut file, length))
+    }
+
+    /// An array on a backend, of elements of `T`: what [`Npz::get`] reads.
+    pub fn array<B: Arrays, T: Element>(&self, b: &B, name: &str) -> Result<B::Array<T>> {
+        files::on(b, self.get(name)?)
+    }
+
+    /// An array on a backend, in the dtype that the file says: [`Value::as_array`] has it, and calls by name take it.
+    pub fn value<B: Arrays>(&self, b: &B, name: &str) -> Result<Value<B>> {
+        self.read(name, |mut file, length| files::value(b, &mut file, length))
     }
 
     /// The shape of an array, without its data.
     pub fn shape(&self, name: &str) -> Result<Vec<usize>> {
-        self.read(name, |mut file, length| npy::read_shape(&mut file, length))
+        Ok(self.read(name, |mut file, length| npy::read_kind(&mut file, length))?.0)
     }
 
-    /// An array of one axis.
+    /// The dtype of an array, without its data.
+    pub fn dtype(&self, name: &str) -> Result<DType> {
+        Ok(self.read(name, |mut file, length| npy::read_kind(&mut file, length))?.1)
+    }
+
+    /// An array of one axis, as `f64`.
     pub fn vector(&self, name: &str) -> Result<Vec<f64>> {
-        let array = self.get(name)?;
+        let array = self.get::<f64>(name)?;
         let shape = array.shape().to_vec();
         let vector = array.into_dimensionality::<Ix1>().map_err(|_| self.rank(name, &shape, 1))?;
         Ok(vector.iter().copied().collect())
     }
 
-    /// The rows of an array of two axes.
+    /// The rows of an array of two axes, as `f64`.
     pub fn rows(&self, name: &str) -> Result<Vec<Vec<f64>>> {
-        let array = self.get(name)?;
+        let array = self.get::<f64>(name)?;
         let shape = array.shape().to_vec();
         let matrix = array.into_dimensionality::<Ix2>().map_err(|_| self.rank(name, &shape, 2))?;
         Ok(matrix.rows().into_iter().map(|row| row.to_vec()).collect())
     }
 
-    /// An array of one element, of any shape.
+    /// An array of one element, of any shape, as `f64`.
     pub fn scalar(&self, name: &str) -> Result<f64> {
-        let array = self.get(name)?;
+        let array = self.get::<f64>(name)?;
         if array.len() == 1 { Ok(array.sum()) } else { Err(self.rank(name, array.shape(), 0)) }
     }
 
@@ -167,7 +230,7 @@ impl Archive {
 }
 
 /// A regular file and its length. Opening a pipe would wait for a writer, and reading a device may never end.
-fn open_file(path: &Path) -> Result<(File, u64)> {
+pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     if !fs::metadata(path)?.is_file() {
         return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
     }

@@ -1,34 +1,95 @@
 //! Parts of arrays in `.npy` files: what does not fit into memory is read and written piece by piece.
 
-use crate::npy::{self, Element, Written, header::Header};
+use crate::{
+    files::{at, host, on},
+    npy::{self, BLOCK, elements::Elements, header::Header},
+};
+use backend_runtime::{Arrays, DType, Element, IntoArray, parts};
 use ndarray::{ArrayD, ArrayRef, IxDyn};
 use std::{
     fs::File,
-    io::{BufReader, Error, ErrorKind, Result, Seek, SeekFrom, Write},
+    io::{BufReader, Error, ErrorKind, Read, Result, Seek, SeekFrom, Write},
     marker::PhantomData,
     ops::Range,
     path::Path,
 };
 
+/// Reads the part of an array within these ranges, by `fill`, which puts bytes of the file from a place on into the block that it is given.
+pub(crate) fn read_part<T: Element>(
+    header: &Header,
+    elements: Elements,
+    ranges: &[Range<usize>],
+    mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
+) -> Result<ArrayD<T>> {
+    let shape = parts::shape_of("read", &header.shape, ranges)?;
+    elements.fit::<T>()?;
+    // the axes from the slowest to the fastest in the file
+    let mut axes: Vec<usize> = (0..shape.len()).collect();
+    if header.fortran {
+        axes.reverse();
+    }
+    let [lengths, inner] = [&header.shape, &shape].map(|s| axes.iter().map(|&k| s[k]).collect::<Vec<_>>());
+    let ranges: Vec<_> = axes.iter().map(|&k| ranges[k].clone()).collect();
+    // a part without elements may have any other lengths
+    let mut values = npy::reserved(if shape.contains(&0) { 0 } else { shape.iter().product() })?;
+    let mut block = Vec::new();
+    for (at, n) in parts::runs(&lengths, &ranges) {
+        let mut offset = header.length + at as u64 * elements.dtype().size() as u64;
+        elements.read(&mut values, n, &mut block, |block| {
+            fill(offset, block)?;
+            offset += block.len() as u64;
+            Ok(())
+        })?;
+    }
+    let part = ArrayD::from_shape_vec(IxDyn(&inner), values);
+    let part = part.map_err(|_| npy::damaged(format!("the shape {shape:?} is too large")))?;
+    Ok(if header.fortran { part.reversed_axes() } else { part })
+}
+
+/// Writes a part of an array in C order, the first element of which goes to `start`, by `store`, which puts bytes to a place in the file.
+pub(crate) fn write_part<T: Element>(
+    shape: &[usize],
+    data: u64,
+    start: &[usize],
+    part: &ArrayRef<T, IxDyn>,
+    mut store: impl FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let ranges = parts::ranges_at("write", shape, start, part.shape())?;
+    let room = BLOCK / size_of::<T>();
+    let (mut elements, mut block) = (part.iter().copied(), Vec::new());
+    for (mut at, mut left) in parts::runs(shape, &ranges) {
+        while left > 0 {
+            let n = left.min(room);
+            block.clear();
+            block.extend(elements.by_ref().take(n));
+            store(data + at as u64 * size_of::<T>() as u64, &npy::little_endian(&block))?;
+            (at, left) = (at + n, left - n);
+        }
+    }
+    Ok(())
+}
+
 /// A `.npy` file of which parts are read.
+#[derive(Debug)]
 pub struct NpyReader {
     file: BufReader<File>,
     header: Header,
-    element: Element,
+    elements: Elements,
 }
 
 impl NpyReader {
-    /// Opens a file of real numbers; its length has to be what its header promises.
+    /// Opens a file; its length has to be what its header promises.
     pub fn open(path: impl AsRef<Path>) -> Result<NpyReader> {
         let path = path.as_ref();
         let open = || {
-            let mut file = BufReader::new(File::open(path)?);
+            let (file, length) = crate::open_file(path)?;
+            let mut file = BufReader::new(file);
             let header = Header::read(&mut file)?;
-            let element = Element::of(&header)?;
-            npy::count(&header, element, file.get_ref().metadata()?.len())?;
-            Ok(NpyReader { file, header, element })
+            let elements = Elements::of(&header)?;
+            npy::count(&header, elements, length)?;
+            Ok(NpyReader { file, header, elements })
         };
-        open().map_err(|e: Error| Error::new(e.kind(), format!("{}: {e}", path.display())))
+        open().map_err(at(path))
     }
 
     /// The shape of the whole array.
@@ -36,31 +97,28 @@ impl NpyReader {
         &self.header.shape
     }
 
-    /// The part of the array within these ranges, one for each axis, as `f64`.
-    pub fn read(&mut self, ranges: &[Range<usize>]) -> Result<ArrayD<f64>> {
-        let shape = part_shape(self.shape(), ranges)?;
-        // the axes from the slowest to the fastest in the file
-        let mut axes: Vec<usize> = (0..shape.len()).collect();
-        if self.header.fortran {
-            axes.reverse();
-        }
-        let [lengths, inner] = [&self.header.shape, &shape].map(|s| axes.iter().map(|&k| s[k]).collect::<Vec<_>>());
-        let starts: Vec<usize> = axes.iter().map(|&k| ranges[k].start).collect();
-        let mut values = Vec::new();
-        let count = shape.iter().product();
-        let refused = |_| Error::new(ErrorKind::OutOfMemory, format!("{count} numbers do not fit into memory"));
-        values.try_reserve_exact(count).map_err(refused)?;
-        for (at, n) in rows(&lengths, &starts, &inner) {
-            let offset = self.header.length + at as u64 * self.element.width as u64;
-            self.file.seek(SeekFrom::Start(offset))?;
-            values.extend(self.element.read(&mut self.file, n)?);
-        }
-        let part = ArrayD::from_shape_vec(IxDyn(&inner), values).expect("as many numbers as were read");
-        Ok(if self.header.fortran { part.reversed_axes() } else { part })
+    /// The dtype of the elements in the file.
+    pub fn dtype(&self) -> DType {
+        self.elements.dtype()
+    }
+
+    /// The part of the array within these ranges, one for each axis, as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    pub fn read<T: Element>(&mut self, ranges: &[Range<usize>]) -> Result<ArrayD<T>> {
+        let file = &mut self.file;
+        read_part(&self.header, self.elements, ranges, |offset, block| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_exact(block)
+        })
+    }
+
+    /// The same part on a backend.
+    pub fn array<B: Arrays, T: Element>(&mut self, b: &B, ranges: &[Range<usize>]) -> Result<B::Array<T>> {
+        on(b, self.read(ranges)?)
     }
 }
 
 /// A `.npy` file that is written part by part.
+#[derive(Debug)]
 pub struct NpyWriter<T> {
     file: File,
     start: u64,
@@ -68,59 +126,49 @@ pub struct NpyWriter<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Written> NpyWriter<T> {
+/// The header of a file of such an array, and the length of the file.
+pub(crate) fn begin(dtype: DType, shape: &[usize]) -> Result<(Vec<u8>, u64)> {
+    let header = npy::header(dtype, shape);
+    let bytes = shape.iter().try_fold(dtype.size() as u64, |n, &d| n.checked_mul(d as u64));
+    let length = bytes.and_then(|n| n.checked_add(header.len() as u64)).filter(|&n| n <= i64::MAX as u64);
+    let length =
+        length.ok_or_else(|| Error::new(ErrorKind::InvalidInput, format!("the shape {shape:?} is too large")))?;
+    Ok((header, length))
+}
+
+impl<T: Element> NpyWriter<T> {
     /// Begins a file of this shape, all zeros: an empty one that was opened for writing.
     pub fn new(mut file: File, shape: &[usize]) -> Result<NpyWriter<T>> {
-        let header = npy::header::<T>(shape);
-        let start = header.len() as u64;
-        let count = shape.iter().try_fold(size_of::<T>() as u64, |n, &d| n.checked_mul(d as u64));
-        let length = count.and_then(|n| n.checked_add(start));
-        let length =
-            length.ok_or_else(|| Error::new(ErrorKind::InvalidInput, format!("the shape {shape:?} is too large")))?;
+        let (header, length) = begin(T::DTYPE, shape)?;
         file.write_all(&header)?;
         file.set_len(length)?;
-        Ok(NpyWriter { file, start, shape: shape.to_vec(), element: PhantomData })
+        Ok(NpyWriter { file, start: header.len() as u64, shape: shape.to_vec(), element: PhantomData })
+    }
+
+    /// Begins a file of this shape, all zeros. One that is there is written over.
+    pub fn create(path: impl AsRef<Path>, shape: &[usize]) -> Result<NpyWriter<T>> {
+        let path = path.as_ref();
+        File::create(path).and_then(|file| NpyWriter::new(file, shape)).map_err(at(path))
     }
 
     /// Writes a part, the first element of which goes to `start`.
     pub fn write(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
-        let ranges: Vec<_> = start.iter().zip(part.shape()).map(|(&at, &n)| at..at.saturating_add(n)).collect();
-        part_shape(&self.shape, &ranges)?;
-        let mut elements = part.iter();
-        for (at, n) in rows(&self.shape, start, part.shape()) {
-            let mut bytes = Vec::with_capacity(n * size_of::<T>());
-            elements.by_ref().take(n).for_each(|x| x.append(&mut bytes));
-            self.file.seek(SeekFrom::Start(self.start + (at * size_of::<T>()) as u64))?;
-            self.file.write_all(&bytes)?;
-        }
-        Ok(())
+        let file = &mut self.file;
+        write_part(&self.shape, self.start, start, part, |offset, bytes| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.write_all(bytes)
+        })
     }
-}
 
-/// The lengths of ranges that lie within the shape.
-fn part_shape(shape: &[usize], ranges: &[Range<usize>]) -> Result<Vec<usize>> {
-    let within = |(range, &n): (&Range<usize>, &usize)| range.start <= range.end && range.end <= n;
-    if ranges.len() != shape.len() || !ranges.iter().zip(shape).all(within) {
-        return Err(Error::new(ErrorKind::InvalidInput, format!("{ranges:?} is no part of the shape {shape:?}")));
+    /// The same of an array of a backend.
+    pub fn write_array<'a, B: Arrays>(
+        &mut self,
+        b: &B,
+        start: &[usize],
+        part: impl IntoArray<'a, B::Array<T>>,
+    ) -> Result<()> {
+        self.write(start, &host(b, &*part.into_array())?)
     }
-    Ok(ranges.iter().map(|r| r.end - r.start).collect())
-}
-
-/// Where the contiguous pieces of a part begin in the whole array, and how many elements they have.
-fn rows<'a>(shape: &'a [usize], start: &'a [usize], part: &'a [usize]) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let outer = shape.len().saturating_sub(1);
-    let n = part.last().copied().unwrap_or(1);
-    let count = if n == 0 { 0 } else { part[..outer].iter().product() };
-    (0..count).map(move |row| {
-        let (mut left, mut at, mut stride) = (row, 0, 1);
-        for axis in (0..shape.len()).rev() {
-            let index = if axis == outer { 0 } else { left % part[axis] };
-            left = if axis == outer { left } else { left / part[axis] };
-            at += (start[axis] + index) * stride;
-            stride *= shape[axis];
-        }
-        (at, n)
-    })
 }
 
 #[cfg(test)]
@@ -144,20 +192,32 @@ mod tests {
             whole.t().iter().flat_map(|x| x.to_le_bytes()).collect(),
         ];
         for bytes in [encode(&whole), fortran.concat()] {
-            assert_eq!(decode(&bytes).unwrap(), whole);
+            assert_eq!(decode::<f64>(&bytes).unwrap(), whole);
             fs::write(&path, &bytes).unwrap();
             let mut reader = NpyReader::open(&path).unwrap();
             assert_eq!(reader.shape(), [3, 4, 5]);
-            assert_eq!(reader.read(&[0..3, 0..4, 0..5]).unwrap(), whole);
-            assert_eq!(reader.read(&[1..3, 2..3, 1..4]).unwrap(), whole.slice(s![1..3, 2..3, 1..4]).into_dyn());
-            assert_eq!(reader.read(&[1..1, 0..4, 0..5]).unwrap().shape(), [0, 4, 5]);
-            assert_eq!(reader.read(&[0..3, 0..4, 2..2]).unwrap().shape(), [3, 4, 0]);
+            assert_eq!(reader.read::<f64>(&[0..3, 0..4, 0..5]).unwrap(), whole);
+            assert_eq!(reader.read::<f64>(&[1..3, 2..3, 1..4]).unwrap(), whole.slice(s![1..3, 2..3, 1..4]).into_dyn());
+            assert_eq!(reader.read::<f64>(&[1..1, 0..4, 0..5]).unwrap().shape(), [0, 4, 5]);
+            assert_eq!(reader.read::<f64>(&[0..3, 0..4, 2..2]).unwrap().shape(), [3, 4, 0]);
             for wrong in [&[0..3, 0..4, 0..6][..], &[0..3, 0..4], &[0..1, Range { start: 3, end: 2 }, 0..1]] {
-                assert!(reader.read(wrong).unwrap_err().to_string().contains("no part of the shape [3, 4, 5]"));
+                assert!(reader.read::<f64>(wrong).unwrap_err().to_string().contains("no part of the shape [3, 4, 5]"));
             }
         }
         fs::write(&path, &encode(&whole)[..200]).unwrap();
         assert!(NpyReader::open(&path).err().unwrap().to_string().contains("bytes of data for the shape"));
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_cut_while_it_is_read_is_an_error() {
+        let path = file("cut.npy");
+        fs::write(&path, encode(&ArrayD::<f64>::zeros(vec![100, 1000]))).unwrap();
+        let mut reader = NpyReader::open(&path).unwrap();
+        assert_eq!(reader.read::<f64>(&[99..100, 0..1000]).unwrap().len(), 1000);
+        File::options().write(true).open(&path).unwrap().set_len(400_000).unwrap();
+        assert_eq!(reader.read::<f64>(&[99..100, 0..1000]).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+        assert_eq!(reader.read::<f64>(&[10..20, 0..1000]).unwrap().len(), 10_000, "what is left is read");
         fs::remove_file(path).unwrap();
     }
 
@@ -176,10 +236,10 @@ mod tests {
         }
         assert!(writer.write(&[2, 0, 0], &whole).is_err());
         drop(writer);
-        assert_eq!(decode(&fs::read(&path).unwrap()).unwrap(), whole.mapv(f64::from));
+        assert_eq!(decode::<i32>(&fs::read(&path).unwrap()).unwrap(), whole);
         // a file whose data nobody wrote has zeros
-        NpyWriter::<f64>::new(File::create(&path).unwrap(), &[2, 2]).unwrap();
-        assert_eq!(decode(&fs::read(&path).unwrap()).unwrap(), ArrayD::<f64>::zeros(vec![2, 2]));
+        NpyWriter::<f64>::create(&path, &[2, 2]).unwrap();
+        assert_eq!(decode::<f64>(&fs::read(&path).unwrap()).unwrap(), ArrayD::<f64>::zeros(vec![2, 2]));
         let huge = NpyWriter::<f64>::new(File::create(&path).unwrap(), &[usize::MAX, 2]);
         assert!(huge.err().unwrap().to_string().contains("too large"));
         fs::remove_file(path).unwrap();

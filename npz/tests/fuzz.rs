@@ -5,6 +5,7 @@
 
 mod common;
 
+use backend_runtime::{Complex, numpyish::Numpyish};
 use backends_npz::{Npz, decode};
 use common::{alone, archive, npy};
 use std::{
@@ -118,13 +119,15 @@ fn arrays() -> Vec<Vec<u8>> {
         npy("<i2", false, "()", &[4; 2]),
         npy("<f8", false, "(0, 9)", &[]),
         npy("|b1", false, "(100000,)", &[1; 100_000]),
+        npy("<c16", true, "(2, 1)", &[5; 32]),
+        npy(">V2", false, "(7,)", &[6; 14]),
     ]
 }
 
 #[test]
 fn fuzz_npy() {
     fuzz(20_000, &arrays(), |file| {
-        let _ = decode(&file);
+        let _ = (decode::<f64>(&file), decode::<Complex<f32>>(&file), decode::<bool>(&file));
     });
 }
 
@@ -141,7 +144,7 @@ fn fuzz_npz() {
     fuzz(6_000, &whole, |file| {
         if let Ok(npz) = Npz::from_bytes("fuzz.npz", file) {
             for name in npz.names() {
-                let _ = (npz.shape(name), npz.get(name));
+                let _ = (npz.shape(name), npz.get::<f64>(name), npz.value(&Numpyish::new(), name));
             }
         }
     });

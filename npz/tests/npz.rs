@@ -21,7 +21,7 @@ fn a_damaged_or_short_member_is_an_error() {
         (Member { length: whole.len() as u64, ..stored("x.npy", short) }, "data end before"),
         (stored("x.npy", &[]), "not a .npy file"),
     ] {
-        let error = Npz::from_bytes("x.npz", raw_archive(&[member])).unwrap().get("x").unwrap_err().to_string();
+        let error = Npz::from_bytes("x.npz", raw_archive(&[member])).unwrap().get::<f64>("x").unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
 }
@@ -33,7 +33,7 @@ fn another_method_of_compression_matters_to_its_member_only() {
     let file = Npz::from_bytes("x.npz", raw_archive(&[other, stored("x.npy", &wanted)])).unwrap();
     assert_eq!(file.names(), ["other", "x"]);
     assert_eq!(file.vector("x").unwrap(), [1.0, 2.0]);
-    let error = file.get("other").unwrap_err().to_string();
+    let error = file.get::<f64>("other").unwrap_err().to_string();
     assert!(error.contains("`other`") && error.to_lowercase().contains("compression method"), "{error}");
 }
 
@@ -83,7 +83,7 @@ fn pipes_and_devices_are_refused() {
     let data = Npz::open(&here).unwrap();
     assert_eq!(data.vector("y").unwrap(), [1.0, 2.0]);
     for name in ["x", "z"] {
-        let error = data.get(name).unwrap_err().to_string();
+        let error = data.get::<f64>(name).unwrap_err().to_string();
         assert!(error.ends_with(&format!("`{name}`: not a regular file")), "{error}");
     }
 }

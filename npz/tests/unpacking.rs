@@ -49,7 +49,7 @@ fn no_more_is_unpacked_than_the_header_promises() {
         let x = Member { name: "x.npy", method: 8, crc: crc(&wanted), packed: &packed, length: said };
         let file = raw_archive(&[x]);
         let (error, memory) =
-            alone.memory_of(|| Npz::from_bytes("x.npz", file).unwrap().get("x").unwrap_err().to_string());
+            alone.memory_of(|| Npz::from_bytes("x.npz", file).unwrap().get::<f64>("x").unwrap_err().to_string());
         assert!(error.starts_with("x.npz: `x`: ") && error.contains(why), "{error}");
         assert!(memory < 8 * MIB, "{memory} bytes");
     }
@@ -66,7 +66,7 @@ fn what_a_file_cannot_hold_is_refused_before_memory_is_asked_for() {
         let x = Member { name: "x.npy", method, crc: 0, packed, length };
         let file = raw_archive(&[x]);
         let (error, memory) =
-            alone.memory_of(|| Npz::from_bytes("x.npz", file).unwrap().get("x").unwrap_err().to_string());
+            alone.memory_of(|| Npz::from_bytes("x.npz", file).unwrap().get::<f64>("x").unwrap_err().to_string());
         assert!(error.contains("it cannot hold the 85899"), "{error}");
         assert!(memory < MIB, "{memory} bytes");
     }

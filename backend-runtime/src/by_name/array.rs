@@ -1,6 +1,6 @@
 //! An array whose dtype is known at run time.
 
-use crate::{Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, dispatch, f16};
+use crate::{Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, bytes, dispatch, f16};
 use std::{any::Any, fmt};
 
 macro_rules! dyn_array {
@@ -59,6 +59,23 @@ impl<B: Arrays> DynArray<B> {
     /// The array, if its dtype is that of `T`.
     pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
         self.as_any().downcast_ref()
+    }
+
+    /// The bytes of the elements in C order, as [`Arrays::to_bytes`].
+    pub fn to_bytes(&self, b: &B) -> Result<Vec<u8>> {
+        dispatch!(self.dtype(), T => match self.get::<T>() {
+            Some(x) => b.to_bytes(x),
+            None => Err(Error::DType { op: "to_bytes", dtype: self.dtype() }),
+        })
+    }
+
+    /// The array of this dtype and shape whose elements in C order are these bytes: what [`DynArray::to_bytes`] gives.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there are not as many bytes, [`Error::Argument`] where one of a bool is neither 0 nor 1. No memory is asked
+    /// for before that.
+    pub fn from_bytes(b: &B, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<DynArray<B>> {
+        dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(bytes::to_array::<T>("from_bytes", shape, bytes)?)?)))
     }
 
     /// The elements as numbers on the host: complex ones of any dtype, integers beyond 2^53 rounded.

@@ -19,7 +19,7 @@ impl Measurement {
         let data = Npz::open(path)?;
         let in_file = |e: &dyn fmt::Display| format!("{}: {e}", path.display());
         let scan = Scan::new(&data.vector("B")?, &data.vector("h")?, &data.rows("fgrad")?).map_err(|e| in_file(&e))?;
-        let sinogram = data.get("proj")?;
+        let sinogram = data.get::<f64>("proj")?;
         let expected = [scan.projections(), scan.samples()];
         if sinogram.shape() != expected {
             let (projections, samples) = (scan.projections(), scan.samples());

@@ -3,7 +3,7 @@
 use crate::{cli::Options, figure, measurement::Measurement, memory, reference::References};
 use backends::{Backend, Precision, Real};
 use backends_epr::{FilteredBackProjection, Projector, Tv};
-use backends_npz::{Written, encode};
+use backends_npz::encode;
 use examples_common::{
     console::{Console, progress},
     output::File,
@@ -42,7 +42,7 @@ pub fn results(options: &Options) -> Vec<(&'static str, Vec<usize>)> {
 }
 
 /// Reconstructs, and returns the files to write.
-pub fn run<B: Backend, T: Precision + Written>(
+pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     measured: &Measurement,

@@ -26,8 +26,8 @@ fn a_measurement_becomes_images() {
     let text = PROGRAM.succeeds(&SMALL, &out);
     assert!(text.contains("113 projections of 2000 samples"), "{text}");
     let results = Npz::open(&out).unwrap();
-    assert_eq!(results.get("fbp").unwrap().shape(), [50, 25]);
-    assert_eq!(results.get("tv").unwrap().shape(), [50, 25]);
+    assert_eq!(results.get::<f64>("fbp").unwrap().shape(), [50, 25]);
+    assert_eq!(results.get::<f64>("tv").unwrap().shape(), [50, 25]);
     let energies = results.vector("tv_energy").unwrap();
     assert!(energies.len() == 3 && energies.is_sorted_by(|a, b| a > b), "{energies:?}");
     let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|f| f.unwrap().file_name()).collect();
@@ -73,10 +73,10 @@ fn gives_the_image(backend: &str) {
         let text = PROGRAM.succeeds(&[&small[..], &["--dtype", dtype, "--method", methods]].concat(), &out);
         assert!(text.contains(&format!("{dtype}, on {backend}")), "{text}");
         let found = Npz::open(&out).unwrap();
-        near::near_l2("tv", &found.get("tv").unwrap(), &expected.get("tv_u").unwrap(), tolerance);
+        near::near_l2("tv", &found.get::<f64>("tv").unwrap(), &expected.get::<f64>("tv_u").unwrap(), tolerance);
         if methods == "both" {
-            let fbp = Npz::open(data("pyepri_phalanx_fbp_small")).unwrap().get("fbp").unwrap();
-            near::near("fbp", &found.get("fbp").unwrap(), &fbp, 1e-9);
+            let fbp = Npz::open(data("pyepri_phalanx_fbp_small")).unwrap().get::<f64>("fbp").unwrap();
+            near::near("fbp", &found.get::<f64>("fbp").unwrap(), &fbp, 1e-9);
         }
     }
 }
@@ -101,7 +101,7 @@ fn a_volume_has_central_slices() {
     let volume = data("pyepri_fbp3d_small");
     let shape = ["--shape", "12x10x8", "--delta", "0.06", "--cutoff", "0.35", "--lambda", "1e-6", "--iterations", "20"];
     PROGRAM.succeeds(&[&["--data", &volume, "--dtype", "float32"][..], &shape].concat(), &out);
-    assert_eq!(Npz::open(&out).unwrap().get("tv").unwrap().shape(), [12, 10, 8]);
+    assert_eq!(Npz::open(&out).unwrap().get::<f64>("tv").unwrap().shape(), [12, 10, 8]);
     assert!(out.join("tv.png").exists());
     PROGRAM.fails(&["--data", &volume, "--shape", "12x10"], "2 lengths");
 }
@@ -301,7 +301,7 @@ fn data_are_read_in_every_notation() {
     let measured = Npz::open(data("pyepri_fbp2d_small")).unwrap();
     // version 3.0, big-endian, in Fortran's order, with white space of its own
     let write = |name: &str| {
-        let x = measured.get(name).unwrap();
+        let x = measured.get::<f64>(name).unwrap();
         let shape: String = x.shape().iter().map(|n| format!(" {n} ,")).collect();
         let header = format!(" {{\"shape\" :({shape} ),\"fortran_order\":True ,'descr': '>f8'}} ");
         let data: Vec<u8> = x.t().iter().flat_map(|v| v.to_be_bytes()).collect();

@@ -2,7 +2,7 @@
 
 use crate::{cli::Options, fluid::Fluid, picture, scene::Smoke};
 use backends::{Backend, Precision, Real};
-use backends_npz::{Npz, Written, encode};
+use backends_npz::{Npz, encode};
 use examples_common::{
     console::{Console, progress},
     figure::Picture,
@@ -30,7 +30,7 @@ fn frame_name(number: usize) -> String {
 const PER_SECOND: u16 = 20;
 
 /// Simulates, and returns the files to write.
-pub fn run<B: Backend, T: Precision + Written>(
+pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     console: &mut Console,
@@ -57,7 +57,7 @@ pub fn run<B: Backend, T: Precision + Written>(
 }
 
 /// The scene, with a picture now and then.
-fn from_scene<B: Backend, T: Precision + Written>(
+fn from_scene<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     files: &mut Vec<File>,
@@ -88,7 +88,7 @@ fn from_scene<B: Backend, T: Precision + Written>(
 
 /// A given velocity, left to itself.
 fn from_file<B: Backend, T: Precision>(b: &B, options: &Options, data: &Npz) -> Result<Fluid<B, T>, Box<dyn Error>> {
-    let initial = data.get("velocity")?;
+    let initial = data.get::<f64>("velocity")?;
     let shape = initial.shape();
     if shape.len() != 3 || shape[2] != 2 || shape[..2].iter().any(|&n| n < 4) {
         let path = data.path().display();

@@ -22,7 +22,7 @@ fn reference(name: &str) -> Npz {
 fn has_the_velocities(backend: &str, name: &str) {
     let expected = reference(name);
     let folder = PROGRAM.folder(&format!("{backend}_{name}"));
-    fs::write(folder.join("velocity.npy"), encode(&expected.get("velocity_0").unwrap())).unwrap();
+    fs::write(folder.join("velocity.npy"), encode(&expected.get::<f64>("velocity_0").unwrap())).unwrap();
     let (initial, dt) = (folder.to_string_lossy().into_owned(), expected.scalar("dt").unwrap().to_string());
     for (dtype, tolerance) in [("float64", 1e-11), ("float32", 1e-5)] {
         for steps in 1..=3 {
@@ -32,8 +32,8 @@ fn has_the_velocities(backend: &str, name: &str) {
                 ["--backend", backend, "--dtype", dtype, "--initial", &initial, "--dt", &dt, "--steps", &number];
             let text = PROGRAM.succeeds(&arguments, &out);
             assert!(text.contains(&format!("{dtype} on {backend}")), "{text}");
-            let found = Npz::open(&out).unwrap().get("velocity").unwrap();
-            near::near(dtype, &found, &expected.get(&format!("velocity_{steps}")).unwrap(), tolerance);
+            let found = Npz::open(&out).unwrap().get::<f64>("velocity").unwrap();
+            near::near(dtype, &found, &expected.get::<f64>(&format!("velocity_{steps}")).unwrap(), tolerance);
         }
     }
 }
@@ -75,7 +75,7 @@ fn smoke_rises_and_stays_in_the_box() {
     let small = ["--size", "48x32", "--steps", "60", "--frames", "4", "--dtype", "float64"];
     let text = PROGRAM.succeeds(&small, &out);
     assert!(text.contains("wrote 8 files"), "{text}");
-    let smoke = Npz::open(&out).unwrap().get("smoke").unwrap();
+    let smoke = Npz::open(&out).unwrap().get::<f64>("smoke").unwrap();
     assert_eq!(smoke.shape(), [48, 32]);
     assert!(smoke.iter().all(|s| (0.0..=1.0).contains(s)));
     // it is made around row 5, and is carried upwards
@@ -96,7 +96,7 @@ fn what_is_left_has_no_divergence() {
     );
     let largest: f64 = text.split("divergence at most ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
     assert!(largest < 1e-12, "{text}");
-    let velocity = Npz::open(&out).unwrap().get("velocity").unwrap();
+    let velocity = Npz::open(&out).unwrap().get::<f64>("velocity").unwrap();
     assert_eq!(velocity.shape(), [32, 48, 2]);
     assert!(!out.join("animation.png").exists());
     // streams in both directions, and something between them
@@ -110,7 +110,7 @@ fn the_same_seed_gives_the_same_smoke() {
         let out = PROGRAM.folder(name);
         let small = ["--size", "24x24", "--steps", "10", "--frames", "0", "--seed", seed];
         PROGRAM.succeeds(&small, &out);
-        Npz::open(&out).unwrap().get("smoke").unwrap()
+        Npz::open(&out).unwrap().get::<f64>("smoke").unwrap()
     };
     let (first, again, other) = (smoke("5", "first"), smoke("5", "again"), smoke("6", "other"));
     assert_eq!(first, again);

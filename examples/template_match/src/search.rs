@@ -10,7 +10,7 @@ use crate::{
     volume::Volume,
 };
 use backends::{Backend, MaxFilterCoordinatesOptions, Precision, Real};
-use backends_npz::{NpyReader, NpyWriter, Written, encode};
+use backends_npz::{NpyReader, NpyWriter, encode};
 use examples_common::{
     console::{Console, progress},
     memory,
@@ -84,7 +84,7 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
     let &[n, 3, 3] = reader.shape() else {
         return Err(format!("{}: the shape {:?} is not (n, 3, 3)", path.display(), reader.shape()).into());
     };
-    let values = reader.read(&[0..n, 0..3, 0..3])?;
+    let values = reader.read::<f64>(&[0..n, 0..3, 0..3])?;
     let all: Vec<Matrix> = (0..n).map(|i| [0, 1, 2].map(|j| [0, 1, 2].map(|k| values[[i, j, k]]))).collect();
     match all.iter().position(|m| !rotations::is_rotation(m)) {
         Some(i) => Err(format!("{}: matrix {i} is not that of a rotation", path.display()).into()),
@@ -94,7 +94,7 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
 }
 
 /// Searches, and writes the files.
-pub fn run<B: Backend, T: Precision + Written>(
+pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     mut inputs: Inputs,

@@ -23,7 +23,7 @@ fn files(data: &Npz, folder: &Path, mask: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     for (option, name) in [("target", "target"), ("template", "template"), ("mask", mask), ("rotations", "rotations")] {
         let path = folder.join(format!("{option}.npy"));
-        fs::write(&path, encode(&data.get(name).unwrap())).unwrap();
+        fs::write(&path, encode(&data.get::<f64>(name).unwrap())).unwrap();
         arguments.extend([format!("--{option}"), path.to_string_lossy().into_owned()]);
     }
     arguments
@@ -43,11 +43,11 @@ fn has_the_scores(backend: &str, name: &str, score: &str, order: usize, more: &[
         let text = PROGRAM.succeeds(&arguments, &out);
         assert!(text.contains(&format!("{dtype} on {backend}")), "{text}");
         let found = Npz::open(&out).unwrap();
-        let get = |key: &str| expected.get(&format!("{score}_o{order}_{key}")).unwrap();
-        near::near(dtype, &found.get("scores").unwrap(), &get("score"), tolerance);
+        let get = |key: &str| expected.get::<f64>(&format!("{score}_o{order}_{key}")).unwrap();
+        near::near(dtype, &found.get::<f64>("scores").unwrap(), &get("score"), tolerance);
         if dtype == "float64" {
             // two rotations may have the same score within rounding
-            let differ = found.get("rotation").unwrap().iter().zip(&get("rot")).filter(|(x, y)| x != y).count();
+            let differ = found.get::<f64>("rotation").unwrap().iter().zip(&get("rot")).filter(|(x, y)| x != y).count();
             assert!(differ <= 5, "{differ}");
         }
         let peaks = fs::read_to_string(out.join("peaks.csv")).unwrap();
@@ -96,10 +96,10 @@ fn a_gpu_finds_the_template() {
     let run = |backend: &str| {
         let folder = PROGRAM.folder(&format!("{backend}_small"));
         let files = files(&data, &folder, "mask_sphere");
-        let whole = data.get("target").unwrap();
+        let whole = data.get::<f64>("target").unwrap();
         let part = whole.slice(ndarray::s![7..20, 3..16, 8..21]).to_owned().into_dyn();
         fs::write(folder.join("target.npy"), encode(&part)).unwrap();
-        let rotations = data.get("rotations").unwrap();
+        let rotations = data.get::<f64>("rotations").unwrap();
         fs::write(
             folder.join("rotations.npy"),
             encode(&rotations.slice(ndarray::s![15..18, .., ..]).to_owned().into_dyn()),
@@ -112,8 +112,8 @@ fn a_gpu_finds_the_template() {
         Npz::open(&out).unwrap()
     };
     let (found, expected) = (run("cuda"), run("numpyish"));
-    near::near("scores", &found.get("scores").unwrap(), &expected.get("scores").unwrap(), 1e-9);
-    assert_eq!(found.get("rotation").unwrap()[[6, 6, 7]], 2.0, "the planted rotation");
+    near::near("scores", &found.get::<f64>("scores").unwrap(), &expected.get::<f64>("scores").unwrap(), 1e-9);
+    assert_eq!(found.get::<f64>("rotation").unwrap()[[6, 6, 7]], 2.0, "the planted rotation");
 }
 
 #[test]

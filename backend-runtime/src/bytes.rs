@@ -1,0 +1,151 @@
+//! Elements as bytes and back: what files, messages and memory that processes share are made of.
+
+use crate::{DType, Element, Error, HostArray, Result, numpyish::typed::copied, rules};
+use ndarray::{ArrayD, IxDyn};
+
+/// The memory of elements.
+pub fn as_bytes<T: Element>(x: &[T]) -> &[u8] {
+    // SAFETY: an element is one number or two beside each other, without padding, so that every byte is initialised; any byte is a u8.
+    unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), size_of_val(x)) }
+}
+
+/// Appends the elements that bytes in the machine's order are, at any alignment. What is left of a last element is not read.
+///
+/// # Errors
+/// [`Error::Argument`] where a bool is neither 0 nor 1, [`Error::Memory`] where there is no room; both append nothing.
+pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
+    let count = bytes.len() / size_of::<T>();
+    let bytes = &bytes[..count * size_of::<T>()];
+    check_bools(op, T::DTYPE, bytes)?;
+    to.try_reserve(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
+    // SAFETY: there is room for `count` elements behind those that are there, and the copy writes every byte of them. Any bytes are a
+    // number, and those of bools have just been checked.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_mut_ptr().add(to.len()).cast::<u8>(), bytes.len());
+        to.set_len(to.len() + count);
+    }
+    Ok(())
+}
+
+/// Turns elements from little to big endian or back: complex ones are two numbers.
+pub fn reverse(dtype: DType, bytes: &mut [u8]) {
+    let width = dtype.to_real().size();
+    if width > 1 {
+        bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
+}
+
+/// The bytes of the elements in C order, in the machine's order of bytes.
+pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result<Vec<u8>> {
+    let packed;
+    let elements = match x.as_slice() {
+        Some(elements) => elements,
+        None => {
+            packed = copied(op, x.view())?;
+            packed.as_slice().ok_or_else(|| Error::shape(op, x.shape(), "has no copy in C order"))?
+        }
+    };
+    let bytes = as_bytes(elements);
+    let mut out = Vec::new();
+    out.try_reserve_exact(bytes.len()).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
+    out.extend_from_slice(bytes);
+    Ok(out)
+}
+
+/// How many elements bytes are, which have to be those of an array of this dtype and shape.
+pub fn check(op: &'static str, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<usize> {
+    let count = rules::count(op, shape, dtype.size())?;
+    if count.checked_mul(dtype.size()) != Some(bytes.len()) {
+        return Err(Error::shape(op, shape, format!("is not that of {} bytes of {dtype}", bytes.len())));
+    }
+    check_bools(op, dtype, bytes)?;
+    Ok(count)
+}
+
+fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
+    let right = dtype != DType::Bool || bytes.iter().all(|&byte| byte <= 1);
+    if right { Ok(()) } else { Err(Error::argument(op, "a bool is a byte of 0 or 1")) }
+}
+
+/// The array of this shape whose elements in C order are these bytes, in the machine's order.
+///
+/// # Errors
+/// [`Error::Shape`] where there are not as many bytes, [`Error::Argument`] where a bool is neither 0 nor 1; no memory is asked for before.
+pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> Result<HostArray<T>> {
+    let count = check(op, T::DTYPE, shape, bytes)?;
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
+    extend(op, &mut elements, bytes)?;
+    let array = ArrayD::from_shape_vec(IxDyn(shape), elements);
+    Ok(array.map_err(|_| Error::shape(op, shape, "is that of no array"))?.into_shared())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex, dispatch};
+    use ndarray::arr2;
+
+    #[test]
+    fn elements_of_every_dtype_are_bytes_and_come_back() {
+        for dtype in DType::ALL {
+            let checked: Result<()> = dispatch!(dtype, T => {
+                let x: Vec<T> = (0..5).map(|i| T::from_i64(i % 2)).collect();
+                let bytes = as_bytes(&x);
+                assert_eq!(bytes.len(), 5 * dtype.size());
+                // at an odd address, behind other elements, before a piece of one
+                let odd = [&[1], bytes, &[1]].concat();
+                let mut back = vec![T::from_i64(1)];
+                extend("test", &mut back, &odd[1..1 + bytes.len()]).unwrap();
+                assert_eq!(back[1..], x);
+                back.clear();
+                extend("test", &mut back, &bytes[..bytes.len() - 1]).unwrap();
+                assert_eq!(back, x[..(5 * dtype.size() - 1) / dtype.size()]);
+                let mut twice = bytes.to_vec();
+                reverse(dtype, &mut twice);
+                assert_eq!(twice == bytes, dtype.size() == 1);
+                reverse(dtype, &mut twice);
+                assert_eq!(twice, bytes);
+                Ok(())
+            });
+            checked.unwrap();
+        }
+        let mut flags = vec![true];
+        assert!(matches!(extend("test", &mut flags, &[0, 2]), Err(Error::Argument { op: "test", .. })));
+        assert_eq!(flags, [true]);
+    }
+
+    #[test]
+    fn each_part_of_a_complex_number_is_reversed() {
+        let mut bytes = as_bytes(&[Complex::new(1.5_f32, -2.0)]).to_vec();
+        reverse(DType::Complex64, &mut bytes);
+        assert_eq!(
+            bytes,
+            if cfg!(target_endian = "little") {
+                [1.5_f32.to_be_bytes(), (-2.0_f32).to_be_bytes()].concat()
+            } else {
+                [1.5_f32.to_le_bytes(), (-2.0_f32).to_le_bytes()].concat()
+            }
+        );
+    }
+
+    #[test]
+    fn shapes_that_the_bytes_do_not_have_are_refused() {
+        assert_eq!(to_array("test", &[2, 2], &[1, 2, 3, 4]), Ok(arr2(&[[1_u8, 2], [3, 4]]).into_dyn().into_shared()));
+        assert_eq!(to_array::<f64>("test", &[3, 0], &[]).unwrap().shape(), [3, 0]);
+        for shape in [&[2, 3][..], &[], &[1 << 62], &[usize::MAX, 2], &[usize::MAX, 0, 5]] {
+            let refused = to_array::<f64>("test", shape, &[0; 32]);
+            assert!(matches!(refused, Err(Error::Shape { .. } | Error::Memory { .. })), "{shape:?}: {refused:?}");
+        }
+        assert!(matches!(to_array::<bool>("test", &[2], &[1, 2]), Err(Error::Argument { .. })));
+    }
+
+    #[test]
+    fn bytes_are_in_c_order() {
+        let x = arr2(&[[1_u8, 2, 3], [4, 5, 6]]).into_dyn().into_shared();
+        assert_eq!(of_array("test", &x), Ok(vec![1, 2, 3, 4, 5, 6]));
+        assert_eq!(of_array("test", &x.clone().reversed_axes()), Ok(vec![1, 4, 2, 5, 3, 6]));
+        let part = x.slice_move(ndarray::s![.., 1..]).into_dyn();
+        assert_eq!(of_array("test", &part), Ok(vec![2, 3, 5, 6]));
+    }
+}

@@ -1,0 +1,97 @@
+//! Parts of arrays that lie in C order somewhere else, in a file or in memory that processes share: which runs of elements they are.
+
+use crate::{Error, Result};
+use std::ops::Range;
+
+/// The shape of the part within these ranges, one for each axis.
+///
+/// # Errors
+/// [`Error::Argument`] where they are no part of the shape.
+pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> Result<Vec<usize>> {
+    let within = |(range, &n): (&Range<usize>, &usize)| range.start <= range.end && range.end <= n;
+    if ranges.len() != shape.len() || !ranges.iter().zip(shape).all(within) {
+        return Err(Error::argument(op, format!("{ranges:?} is no part of the shape {shape:?}")));
+    }
+    Ok(ranges.iter().map(|range| range.end - range.start).collect())
+}
+
+/// The ranges of a part with this shape, the first element of which is at `start`.
+///
+/// # Errors
+/// [`Error::Argument`] where there is no such part.
+pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usize]) -> Result<Vec<Range<usize>>> {
+    let ranges: Vec<_> = start.iter().zip(part).map(|(&at, &n)| at..at.saturating_add(n)).collect();
+    if start.len() != part.len() {
+        return Err(Error::argument(op, format!("{start:?} is no place of an array of the shape {part:?}")));
+    }
+    shape_of(op, shape, &ranges)?;
+    Ok(ranges)
+}
+
+/// Where the runs of a part begin in the array, in elements, and how many elements each has. All have as many; together, in this
+/// order, they are the part in C order. The ranges are those of a part ([`shape_of`]) of an array that there may be.
+pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
+    let part: Vec<usize> = ranges.iter().map(|range| range.end - range.start).collect();
+    // axes that the part has whole are one with the axis before them
+    let whole = (0..shape.len()).rev().take_while(|&axis| part[axis] == shape[axis]).count();
+    let inner = (shape.len() - whole).saturating_sub(1);
+    let product = |lengths: &[usize]| lengths.iter().fold(1_usize, |n, &length| n.wrapping_mul(length));
+    let (length, outer) = (product(&part[inner..]), part[..inner].to_vec());
+    let strides: Vec<usize> = (0..shape.len()).map(|axis| product(&shape[axis + 1..])).collect();
+    let first =
+        ranges.iter().zip(&strides).fold(0_usize, |at, (range, n)| at.wrapping_add(range.start.wrapping_mul(*n)));
+    // the products of a part without elements may be any
+    let count = if part.contains(&0) { 0 } else { product(&outer) };
+    (0..count).map(move |run| {
+        let (mut left, mut at) = (run, first);
+        for axis in (0..outer.len()).rev() {
+            at += left % outer[axis] * strides[axis];
+            left /= outer[axis];
+        }
+        (at, length)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array, SliceInfoElem};
+
+    #[test]
+    fn runs_are_the_part_in_order() {
+        let shape = [3, 4, 5];
+        let whole = Array::from_iter(0..60_usize).into_shape_with_order(shape).unwrap().into_dyn();
+        let ends = |n: usize| (0..=n).flat_map(move |end| (0..=end).map(move |start| start..end));
+        for i in ends(3) {
+            for j in ends(4) {
+                for k in ends(5) {
+                    let ranges = [i.clone(), j.clone(), k.clone()];
+                    let places: Vec<usize> = runs(&shape, &ranges).flat_map(|(at, n)| at..at + n).collect();
+                    let slices = ranges.each_ref().map(|r| SliceInfoElem::from(r.clone()));
+                    assert_eq!(places, whole.slice(&slices[..]).iter().copied().collect::<Vec<_>>(), "{ranges:?}");
+                }
+            }
+        }
+        assert_eq!(runs(&shape, &[1..3, 0..4, 0..5]).collect::<Vec<_>>(), [(20, 40)]);
+        assert_eq!(runs(&shape, &[1..3, 2..4, 0..5]).collect::<Vec<_>>(), [(30, 10), (50, 10)]);
+        assert_eq!(runs(&[], &[]).collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(runs(&[7, 1], &[2..5, 0..1]).collect::<Vec<_>>(), [(2, 3)]);
+        assert_eq!(runs(&[0, usize::MAX, 3], &[0..0, 5..usize::MAX, 0..3]).count(), 0);
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused() {
+        for wrong in [&[0..3, 0..4, 0..6][..], &[0..3, 0..4], &[0..1, Range { start: 3, end: 2 }, 0..1]] {
+            let why = shape_of("read", &[3, 4, 5], wrong).unwrap_err().to_string();
+            assert!(why.contains("read: ") && why.contains("no part of the shape [3, 4, 5]"), "{why}");
+        }
+        assert_eq!(ranges_at("write", &[3, 4], &[1, 2], &[2, 2]), Ok(vec![1..3, 2..4]));
+        assert_eq!(ranges_at("write", &[], &[], &[]), Ok(vec![]));
+        for (start, part) in [(&[1][..], &[2, 2][..]), (&[1, 3], &[2, 2]), (&[usize::MAX, 0], &[2, 2]), (&[0], &[1])] {
+            assert!(
+                matches!(ranges_at("write", &[3, 4], start, part), Err(Error::Argument { .. })),
+                "{start:?} {part:?}"
+            );
+        }
+    }
+}

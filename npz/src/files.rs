@@ -1,0 +1,130 @@
+//! Files of the arrays of a backend.
+
+use crate::{
+    npy::{self, elements::Elements, header::Header},
+    open_file,
+};
+use backend_runtime::{Arrays, DynArray, Element, HostArray, IntoArray, Value, dispatch};
+use ndarray::{ArrayD, arr0};
+use std::{
+    fs::File,
+    io::{BufReader, BufWriter, Error, ErrorKind, Read, Result, Write},
+    path::Path,
+};
+
+/// `.npy` files, on every backend.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_npz::NumpyFiles;
+///
+/// # let path = std::env::temp_dir().join(format!("backends-npz-files-{}.npy", std::process::id()));
+/// let b = Numpyish::new();
+/// let x = b.linspace(0.0_f64, 1.0, 5)?;
+/// b.save_npy(&path, &x)?;
+/// assert_eq!(b.load_npy::<f64>(&path)?, x);
+/// // in the dtype that the file has
+/// let value = b.load_npy_value(&path)?;
+/// assert_eq!(value.as_array().map(|x| x.dtype()), Some(DType::Float64));
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait NumpyFiles: Arrays {
+    /// The array of a `.npy` file, of elements of `T`: what [`Npz::get`](crate::Npz::get) says of dtypes holds here too.
+    fn load_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<Self::Array<T>> {
+        on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
+    }
+
+    /// The array of a `.npy` file, in the dtype that the file says: [`Value::as_array`] has it, and calls by name take it.
+    fn load_npy_value(&self, path: impl AsRef<Path>) -> Result<Value<Self>> {
+        load(path.as_ref(), |file, length| value(self, file, length))
+    }
+
+    /// Writes a `.npy` file of an array, in C order and little endian. A file that is there is written over.
+    ///
+    /// NumPy has no bfloat16: it reads such a file as two bytes of no type, which the package `ml_dtypes` makes numbers of.
+    fn save_npy<'a, T: Element>(&self, path: impl AsRef<Path>, x: impl IntoArray<'a, Self::Array<T>>) -> Result<()> {
+        save(path.as_ref(), &host(self, &*x.into_array())?)
+    }
+
+    /// The same of an array whose dtype is known at run time, or of a number.
+    fn save_npy_value(&self, path: impl AsRef<Path>, x: &Value<Self>) -> Result<()> {
+        with_array(self, x, Save(path.as_ref()))
+    }
+}
+
+impl<B: Arrays> NumpyFiles for B {}
+
+/// What is done with an array whose dtype is known at run time.
+pub(crate) trait WithArray {
+    fn run<T: Element>(self, x: &HostArray<T>) -> Result<()>;
+}
+
+struct Save<'a>(&'a Path);
+
+impl WithArray for Save<'_> {
+    fn run<T: Element>(self, x: &HostArray<T>) -> Result<()> {
+        save(self.0, x)
+    }
+}
+
+/// Runs `f` over the array that a value is.
+pub(crate) fn with_array<B: Arrays>(b: &B, x: &Value<B>, f: impl WithArray) -> Result<()> {
+    match x {
+        Value::Array(x) => dispatch!(x.dtype(), T => match x.get::<T>() {
+            Some(x) => f.run(&host(b, x)?),
+            None => Err(backend_runtime::Error::DType { op: "save_npy", dtype: x.dtype() }.into()),
+        }),
+        Value::Bool(x) => f.run(&arr0(*x).into_dyn().into_shared()),
+        Value::Float(x) => f.run(&arr0(*x).into_dyn().into_shared()),
+        Value::Complex(x) => f.run(&arr0(*x).into_dyn().into_shared()),
+        Value::Integer(x) => match (i64::try_from(*x), u64::try_from(*x)) {
+            (Ok(x), _) => f.run(&arr0(x).into_dyn().into_shared()),
+            (_, Ok(x)) => f.run(&arr0(x).into_dyn().into_shared()),
+            _ => Err(Error::new(ErrorKind::InvalidInput, format!("{x} has no dtype"))),
+        },
+        other => Err(Error::new(ErrorKind::InvalidInput, format!("{other} is neither an array nor a number"))),
+    }
+}
+
+/// The array on a backend.
+pub(crate) fn on<B: Arrays, T: Element>(b: &B, x: ArrayD<T>) -> Result<B::Array<T>> {
+    Ok(b.from_ndarray(x.into_shared())?)
+}
+
+/// The array as ndarray's.
+pub(crate) fn host<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<HostArray<T>> {
+    Ok(b.to_ndarray(x)?)
+}
+
+/// The array of a file of `length` bytes on a backend, in its own dtype.
+pub(crate) fn value<B: Arrays>(b: &B, from: &mut impl Read, length: u64) -> Result<Value<B>> {
+    let header = Header::read(from)?;
+    let elements = Elements::of(&header)?;
+    dispatch!(elements.dtype(), T => {
+        let x = on::<B, T>(b, npy::read_data(from, length, &header, elements)?)?;
+        Ok(Value::Array(DynArray::of::<T>(x)))
+    })
+}
+
+/// An error that names the file.
+pub(crate) fn at(path: &Path) -> impl Fn(Error) -> Error {
+    move |e| Error::new(e.kind(), format!("{}: {e}", path.display()))
+}
+
+fn load<R>(path: &Path, read: impl FnOnce(&mut BufReader<File>, u64) -> Result<R>) -> Result<R> {
+    let load = || {
+        let (file, length) = open_file(path)?;
+        read(&mut BufReader::new(file), length)
+    };
+    load().map_err(at(path))
+}
+
+fn save<T: Element>(path: &Path, x: &HostArray<T>) -> Result<()> {
+    let save = || {
+        let mut file = BufWriter::new(File::create(path)?);
+        npy::write(&mut file, x)?;
+        file.flush()
+    };
+    save().map_err(at(path))
+}

@@ -1,0 +1,414 @@
+//! `.npy` files in the address space of the process: their pages come from the file when they are read, and memory need not hold all of them.
+
+use crate::{
+    files::{at, host, on},
+    npy::{self, elements::Elements, header::Header},
+    open_file,
+    parts::{begin, read_part, write_part},
+};
+use backend_runtime::{Arrays, DType, Element, IntoArray};
+use memmap2::{MmapOptions, MmapRaw};
+use ndarray::{ArrayD, ArrayRef, ArrayView, IxDyn, ShapeBuilder};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufReader, Error, ErrorKind, Result, Write},
+    ops::{Deref, Range},
+    path::{Path, PathBuf},
+};
+
+/// The array of a `.npy` file, mapped: for files that are larger than memory, or of which parts are read in any order.
+///
+/// The pages that are read are those in which the system keeps the file: nothing is read twice, processes share them, and they are given
+/// up where memory is short. The parts themselves are copies, which a backend computes with; [`Mapped::view`] is without a copy.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_npz::{Mapped, NumpyFiles};
+///
+/// # let path = std::env::temp_dir().join(format!("backends-npz-mapped-{}.npy", std::process::id()));
+/// let b = Numpyish::new();
+/// b.save_npy(&path, b.reshape(b.arange(0.0_f64, 60.0, 1.0)?, [6, 10])?)?;
+///
+/// // the sum of squares of a file, two rows at a time
+/// let file = Mapped::open(&path)?;
+/// let (rows, columns) = (file.shape()[0], file.shape()[1]);
+/// let mut sum = 0.0;
+/// for row in (0..rows).step_by(2) {
+///     let x = file.array::<_, f64>(&b, &[row..rows.min(row + 2), 0..columns])?;
+///     sum += b.item(expr!(b, sum(x * x, ..))?)?;
+/// }
+/// assert_eq!(sum, 70210.0);
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Files that change
+/// A file that another process writes to is seen as it is when a part is read. **One that is made shorter while it is mapped ends the
+/// process** (`SIGBUS` on Unix): the system has no pages to give. Where others may do that, read parts with [`NpyReader`](crate::NpyReader),
+/// which answers with an error. That the length is what the header promises is checked when the file is opened.
+#[derive(Debug)]
+pub struct Mapped {
+    map: MmapRaw,
+    header: Header,
+    elements: Elements,
+    path: PathBuf,
+}
+
+impl Mapped {
+    /// Maps a file for reading; its length has to be what its header promises.
+    pub fn open(path: impl AsRef<Path>) -> Result<Mapped> {
+        let path = path.as_ref();
+        let open = || {
+            let (file, length) = open_file(path)?;
+            Mapped::new(path, &file, length, |options, file| options.map_raw_read_only(file))
+        };
+        open().map_err(at(path))
+    }
+
+    fn new(
+        path: &Path,
+        file: &File,
+        length: u64,
+        map: impl FnOnce(&MmapOptions, &File) -> Result<MmapRaw>,
+    ) -> Result<Mapped> {
+        let header = Header::read(&mut BufReader::new(file))?;
+        let elements = Elements::of(&header)?;
+        npy::count(&header, elements, length)?;
+        let room = usize::try_from(length).map_err(|_| Error::new(ErrorKind::OutOfMemory, "larger than any memory"))?;
+        let map = map(MmapOptions::new().len(room), file)?;
+        Ok(Mapped { map, header, elements, path: path.into() })
+    }
+
+    /// The shape of the array.
+    pub fn shape(&self) -> &[usize] {
+        &self.header.shape
+    }
+
+    /// The dtype of the elements in the file.
+    pub fn dtype(&self) -> DType {
+        self.elements.dtype()
+    }
+
+    /// A copy of the part within these ranges, one for each axis, as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    pub fn read<T: Element>(&self, ranges: &[Range<usize>]) -> Result<ArrayD<T>> {
+        let read = read_part(&self.header, self.elements, ranges, |offset, block| {
+            let offset = self.within(offset, block.len())?;
+            // SAFETY: the bytes are within the map, which lives; the block is memory of its own. No reference to the map is made, so
+            // that another process may write to the file meanwhile.
+            unsafe { std::ptr::copy_nonoverlapping(self.map.as_ptr().add(offset), block.as_mut_ptr(), block.len()) };
+            Ok(())
+        });
+        read.map_err(at(&self.path))
+    }
+
+    /// The same part on a backend.
+    pub fn array<B: Arrays, T: Element>(&self, b: &B, ranges: &[Range<usize>]) -> Result<B::Array<T>> {
+        on(b, self.read(ranges)?)
+    }
+
+    /// The whole array without a copy, where the file has the elements as the machine does.
+    ///
+    /// ```
+    /// # use backends::prelude::*;
+    /// # use backends_npz::{Mapped, NumpyFiles};
+    /// # let path = std::env::temp_dir().join(format!("backends-npz-view-{}.npy", std::process::id()));
+    /// let b = Numpyish::new();
+    /// b.save_npy(&path, b.asarray([[1.0, 2.0], [3.0, 4.0]])?)?;
+    /// let file = Mapped::open(&path)?;
+    /// // SAFETY: the file is ours, and nobody changes it.
+    /// let view = unsafe { file.view::<f64>() }?;
+    /// assert_eq!(view.sum(), 10.0);
+    /// let column = b.asarray(view.slice(ndarray::s![.., 1]))?; // what a backend computes with is copied
+    /// assert_eq!(column, b.asarray([2.0, 4.0])?);
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another dtype or order of bytes, data at an address that is no multiple of the element's alignment, and bool, of which not every
+    /// byte is an element: map a file of bools as `u8`. What is refused here is read by [`Mapped::read`].
+    ///
+    /// # Safety
+    /// While the view lives nobody writes to the file, neither this process nor another, and nobody makes it shorter.
+    pub unsafe fn view<T: Element>(&self) -> Result<ArrayView<'_, T, IxDyn>> {
+        let refuse =
+            |why: String| Error::new(ErrorKind::InvalidInput, format!("{}: no view: {why}", self.path.display()));
+        let flags = self.dtype() == DType::Bool && T::DTYPE == DType::UInt8;
+        if T::DTYPE == DType::Bool {
+            return Err(refuse("not every byte is a bool; map them as u8".into()));
+        }
+        if self.dtype() != T::DTYPE && !flags {
+            return Err(refuse(format!("the elements are {}, not {}", self.dtype(), T::DTYPE)));
+        }
+        if !self.elements.are_native() && size_of::<T>() > 1 {
+            return Err(refuse("the bytes of the elements are in another order than the machine's".into()));
+        }
+        let count = npy::count(&self.header, self.elements, self.map.len() as u64)?;
+        let offset = self.within(self.header.length, count * size_of::<T>())?;
+        // SAFETY: the offset is within the map.
+        let start = unsafe { self.map.as_ptr().add(offset) }.cast::<T>();
+        if !start.is_aligned() {
+            return Err(refuse(format!("the data begin at byte {offset}, which elements of {} may not", T::DTYPE)));
+        }
+        let too_large = |_| refuse(format!("the shape {:?} is too large", self.shape()));
+        let shape = IxDyn(self.shape()).set_f(self.header.fortran);
+        // SAFETY: `count` elements lie within the map, at an address that is aligned; any bytes are a number. They live as long as the map,
+        // and do not change meanwhile, which is the caller's promise.
+        let elements = unsafe { std::slice::from_raw_parts(start, count) };
+        ArrayView::from_shape(shape, elements).map_err(too_large)
+    }
+
+    /// The place of bytes of the file in the map.
+    fn within(&self, offset: u64, length: usize) -> Result<usize> {
+        let start =
+            usize::try_from(offset).ok().filter(|at| at.checked_add(length).is_some_and(|end| end <= self.map.len()));
+        start.ok_or_else(|| npy::damaged("the file is shorter than its header promises"))
+    }
+}
+
+/// The array of a `.npy` file, mapped for reading and writing: what is written goes to the file.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_npz::{MappedMut, NumpyFiles};
+///
+/// # let path = std::env::temp_dir().join(format!("backends-npz-mapped-mut-{}.npy", std::process::id()));
+/// let b = Numpyish::new();
+/// let mut file = MappedMut::create::<f64>(&path, &[4, 3])?;
+/// for row in 0..4 {
+///     let x = b.full([1, 3], row as f64)?;
+///     file.write_array(&b, &[row, 0], &x)?; // the first element goes to this place
+/// }
+/// file.flush()?;
+/// assert_eq!(b.item(b.sum(b.load_npy::<f64>(&path)?, ..)?)?, 18.0);
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// What [`Mapped`] says of files that change holds here too.
+#[derive(Debug)]
+pub struct MappedMut {
+    mapped: Mapped,
+}
+
+impl MappedMut {
+    /// Makes a file of this shape, all zeros, with room on the disk for all of it. One that is there is written over.
+    pub fn create<T: Element>(path: impl AsRef<Path>, shape: &[usize]) -> Result<MappedMut> {
+        let path = path.as_ref();
+        let create = || {
+            let (header, length) = begin(T::DTYPE, shape)?;
+            let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+            file.write_all(&header)?;
+            make_room(&mut file, header.len() as u64, length)
+        };
+        create().map_err(at(path))?;
+        MappedMut::open(path)
+    }
+
+    /// Maps a file that is there.
+    pub fn open(path: impl AsRef<Path>) -> Result<MappedMut> {
+        let path = path.as_ref();
+        let open = || {
+            let (_, length) = open_file(path)?;
+            let file = OpenOptions::new().read(true).write(true).open(path)?;
+            Mapped::new(path, &file, length, |options, file| options.map_raw(file))
+        };
+        Ok(MappedMut { mapped: open().map_err(at(path))? })
+    }
+
+    /// Writes a part, the first element of which goes to `start`. Its elements have to be of the file's dtype.
+    pub fn write<T: Element>(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
+        let Mapped { map, header, elements, path } = &self.mapped;
+        if elements.dtype() != T::DTYPE || !elements.are_native() || header.fortran {
+            let why = format!(
+                "{}: parts are written into files of their dtype in C order and little endian; this has {}{}, the part {}",
+                path.display(),
+                elements.dtype(),
+                if header.fortran { " in Fortran's order" } else { "" },
+                T::DTYPE
+            );
+            return Err(Error::new(ErrorKind::InvalidInput, why));
+        }
+        let write = write_part(&header.shape, header.length, start, part, |offset, bytes| {
+            let offset = self.mapped.within(offset, bytes.len())?;
+            // SAFETY: the bytes are within the map, which lives and may be written to. No view of it does: that would borrow `self`.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr().add(offset), bytes.len()) };
+            Ok(())
+        });
+        write.map_err(at(path))
+    }
+
+    /// The same of an array of a backend.
+    pub fn write_array<'a, B: Arrays, T: Element>(
+        &mut self,
+        b: &B,
+        start: &[usize],
+        part: impl IntoArray<'a, B::Array<T>>,
+    ) -> Result<()> {
+        self.write(start, &host(b, &*part.into_array())?)
+    }
+
+    /// Waits until everything that was written is on the disk. The system writes it some time without this, also after the process has ended.
+    pub fn flush(&self) -> Result<()> {
+        self.mapped.map.flush().map_err(at(&self.mapped.path))
+    }
+}
+
+/// Parts are read as of a file that is mapped for reading.
+impl Deref for MappedMut {
+    type Target = Mapped;
+
+    fn deref(&self) -> &Mapped {
+        &self.mapped
+    }
+}
+
+/// Gives a file zeros up to `length`, on the disk: a full disk is an error here, where later it would end the process, in the midst of a write to
+/// memory.
+fn make_room(file: &mut File, start: u64, length: u64) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let bytes = length.try_into().map_err(|_| Error::from(ErrorKind::FileTooLarge))?;
+        loop {
+            // SAFETY: the file is open, and the call has numbers alone for arguments.
+            if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, bytes) } == 0 {
+                return Ok(());
+            }
+            match Error::last_os_error() {
+                why if why.kind() == ErrorKind::Interrupted => {}
+                // not every file system can: zeros are written then
+                why if matches!(why.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => break,
+                why => return Err(why),
+            }
+        }
+    }
+    io::copy(&mut io::Read::take(io::repeat(0), length - start), file).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{decode, encode};
+    use backend_runtime::Complex;
+    use ndarray::{Array, arr1, s};
+    use std::fs;
+
+    fn file(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("backends-npz-mapped-{}-{name}", std::process::id()))
+    }
+
+    /// A file of version 1.
+    fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+        let order = if fortran { "True" } else { "False" };
+        let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}}}");
+        let header = format!("{header:117}\n");
+        [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
+    }
+
+    #[test]
+    fn parts_and_views_are_those_of_the_file() {
+        let whole = Array::from_shape_fn((3, 4, 5), |(i, j, k)| (100 * i + 10 * j + k) as f64).into_dyn();
+        let path = file("read.npy");
+        let data: Vec<u8> = whole.t().iter().flat_map(|x| x.to_le_bytes()).collect();
+        for bytes in [encode(&whole), npy("<f8", true, "(3, 4, 5)", &data)] {
+            fs::write(&path, bytes).unwrap();
+            let mapped = Mapped::open(&path).unwrap();
+            assert_eq!((mapped.shape(), mapped.dtype()), (&[3, 4, 5][..], DType::Float64));
+            assert_eq!(mapped.read::<f64>(&[1..3, 2..3, 1..4]).unwrap(), whole.slice(s![1..3, 2..3, 1..4]).into_dyn());
+            assert_eq!(mapped.read::<f32>(&[0..3, 0..4, 0..5]).unwrap(), whole.mapv(|x| x as f32));
+            assert_eq!(mapped.read::<f32>(&[0..3, 0..0, 0..5]).unwrap().shape(), [3, 0, 5]);
+            assert!(mapped.read::<f64>(&[0..3, 0..4, 0..6]).unwrap_err().to_string().contains("no part of the shape"));
+            assert!(mapped.read::<i64>(&[0..3, 0..4, 0..5]).unwrap_err().to_string().contains("does not hold"));
+            // SAFETY: nobody changes the file of this test.
+            let view = unsafe { mapped.view::<f64>() };
+            assert_eq!(view.unwrap(), whole);
+            // SAFETY: as above.
+            let other = unsafe { mapped.view::<Complex<f32>>() };
+            assert!(other.unwrap_err().to_string().contains("the elements are float64, not complex64"));
+        }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_memory_cannot_show_is_read() {
+        let path = file("odd.npy");
+        fs::write(&path, npy(">i2", false, "(2,)", &[0, 1, 0xff, 0xfe])).unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        // SAFETY: nobody changes the file of this test.
+        assert!(unsafe { mapped.view::<i16>() }.unwrap_err().to_string().contains("in another order"));
+        assert_eq!(mapped.read::<i16>(&[0..2]).unwrap(), arr1(&[1, -2]).into_dyn());
+        // one byte more before the data
+        let odd = npy("<f8", false, "(1,)", &2.5_f64.to_le_bytes());
+        let odd = [&odd[..8], &[119, 0], &odd[10..127], b" \n", &odd[128..]].concat();
+        fs::write(&path, odd).unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        // SAFETY: as above.
+        assert!(unsafe { mapped.view::<f64>() }.unwrap_err().to_string().contains("begin at byte 129"));
+        assert_eq!(mapped.read::<f64>(&[0..1]).unwrap()[[0]], 2.5);
+        fs::write(&path, npy("|b1", false, "(2,)", &[1, 7])).unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        // SAFETY: as above.
+        unsafe {
+            assert!(mapped.view::<bool>().unwrap_err().to_string().contains("map them as u8"));
+            assert_eq!(mapped.view::<u8>().unwrap(), arr1(&[1, 7]).into_dyn());
+        }
+        assert!(mapped.read::<bool>(&[0..1]).unwrap()[[0]]);
+        assert!(mapped.read::<bool>(&[0..2]).unwrap_err().to_string().contains("a byte of 0 or 1"));
+        fs::write(&path, npy("<f8", false, "(3, 0)", &[])).unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { mapped.view::<f64>() }.unwrap().shape(), [3, 0]);
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn files_of_another_length_are_refused() {
+        let path = file("short.npy");
+        let whole = encode(&arr1(&[1.0, 2.0]).into_dyn());
+        for length in (0..whole.len()).chain([whole.len() + 1]) {
+            fs::write(&path, [&whole[..], &[0]].concat().split_at(length).0).unwrap();
+            assert!(Mapped::open(&path).is_err() && MappedMut::open(&path).is_err(), "{length} bytes");
+        }
+        fs::write(&path, npy("<f8", false, "(4611686018427387904,)", &[0; 16])).unwrap();
+        assert!(Mapped::open(&path).unwrap_err().to_string().contains("16 bytes of data"));
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_is_written_in_parts_is_in_the_file() {
+        let whole = Array::from_shape_fn((3, 4, 5), |(i, j, k)| (100 * i + 10 * j + k) as i32).into_dyn();
+        let path = file("write.npy");
+        let mut mapped = MappedMut::create::<i32>(&path, &[3, 4, 5]).unwrap();
+        assert_eq!(mapped.read::<i32>(&[0..3, 0..4, 0..5]).unwrap(), ArrayD::zeros(vec![3, 4, 5]));
+        for (at, part) in
+            [([0, 0, 0], s![0..2, 0..4, 0..5]), ([2, 0, 0], s![2..3, 0..4, 0..2]), ([2, 0, 2], s![2..3, 0..4, 2..5])]
+        {
+            mapped.write(&at, &whole.slice(part).to_owned().into_dyn()).unwrap();
+        }
+        assert!(mapped.write(&[2, 0, 0], &whole).unwrap_err().to_string().contains("no part of the shape"));
+        assert!(
+            mapped
+                .write(&[0, 0, 0], &whole.mapv(f64::from))
+                .unwrap_err()
+                .to_string()
+                .contains("this has int32, the part float64")
+        );
+        assert_eq!(mapped.read::<i32>(&[0..3, 0..4, 0..5]).unwrap(), whole);
+        mapped.flush().unwrap();
+        assert_eq!(decode::<i32>(&fs::read(&path).unwrap()).unwrap(), whole);
+        drop(mapped);
+        let mut again = MappedMut::open(&path).unwrap();
+        again.write(&[1, 1, 1], &ArrayD::from_elem(vec![1, 1, 1], -1)).unwrap();
+        assert_eq!(decode::<i32>(&fs::read(&path).unwrap()).unwrap()[[1, 1, 1]], -1);
+        let data: Vec<u8> = whole.iter().flat_map(|x| x.to_le_bytes()).collect();
+        fs::write(&path, npy("<i4", true, "(3, 4, 5)", &data)).unwrap();
+        let why = MappedMut::open(&path).unwrap().write(&[0, 0, 0], &whole).unwrap_err().to_string();
+        assert!(why.contains("int32 in Fortran's order"), "{why}");
+        let huge = MappedMut::create::<f64>(&path, &[usize::MAX, 2]).unwrap_err().to_string();
+        assert!(huge.contains("too large"), "{huge}");
+        #[cfg(target_os = "linux")]
+        assert!(MappedMut::create::<f64>(&path, &[1 << 59]).is_err(), "no disk has so much room");
+        fs::remove_file(path).unwrap();
+    }
+}

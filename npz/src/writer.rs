@@ -1,0 +1,96 @@
+//! Writing `.npz` files.
+
+use crate::{
+    files::{WithArray, at, host, with_array},
+    npy,
+};
+use backend_runtime::{Arrays, Element, HostArray, Value};
+use ndarray::{ArrayRef, IxDyn};
+use std::{
+    fmt,
+    fs::File,
+    io::{BufWriter, Result, Write},
+    path::{Path, PathBuf},
+};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+/// An `.npz` file that is being written, as by `np.savez`. Names stand once.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_npz::{Npz, NpzWriter};
+///
+/// # let path = std::env::temp_dir().join(format!("backends-npz-writer-{}.npz", std::process::id()));
+/// let b = Numpyish::new();
+/// let mut file = NpzWriter::create_compressed(&path)?;
+/// file.add_array(&b, "zeros", &b.zeros::<f32>([100, 100])?)?;
+/// file.add("ndarray", &ndarray::arr1(&[1, 2]).into_dyn())?;
+/// assert!(file.add("ndarray", &ndarray::arr1(&[3]).into_dyn()).is_err());
+/// file.finish()?;
+/// assert_eq!(Npz::open(&path)?.array::<_, i32>(&b, "ndarray")?, b.asarray([1, 2])?);
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct NpzWriter {
+    zip: ZipWriter<BufWriter<File>>,
+    method: CompressionMethod,
+    path: PathBuf,
+}
+
+impl NpzWriter {
+    /// Begins a file; one that is there is written over. Arrays are not compressed.
+    pub fn create(path: impl AsRef<Path>) -> Result<NpzWriter> {
+        NpzWriter::new(path.as_ref(), CompressionMethod::Stored)
+    }
+
+    /// Begins a file of compressed arrays, as by `np.savez_compressed`.
+    pub fn create_compressed(path: impl AsRef<Path>) -> Result<NpzWriter> {
+        NpzWriter::new(path.as_ref(), CompressionMethod::Deflated)
+    }
+
+    fn new(path: &Path, method: CompressionMethod) -> Result<NpzWriter> {
+        let file = File::create(path).map_err(at(path))?;
+        Ok(NpzWriter { zip: ZipWriter::new(BufWriter::new(file)), method, path: path.into() })
+    }
+
+    /// Adds an ndarray.
+    pub fn add<T: Element>(&mut self, name: &str, x: &ArrayRef<T, IxDyn>) -> Result<()> {
+        let mut add = || {
+            // as NumPy does: a member may be larger than 4 GiB
+            let options = SimpleFileOptions::default().compression_method(self.method).large_file(true);
+            self.zip.start_file(format!("{name}.npy"), options)?;
+            npy::write(&mut self.zip, x)
+        };
+        add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
+    }
+
+    /// Adds an array of a backend.
+    pub fn add_array<B: Arrays, T: Element>(&mut self, b: &B, name: &str, x: &B::Array<T>) -> Result<()> {
+        self.add(name, &host(b, x)?)
+    }
+
+    /// Adds an array whose dtype is known at run time, or a number.
+    pub fn add_value<B: Arrays>(&mut self, b: &B, name: &str, x: &Value<B>) -> Result<()> {
+        with_array(b, x, Add(self, name))
+    }
+
+    /// Ends the file. Without this it is none: what is dropped before may lack arrays, and says nothing of what went wrong.
+    pub fn finish(self) -> Result<()> {
+        let end = || self.zip.finish()?.flush();
+        end().map_err(at(&self.path))
+    }
+}
+
+struct Add<'a>(&'a mut NpzWriter, &'a str);
+
+impl WithArray for Add<'_> {
+    fn run<T: Element>(self, x: &HostArray<T>) -> Result<()> {
+        self.0.add(self.1, x)
+    }
+}
+
+impl fmt::Debug for NpzWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NpzWriter").field("path", &self.path).finish_non_exhaustive()
+    }
+}

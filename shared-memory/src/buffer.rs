@@ -1,0 +1,295 @@
+//! Memory that several processes write to.
+
+use crate::{
+    descriptor::{Descriptor, Kind, Layout},
+    segment::Segment,
+    system::{self, MapMut},
+};
+use backend_runtime::{Arrays, DType, Element, Error, IntoArray, Result, bytes, parts};
+use ndarray::{ArrayD, ArrayRef, IxDyn};
+use std::{
+    io::ErrorKind,
+    ops::{Deref, Range},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering},
+    },
+    thread::{self, ThreadId},
+};
+
+/// So many bytes are copied at a time.
+const BLOCK: usize = 1 << 16;
+
+/// An array in shared memory that every process which has it may write to: for results. Clones are handles of the same memory.
+///
+/// Parts are copied in and out. Processes that write parts of their own need nothing else. Where they write to the same elements, whoever comes last is seen, element
+/// by element; what has to go together, such as a maximum of what is there and what is new, is done between [`SharedBuffer::lock`] and the end of the
+/// lock. When a process has finished is for the processes to tell each other: by its end, or a message.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> backends::Result<()> {
+/// use backends::prelude::*;
+/// use backends_shared::SharedBuffer;
+///
+/// let b = Numpyish::new();
+/// let best = SharedBuffer::zeros::<f32>(&[2, 3])?;
+/// // in any process that has opened it: parts of its own,
+/// best.write_array(&b, &[1, 0], b.asarray([[1.0_f32, 5.0, 2.0]])?)?;
+/// // or what depends on what is there
+/// let lock = best.lock()?;
+/// let so_far = lock.array::<_, f32>(&b, &[0..2, 0..3])?;
+/// lock.write_array(&b, &[0, 0], b.maximum(so_far, 2.0)?)?;
+/// drop(lock);
+/// assert_eq!(b.to_vec(best.array::<_, f32>(&b, &[0..2, 0..3])?)?, [2.0, 2.0, 2.0, 2.0, 5.0, 2.0]);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug)]
+pub struct SharedBuffer {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    segment: Segment,
+    map: MapMut,
+    /// The lock among the threads of this process, which the system takes for one.
+    threads: Mutex<()>,
+    /// The thread that has it.
+    holder: Mutex<Option<ThreadId>>,
+}
+
+impl SharedBuffer {
+    /// Zeros of this shape. The memory is taken at once.
+    pub fn zeros<T: Element>(shape: &[usize]) -> Result<SharedBuffer> {
+        const OP: &str = "SharedBuffer::zeros";
+        let layout = Layout { kind: Kind::Buffer, dtype: T::DTYPE, shape: shape.to_vec() };
+        let segment = Segment::create(OP, layout, |file, length| system::reserve(file, length))?;
+        segment.seal(OP)?;
+        SharedBuffer::mapped(OP, segment)
+    }
+
+    /// Opens the memory that another process shares, or this one; the errors are those of [`SharedArray::open`](crate::SharedArray::open).
+    pub fn open(descriptor: &Descriptor) -> Result<SharedBuffer> {
+        const OP: &str = "SharedBuffer::open";
+        SharedBuffer::mapped(OP, Segment::open(OP, descriptor, Kind::Buffer)?)
+    }
+
+    fn mapped(op: &'static str, segment: Segment) -> Result<SharedBuffer> {
+        let map = system::map_mut(op, &segment.file, segment.length())?;
+        Ok(SharedBuffer {
+            inner: Arc::new(Inner { segment, map, threads: Mutex::default(), holder: Mutex::default() }),
+        })
+    }
+
+    /// What another process needs to open it: for as long as this process has a handle of it.
+    pub fn descriptor(&self) -> Descriptor {
+        self.inner.segment.descriptor()
+    }
+
+    /// The dtype of the elements.
+    pub fn dtype(&self) -> DType {
+        self.inner.segment.layout.dtype
+    }
+
+    /// The shape of the array.
+    pub fn shape(&self) -> &[usize] {
+        &self.inner.segment.layout.shape
+    }
+
+    /// Writes a part, the first element of which goes to `start`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where the elements are not of `T`, or the part does not lie within the array; nothing is written then.
+    pub fn write<T: Element>(&self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
+        const OP: &str = "SharedBuffer::write";
+        self.inner.segment.holds(OP, T::DTYPE)?;
+        let ranges = parts::ranges_at(OP, self.shape(), start, part.shape())?;
+        let (mut elements, mut block) = (part.iter().copied(), Vec::new());
+        for (mut at, mut left) in parts::runs(self.shape(), &ranges) {
+            while left > 0 {
+                let n = left.min(BLOCK / size_of::<T>());
+                block.clear();
+                block.extend(elements.by_ref().take(n));
+                self.store(at, T::DTYPE, bytes::as_bytes(&block));
+                (at, left) = (at + n, left - n);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of an array of a backend.
+    pub fn write_array<'a, B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        start: &[usize],
+        part: impl IntoArray<'a, B::Array<T>>,
+    ) -> Result<()> {
+        self.write(start, &b.to_ndarray(&*part.into_array())?)
+    }
+
+    /// A copy of the part within these ranges, one for each axis.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where the elements are not of `T`, the ranges do not lie within the array, or another process has written what is no
+    /// bool.
+    pub fn read<T: Element>(&self, ranges: &[Range<usize>]) -> Result<ArrayD<T>> {
+        const OP: &str = "SharedBuffer::read";
+        self.inner.segment.holds(OP, T::DTYPE)?;
+        let shape = parts::shape_of(OP, self.shape(), ranges)?;
+        let count = backend_runtime::rules::count(OP, &shape, size_of::<T>())?;
+        let mut elements = Vec::new();
+        let refused = |_| Error::Memory { op: OP, bytes: count.saturating_mul(size_of::<T>()) };
+        elements.try_reserve_exact(count).map_err(refused)?;
+        let mut block = vec![0; BLOCK.min(count * size_of::<T>())];
+        for (mut at, mut left) in parts::runs(self.shape(), ranges) {
+            while left > 0 {
+                let n = left.min(BLOCK / size_of::<T>());
+                let part = &mut block[..n * size_of::<T>()];
+                self.load(at, T::DTYPE, part);
+                bytes::extend(OP, &mut elements, part)?;
+                (at, left) = (at + n, left - n);
+            }
+        }
+        ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| Error::shape(OP, &shape, "is too large"))
+    }
+
+    /// The same part on a backend.
+    pub fn array<B: Arrays, T: Element>(&self, b: &B, ranges: &[Range<usize>]) -> Result<B::Array<T>> {
+        b.from_ndarray(self.read(ranges)?.into_shared())
+    }
+
+    /// Waits until no other process, and no other thread, has the lock, and takes it: [`Lock`] reads and writes as the buffer does, and gives the
+    /// lock back when it is dropped. A process that ends gives it back, in whatever way it ends; what it has written by then stays.
+    ///
+    /// The lock is an agreement: who does not ask for it reads and writes all the same.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where this thread has the lock by a handle of the same origin. One that opens the buffer twice, and locks
+    /// both, waits for itself.
+    pub fn lock(&self) -> Result<Lock<'_>> {
+        const OP: &str = "SharedBuffer::lock";
+        let holder = || self.inner.holder.lock().unwrap_or_else(PoisonError::into_inner);
+        if *holder() == Some(thread::current().id()) {
+            return Err(Error::argument(OP, "this thread has the lock"));
+        }
+        let threads = self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match self.inner.segment.file.lock() {
+                Ok(()) => break,
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                Err(why) => return Err(system::failed(OP, 0, why)),
+            }
+        }
+        *holder() = Some(thread::current().id());
+        Ok(Lock { buffer: self, _threads: threads })
+    }
+
+    /// Where elements of the array are, from one on.
+    fn place(&self, at: usize, dtype: DType, bytes: usize) -> *mut u8 {
+        let offset = self.inner.segment.start + at * dtype.size();
+        assert!(offset + bytes <= self.inner.segment.length(), "a run lies within the array");
+        // SAFETY: the map has as many bytes as the segment.
+        unsafe { self.inner.map.as_mut_ptr().add(offset) }
+    }
+
+    /// Writes elements, number by number.
+    fn store(&self, at: usize, dtype: DType, from: &[u8]) {
+        let to = self.place(at, dtype, from.len());
+        match dtype.to_real().size() {
+            // SAFETY: the numbers lie within the map, which lives and may be written to, at addresses that are aligned: the elements begin at a
+            // multiple of 64 bytes of a page. Whoever else reads or writes them, in this process, does so by the same atomics.
+            1 => unsafe { store_all::<AtomicU8>(to, from) },
+            // SAFETY: as above.
+            2 => unsafe { store_all::<AtomicU16>(to, from) },
+            // SAFETY: as above.
+            4 => unsafe { store_all::<AtomicU32>(to, from) },
+            // SAFETY: as above.
+            _ => unsafe { store_all::<AtomicU64>(to, from) },
+        }
+    }
+
+    /// Reads elements, number by number.
+    fn load(&self, at: usize, dtype: DType, to: &mut [u8]) {
+        let from = self.place(at, dtype, to.len());
+        match dtype.to_real().size() {
+            // SAFETY: as in `store`.
+            1 => unsafe { load_all::<AtomicU8>(from, to) },
+            // SAFETY: as in `store`.
+            2 => unsafe { load_all::<AtomicU16>(from, to) },
+            // SAFETY: as in `store`.
+            4 => unsafe { load_all::<AtomicU32>(from, to) },
+            // SAFETY: as in `store`.
+            _ => unsafe { load_all::<AtomicU64>(from, to) },
+        }
+    }
+}
+
+/// A number that several threads or processes may read and write at the same time: one of the two is seen.
+trait Atomic {
+    fn store(&self, bytes: &[u8]);
+    fn load(&self, bytes: &mut [u8]);
+}
+
+macro_rules! atomic {
+    ($($atomic:ty: $number:ty),*) => {$(
+        impl Atomic for $atomic {
+            #[inline(always)]
+            fn store(&self, bytes: &[u8]) {
+                let mut number = [0; size_of::<$number>()];
+                number.copy_from_slice(bytes);
+                self.store(<$number>::from_ne_bytes(number), Ordering::Relaxed);
+            }
+
+            #[inline(always)]
+            fn load(&self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.load(Ordering::Relaxed).to_ne_bytes());
+            }
+        }
+    )*};
+}
+atomic!(AtomicU8: u8, AtomicU16: u16, AtomicU32: u32, AtomicU64: u64);
+
+/// # Safety
+/// `to` is aligned, and has room for the bytes; nobody has a reference to them but atomics of this type.
+unsafe fn store_all<A: Atomic>(to: *mut u8, from: &[u8]) {
+    for (i, bytes) in from.chunks_exact(size_of::<A>()).enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { &*to.cast::<A>().add(i) }.store(bytes);
+    }
+}
+
+/// # Safety
+/// That of [`store_all`].
+unsafe fn load_all<A: Atomic>(from: *mut u8, to: &mut [u8]) {
+    for (i, bytes) in to.chunks_exact_mut(size_of::<A>()).enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { &*from.cast::<A>().add(i) }.load(bytes);
+    }
+}
+
+/// The lock of a [`SharedBuffer`], which reads and writes as that does: no other process that asks for the lock has it.
+#[derive(Debug)]
+pub struct Lock<'a> {
+    buffer: &'a SharedBuffer,
+    _threads: MutexGuard<'a, ()>,
+}
+
+impl Deref for Lock<'_> {
+    type Target = SharedBuffer;
+
+    fn deref(&self) -> &SharedBuffer {
+        self.buffer
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        *self.buffer.inner.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        // there is nobody to tell; the system gives it back with the file
+        let _ = self.buffer.inner.segment.file.unlock();
+    }
+}

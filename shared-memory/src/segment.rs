@@ -1,0 +1,127 @@
+//! A piece of shared memory: a head, which says what it holds, and the elements.
+
+use crate::{
+    descriptor::{Descriptor, Kind, Layout, new_id},
+    system,
+};
+use backend_runtime::{Error, Result, rules};
+use std::fs::File;
+
+/// What it begins with: then come the length of the head, 8 bytes, and its text.
+const MAGIC: &[u8; 8] = b"backends";
+
+/// The elements begin at a multiple of this.
+const ALIGNMENT: usize = 64;
+
+/// The longest head that is read: that of some ten thousand axes.
+const LONGEST: usize = 1 << 18;
+
+/// Memory that this process holds.
+#[derive(Debug)]
+pub struct Segment {
+    /// What keeps the memory, and locks it.
+    pub file: File,
+    id: u128,
+    pub layout: Layout,
+    /// Where the elements begin, in bytes.
+    pub start: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// The bytes before the elements.
+fn head(op: &'static str, layout: &Layout) -> Result<Vec<u8>> {
+    let text = layout.to_string();
+    let length = (16 + text.len()).next_multiple_of(ALIGNMENT);
+    if length > LONGEST {
+        return Err(Error::argument(op, format!("{} axes are more than shared arrays have", layout.shape.len())));
+    }
+    let mut head = [&MAGIC[..], &(length as u64).to_ne_bytes(), text.as_bytes()].concat();
+    head.resize(length, b' ');
+    Ok(head)
+}
+
+/// The name that the system shows of the memory.
+fn name(kind: Kind, id: u128) -> String {
+    format!("backends-{}-{id:032x}", if kind == Kind::Array { "array" } else { "buffer" })
+}
+
+impl Segment {
+    /// New memory for such an array: `fill` writes the elements, or makes room for them. It is not sealed yet.
+    pub fn create(
+        op: &'static str,
+        layout: Layout,
+        fill: impl FnOnce(&mut File, u64) -> std::io::Result<()>,
+    ) -> Result<Segment> {
+        let count = rules::count(op, &layout.shape, layout.dtype.size())?;
+        let head = head(op, &layout)?;
+        let length = count * layout.dtype.size();
+        let whole = length.checked_add(head.len()).ok_or(Error::Memory { op, bytes: length })?;
+        system::room(op, whole)?;
+        let id = new_id();
+        let mut file = system::create(op, &name(layout.kind, id))?;
+        let filled = std::io::Write::write_all(&mut file, &head).and_then(|()| fill(&mut file, whole as u64));
+        filled.map_err(|why| system::failed(op, whole, why))?;
+        Ok(Segment { file, id, start: head.len(), count, layout })
+    }
+
+    /// Lets nobody change the length any more, nor the elements of an array.
+    pub fn seal(&self, op: &'static str) -> Result<()> {
+        system::seal(op, &self.file, self.layout.kind == Kind::Buffer)
+    }
+
+    /// The memory that a descriptor says, which has to be one of this kind.
+    pub fn open(op: &'static str, descriptor: &Descriptor, kind: Kind) -> Result<Segment> {
+        let Descriptor { process, file, id, layout } = descriptor;
+        if layout.kind != kind {
+            let [is, other] = if kind == Kind::Array { ["buffer", "SharedBuffer"] } else { ["array", "SharedArray"] };
+            return Err(Error::argument(
+                op,
+                format!("the descriptor is that of a shared {is}, which {other}::open opens"),
+            ));
+        }
+        let count = rules::count(op, &layout.shape, layout.dtype.size())?;
+        let head = head(op, layout)?;
+        let file = system::open(op, *process, *file, &name(kind, *id), kind == Kind::Buffer)?;
+        let found = system::head(op, &file, head.len())?;
+        if found != head {
+            return Err(Error::argument(op, differs(layout, &found)));
+        }
+        let length = file.metadata().map_err(|why| system::failed(op, 0, why))?.len();
+        if Some(length) != (count * layout.dtype.size()).checked_add(head.len()).map(|n| n as u64) {
+            let why = format!("the memory has {length} bytes, which are not those of {layout}");
+            return Err(Error::argument(op, why));
+        }
+        Ok(Segment { file, id: *id, start: head.len(), count, layout: layout.clone() })
+    }
+
+    /// How many bytes the memory has.
+    pub fn length(&self) -> usize {
+        self.start + self.count * self.layout.dtype.size()
+    }
+
+    /// What another process needs to open it.
+    pub fn descriptor(&self) -> Descriptor {
+        let (process, file) = (std::process::id(), system::number(&self.file));
+        Descriptor { process, file, id: self.id, layout: self.layout.clone() }
+    }
+
+    /// An error where the elements are not of this dtype.
+    pub fn holds(&self, op: &'static str, dtype: backend_runtime::DType) -> Result<()> {
+        let is = self.layout.dtype;
+        if is == dtype {
+            Ok(())
+        } else {
+            Err(Error::argument(op, format!("the shared elements are {is}, not {dtype}")))
+        }
+    }
+}
+
+/// Why a head is not that of the descriptor.
+fn differs(said: &Layout, found: &[u8]) -> String {
+    let text = found.strip_prefix(MAGIC).and_then(|rest| rest.get(8..)).and_then(|text| str::from_utf8(text).ok());
+    match text {
+        Some(text) => format!("the descriptor says {said}, the memory begins with {}", text.trim_end().escape_debug()),
+        None => "the memory does not begin as that of a shared array".into(),
+    }
+}
