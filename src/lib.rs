@@ -61,6 +61,7 @@ pub mod conformance;
 pub mod convolution;
 #[doc(hidden)]
 pub mod creation;
+pub mod dlpack;
 #[doc(hidden)]
 pub mod elementwise;
 #[doc(hidden)]

@@ -165,6 +165,27 @@ impl Expand<'_> {
                     match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant)),* }
                 }
 
+                fn to_dlpack_with<'a, T: #rt::Element>(
+                    &self,
+                    x: impl #rt::IntoArray<'a, #any_array<T>>,
+                    copy: #rt::dlpack::CopyMode,
+                ) -> #rt::Result<#rt::dlpack::ManagedTensor> {
+                    let x = #rt::IntoArray::into_array(x);
+                    match self { #(#any_name::#variant(b) => b.to_dlpack_with(#any_array::#get_given(x, "to_dlpack")?, copy)),* }
+                }
+
+                fn from_dlpack_with<T: #rt::Element>(
+                    &self,
+                    tensor: #rt::dlpack::ManagedTensor,
+                    copy: #rt::dlpack::CopyMode,
+                ) -> #rt::Result<#any_array<T>> {
+                    match self { #(#any_name::#variant(b) => b.from_dlpack_with(tensor, copy).map(#any_array::#variant)),* }
+                }
+
+                fn dlpack_device(&self) -> #rt::dlpack::DLDevice {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::dlpack_device(b)),* }
+                }
+
                 fn host_view<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*

@@ -1,6 +1,10 @@
 //! An array whose dtype is known at run time.
 
-use crate::{Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, dispatch, f16};
+use crate::{
+    Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, dispatch,
+    dlpack::{CopyMode, ManagedTensor},
+    f16,
+};
 use std::{any::Any, fmt};
 
 macro_rules! dyn_array {
@@ -59,6 +63,19 @@ impl<B: Arrays> DynArray<B> {
     /// The array, if its dtype is that of `T`.
     pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
         self.as_any().downcast_ref()
+    }
+
+    /// An array over the memory of a tensor of DLPack, in its dtype: see [`Arrays::from_dlpack_with`].
+    pub fn from_dlpack(b: &B, tensor: ManagedTensor, copy: CopyMode) -> Result<DynArray<B>> {
+        dispatch!(tensor.dtype(), T => b.from_dlpack_with::<T>(tensor, copy).map(DynArray::of::<T>))
+    }
+
+    /// The array as a tensor of DLPack: see [`Arrays::to_dlpack_with`].
+    pub fn to_dlpack(&self, b: &B, copy: CopyMode) -> Result<ManagedTensor> {
+        dispatch!(self.dtype(), T => {
+            let x = self.get::<T>().ok_or(Error::DType { op: "to_dlpack", dtype: self.dtype() })?;
+            b.to_dlpack_with(x, copy)
+        })
     }
 
     /// The elements as numbers on the host: complex ones of any dtype, integers beyond 2^53 rounded.

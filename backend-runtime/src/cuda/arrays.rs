@@ -1,8 +1,9 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
-use super::{array::CudaArray, backend::Cuda, copy::contiguous, elementwise, formula, outside::Notes};
+use super::{array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, formula, outside::Notes};
 use crate::{
-    ArrayAttributes, Arrays, DType, EachSource, Element, Error, HostArray, Result,
+    ArrayAttributes, Arrays, DType, EachSource, Element, Error, HostArray, IntoArray, Result,
+    dlpack::{CopyMode, DLDevice, ManagedTensor},
     formula::{Input, Layout, Node, Reduction, Typed},
 };
 use std::any::Any;
@@ -46,6 +47,22 @@ impl Arrays for Cuda {
             }
         }
         Ok(array)
+    }
+
+    fn to_dlpack_with<'a, T: Element>(
+        &self,
+        x: impl IntoArray<'a, CudaArray<T>>,
+        copy: CopyMode,
+    ) -> Result<ManagedTensor> {
+        exchange::export(self, x.into_array(), copy)
+    }
+
+    fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<CudaArray<T>> {
+        exchange::import(self, tensor, copy)
+    }
+
+    fn dlpack_device(&self) -> DLDevice {
+        DLDevice::cuda(self.device.ordinal() as i32)
     }
 
     const FUSES: bool = true;

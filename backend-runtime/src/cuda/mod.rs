@@ -24,6 +24,7 @@ pub mod creation;
 mod device;
 pub mod elementwise;
 mod error;
+mod exchange;
 pub mod fft;
 mod formula;
 pub mod images;
