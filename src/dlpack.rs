@@ -28,6 +28,21 @@
 //! say what is read-only, so that [`ManagedTensor::into_raw_legacy`] refuses to make such a tensor: they get copies, by
 //! [`CopyMode::Always`].
 //!
+//! ```
+//! use backends::{dlpack::CopyMode, prelude::*};
+//!
+//! let b = Numpyish::new();
+//! let x = b.asarray([1.0, 2.0, 3.0])?;
+//! let shared = b.to_dlpack(&x)?;
+//! assert!(shared.is_read_only() && shared.data() == x.as_ptr().cast());
+//! assert!(shared.into_raw_legacy().is_err());
+//! let copied = b.to_dlpack_with(&x, CopyMode::Always)?;
+//! assert!(copied.is_copied() && !copied.is_read_only());
+//! let given = b.to_dlpack(x)?; // nobody else has it
+//! assert!(!given.is_read_only());
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! In the other direction the producer has to leave the memory alone as long as an array has it. Whoever cannot promise that, for his
 //! users' NumPy arrays for one, takes [`CopyMode::Always`].
 //!
@@ -37,9 +52,10 @@
 //! |---|---|---|
 //! | `Numpyish` | memory of the host (`kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`) with any strides | elements not aligned to their type; elements that share their places (stride 0); less than 4 KiB |
 //! | `Torch` on the CPU | the same without negative strides | negative strides, which libtorch lacks; elements not aligned |
-//! | `Cuda`, `Torch` on a GPU | memory of the same GPU | bools, of which not all bytes are known to be 0 or 1 (`Cuda`) |
+//! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools, of which not all bytes are known to be 0 or 1 (`Cuda`) |
 //!
-//! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error: nothing is moved unasked. Tensors of any array are
+//! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error, as nothing is moved unasked; so are elements on a GPU that
+//! are not aligned, and bytes on the host that are no bools. Tensors of any array are
 //! made without a copy; those of arrays without elements have no memory.
 //!
 //! An ndarray cannot tell when it is dropped, so the tensor of one over memory of others is freed later than the array: by one of the
@@ -96,6 +112,7 @@
 //!     fn from_dlpack(x: &Bound<'_, PyAny>) -> PyResult<Array> {
 //!         let max = [("max_version", (1, 0))].into_py_dict(x.py())?;
 //!         let given = x.call_method("__dlpack__", (), Some(&max))?;
+//!         // producers from before DLPack 1.0 give another capsule: `LEGACY_CAPSULE`, `from_raw_legacy`
 //!         // SAFETY: the capsule is renamed, so that its destructor leaves the tensor alone; it is taken once.
 //!         let tensor = unsafe {
 //!             let pointer = ffi::PyCapsule_GetPointer(given.as_ptr(), dlpack::CAPSULE.as_ptr());
@@ -121,8 +138,8 @@
 
 #[doc(inline)]
 pub use crate::runtime::dlpack::{
-    CAPSULE, CopyMode, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, IS_COPIED,
-    LEGACY_CAPSULE, ManagedTensor, READ_ONLY, USED_CAPSULE, USED_LEGACY_CAPSULE, VERSION, release_unused,
+    CAPSULE, CopyMode, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
+    IS_COPIED, LEGACY_CAPSULE, ManagedTensor, READ_ONLY, USED_CAPSULE, USED_LEGACY_CAPSULE, VERSION, release_unused,
 };
 #[cfg(doc)]
 use crate::{Arrays, DynArray};

@@ -92,13 +92,20 @@ impl Registry {
         }
     }
 
-    fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) {
+    /// Gives back what is no longer used; says whether there was something.
+    fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
         self.due.store(kept.len(), Ordering::Relaxed);
         // an owner's code may take up memory itself, or wait for a lock of its own
         drop(kept);
+        let some = !ended.is_empty();
         ended.into_iter().for_each(|entry| drop(entry.end()));
+        some
+    }
+
+    fn release_all(&self) -> bool {
+        self.release(self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -114,22 +121,16 @@ impl Owner {
     }
 }
 
-/// An ndarray over memory that lives as long as `owner`. It is never the only handle.
+/// An ndarray over memory that is not Rust's. The last handle of it must go to [`Kept::end`], and is not to be dropped.
 ///
 /// # Safety
 /// There are elements, at these strides from `first` on; they are aligned, of this dtype, each in a place of its own, and nobody writes to
-/// them before the owner is dropped, which any thread may do.
-pub(crate) unsafe fn array<T: Element>(
-    first: *const T,
-    shape: &[usize],
-    strides: &[isize],
-    owner: Box<dyn Any + Send>,
-    of: Owner,
-) -> ArcArray<T, IxDyn> {
+/// them as long as there is a handle.
+unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) -> ArcArray<T, IxDyn> {
     let axes = || shape.iter().zip(strides).map(|(&len, &stride)| if len > 1 { (len, stride) } else { (len, 1) });
-    let back: usize =
-        axes().filter(|(_, stride)| *stride < 0).map(|(len, stride)| (len - 1) * stride.unsigned_abs()).sum();
-    let span: usize = 1 + axes().map(|(len, stride)| (len - 1) * stride.unsigned_abs()).sum::<usize>();
+    let reach = |(len, stride): (usize, isize)| (len - 1) * stride.unsigned_abs();
+    let back: usize = axes().filter(|(_, stride)| *stride < 0).map(reach).sum();
+    let span = 1 + axes().map(reach).sum::<usize>();
     let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
     // SAFETY: the caller's promise for every element; what lies between them is not read. The vector is taken out again before it
     // could be freed, and nobody changes it until then, as there is a second handle.
@@ -139,9 +140,24 @@ pub(crate) unsafe fn array<T: Element>(
         Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(&steps)), elements)
     };
     axes().enumerate().filter(|(_, (_, stride))| *stride < 0).for_each(|(axis, _)| all.invert_axis(Axis(axis)));
-    let all = all.into_shared();
-    of.registry().keep(Box::new(Entry { array: all.clone(), owner }));
-    all
+    all.into_shared()
+}
+
+/// An ndarray over memory that lives as long as `owner`. It is never the only handle.
+///
+/// # Safety
+/// As for [`over`], before the owner is dropped, which any thread may do.
+pub(crate) unsafe fn array<T: Element>(
+    first: *const T,
+    shape: &[usize],
+    strides: &[isize],
+    owner: Box<dyn Any + Send>,
+    of: Owner,
+) -> ArcArray<T, IxDyn> {
+    // SAFETY: the caller's promise; the last handle is the one that is kept.
+    let array = unsafe { over(first, shape, strides) };
+    of.registry().keep(Box::new(Entry { array: array.clone(), owner }));
+    array
 }
 
 /// Gives memory back that no array has any more, now and then: to be called where memory is taken up.
@@ -157,15 +173,17 @@ pub(crate) fn release_some(of: Owner) {
 ///
 /// Arrays on the CPU that share the memory of a tensor of DLPack do not give it back in the moment in which the last is dropped.
 pub fn release_unused() {
-    for registry in [&LIBRARY, &FOREIGN] {
-        registry.release(registry.kept.lock().unwrap_or_else(PoisonError::into_inner));
-    }
+    // what goes may have been the last that used other memory
+    while LIBRARY.release_all() | FOREIGN.release_all() {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
+
+    /// Tests of what all arrays share run one after the other: each gives back what the other has dropped.
+    static LOCK: Mutex<()> = Mutex::new(());
 
     /// Memory with a count of its owners.
     fn foreign(n: usize) -> (Box<[u64]>, Arc<()>) {
@@ -174,6 +192,7 @@ mod tests {
 
     #[test]
     fn memory_goes_back_once_and_after_the_last_array() {
+        let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut memory, owner) = foreign(24);
         let first = memory.as_mut_ptr().cast_const();
         // SAFETY: the memory outlives the arrays, as the end of the test asks for the owner.
@@ -198,6 +217,7 @@ mod tests {
 
     #[test]
     fn any_strides() {
+        let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let (memory, owner) = foreign(24);
         let of = |at: usize, shape: &[usize], strides: &[isize]| {
             // SAFETY: as above; every index is within the memory.
@@ -216,25 +236,31 @@ mod tests {
 
     #[test]
     fn what_is_held_costs_no_call_more_than_the_rest() {
-        let (registry, owner) = (Registry::new(), Arc::new(()));
-        let new = || Array::from_vec(vec![1_u8]).into_dyn().into_shared();
-        let keep = |array| registry.keep(Box::new(Entry { array, owner: Box::new(owner.clone()) }));
+        let (memory, owner) = foreign(4);
+        let registry = Registry::new();
+        let keep = |at: usize| {
+            // SAFETY: the memory outlives the arrays, of which each has one element.
+            let array = unsafe { over(memory.as_ptr().wrapping_add(at), &[1], &[1]) };
+            registry.keep(Box::new(Entry { array: array.clone(), owner: Box::new(owner.clone()) }));
+            array
+        };
         let state = || {
             let of = |number: &AtomicUsize| number.load(Ordering::Relaxed);
             (Arc::strong_count(&owner), of(&registry.count), of(&registry.due))
         };
-        // the memory is the allocator's own here, and what ends leaks its byte
-        let held = [new(), new()];
-        held.iter().cloned().for_each(keep);
-        keep(new());
+        let held = [keep(0), keep(1)];
+        drop(keep(2));
         assert_eq!(state(), (4, 3, 0));
         registry.release_some();
         assert_eq!(state(), (3, 2, 2), "one was the last of its memory");
-        keep(new());
+        drop(keep(3));
         registry.release_some();
         registry.release_some();
         assert_eq!(state(), (4, 3, 0), "nobody has looked");
         registry.release_some();
         assert_eq!(state(), (3, 2, 2));
+        drop(held);
+        assert!(registry.release_all() && !registry.release_all());
+        assert_eq!(state(), (1, 0, 0));
     }
 }

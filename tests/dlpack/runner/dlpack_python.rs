@@ -6,7 +6,8 @@ use std::{env, path::Path, process::Command};
 #[test]
 fn numpy_exchanges_arrays_with_every_backend() {
     let python = env::var_os("BACKENDS_NUMPY");
-    let missing = || Error::unavailable("numpy", "BACKENDS_NUMPY names no Python with it: `cargo xtask test` makes one");
+    let missing =
+        || Error::unavailable("numpy", "BACKENDS_NUMPY names no Python with it: `cargo xtask test` makes one");
     let Some(python) = available("numpy", python.ok_or_else(missing)) else { return };
     let mut backends = vec!["numpyish"];
     backends.extend(available("torch", Torch::cpu()).map(|_| "torch"));

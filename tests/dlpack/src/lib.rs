@@ -112,7 +112,8 @@ fn new(backend: &str, dtype: &str, layout: &str) -> Result<Held> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_new(backend: *const c_char, dtype: *const c_char, layout: *const c_char) -> *mut Held {
     // SAFETY: the caller's promise.
-    let [backend, dtype, layout] = [backend, dtype, layout].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
+    let [backend, dtype, layout] =
+        [backend, dtype, layout].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
     held(new(&backend, &dtype, &layout))
 }
 
@@ -255,7 +256,11 @@ fn from(backend: &str, tensor: Result<ManagedTensor>, copy: i32) -> Result<Held>
 /// # Safety
 /// As for [`ManagedTensor::from_raw`]; the name ends in NUL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn array_from(backend: *const c_char, tensor: *mut DLManagedTensorVersioned, copy: i32) -> *mut Held {
+pub unsafe extern "C" fn array_from(
+    backend: *const c_char,
+    tensor: *mut DLManagedTensorVersioned,
+    copy: i32,
+) -> *mut Held {
     // SAFETY: the caller's promise.
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw(tensor), copy)) }
 }
@@ -265,7 +270,11 @@ pub unsafe extern "C" fn array_from(backend: *const c_char, tensor: *mut DLManag
 /// # Safety
 /// As for [`array_from`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn array_from_legacy(backend: *const c_char, tensor: *mut DLManagedTensor, copy: i32) -> *mut Held {
+pub unsafe extern "C" fn array_from_legacy(
+    backend: *const c_char,
+    tensor: *mut DLManagedTensor,
+    copy: i32,
+) -> *mut Held {
     // SAFETY: the caller's promise.
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw_legacy(tensor), copy)) }
 }
