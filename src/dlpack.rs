@@ -55,8 +55,9 @@
 //! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools, of which not all bytes are known to be 0 or 1 (`Cuda`) |
 //!
 //! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error, as nothing is moved unasked; so are elements on a GPU that
-//! are not aligned, and bytes on the host that are no bools. Tensors of any array are
-//! made without a copy; those of arrays without elements have no memory.
+//! are not aligned, and bytes on the host that are no bools. Tensors of arrays are
+//! made without a copy, but for arrays that are read backward: PyTorch, as of 2.11, ends the process where it is given negative strides, so that only
+//! [`CopyMode::Never`] makes such tensors, for NumPy and others that take them. Tensors without elements have no memory.
 //!
 //! An ndarray cannot tell when it is dropped, so the tensor of one over memory of others is freed later than the array: by one of the
 //! next calls that exchange arrays, or by [`release_unused`]. A `Torch` or `Cuda` array frees it at once. A deleter may be called by any thread that drops an

@@ -85,7 +85,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
         let device = self.dlpack_device();
         if device == other.dlpack_device() && !device.is_host() {
-            let tensor = self.to_dlpack(x).map_err(|why| why.within("to_backend"))?;
+            let tensor = self.to_dlpack_with(x, CopyMode::Never).map_err(|why| why.within("to_backend"))?;
             return other.from_dlpack(tensor).map_err(|why| why.within("to_backend"));
         }
         other.from_ndarray(self.to_ndarray(x)?)
@@ -94,7 +94,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// The array as a tensor of DLPack, for other libraries and languages: NumPy, CuPy, PyTorch. Its memory is that of the array.
     ///
     /// Of an array given by reference, or with other handles, the tensor is [read-only](ManagedTensor::is_read_only): others show its
-    /// elements. One that is given by value and has no other handle is handed over, and the consumer may write to it. On a GPU the elements
+    /// elements. One that is given by value and has no other handle is handed over, and the consumer may write to it. One that is read backward
+    /// is copied, as not every library has negative strides; [`CopyMode::Never`] gives them to those that do. On a GPU the elements
     /// have been computed when this returns. The module `dlpack` of the facade has the guide.
     fn to_dlpack<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<ManagedTensor> {
         self.to_dlpack_with(x, CopyMode::IfNeeded)

@@ -208,7 +208,7 @@ fn every_dtype_in_every_layout_goes_both_ways() {
 
 /// Where the elements of a backend's array are.
 fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
-    b.to_dlpack(x).unwrap().data()
+    b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
 }
 
 /// One memory: both handles show it, neither writes to it, and it is there as long as either.
@@ -546,6 +546,13 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     let (tensor, deleted) = backward();
     let x = Numpyish::new().from_dlpack_with::<f32>(tensor, CopyMode::Never).unwrap();
     assert_eq!((x.strides(), &x.view()), (&[-50, 1][..], &expected));
+    // it goes on as it is where the consumer asks for that
+    let tensor = Numpyish::new().to_dlpack_with(&x, CopyMode::Never).unwrap();
+    assert_eq!((tensor.strides(), tensor.data()), (&[-50, 1][..], x.as_ptr().cast()));
+    drop(tensor);
+    let tensor = Numpyish::new().to_dlpack(&x).unwrap();
+    assert!(tensor.is_copied() && tensor.strides() == [50, 1] && tensor.data() != x.as_ptr().cast());
+    assert_eq!(Numpyish::new().from_dlpack::<f32>(take(tensor.into_raw()).unwrap()).unwrap(), expected);
     drop(x);
     assert_eq!(count(deleted), 1);
     if let Some(torch) = available("torch", Torch::cpu()) {

@@ -31,7 +31,7 @@ impl Drop for Exported {
 /// A tensor of DLPack over the memory of an array, which has been computed.
 pub(super) fn export<T: Element>(b: &Cuda, x: Cow<'_, CudaArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
     b.check(TO, &x.raw)?;
-    let (raw, flags) = match copy {
+    let (raw, flags) = match copy.of_tensor(&x.raw.shape, &x.raw.strides) {
         CopyMode::Always => (copied(b, TO, &x.raw)?, IS_COPIED),
         _ => {
             let raw = match x {

@@ -21,7 +21,7 @@ use std::slice;
 
 /// An ndarray as a tensor, whose memory is the array's. The consumer may write to it where the array was its only handle, or is a copy.
 pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<ManagedTensor> {
-    let (x, flags) = match copy {
+    let (x, flags) = match copy.of_tensor(x.shape(), x.strides()) {
         CopyMode::Always => (copied("to_dlpack", x.view())?, IS_COPIED),
         _ => {
             let writable = x.is_unique() && !rules::overlaps(x.shape(), x.strides());

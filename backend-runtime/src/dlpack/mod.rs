@@ -27,3 +27,12 @@ pub enum CopyMode {
     /// `False`: shared, or an error.
     Never,
 }
+
+impl CopyMode {
+    /// What is done with an array of these axes that becomes a tensor: one that is read backward is copied unless it has to be shared, as
+    /// libtorch has no negative strides, and (as of 2.11) ends the process where it is given some.
+    pub(crate) fn of_tensor(self, shape: &[usize], strides: &[isize]) -> CopyMode {
+        let backward = shape.iter().zip(strides).any(|(&len, &stride)| len > 1 && stride < 0);
+        if self == CopyMode::IfNeeded && backward { CopyMode::Always } else { self }
+    }
+}

@@ -6,15 +6,17 @@ use backend_runtime::{
     Arrays, Complex, DType, DynArray, Element, Error, HostArray, Result,
     cuda::Cuda,
     dispatch,
-    dlpack::{CopyMode, DLManagedTensor, DLManagedTensorVersioned, ManagedTensor, release_unused},
+    dlpack::{self, CopyMode, DLManagedTensor, DLManagedTensorVersioned, ManagedTensor, release_unused},
     numpyish::Numpyish,
     torch::Torch,
 };
 use ndarray::s;
 use std::{
     cell::RefCell,
-    ffi::{CStr, CString, c_char},
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    mem::transmute,
     ptr,
+    sync::OnceLock,
 };
 
 /// An array with its backend.
@@ -191,7 +193,7 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
         let here = b.dlpack_device();
         device.write(here.device_type);
         device.add(1).write(here.device_id);
-        x.to_dlpack(b, CopyMode::IfNeeded).map_or(0, |tensor| tensor.data().addr())
+        x.to_dlpack(b, CopyMode::Never).map_or(0, |tensor| tensor.data().addr())
     })
 }
 
@@ -205,7 +207,7 @@ pub unsafe extern "C" fn array_into_dlpack(x: *mut Held) -> *mut DLManagedTensor
         dispatch!(x.dtype(), T => {
             let only = x.get::<T>().cloned().ok_or(Error::DType { op: "array_into_dlpack", dtype: x.dtype() });
             drop(x);
-            only.and_then(|only| b.to_dlpack::<T>(only)).map(ManagedTensor::into_raw)
+            only.and_then(|only| b.to_dlpack_with::<T>(only, CopyMode::Never)).map(ManagedTensor::into_raw)
         })
     }
     // SAFETY: the caller's promise.
@@ -279,22 +281,48 @@ pub unsafe extern "C" fn array_from_legacy(
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw_legacy(tensor), copy)) }
 }
 
-/// Frees a tensor that nobody took.
+/// `PyCapsule_IsValid` and `PyCapsule_GetPointer`: this library is linked to no Python.
+type Capsules = (
+    unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
+    unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
+);
+
+static CAPSULES: OnceLock<Capsules> = OnceLock::new();
+
+/// Takes the addresses of two functions of Python, before any capsule is made.
 ///
 /// # Safety
-/// As for [`ManagedTensor::from_raw`].
+/// They are those of [`Capsules`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn array_unused(tensor: *mut DLManagedTensorVersioned) {
+pub unsafe extern "C" fn array_python(is_valid: *const c_void, get_pointer: *const c_void) {
     // SAFETY: the caller's promise.
-    drop(unsafe { ManagedTensor::from_raw(tensor) });
+    unsafe { CAPSULES.get_or_init(|| (transmute(is_valid), transmute(get_pointer))) };
+}
+
+/// The pointer in a capsule that still has the name of one that nobody took.
+fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
+    let (is_valid, get_pointer) = CAPSULES.get()?;
+    // SAFETY: Python calls destructors with the capsule, and holds its lock.
+    unsafe { (is_valid(capsule, name.as_ptr()) != 0).then(|| get_pointer(capsule, name.as_ptr())) }
+}
+
+/// The destructor of a capsule: frees the tensor if nobody took it. It is in C, as it runs where an exception of Python may be on its way.
+///
+/// # Safety
+/// Python calls it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn array_unused(capsule: *mut c_void) {
+    // SAFETY: nobody took the tensor.
+    unused(capsule, dlpack::CAPSULE).into_iter().for_each(|x| drop(unsafe { ManagedTensor::from_raw(x.cast()) }));
 }
 
 /// The same from before DLPack 1.0.
 ///
 /// # Safety
-/// As for [`ManagedTensor::from_raw`].
+/// Python calls it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn array_unused_legacy(tensor: *mut DLManagedTensor) {
-    // SAFETY: the caller's promise.
-    drop(unsafe { ManagedTensor::from_raw_legacy(tensor) });
+pub unsafe extern "C" fn array_unused_legacy(capsule: *mut c_void) {
+    let tensor = unused(capsule, dlpack::LEGACY_CAPSULE).into_iter();
+    // SAFETY: nobody took the tensor.
+    tensor.for_each(|x| drop(unsafe { ManagedTensor::from_raw_legacy(x.cast()) }));
 }
