@@ -73,6 +73,7 @@ pub use current::{
     Captured, InScope, Placed, Scope, capture, check_arrays, choose_backend, current, default_backend, enter, scoped,
     set_default,
 };
+pub mod dlpack;
 #[doc(hidden)]
 pub mod elementwise;
 #[doc(hidden)]

@@ -1025,6 +1025,39 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Watched(b) => b.from_ndarray(x),
         }
     }
+    fn to_dlpack_with<'a, T: crate::runtime::Element>(
+        &self,
+        x: impl crate::runtime::IntoArray<'a, AnyArray<T>>,
+        copy: crate::runtime::dlpack::CopyMode,
+    ) -> crate::runtime::Result<crate::runtime::dlpack::ManagedTensor> {
+        let x = crate::runtime::IntoArray::into_array(x);
+        match self {
+            AnyBackend::Numpyish(b) => {
+                b.to_dlpack_with(AnyArray::numpyish_given(x, "to_dlpack")?, copy)
+            }
+            AnyBackend::Torch(b) => {
+                b.to_dlpack_with(AnyArray::torch_given(x, "to_dlpack")?, copy)
+            }
+        }
+    }
+    fn from_dlpack_with<T: crate::runtime::Element>(
+        &self,
+        tensor: crate::runtime::dlpack::ManagedTensor,
+        copy: crate::runtime::dlpack::CopyMode,
+    ) -> crate::runtime::Result<AnyArray<T>> {
+        match self {
+            AnyBackend::Numpyish(b) => {
+                b.from_dlpack_with(tensor, copy).map(AnyArray::Numpyish)
+            }
+            AnyBackend::Torch(b) => b.from_dlpack_with(tensor, copy).map(AnyArray::Torch),
+        }
+    }
+    fn dlpack_device(&self) -> crate::runtime::dlpack::DLDevice {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::dlpack_device(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::dlpack_device(b),
+        }
+    }
     fn host_view<'a, T: crate::runtime::Element>(
         &self,
         x: &'a AnyArray<T>,

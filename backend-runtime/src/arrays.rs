@@ -3,6 +3,7 @@
 use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result, bytes,
     device,
+    dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
     numpyish::raw::HostView,
@@ -85,11 +86,73 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         self.from_ndarray(host::collected(OP, elements.into_iter())?).map_err(|why| why.within(OP))
     }
 
-    /// `x` on another backend or device, where `other` is: through the host's memory, without a copy where both are in it.
+    /// `x` on another backend or device, where `other` is: in the same memory where both are on one device, else through the host's.
+    ///
+    /// Memory that two backends share has two handles, so that neither writes to it; it goes with the last. A small array, one that is read
+    /// backward and is to become a tensor of libtorch, and a tensor whose elements share their places (one that was broadcast) and is to
+    /// become an ndarray, are copied.
     ///
     /// Ops never convert implicitly: arrays of two backends in one call are an error.
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
+        let device = self.dlpack_device();
+        if device == other.dlpack_device() && !device.is_host() {
+            let tensor = self.to_dlpack_with(x, CopyMode::Never).map_err(|why| why.within("to_backend"))?;
+            return other.from_dlpack(tensor).map_err(|why| why.within("to_backend"));
+        }
         other.from_ndarray(self.to_ndarray(x)?)
+    }
+
+    /// The array as a tensor of DLPack, for other libraries and languages: NumPy, CuPy, PyTorch. Its memory is that of the array.
+    ///
+    /// Of an array given by reference, or with other handles, the tensor is [read-only](ManagedTensor::is_read_only): others show its
+    /// elements. One that is given by value and has no other handle is handed over, and the consumer may write to it. One that is read backward
+    /// is copied, as not every library has negative strides; [`CopyMode::Never`] gives them to those that do. On a GPU the elements
+    /// have been computed when this returns. The module `dlpack` of the facade has the guide.
+    fn to_dlpack<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<ManagedTensor> {
+        self.to_dlpack_with(x, CopyMode::IfNeeded)
+    }
+
+    /// The same; `copy` says whether the memory is the array's, or new and the consumer's alone.
+    ///
+    /// # Errors
+    /// Those of the ops that were asked for before, where a GPU is waited for; [`Error::Memory`].
+    fn to_dlpack_with<'a, T: Element>(
+        &self,
+        x: impl IntoArray<'a, Self::Array<T>>,
+        copy: CopyMode,
+    ) -> Result<ManagedTensor> {
+        let x = x.into_array();
+        let host = self.to_ndarray(&x).map_err(|why| why.within("to_dlpack"))?;
+        drop(x);
+        dlpack::export(host, copy)
+    }
+
+    /// An array over the memory of a tensor of DLPack, which another library or language has made; a copy where that cannot be.
+    ///
+    /// Nobody writes to memory that is shared, as [`ManagedTensor::from_raw`] demands of others, and as arrays here do by themselves. The
+    /// tensor is freed after the last array over it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where the tensor has another dtype, or bools that are neither 0 nor 1; [`Error::Device`] where its memory is not
+    /// where the backend's arrays are. The tensor is freed then, too.
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
+    fn from_dlpack<T: Element>(&self, tensor: ManagedTensor) -> Result<Self::Array<T>> {
+        self.from_dlpack_with(tensor, CopyMode::IfNeeded)
+    }
+
+    /// The same; `copy` says whether the memory may, or has to be that of the tensor.
+    ///
+    /// # Errors
+    /// Also [`Error::Argument`] where the memory has to be shared and cannot be.
+    #[allow(clippy::wrong_self_convention)] // as above
+    fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<Self::Array<T>> {
+        self.from_ndarray(dlpack::import(tensor, copy)?).map_err(|why| why.within("from_dlpack"))
+    }
+
+    /// Where the memory of the backend's tensors of DLPack is: what Python's `__dlpack_device__` returns. The host, for a backend that
+    /// does not say otherwise: its arrays go through ndarrays.
+    fn dlpack_device(&self) -> DLDevice {
+        DLDevice::CPU
     }
 
     /// The backend, from a value or a reference: what the macro `expr!` is given may be either.

@@ -26,7 +26,8 @@ pub use strict::Strict;
 pub use tracing::Tracing;
 
 use crate::{
-    AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, HostArray, Numeric, Result, dispatch,
+    AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, HostArray, IntoArray, Numeric, Result, dispatch,
+    runtime::dlpack::{CopyMode, DLDevice, ManagedTensor},
     runtime::{EachSource, Wrap, formula, numpyish::raw::HostView},
 };
 use ndarray::Dimension;
@@ -209,6 +210,25 @@ impl<B: Backend> Arrays for Watched<B> {
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<B::Array<T>> {
         let mut running = self.begins("from_ndarray", T::DTYPE, &[("x", Arg::Host(&x))])?;
         self.close(&mut running, self.within.from_ndarray(x)?)
+    }
+
+    fn to_dlpack_with<'a, T: Element>(
+        &self,
+        x: impl IntoArray<'a, B::Array<T>>,
+        copy: CopyMode,
+    ) -> Result<ManagedTensor> {
+        let x = x.into_array();
+        let _running = self.begins("to_dlpack", T::DTYPE, &[("x", Arg::array(&*x))])?;
+        self.within.to_dlpack_with(x, copy)
+    }
+
+    fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<B::Array<T>> {
+        let mut running = self.begins("from_dlpack", T::DTYPE, &[])?;
+        self.close(&mut running, self.within.from_dlpack_with(tensor, copy)?)
+    }
+
+    fn dlpack_device(&self) -> DLDevice {
+        self.within.dlpack_device()
     }
 
     fn begin_fused(&self, op: &'static str, dtype: DType) -> Result<Option<Box<dyn Any>>> {

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// What computes the references. Another version may differ in the last bits.
-const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
+pub const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
 /// `golden [ROW] [--table T --out D]`
 pub fn task(args: &[String]) -> Outcome {

@@ -15,7 +15,7 @@ const LIMIT: u64 = 60 << 20;
 const ARCH: &str = "sm_90";
 
 /// The tests that run on a GPU.
-const TESTS: [&str; 7] = ["cuda", "cuda_formulas", "formulas", "torch", "epr_reference", "mlp", "nufft"];
+const TESTS: [&str; 8] = ["cuda", "cuda_formulas", "exchange", "formulas", "torch", "epr_reference", "mlp", "nufft"];
 
 /// What the bundle is started with.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");

@@ -29,7 +29,7 @@ const HELP: &str = "\
 cargo xtask <task>
 
   setup [--torch VERSION]     fetches libtorch into libtorch/ and NVRTC into cuda/, builds the torch shim
-  test [ARGS]                 setup, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
+  test [ARGS]                 setup, and NumPy, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
                               with CI in the environment nothing that can be had may be missing
   attack                      as root on Linux: plants libraries as another user, and shows that none is loaded
   fuzz [SECONDS] [--seed N]   damaged tables and files, and random calls of every row, compared between backends and numbers of
@@ -52,7 +52,7 @@ cargo xtask <task>
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
-`setup`, `golden` and `peers` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
+`setup`, `test`, `golden` and `peers` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
 ";
 
 fn main() -> ExitCode {

@@ -1,7 +1,8 @@
 //! All tests, with everything there that can be had.
 
 use crate::{
-    run::{Outcome, cargo, root, run},
+    golden,
+    run::{Outcome, cargo, environment, root, run},
     setup, soft_cuda,
 };
 use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
@@ -18,13 +19,24 @@ pub fn task(args: &[String]) -> Outcome {
     available_libraries()?;
     // a GPU is better than a software device
     let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    // arrays are exchanged with NumPy, in the version that the golden data are of
+    let numpy = match environment("numpy-venv", &golden::PACKAGES[..1]) {
+        Err(why) if ci => return Err(why),
+        made => made.inspect_err(|why| eprintln!("NumPy: {why}\nthe tests that need it are skipped")).ok(),
+    };
     let skipped = root().join("target/skipped-tests");
     let _ = fs::remove_file(&skipped);
     let tests = |args: &[&str]| -> Outcome<Command> {
         let mut command = cargo();
         command.arg("test").args(args).env("BACKENDS_SKIPPED", &skipped);
+        if let Some(python) = &numpy {
+            command.env("BACKENDS_NUMPY", python);
+        }
         if ci && env::var_os("BACKENDS_REQUIRE").is_none() {
-            command.env("BACKENDS_REQUIRE", if soft { "torch,nvrtc,cuda,soft-cuda" } else { "torch,nvrtc,cuda" });
+            command.env(
+                "BACKENDS_REQUIRE",
+                if soft { "torch,nvrtc,cuda,soft-cuda,numpy" } else { "torch,nvrtc,cuda,numpy" },
+            );
         }
         if soft {
             soft_cuda::on(&mut command)?;

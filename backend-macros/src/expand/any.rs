@@ -116,6 +116,9 @@ impl Expand<'_> {
             }
         });
         let watched_device = watched(quote!(#rt::Arrays::device(&**b)));
+        let watched_to_dlpack = watched(quote!(b.to_dlpack_with(x, copy)));
+        let watched_from_dlpack = watched(quote!(b.from_dlpack_with(tensor, copy)));
+        let watched_dlpack = watched(quote!(#rt::Arrays::dlpack_device(&**b)));
         let watched_info = watched(quote!(#rt::Arrays::device_info(&**b)));
         let watched_memory = watched(quote!(#rt::Arrays::memory(&**b)));
         let watched_reset = watched(quote!(#rt::Arrays::reset_peak_memory(&**b)));
@@ -203,6 +206,33 @@ impl Expand<'_> {
 
                 fn from_ndarray<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<#any_array<T>> {
                     match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant),)* #watched_from }
+                }
+
+                fn to_dlpack_with<'a, T: #rt::Element>(
+                    &self,
+                    x: impl #rt::IntoArray<'a, #any_array<T>>,
+                    copy: #rt::dlpack::CopyMode,
+                ) -> #rt::Result<#rt::dlpack::ManagedTensor> {
+                    let x = #rt::IntoArray::into_array(x);
+                    match self {
+                        #(#any_name::#variant(b) => b.to_dlpack_with(#any_array::#get_given(x, "to_dlpack")?, copy),)*
+                        #watched_to_dlpack
+                    }
+                }
+
+                fn from_dlpack_with<T: #rt::Element>(
+                    &self,
+                    tensor: #rt::dlpack::ManagedTensor,
+                    copy: #rt::dlpack::CopyMode,
+                ) -> #rt::Result<#any_array<T>> {
+                    match self {
+                        #(#any_name::#variant(b) => b.from_dlpack_with(tensor, copy).map(#any_array::#variant),)*
+                        #watched_from_dlpack
+                    }
+                }
+
+                fn dlpack_device(&self) -> #rt::dlpack::DLDevice {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::dlpack_device(b),)* #watched_dlpack }
                 }
 
                 fn host_view<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {

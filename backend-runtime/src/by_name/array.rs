@@ -1,6 +1,10 @@
 //! An array whose dtype is known at run time.
 
-use crate::{Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, bytes, dispatch, f16};
+use crate::{
+    Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, bytes, dispatch,
+    dlpack::{CopyMode, ManagedTensor},
+    f16,
+};
 use std::{any::Any, fmt};
 
 macro_rules! dyn_array {
@@ -76,6 +80,19 @@ impl<B: Arrays> DynArray<B> {
     /// for before that.
     pub fn from_bytes(b: &B, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<DynArray<B>> {
         dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(bytes::to_array::<T>("from_bytes", shape, bytes)?)?)))
+    }
+
+    /// An array over the memory of a tensor of DLPack, in its dtype: see [`Arrays::from_dlpack_with`].
+    pub fn from_dlpack(b: &B, tensor: ManagedTensor, copy: CopyMode) -> Result<DynArray<B>> {
+        dispatch!(tensor.dtype(), T => b.from_dlpack_with::<T>(tensor, copy).map(DynArray::of::<T>))
+    }
+
+    /// The array as a tensor of DLPack: see [`Arrays::to_dlpack_with`].
+    pub fn to_dlpack(&self, b: &B, copy: CopyMode) -> Result<ManagedTensor> {
+        dispatch!(self.dtype(), T => {
+            let x = self.get::<T>().ok_or(Error::DType { op: "to_dlpack", dtype: self.dtype() })?;
+            b.to_dlpack_with(x, copy)
+        })
     }
 
     /// The elements as numbers on the host: complex ones of any dtype, integers beyond 2^53 rounded.

@@ -1,10 +1,12 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
 use super::{
-    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, fft, formula, info, linalg, outside::Notes,
+    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg,
+    outside::Notes,
 };
 use crate::{
-    ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, MemoryInfo, Result,
+    ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
+    dlpack::{CopyMode, DLDevice, ManagedTensor},
     formula::{Input, Layout, Node, Reduction, Typed},
 };
 use std::any::Any;
@@ -48,6 +50,22 @@ impl Arrays for Cuda {
             }
         }
         Ok(array)
+    }
+
+    fn to_dlpack_with<'a, T: Element>(
+        &self,
+        x: impl IntoArray<'a, CudaArray<T>>,
+        copy: CopyMode,
+    ) -> Result<ManagedTensor> {
+        exchange::export(self, x.into_array(), copy)
+    }
+
+    fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<CudaArray<T>> {
+        exchange::import(self, tensor, copy)
+    }
+
+    fn dlpack_device(&self) -> DLDevice {
+        DLDevice::cuda(self.device.ordinal() as i32)
     }
 
     const FUSES: bool = true;

@@ -133,6 +133,12 @@ impl Device {
         self.context.ordinal()
     }
 
+    /// Waits until everything on the device has run that this process has given it, on any stream.
+    pub(super) fn synchronize_all(&self, op: &'static str) -> Result<()> {
+        self.bind(op)?;
+        self.context.synchronize().checked(op)
+    }
+
     /// Waits until everything on the stream has run.
     pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;

@@ -1,7 +1,7 @@
 //! Device memory: allocations, which are freed when the last array that uses them is dropped.
 
 use super::{device::Device, error::Checked, outside::Notes, pool::size_class};
-use crate::{Error, MemoryInfo, Result};
+use crate::{Error, MemoryInfo, Result, dlpack::ManagedTensor};
 use cudarc::driver::{result, sys};
 use std::{
     fmt,
@@ -20,6 +20,8 @@ pub(crate) struct Allocation {
     size: usize,
     /// Of the thread that allocated it.
     notes: Arc<Notes>,
+    /// Whose memory it is, if it is not the device's own.
+    foreign: Option<ManagedTensor>,
 }
 
 impl fmt::Debug for Allocation {
@@ -30,7 +32,11 @@ impl fmt::Debug for Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        if self.size > 0 {
+        if let Some(tensor) = self.foreign.take() {
+            // the owner may use it again at once: what still reads it is on the stream
+            let _ = self.notes.device().synchronize("free");
+            drop(tensor);
+        } else if self.size > 0 {
             self.notes.device().free(self.pointer, self.size);
         }
     }
@@ -51,13 +57,13 @@ impl Memory {
         self.0.size
     }
 
-    /// Whether an op may write over it: no other array is in it. What other threads did with theirs before they dropped them is on
+    /// Whether an op may write over it: no other array is in it, nor has another library a part in it. What other threads did with theirs before they dropped them is on
     /// the stream. Nor is it another thread's while this one has an index to look at, which may be one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);
         let mine = Notes::of_this_thread(self.device());
-        only && (!mine.are_due() || Arc::ptr_eq(&mine, self.notes()))
+        only && self.0.foreign.is_none() && (!mine.are_due() || Arc::ptr_eq(&mine, self.notes()))
     }
 
     /// The device it is on.
@@ -78,7 +84,14 @@ impl Device {
             return Err(Error::Memory { op, bytes });
         }
         let (pointer, size) = if bytes == 0 { (0, 0) } else { self.block(op, bytes)? };
-        Ok(Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self) })))
+        Ok(Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self), foreign: None })))
+    }
+
+    /// Memory of the device that a tensor of another library has, from its lowest element on.
+    pub(super) fn foreign(self: &Arc<Self>, tensor: ManagedTensor) -> Memory {
+        let layout = tensor.layout();
+        let (pointer, size) = (layout.lowest().addr() as u64, layout.span * layout.dtype.size());
+        Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self), foreign: Some(tensor) }))
     }
 
     /// A block of at least `bytes` bytes, and how many it has; `bytes` is not 0.

@@ -2,7 +2,7 @@
 //!
 //! One file per group of the table, and below them, each using only those before it: `library` finds NVIDIA's libraries,
 //! [`nvrtc`] is the compiler, [`program`] what it is given, `pool` and `loaded` what a device keeps, `device` a GPU and its
-//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, [`kernel`] loads and launches, `map` has the
+//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, `exchange` those of other libraries, [`kernel`] loads and launches, `map` has the
 //! kernels around scalar expressions, `text` what formulas are in C++, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
 //! without a GPU. Nothing of CUDA is needed to build this.
 //!
@@ -24,6 +24,7 @@ pub mod creation;
 mod device;
 pub mod elementwise;
 mod error;
+mod exchange;
 pub mod fft;
 mod formula;
 pub mod images;

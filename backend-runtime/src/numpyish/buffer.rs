@@ -2,7 +2,10 @@
 //!
 //! The cost of a large result is mostly that of its page faults, so large buffers ask for huge pages.
 
-use crate::{DType, Element, Error, Result};
+use crate::{
+    DType, Element, Error, Result,
+    foreign::{self, Owner},
+};
 use std::alloc::{self, Layout};
 
 /// Memory for some elements of a dtype, as a vector of them has it.
@@ -50,6 +53,7 @@ impl Buffer {
             return Err(no_memory(op, bytes));
         }
         if bytes >= HUGE {
+            foreign::release_some(Owner::Library);
             advise_huge(start, bytes);
         }
         Ok(Buffer { start, len: n, dtype })

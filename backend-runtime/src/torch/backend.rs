@@ -2,11 +2,12 @@
 
 use super::{
     array::{TorchArray, from_host, to_host},
-    ffi, memory,
+    exchange, ffi, memory,
     tensor::device_name,
 };
 use crate::{
-    Arrays, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
+    Arrays, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
+    dlpack::{CopyMode, DLDevice, ManagedTensor},
     numpyish::{Numpyish, raw::HostView},
     random::Stream,
 };
@@ -102,11 +103,34 @@ impl Arrays for Torch {
     const NAME: &'static str = "torch";
 
     fn to_ndarray<T: Element>(&self, x: &TorchArray<T>) -> Result<HostArray<T>> {
-        to_host(x.tensor())
+        match if self.in_place { exchange::shared(x) } else { None } {
+            Some(shared) => Ok(shared),
+            None => to_host(x.tensor()),
+        }
     }
 
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<TorchArray<T>> {
         from_host(x, self.index)
+    }
+
+    fn to_dlpack_with<'a, T: Element>(
+        &self,
+        x: impl IntoArray<'a, TorchArray<T>>,
+        copy: CopyMode,
+    ) -> Result<ManagedTensor> {
+        let tensor = exchange::export(self.index, x.into_array(), copy)?;
+        // a copy was asked for just now
+        self.synchronize().map_err(|why| why.within("to_dlpack"))?;
+        Ok(tensor)
+    }
+
+    fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<TorchArray<T>> {
+        self.synchronize().map_err(|why| why.within("from_dlpack"))?;
+        exchange::import(self.index, tensor, copy)
+    }
+
+    fn dlpack_device(&self) -> DLDevice {
+        if self.index < 0 { DLDevice::CPU } else { DLDevice::cuda(self.index) }
     }
 
     fn host_view<'a, T: Element>(&self, x: &'a TorchArray<T>) -> Option<HostView<'a, T>> {

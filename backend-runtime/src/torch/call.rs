@@ -7,7 +7,11 @@ use super::{
     schema,
     tensor::{Arg, Tensor},
 };
-use crate::{Arrays, Element, Error, Result, threads};
+use crate::{
+    Arrays, Element, Error, Result,
+    foreign::{self, Owner},
+    threads,
+};
 use std::{
     ffi::{CString, c_void},
     fmt,
@@ -169,6 +173,7 @@ impl OpContext<'_> {
     /// Calls libtorch's op; arguments left out at the end take its defaults.
     pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
         threads::refuse_forked(Torch::NAME)?;
+        foreign::release_some(Owner::Library);
         let handle = schema.handle(self.op)?;
         let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
         let mut values = [Value::NONE; MOST_ARGS];

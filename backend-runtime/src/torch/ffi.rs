@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     DType, Error, Result,
+    dlpack::DLManagedTensor,
     load::{cache, check, examine, with_causes},
     threads,
 };
@@ -93,6 +94,8 @@ shim! {
     call: fn(*mut c_void, c_int, *const Value, usize, *mut Value, usize, *mut usize) -> c_int,
     from_host: fn(*mut c_void, *const i64, *const i64, usize, c_int, c_int, c_int, unsafe extern "C" fn(*mut c_void), *mut c_void, *mut *mut Impl) -> c_int,
     to_host: fn(*mut Impl, *mut c_void) -> c_int,
+    to_dlpack: fn(*mut Impl, c_int, *mut *mut DLManagedTensor) -> c_int,
+    from_dlpack: fn(*mut DLManagedTensor, c_int, *const i64, usize, c_int, *mut *mut Impl) -> c_int,
     share: fn(*mut Impl),
     drop: fn(*mut Impl),
     drop_list: fn(*mut c_void),
@@ -102,6 +105,7 @@ shim! {
     offset: fn(*mut Impl) -> i64,
     data: fn(*mut Impl) -> *mut c_void,
     alone: fn(*mut Impl, usize) -> c_int,
+    owned: fn(*mut Impl) -> c_int,
     device: fn(*mut Impl) -> c_int,
     device_count: fn() -> c_int,
     synchronize: fn(c_int) -> c_int,

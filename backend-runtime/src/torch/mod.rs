@@ -17,6 +17,7 @@ pub mod aten;
 mod backend;
 mod build;
 mod call;
+mod exchange;
 mod ffi;
 mod hosted;
 mod locate;

@@ -10,6 +10,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/dlpack.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/Allocator.h>
@@ -23,6 +24,7 @@
 #include <torch/version.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <sstream>
 
@@ -30,6 +32,11 @@
 namespace c10 {
 struct DeviceAllocator;
 }
+// of ATen/DLConvertor.h, which includes all of libtorch's ops
+namespace at {
+TORCH_API DLManagedTensor* toDLPack(const Tensor& src);
+TORCH_API Tensor fromDLPack(DLManagedTensor* src, std::function<void(void*)> deleter);
+}  // namespace at
 
 namespace {
 
@@ -333,6 +340,48 @@ API int backends_to_host(void* impl, void* data) {
   });
 }
 
+// A tensor of DLPack over the memory of a tensor, or over a copy. It is a handle of its own.
+API int backends_to_dlpack(void* impl, int copy, DLManagedTensor** result) {
+  return guarded([&] {
+    at::Tensor t = borrowed(impl);
+    *result = at::toDLPack(copy ? t.clone() : t);
+  });
+}
+
+// Calls the deleter of a tensor of DLPack, on a GPU when nothing there uses the memory any more.
+struct Delete {
+  int device;
+  void operator()(DLManagedTensor* source) const {
+    if (device >= 0) guarded([&] { torch::cuda::synchronize(device); });
+    if (source->deleter) source->deleter(source);
+  }
+};
+
+// Backward along some axes. libtorch has that in no unsigned dtype but uint8; the bits are moved in another.
+at::Tensor reversed_along(const at::Tensor& t, at::IntArrayRef axes) {
+  const at::ScalarType dtype = t.scalar_type();
+  at::ScalarType moved = dtype;
+  if (dtype == at::ScalarType::UInt16) moved = at::ScalarType::Short;
+  if (dtype == at::ScalarType::UInt32) moved = at::ScalarType::Int;
+  if (dtype == at::ScalarType::UInt64) moved = at::ScalarType::Long;
+  return moved == dtype ? t.flip(axes) : t.view(moved).flip(axes).view(dtype);
+}
+
+// A tensor over the memory of a tensor of DLPack, whose deleter runs once: with the last tensor on the memory, or at once on failure. With
+// axes to be reversed, or where `copy` says so, it is a copy.
+API int backends_from_dlpack(DLManagedTensor* source, int device, const int64_t* reversed, size_t count, int copy,
+                             void** result) {
+  std::shared_ptr<DLManagedTensor> shared(source, Delete{device});
+  return guarded([&] {
+    at::Tensor t = at::fromDLPack(source, [shared](void*) {});
+    if (count > 0)
+      t = reversed_along(t, at::IntArrayRef(reversed, count));
+    else if (copy)
+      t = t.clone();
+    *result = released(std::move(t));
+  });
+}
+
 API void backends_share(void* impl) { (void)borrowed(impl).unsafeReleaseTensorImpl(); }
 API void backends_drop(void* impl) { Pointer::reclaim(static_cast<Impl*>(impl)); }
 API void backends_drop_list(void* impls) { delete[] static_cast<void**>(impls); }
@@ -352,6 +401,8 @@ API int backends_alone(void* impl, size_t handles) {
   return c10::raw::intrusive_ptr::use_count(static_cast<Impl*>(impl)) == handles && storage.use_count() == 1 &&
          storage.allocator() != nullptr && !c10::impl::cow::is_cow_data_ptr(storage.data_ptr());
 }
+// Whether libtorch allocated the memory, or was given it, so that freeing it runs nobody else's code.
+API int backends_owned(void* impl) { return static_cast<Impl*>(impl)->storage().allocator() != nullptr; }
 API void* backends_data(void* impl) { return const_cast<void*>(static_cast<Impl*>(impl)->data()); }
 
 // -1 for the host, else the number of the GPU.

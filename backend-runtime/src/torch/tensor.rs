@@ -91,6 +91,12 @@ impl Tensor {
         unsafe { (shim().alone)(self.as_ptr(), handles) != 0 }
     }
 
+    /// Whether libtorch allocated the memory, or was given it: freeing it runs nobody else's code.
+    pub(super) fn is_owned(&self) -> bool {
+        // SAFETY: the tensor is alive.
+        unsafe { (shim().owned)(self.as_ptr()) != 0 }
+    }
+
     /// The first element; may be null where there is none.
     pub(super) fn data(&self) -> *mut c_void {
         // SAFETY: the tensor is alive.

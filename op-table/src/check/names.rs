@@ -7,12 +7,15 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// Methods that every backend has beside its ops, and those of traits that every program sees.
-const METHODS: [&str; 21] = [
+const METHODS: [&str; 26] = [
     "borrow",
     "borrow_mut",
     "clone",
     "clone_from",
     "device",
+    "dlpack_device",
+    "from_dlpack",
+    "from_dlpack_with",
     "from_iter",
     "from_ndarray",
     "into",
@@ -25,6 +28,8 @@ const METHODS: [&str; 21] = [
     "size",
     "synchronize",
     "to_backend",
+    "to_dlpack",
+    "to_dlpack_with",
     "to_ndarray",
     "to_owned",
     "to_vec",

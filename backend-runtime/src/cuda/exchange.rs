@@ -1,0 +1,88 @@
+//! Arrays from and to other libraries, in the memory of the device where they are.
+
+use super::{
+    array::{CudaArray, RawArray},
+    backend::Cuda,
+    copy::{cast, copied},
+    outside::Notes,
+};
+use crate::{
+    DType, Element, Error, Result,
+    dlpack::{CopyMode, DLDevice, IS_COPIED, Layout, ManagedTensor, Parts, READ_ONLY},
+    rules,
+};
+use std::borrow::Cow;
+
+const TO: &str = "to_dlpack";
+const FROM: &str = "from_dlpack";
+
+/// What a tensor of DLPack owns: an array's handle. When the consumer gives it back, its work on other streams may not have run.
+struct Exported(Option<RawArray>);
+
+impl Drop for Exported {
+    fn drop(&mut self) {
+        if let Some(raw) = self.0.take() {
+            // an error is that of the next call on the device
+            let _ = raw.memory.device().synchronize_all("free");
+        }
+    }
+}
+
+/// A tensor of DLPack over the memory of an array, which has been computed.
+pub(super) fn export<T: Element>(b: &Cuda, x: Cow<'_, CudaArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
+    b.check(TO, &x.raw)?;
+    let (raw, flags) = match copy.of_tensor(&x.raw.shape, &x.raw.strides) {
+        CopyMode::Always => (copied(b, TO, &x.raw)?, IS_COPIED),
+        _ => {
+            let raw = match x {
+                Cow::Owned(x) => x.raw,
+                Cow::Borrowed(x) => x.raw.clone(),
+            };
+            let writable = raw.memory.is_only_handle() && !rules::overlaps(&raw.shape, &raw.strides);
+            (raw, if writable { 0 } else { READ_ONLY })
+        }
+    };
+    Notes::of_this_thread(&b.device).wait(TO)?;
+    let first = std::ptr::without_provenance_mut(raw.pointer() as usize);
+    let (shape, strides, device) = (raw.shape.clone(), raw.strides.clone(), DLDevice::cuda(b.device.ordinal() as i32));
+    let parts = Parts { first, dtype: T::DTYPE, device, shape: &shape, strides: &strides, flags };
+    // SAFETY: the array has its elements at its strides, and keeps them; nothing writes over them, as this is a handle of it.
+    unsafe { ManagedTensor::new(&parts, Exported(Some(raw))) }.map_err(|why| why.within(TO))
+}
+
+/// An array over the memory of a tensor of DLPack on the same device.
+pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode) -> Result<CudaArray<T>> {
+    let (layout, here) = (tensor.layout(), DLDevice::cuda(b.device.ordinal() as i32));
+    layout.expect(T::DTYPE)?;
+    layout.expect_device(tensor.device() == here, b.device.name())?;
+    let (raw, own) = match tensor.into_owner::<Exported>() {
+        Ok(mut exported) => {
+            (exported.0.take().ok_or_else(|| Error::argument(FROM, "a tensor without an array"))?, true)
+        }
+        Err(tensor) => (taken(b, tensor)?, false),
+    };
+    // whatever bytes there are, the copy's are 0 and 1
+    if T::DTYPE == DType::Bool && !own && raw.size() > 0 {
+        if copy == CopyMode::Never {
+            let why = "the tensor cannot be shared: it may have bools that are neither 0 nor 1";
+            return Err(Error::argument(FROM, why));
+        }
+        return cast(b, &RawArray { dtype: DType::UInt8, ..raw }).map_err(|why| why.within(FROM));
+    }
+    b.check(FROM, &raw)?;
+    Ok(CudaArray::of(if copy == CopyMode::Always { copied(b, FROM, &raw)? } else { raw }))
+}
+
+/// The array over memory that is not the device's own.
+fn taken(b: &Cuda, tensor: ManagedTensor) -> Result<RawArray> {
+    let Layout { dtype, shape, strides, before, .. } = tensor.layout().clone();
+    if tensor.layout().len() == 0 {
+        return b.uninit_raw(FROM, dtype, &shape);
+    }
+    if !tensor.layout().is_aligned() {
+        return Err(Error::argument(FROM, "the elements of the tensor are not where their type has to be"));
+    }
+    // whoever made the elements did so on another stream
+    b.device.synchronize_all(FROM)?;
+    Ok(RawArray { dtype, shape, strides, offset: before, memory: b.device.foreign(tensor) })
+}

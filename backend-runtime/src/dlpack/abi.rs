@@ -1,0 +1,241 @@
+//! The C structs of DLPack 1.3, under the names that its header `dlpack.h` gives them.
+//!
+//! They are our own: the crates that have them wrap them in types whose interfaces still change from version to version, and nothing
+//! else of these crates would be used.
+
+use crate::DType;
+use std::{ffi::c_void, fmt};
+
+/// The version that tensors made here say. Nothing in them is newer than 1.0, so that every consumer of a 1.x takes them.
+pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
+
+/// `DLPACK_FLAG_BITMASK_READ_ONLY`: the consumer must not write to the memory.
+pub const READ_ONLY: u64 = 1;
+
+/// `DLPACK_FLAG_BITMASK_IS_COPIED`: nobody but the consumer has the memory, as the producer made a copy for it.
+pub const IS_COPIED: u64 = 2;
+
+/// The name of a Python capsule with a [`DLManagedTensorVersioned`].
+pub const CAPSULE: &std::ffi::CStr = c"dltensor_versioned";
+
+/// What a consumer renames it to when it takes the tensor.
+pub const USED_CAPSULE: &std::ffi::CStr = c"used_dltensor_versioned";
+
+/// The name of a Python capsule with a [`DLManagedTensor`].
+pub const LEGACY_CAPSULE: &std::ffi::CStr = c"dltensor";
+
+/// What a consumer renames it to when it takes the tensor.
+pub const USED_LEGACY_CAPSULE: &std::ffi::CStr = c"used_dltensor";
+
+/// A version of DLPack: another major one means other structs.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DLPackVersion {
+    /// Changes with the layout of the structs.
+    pub major: u32,
+    /// Changes where codes are added.
+    pub minor: u32,
+}
+
+/// Where memory is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DLDevice {
+    /// The kind of device, a `DLDeviceType`: [`DLDevice::CPU`] has 1, [`DLDevice::cuda`] 2.
+    pub device_type: i32,
+    /// Which one; 0 for memory of the host.
+    pub device_id: i32,
+}
+
+impl DLDevice {
+    /// Ordinary memory of the host, `kDLCPU`.
+    pub const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
+
+    /// Memory of the host that a GPU reads directly, `kDLCUDAHost`.
+    pub const CUDA_HOST: DLDevice = DLDevice { device_type: 3, device_id: 0 };
+
+    /// Memory of an NVIDIA GPU, `kDLCUDA`.
+    pub const fn cuda(ordinal: i32) -> DLDevice {
+        DLDevice { device_type: 2, device_id: ordinal }
+    }
+
+    /// Whether the CPU reads the memory as its own: `kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`.
+    pub const fn is_host(self) -> bool {
+        matches!(self.device_type, 1 | 3 | 11)
+    }
+}
+
+impl fmt::Display for DLDevice {
+    /// As the backends name their devices; others by the names and numbers of DLPack.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DLDevice { device_type, device_id } = self;
+        match device_type {
+            1 => f.write_str("cpu"),
+            2 => write!(f, "cuda:{device_id}"),
+            3 => f.write_str("pinned memory of the host (kDLCUDAHost)"),
+            10 => write!(f, "rocm:{device_id}"),
+            11 => f.write_str("pinned memory of the host (kDLROCMHost)"),
+            13 => f.write_str("managed memory (kDLCUDAManaged)"),
+            other => write!(f, "DLPack's device type {other}, number {device_id}"),
+        }
+    }
+}
+
+/// The type of elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DLDataType {
+    /// The kind of number, a `DLDataTypeCode`.
+    pub code: u8,
+    /// Bits of one number.
+    pub bits: u8,
+    /// Numbers in an element: 1, but for vectors.
+    pub lanes: u16,
+}
+
+impl From<DType> for DLDataType {
+    fn from(dtype: DType) -> DLDataType {
+        use DType::{
+            BFloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
+            UInt32, UInt64,
+        };
+        let code = match dtype {
+            Int8 | Int16 | Int32 | Int64 => 0,
+            UInt8 | UInt16 | UInt32 | UInt64 => 1,
+            Float16 | Float32 | Float64 => 2,
+            BFloat16 => 4,
+            Complex64 | Complex128 => 5,
+            Bool => 6,
+        };
+        DLDataType { code, bits: 8 * dtype.size() as u8, lanes: 1 }
+    }
+}
+
+impl DLDataType {
+    /// The dtype, if it is one of ours.
+    pub fn dtype(self) -> Option<DType> {
+        DType::ALL.into_iter().find(|&dtype| DLDataType::from(dtype) == self)
+    }
+}
+
+impl fmt::Display for DLDataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [&str; 18] = [
+            "int",
+            "uint",
+            "float",
+            "handle",
+            "bfloat",
+            "complex",
+            "bool",
+            "float8_e3m4",
+            "float8_e4m3",
+            "float8_e4m3b11fnuz",
+            "float8_e4m3fn",
+            "float8_e4m3fnuz",
+            "float8_e5m2",
+            "float8_e5m2fnuz",
+            "float8_e8m0fnu",
+            "float6_e2m3fn",
+            "float6_e3m2fn",
+            "float4_e2m1fn",
+        ];
+        match NAMES.get(usize::from(self.code)) {
+            Some(name) => f.write_str(name)?,
+            None => write!(f, "code {}", self.code)?,
+        }
+        write!(f, " of {} bits", self.bits)?;
+        if self.lanes == 1 { Ok(()) } else { write!(f, " and {} lanes", self.lanes) }
+    }
+}
+
+/// An array: what it is, and where its memory is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct DLTensor {
+    /// The memory; null if there are no elements.
+    pub data: *mut c_void,
+    /// Where that is.
+    pub device: DLDevice,
+    /// Number of axes.
+    pub ndim: i32,
+    /// Type of the elements.
+    pub dtype: DLDataType,
+    /// Lengths of the axes; may be null without axes.
+    pub shape: *mut i64,
+    /// Distances of neighbours, in elements; null for C order, before DLPack 1.2.
+    pub strides: *mut i64,
+    /// Bytes from `data` to the first element.
+    pub byte_offset: u64,
+}
+
+/// An array with what frees it, as it was before DLPack 1.0: without a version and without flags.
+#[repr(C)]
+#[derive(Debug)]
+pub struct DLManagedTensor {
+    /// The array.
+    pub dl_tensor: DLTensor,
+    /// The producer's own.
+    pub manager_ctx: *mut c_void,
+    /// To be called once, when the consumer is done with it.
+    pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
+}
+
+/// An array with what frees it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct DLManagedTensorVersioned {
+    /// The version of DLPack; nothing but the deleter may be used where the major one is another.
+    pub version: DLPackVersion,
+    /// The producer's own.
+    pub manager_ctx: *mut c_void,
+    /// To be called once, when the consumer is done with it.
+    pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
+    /// [`READ_ONLY`], [`IS_COPIED`].
+    pub flags: u64,
+    /// The array.
+    pub dl_tensor: DLTensor,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    /// The numbers are those of the header, on a machine of 64 bits.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn structs_are_those_of_the_header() {
+        assert_eq!((size_of::<DLDevice>(), size_of::<DLDataType>(), size_of::<DLTensor>()), (8, 4, 48));
+        assert_eq!(
+            (offset_of!(DLTensor, device), offset_of!(DLTensor, ndim), offset_of!(DLTensor, dtype)),
+            (8, 16, 20)
+        );
+        assert_eq!((offset_of!(DLTensor, shape), offset_of!(DLTensor, byte_offset)), (24, 40));
+        assert_eq!((offset_of!(DLManagedTensor, manager_ctx), offset_of!(DLManagedTensor, deleter)), (48, 56));
+        let versioned = (
+            offset_of!(DLManagedTensorVersioned, manager_ctx),
+            offset_of!(DLManagedTensorVersioned, deleter),
+            offset_of!(DLManagedTensorVersioned, flags),
+            offset_of!(DLManagedTensorVersioned, dl_tensor),
+        );
+        assert_eq!(versioned, (8, 16, 24, 32));
+    }
+
+    #[test]
+    fn every_dtype_has_a_type_of_its_own() {
+        for dtype in DType::ALL {
+            assert_eq!(DLDataType::from(dtype).dtype(), Some(dtype));
+        }
+        let of = |code, bits, lanes| DLDataType { code, bits, lanes };
+        assert_eq!(of(5, 128, 1).dtype(), Some(DType::Complex128));
+        for (foreign, name) in [
+            (of(2, 32, 4), "float of 32 bits and 4 lanes"),
+            (of(6, 1, 1), "bool of 1 bits"),
+            (of(12, 8, 1), "float8_e5m2 of 8 bits"),
+            (of(99, 8, 1), "code 99 of 8 bits"),
+        ] {
+            assert_eq!((foreign.dtype(), foreign.to_string().as_str()), (None, name));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Tensors of DLPack in the host's memory, from and to ndarrays.
+
+use super::{
+    CopyMode,
+    abi::{DLDevice, IS_COPIED, READ_ONLY},
+    layout::{Layout, OP},
+    managed::{ManagedTensor, Parts},
+};
+use crate::{
+    DType, Element, Error, HostArray, Result,
+    foreign::{self, Owner},
+    numpyish::{
+        buffer::Buffer,
+        copy::to_buffer,
+        raw::{RawArray, View},
+        typed::{copied, typed},
+    },
+    rules,
+};
+use std::slice;
+
+/// An ndarray as a tensor, whose memory is the array's. The consumer may write to it where the array was its only handle, or is a copy.
+pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<ManagedTensor> {
+    let (x, flags) = match copy.of_tensor(x.shape(), x.strides()) {
+        CopyMode::Always => (copied("to_dlpack", x.view())?, IS_COPIED),
+        _ => {
+            let writable = x.is_unique() && !rules::overlaps(x.shape(), x.strides());
+            (x, if writable { 0 } else { READ_ONLY })
+        }
+    };
+    let (shape, strides) = (x.shape().to_vec(), x.strides().to_vec());
+    let first = x.as_ptr().cast_mut().cast();
+    let parts = Parts { first, dtype: T::DTYPE, device: DLDevice::CPU, shape: &shape, strides: &strides, flags };
+    // SAFETY: the array has its elements at its strides, and keeps them; other handles of it copy before they write, as this is one.
+    unsafe { ManagedTensor::new(&parts, x) }
+}
+
+/// Bytes below which elements are copied where that is allowed: it takes less than keeping the owner.
+pub(crate) const WORTH_SHARING: usize = 1 << 12;
+
+/// A tensor in the host's memory as an ndarray.
+pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Result<HostArray<T>> {
+    // whoever brings memory takes away what is no longer used
+    foreign::release_some(Owner::Foreign);
+    tensor.layout().expect(T::DTYPE)?;
+    tensor.layout().expect_device(tensor.device().is_host(), "cpu".into())?;
+    let tensor = match tensor.into_owner::<HostArray<T>>() {
+        Ok(x) if copy == CopyMode::Always => return copied(OP, x.view()),
+        Ok(x) => return Ok(x),
+        Err(tensor) => tensor,
+    };
+    let layout = tensor.layout();
+    if layout.len() == 0 {
+        return typed(RawArray::empty(OP, layout.shape.clone(), T::DTYPE));
+    }
+    let why = match layout {
+        layout if !layout.is_aligned() => Some("its elements are not where their type has to be"),
+        layout if layout.overlaps() => Some("indices share elements"),
+        _ => None,
+    };
+    let small = layout.len() * size_of::<T>() < WORTH_SHARING;
+    match copy {
+        CopyMode::Never => {
+            if let Some(why) = why {
+                return Err(Error::argument(OP, format!("the tensor cannot be shared: {why}")));
+            }
+        }
+        CopyMode::IfNeeded if why.is_none() && !small => {}
+        _ => {
+            // SAFETY: the tensor has its elements on the host, for as long as it lives.
+            return unsafe { copied_from(layout) };
+        }
+    }
+    if T::DTYPE == DType::Bool {
+        // SAFETY: as above; the elements are where bytes may be.
+        unsafe { check_bools(layout)? };
+    }
+    let Layout { first, shape, strides, .. } = layout.clone();
+    // SAFETY: as above; they are aligned, of this dtype, in places of their own, and nobody writes to them, as `from_raw` asks for.
+    Ok(unsafe { foreign::array(first.cast_const().cast(), &shape, &strides, Box::new(tensor), Owner::Foreign) })
+}
+
+/// A copy of the elements, in C order.
+///
+/// # Safety
+/// They are on the host, and nobody writes to them.
+unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
+    let Layout { dtype, shape, strides, .. } = layout;
+    let (_whole, start) = if layout.is_aligned() {
+        (None, layout.first.cast_const())
+    } else {
+        let whole = Buffer::new(OP, layout.span, *dtype)?;
+        let (lowest, size) = (layout.lowest(), dtype.size());
+        // SAFETY: the caller's promise, for the span of the elements; there is room for it.
+        unsafe { std::ptr::copy_nonoverlapping(lowest, whole.start(), layout.span * size) };
+        // SAFETY: the first element is within the span.
+        let start = unsafe { whole.start().add(layout.before * size) };
+        (Some(whole), start.cast_const())
+    };
+    let elements = to_buffer(OP, View { start, dtype: *dtype, shape, strides })?;
+    if *dtype == DType::Bool {
+        // SAFETY: all of them were written, as bytes.
+        check_bytes(unsafe { slice::from_raw_parts(elements.start(), elements.len()) })?;
+    }
+    // SAFETY: the copy wrote every element.
+    typed(unsafe { RawArray::new(OP, shape.clone(), elements) })
+}
+
+/// Refuses other bytes than 0 and 1.
+///
+/// # Safety
+/// The elements are bytes on the host, and nobody writes to them.
+pub(crate) unsafe fn check_bools(layout: &Layout) -> Result<()> {
+    let bytes = View { start: layout.first, dtype: DType::UInt8, shape: &layout.shape, strides: &layout.strides };
+    if bytes.is_c_order() {
+        return check_bytes(bytes.as_slice());
+    }
+    let in_order = to_buffer(OP, bytes)?;
+    // SAFETY: all of them were written.
+    check_bytes(unsafe { slice::from_raw_parts(in_order.start(), in_order.len()) })
+}
+
+fn check_bytes(bytes: &[u8]) -> Result<()> {
+    match bytes.iter().find(|byte| **byte > 1) {
+        None => Ok(()),
+        Some(byte) => Err(Error::argument(OP, format!("a bool is the byte {byte}"))),
+    }
+}

@@ -1,0 +1,210 @@
+//! What a tensor of DLPack says of itself, checked: whoever has a [`Layout`] needs to ask nothing again.
+
+use super::abi::{DLDevice, DLTensor};
+use crate::{DType, Error, Result, rules};
+use std::slice;
+
+/// Whose error it is where a tensor is bad.
+pub(super) const OP: &str = "from_dlpack";
+
+/// The elements of a tensor: no index leads out of the address space, and lengths, strides and sizes fit their types.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    pub dtype: DType,
+    pub device: DLDevice,
+    pub shape: Vec<usize>,
+    /// In elements; those of C order where there are no elements.
+    pub strides: Vec<isize>,
+    /// Address of the first element; not to be used where there are none.
+    pub first: *mut u8,
+    /// Elements from the lowest one in memory to the first.
+    pub before: usize,
+    /// Elements from the lowest to the highest, both counted.
+    pub span: usize,
+}
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::argument(OP, why)
+}
+
+impl Layout {
+    /// Reads and checks a tensor.
+    ///
+    /// # Safety
+    /// `shape` and `strides` are null, or have as many numbers as there are axes.
+    pub unsafe fn read(tensor: &DLTensor) -> Result<Layout> {
+        let dtype = tensor.dtype.dtype().ok_or_else(|| {
+            bad(format!("no dtype is DLPack's {}; there are numbers of whole bytes, one lane each", tensor.dtype))
+        })?;
+        let ndim = usize::try_from(tensor.ndim).map_err(|_| bad(format!("a tensor of {} axes", tensor.ndim)))?;
+        let list = |numbers: *mut i64| -> Result<Vec<i64>> {
+            let mut list = rules::list(OP, ndim)?;
+            // SAFETY: the caller's promise, as the pointer is not null.
+            list.extend_from_slice(unsafe { slice::from_raw_parts(numbers, ndim) });
+            Ok(list)
+        };
+        let lengths = match tensor.shape {
+            _ if ndim == 0 => Vec::new(),
+            shape if shape.is_null() => return Err(bad(format!("a tensor of {ndim} axes without their lengths"))),
+            shape => list(shape)?,
+        };
+        let length = |&len: &i64| usize::try_from(len).map_err(|_| bad(format!("{lengths:?} is no shape")));
+        let shape = lengths.iter().map(length).collect::<Result<Vec<usize>>>()?;
+        let count = rules::count(OP, &shape, dtype.size())
+            .map_err(|_| bad(format!("a tensor of shape {shape:?} is larger than any memory")))?;
+        let mut strides = rules::c_strides(&shape);
+        if !tensor.strides.is_null() && ndim > 0 && count > 0 {
+            for ((stride, given), &len) in strides.iter_mut().zip(list(tensor.strides)?).zip(&shape) {
+                // along an axis of one index it says nothing
+                if len > 1 {
+                    *stride = isize::try_from(given).map_err(|_| bad(format!("the stride {given}")))?;
+                }
+            }
+        }
+        let mut layout =
+            Layout { dtype, device: tensor.device, shape, strides, first: std::ptr::null_mut(), before: 0, span: 0 };
+        if count > 0 {
+            layout.place(tensor)?;
+        }
+        Ok(layout)
+    }
+
+    /// Finds out where the elements are, of which there are some.
+    fn place(&mut self, tensor: &DLTensor) -> Result<()> {
+        if tensor.data.is_null() {
+            return Err(bad(format!("a tensor of shape {:?} without memory", self.shape)));
+        }
+        let outside = || bad(format!("shape {:?} and strides {:?} lead out of memory", self.shape, self.strides));
+        let (mut below, mut above) = (0_i128, 0_i128);
+        for (&len, &stride) in self.shape.iter().zip(&self.strides) {
+            // both are of 64 bits, and their product of less than 128
+            let reach = (len as i128 - 1) * stride as i128;
+            let side = if reach < 0 { &mut below } else { &mut above };
+            *side = side.checked_add(reach).ok_or_else(outside)?;
+        }
+        let size = self.dtype.size() as i128;
+        let span = above.checked_sub(below).and_then(|span| span.checked_add(1)?.checked_mul(size));
+        let span = span.filter(|&bytes| bytes <= isize::MAX as i128).ok_or_else(outside)? / size;
+        let first = tensor.data.addr() as i128 + i128::from(tensor.byte_offset);
+        let inside = first + below * size > 0 && first + (above + 1) * size <= usize::MAX as i128;
+        if !inside {
+            return Err(outside());
+        }
+        self.first = tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize);
+        self.before = (-below) as usize;
+        self.span = span as usize;
+        Ok(())
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Address of the lowest element.
+    pub fn lowest(&self) -> *mut u8 {
+        self.first.wrapping_sub(self.before * self.dtype.size())
+    }
+
+    /// Whether the elements are where their type may be.
+    pub fn is_aligned(&self) -> bool {
+        self.first.addr().is_multiple_of(self.dtype.align())
+    }
+
+    /// Whether two indices may share an element.
+    pub fn overlaps(&self) -> bool {
+        rules::overlaps(&self.shape, &self.strides)
+    }
+
+    /// Refuses another dtype.
+    pub fn expect(&self, dtype: DType) -> Result<()> {
+        if self.dtype == dtype {
+            return Ok(());
+        }
+        Err(bad(format!("the tensor is of {}, and an array of {dtype} is asked for", self.dtype)))
+    }
+
+    /// Refuses another device than that of the backend.
+    pub fn expect_device(&self, fits: bool, expected: String) -> Result<()> {
+        if fits { Ok(()) } else { Err(Error::Device { op: OP, expected, found: self.device.to_string() }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::abi::{DLDataType, DLDevice},
+        *,
+    };
+
+    fn read(data: usize, dtype: DLDataType, shape: &[i64], strides: Option<&[i64]>) -> Result<Layout> {
+        let pointer = |list: &[i64]| list.as_ptr().cast_mut();
+        let tensor = DLTensor {
+            data: std::ptr::without_provenance_mut(data),
+            device: DLDevice::CPU,
+            ndim: shape.len() as i32,
+            dtype,
+            shape: pointer(shape),
+            strides: strides.map_or(std::ptr::null_mut(), pointer),
+            byte_offset: 0,
+        };
+        // SAFETY: the lists are as long as `ndim` says.
+        unsafe { Layout::read(&tensor) }
+    }
+
+    #[test]
+    fn strides_and_spans() {
+        let f64s = DLDataType::from(DType::Float64);
+        let layout = read(800, f64s, &[2, 3], None).unwrap();
+        assert_eq!((&layout.strides[..], layout.before, layout.span, layout.lowest().addr()), (&[3, 1][..], 0, 6, 800));
+        let layout = read(800, f64s, &[2, 3], Some(&[-3, 1])).unwrap();
+        assert_eq!((layout.before, layout.span, layout.lowest().addr(), layout.len()), (3, 6, 776, 6));
+        let layout = read(804, f64s, &[1, 5], Some(&[i64::MIN, 0])).unwrap();
+        assert!(!layout.is_aligned() && layout.overlaps() && layout.span == 1, "{layout:?}");
+        assert_eq!(
+            read(0, f64s, &[], None).unwrap_err().to_string(),
+            "from_dlpack: a tensor of shape [] without memory"
+        );
+        assert_eq!(read(0, f64s, &[0, i64::MAX >> 4], Some(&[7, 7])).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn bad_tensors_are_errors() {
+        let f64s = DLDataType::from(DType::Float64);
+        for (given, why) in [
+            (read(0, f64s, &[3], None), "a tensor of shape [3] without memory"),
+            (read(8, f64s, &[2, -1], None), "[2, -1] is no shape"),
+            (read(8, f64s, &[i64::MAX, 2], None), "larger than any memory"),
+            (read(8, f64s, &[i64::MAX, 0, 9], None), "larger than any memory"),
+            (read(8, f64s, &[2], Some(&[i64::MAX])), "lead out of memory"),
+            (read(8, f64s, &[3, 3], Some(&[i64::MIN, i64::MIN])), "lead out of memory"),
+            (read(8, f64s, &[2], Some(&[-1])), "lead out of memory"),
+            (read(usize::MAX - 15, f64s, &[3], None), "lead out of memory"),
+            (read(8, DLDataType { lanes: 2, ..f64s }, &[3], None), "float of 64 bits and 2 lanes"),
+            (read(8, DLDataType { lanes: 0, ..f64s }, &[3], None), "float of 64 bits and 0 lanes"),
+            (read(8, DLDataType { bits: 4, ..f64s }, &[3], None), "float of 4 bits"),
+            (read(8, DLDataType { code: 3, ..f64s }, &[3], None), "handle of 64 bits"),
+        ] {
+            let error = given.unwrap_err().to_string();
+            assert!(error.starts_with("from_dlpack: ") && error.contains(why), "{error}");
+        }
+        let mut tensor = DLTensor {
+            data: std::ptr::without_provenance_mut(8),
+            device: DLDevice::CPU,
+            ndim: -1,
+            dtype: f64s,
+            shape: std::ptr::null_mut(),
+            strides: std::ptr::null_mut(),
+            byte_offset: 0,
+        };
+        // SAFETY: there are no lists.
+        let mut error = |change: &dyn Fn(&mut DLTensor)| unsafe {
+            change(&mut tensor);
+            Layout::read(&tensor).unwrap_err().to_string()
+        };
+        assert!(error(&|_| {}).contains("a tensor of -1 axes"));
+        assert!(error(&|t| t.ndim = 2).contains("2 axes without their lengths"));
+        let far = |t: &mut DLTensor| (t.ndim, t.byte_offset) = (0, u64::MAX - 7);
+        assert!(error(&far).contains("lead out of memory"));
+    }
+}

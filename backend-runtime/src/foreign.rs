@@ -1,0 +1,266 @@
+//! Memory that another library allocated, as ndarrays, without a copy.
+//!
+//! An ndarray frees its memory as a vector does, and tells nobody. So one over foreign memory has a second handle, which is kept
+//! here: the first then never is the only one, so that nothing writes to the memory or frees it. When the handle that is kept is
+//! the last, the memory is taken out of it and given back to its owner. Somebody has to look for that: whoever takes up foreign memory or
+//! allocates much of it here, and [`release_unused`].
+//!
+//! That a vector is made of such memory is what the standard library does not promise to bear; it is never resized, and never
+//! dropped, so that the allocator does not see it.
+
+use crate::Element;
+use ndarray::{ArcArray, Array, Axis, IxDyn, ShapeBuilder};
+use std::{
+    any::Any,
+    mem,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// Who has the memory, which says where it may be given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A library that this crate calls, which frees it like any array of its own.
+    Library,
+    /// Somebody else, whose code may wait for a lock that the caller has, such as Python's: it runs only in calls that exchange arrays.
+    Foreign,
+}
+
+/// An array over foreign memory, of any dtype.
+trait Kept: Send {
+    /// Whether no other handle is left.
+    fn is_last(&self) -> bool;
+
+    /// Takes the memory out of the array, which has no other handle; gives its owner.
+    fn end(self: Box<Self>) -> Box<dyn Any + Send>;
+}
+
+struct Entry<T> {
+    array: ArcArray<T, IxDyn>,
+    owner: Box<dyn Any + Send>,
+}
+
+impl<T: Element> Kept for Entry<T> {
+    fn is_last(&self) -> bool {
+        self.array.is_unique()
+    }
+
+    fn end(self: Box<Self>) -> Box<dyn Any + Send> {
+        match self.array.try_into_owned_nocopy() {
+            Ok(only) => mem::forget(only.into_raw_vec_and_offset()),
+            // nobody can have made a handle of the only one; if so, the memory is that handle's for good
+            Err(shared) => {
+                mem::forget(shared);
+                mem::forget(self.owner);
+                return Box::new(());
+            }
+        }
+        self.owner
+    }
+}
+
+struct Registry {
+    kept: Mutex<Vec<Box<dyn Kept>>>,
+    /// How many there are.
+    count: AtomicUsize,
+    /// After so many calls it is looked through again: as many as there are, so that a call costs the same however many there are.
+    due: AtomicUsize,
+}
+
+impl Registry {
+    const fn new() -> Registry {
+        Registry { kept: Mutex::new(Vec::new()), count: AtomicUsize::new(0), due: AtomicUsize::new(0) }
+    }
+
+    fn keep(&self, entry: Box<dyn Kept>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(entry);
+        self.count.store(kept.len(), Ordering::Relaxed);
+    }
+
+    /// Looks through it, if that is due; somebody else may be doing so.
+    #[cold]
+    fn release_some(&self) {
+        let due = self.due.fetch_sub(1, Ordering::Relaxed);
+        // less than none where somebody else was looking
+        if (due == 0 || due > isize::MAX as usize)
+            && let Ok(kept) = self.kept.try_lock()
+        {
+            self.release(kept);
+        }
+    }
+
+    /// Gives back what is no longer used; says whether there was something.
+    fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
+        let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
+        self.count.store(kept.len(), Ordering::Relaxed);
+        self.due.store(kept.len(), Ordering::Relaxed);
+        // an owner's code may take up memory itself, or wait for a lock of its own
+        drop(kept);
+        let some = !ended.is_empty();
+        ended.into_iter().for_each(|entry| drop(entry.end()));
+        some
+    }
+
+    fn release_all(&self) -> bool {
+        self.release(self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+static LIBRARY: Registry = Registry::new();
+static FOREIGN: Registry = Registry::new();
+
+impl Owner {
+    fn registry(self) -> &'static Registry {
+        match self {
+            Owner::Library => &LIBRARY,
+            Owner::Foreign => &FOREIGN,
+        }
+    }
+}
+
+/// An ndarray over memory that is not Rust's. The last handle of it must go to [`Kept::end`], and is not to be dropped.
+///
+/// # Safety
+/// There are elements, at these strides from `first` on; they are aligned, of this dtype, each in a place of its own, and nobody writes to
+/// them as long as there is a handle.
+unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) -> ArcArray<T, IxDyn> {
+    let axes = || shape.iter().zip(strides).map(|(&len, &stride)| if len > 1 { (len, stride) } else { (len, 1) });
+    let reach = |(len, stride): (usize, isize)| (len - 1) * stride.unsigned_abs();
+    let back: usize = axes().filter(|(_, stride)| *stride < 0).map(reach).sum();
+    let span = 1 + axes().map(reach).sum::<usize>();
+    let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
+    // SAFETY: the caller's promise for every element; what lies between them is not read. The vector is taken out again before it
+    // could be freed, and nobody changes it until then, as there is a second handle.
+    let mut all = unsafe {
+        let lowest = first.sub(back).cast_mut();
+        let elements = Vec::from_raw_parts(lowest, span, span);
+        Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(&steps)), elements)
+    };
+    axes().enumerate().filter(|(_, (_, stride))| *stride < 0).for_each(|(axis, _)| all.invert_axis(Axis(axis)));
+    all.into_shared()
+}
+
+/// An ndarray over memory that lives as long as `owner`. It is never the only handle.
+///
+/// # Safety
+/// As for [`over`], before the owner is dropped, which any thread may do.
+pub(crate) unsafe fn array<T: Element>(
+    first: *const T,
+    shape: &[usize],
+    strides: &[isize],
+    owner: Box<dyn Any + Send>,
+    of: Owner,
+) -> ArcArray<T, IxDyn> {
+    // SAFETY: the caller's promise; the last handle is the one that is kept.
+    let array = unsafe { over(first, shape, strides) };
+    of.registry().keep(Box::new(Entry { array: array.clone(), owner }));
+    array
+}
+
+/// Gives memory back that no array has any more, now and then: to be called where memory is taken up.
+#[inline]
+pub(crate) fn release_some(of: Owner) {
+    let registry = of.registry();
+    if registry.count.load(Ordering::Relaxed) > 0 {
+        registry.release_some();
+    }
+}
+
+/// Gives the memory of other libraries back that no array has any more. That is done now and then by itself, where arrays are exchanged.
+///
+/// Arrays on the CPU that share the memory of a tensor of DLPack do not give it back in the moment in which the last is dropped.
+pub fn release_unused() {
+    // what goes may have been the last that used other memory
+    while LIBRARY.release_all() | FOREIGN.release_all() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Tests of what all arrays share run one after the other: each gives back what the other has dropped.
+    static LOCK: Mutex<()> = Mutex::new(());
+
+    /// Memory with a count of its owners.
+    fn foreign(n: usize) -> (Box<[u64]>, Arc<()>) {
+        ((0..n as u64).collect(), Arc::new(()))
+    }
+
+    #[test]
+    fn memory_goes_back_once_and_after_the_last_array() {
+        let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut memory, owner) = foreign(24);
+        let first = memory.as_mut_ptr().cast_const();
+        // SAFETY: the memory outlives the arrays, as the end of the test asks for the owner.
+        let x = unsafe { array(first, &[4, 6], &[6, 1], Box::new(owner.clone()), Owner::Foreign) };
+        assert_eq!((x.as_ptr(), x.is_unique(), x[[1, 2]]), (first, false, 8));
+        release_unused();
+        assert_eq!(Arc::strong_count(&owner), 2, "the array is there");
+        let part = x.clone().slice_move(ndarray::s![2.., ..;2]).into_dyn();
+        let mut changed = x.clone();
+        changed[[0, 0]] = 7;
+        assert!(changed.as_ptr() != first && x[[0, 0]] == 0, "nobody writes to it");
+        let owned = x.into_owned();
+        assert!(owned.as_ptr() != first && owned.sum() == 276);
+        release_unused();
+        assert_eq!((Arc::strong_count(&owner), part[[0, 1]]), (2, 14), "a view is there");
+        drop(part);
+        release_unused();
+        assert_eq!(Arc::strong_count(&owner), 1);
+        release_unused();
+        assert_eq!(memory[23], 23);
+    }
+
+    #[test]
+    fn any_strides() {
+        let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let (memory, owner) = foreign(24);
+        let of = |at: usize, shape: &[usize], strides: &[isize]| {
+            // SAFETY: as above; every index is within the memory.
+            unsafe { array(memory.as_ptr().wrapping_add(at), shape, strides, Box::new(owner.clone()), Owner::Foreign) }
+        };
+        let all = Array::from_iter(0..24_u64).into_shape_with_order((4, 6)).unwrap();
+        assert_eq!(of(0, &[4, 6], &[6, 1]), all.view().into_dyn());
+        assert_eq!(of(0, &[6, 4], &[1, 6]), all.t().into_dyn());
+        assert_eq!(of(23, &[4, 6], &[-6, -1]), all.slice(ndarray::s![..;-1, ..;-1]).into_dyn());
+        assert_eq!(of(5, &[2, 3], &[12, -2]), all.slice(ndarray::s![..;2, ..;-2]).into_dyn());
+        assert_eq!(of(9, &[1, 2, 1], &[-99, 6, isize::MIN]), ndarray::arr3(&[[[9_u64], [15]]]).into_dyn());
+        assert_eq!(of(3, &[], &[]), ndarray::arr0(3).into_dyn());
+        release_unused();
+        assert_eq!(Arc::strong_count(&owner), 1);
+    }
+
+    #[test]
+    fn what_is_held_costs_no_call_more_than_the_rest() {
+        let (memory, owner) = foreign(4);
+        let registry = Registry::new();
+        let keep = |at: usize| {
+            // SAFETY: the memory outlives the arrays, of which each has one element.
+            let array = unsafe { over(memory.as_ptr().wrapping_add(at), &[1], &[1]) };
+            registry.keep(Box::new(Entry { array: array.clone(), owner: Box::new(owner.clone()) }));
+            array
+        };
+        let state = || {
+            let of = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+            (Arc::strong_count(&owner), of(&registry.count), of(&registry.due))
+        };
+        let held = [keep(0), keep(1)];
+        drop(keep(2));
+        assert_eq!(state(), (4, 3, 0));
+        registry.release_some();
+        assert_eq!(state(), (3, 2, 2), "one was the last of its memory");
+        drop(keep(3));
+        registry.release_some();
+        registry.release_some();
+        assert_eq!(state(), (4, 3, 0), "nobody has looked");
+        registry.release_some();
+        assert_eq!(state(), (3, 2, 2));
+        drop(held);
+        assert!(registry.release_all() && !registry.release_all());
+        assert_eq!(state(), (1, 0, 0));
+    }
+}

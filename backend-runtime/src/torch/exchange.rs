@@ -1,0 +1,123 @@
+//! Tensors from and to other libraries, in the memory where they are.
+
+use super::{
+    array::{TorchArray, from_host},
+    ffi::{load, shim, status},
+    tensor::{Tensor, device_name},
+};
+use crate::{
+    DType, Element, Error, HostArray, Result,
+    dlpack::{self, CopyMode, IS_COPIED, ManagedTensor, READ_ONLY},
+    foreign::{self, Owner},
+    numpyish::typed::copied,
+    rules,
+};
+use std::borrow::Cow;
+
+const TO: &str = "to_dlpack";
+const FROM: &str = "from_dlpack";
+
+/// libtorch's strides, which are never negative, as an ndarray's.
+fn signed(strides: &[usize]) -> Vec<isize> {
+    strides.iter().map(|&stride| stride as isize).collect()
+}
+
+/// A tensor on the host as an ndarray over its memory, where that is worth it and can be.
+pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
+    let tensor = x.tensor();
+    foreign::release_some(Owner::Library);
+    if tensor.device() >= 0 || tensor.size().saturating_mul(size_of::<T>()) < dlpack::WORTH_SHARING {
+        return None;
+    }
+    let strides = signed(tensor.strides());
+    let first = tensor.data().cast_const().cast::<T>();
+    let fits = first.is_aligned() && !rules::overlaps(tensor.shape(), &strides);
+    // what is no bool is an error of the copy
+    if !fits || T::DTYPE == DType::Bool && x.view().is_err() {
+        return None;
+    }
+    let of = if tensor.is_owned() { Owner::Library } else { Owner::Foreign };
+    // SAFETY: the tensor has its elements at these strides, of this dtype, and lives as long as the array; with this handle it is not
+    // alone, so that nobody writes to it.
+    Some(unsafe { foreign::array(first, tensor.shape(), &strides, Box::new(tensor.clone()), of) })
+}
+
+/// A tensor of DLPack over the memory of an array on the device `index` (-1 is the host).
+pub(super) fn export<T: Element>(index: i32, x: Cow<'_, TorchArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
+    let tensor = x.tensor();
+    if tensor.device() != index {
+        return Err(Error::Device { op: TO, expected: device_name(index), found: device_name(tensor.device()) });
+    }
+    let given = matches!(x, Cow::Owned(_)) && tensor.is_alone(1);
+    let flags = match copy {
+        CopyMode::Always => IS_COPIED,
+        _ if given && !rules::overlaps(tensor.shape(), &signed(tensor.strides())) => 0,
+        _ => READ_ONLY,
+    };
+    let mut made = std::ptr::null_mut();
+    // SAFETY: the tensor is alive; the result is written where it succeeds.
+    let status = unsafe { (shim().to_dlpack)(tensor.as_ptr(), (copy == CopyMode::Always).into(), &mut made) };
+    if status != status::DONE {
+        return Err(shim().error(TO, status, &""));
+    }
+    // SAFETY: libtorch gave a tensor, with a handle that keeps the elements; nobody writes to them, as there is that handle, and
+    // lazy conjugation and negation are carried out in all tensors of this backend.
+    unsafe { ManagedTensor::from_legacy(made, flags) }.map_err(|why| why.within(TO))
+}
+
+/// An array over the memory of a tensor of DLPack, which is on the device `index`.
+pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMode) -> Result<TorchArray<T>> {
+    let shim = load()?;
+    foreign::release_some(Owner::Foreign);
+    let (layout, device) = (tensor.layout(), tensor.device());
+    layout.expect(T::DTYPE)?;
+    // 2 is CUDA, 10 what libtorch has under that name on GPUs of AMD
+    let on_gpu = matches!(device.device_type, 2 | 10) && device.device_id == index;
+    layout.expect_device(if index < 0 { device.is_host() } else { on_gpu }, device_name(index))?;
+    let tensor = match tensor.into_owner::<HostArray<T>>() {
+        Ok(x) => {
+            let x = if copy == CopyMode::Always { copied(FROM, x.view())? } else { x };
+            return from_host(x, index).map_err(|why| why.within(FROM));
+        }
+        Err(tensor) => tensor,
+    };
+    let layout = tensor.layout();
+    let why = match layout {
+        layout if !layout.is_aligned() => Some("its elements are not where their type has to be"),
+        layout if layout.strides.iter().any(|stride| *stride < 0) => Some("libtorch has no negative strides"),
+        _ => None,
+    };
+    if let (CopyMode::Never, Some(why)) = (copy, why) {
+        return Err(Error::argument(FROM, format!("the tensor cannot be shared: {why}")));
+    }
+    if index < 0 && (!layout.is_aligned() || layout.len() == 0) {
+        return from_host(dlpack::import(tensor, CopyMode::Always)?, index).map_err(|why| why.within(FROM));
+    }
+    if let (false, Some(why)) = (layout.is_aligned(), why) {
+        return Err(Error::argument(FROM, why));
+    }
+    if index < 0 && T::DTYPE == DType::Bool {
+        // SAFETY: the tensor has its elements on the host, for as long as it lives.
+        unsafe { dlpack::check_bools(layout)? };
+    }
+    let (source, reversed) = tensor.into_raw_upward();
+    let mut result = std::ptr::null_mut();
+    // SAFETY: the shim takes the tensor over, and calls its deleter once, also where it fails; its memory is there until then, and nobody
+    // writes to it. The result is written where it succeeds.
+    let status = unsafe {
+        (shim.from_dlpack)(
+            source,
+            index,
+            reversed.as_ptr(),
+            reversed.len(),
+            (copy == CopyMode::Always).into(),
+            &mut result,
+        )
+    };
+    if status != status::DONE {
+        return Err(shim.error(FROM, status, &""));
+    }
+    // SAFETY: the shim gave one reference.
+    let made = unsafe { Tensor::owning(result) };
+    TorchArray::new(FROM, made.ok_or_else(|| Error::library(FROM, "torch", "no tensor"))?)
+}

@@ -1,0 +1,591 @@
+//! Arrays from and to other libraries by DLPack, on every backend: what is shared, who frees it and how often, and what is refused.
+
+use backend_runtime::{
+    Arrays, Complex, DType, DynArray, Element, Error, HostArray, IntoHost, Result, available, bf16,
+    cuda::Cuda,
+    dispatch,
+    dlpack::{
+        CopyMode, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, IS_COPIED,
+        ManagedTensor, READ_ONLY, release_unused,
+    },
+    f16,
+    numpyish::Numpyish,
+    torch::Torch,
+};
+use ndarray::s;
+use std::{
+    ffi::c_void,
+    ptr,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// Tests that count what is freed run one after the other: any of them frees what another has dropped.
+fn alone() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Another library: it has the memory and counts the calls of its deleter.
+struct Peer {
+    /// Room at the front and at the end, so that every alignment and direction is within it.
+    memory: Vec<u64>,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    deleted: &'static AtomicUsize,
+}
+
+impl Peer {
+    /// Memory with the elements of an array in C order, 64 bytes from its start.
+    fn new<T: Element>(x: &HostArray<T>) -> Peer {
+        let mut memory = vec![0_u64; 16 + (x.len() * size_of::<T>()).div_ceil(8)];
+        let to = memory[8..].as_mut_ptr().cast::<T>();
+        // SAFETY: there is room for as many elements.
+        x.iter().enumerate().for_each(|(i, v)| unsafe { to.add(i).write_unaligned(*v) });
+        let shape: Vec<i64> = x.shape().iter().map(|&len| len as i64).collect();
+        let strides = x.as_standard_layout().strides().iter().map(|&stride| stride as i64).collect();
+        Peer { memory, shape, strides, deleted: Box::leak(Box::default()) }
+    }
+
+    fn first(&mut self) -> *mut c_void {
+        self.memory[8..].as_mut_ptr().cast()
+    }
+
+    fn tensor<T: Element>(&mut self, device: DLDevice) -> DLTensor {
+        DLTensor {
+            data: self.first(),
+            device,
+            ndim: self.shape.len() as i32,
+            dtype: DLDataType::from(T::DTYPE),
+            shape: self.shape.as_mut_ptr(),
+            strides: self.strides.as_mut_ptr(),
+            byte_offset: 0,
+        }
+    }
+
+    /// Gives it away, changed by `change`; with the count of the deleter's calls.
+    fn give<T: Element>(
+        mut self,
+        change: impl FnOnce(&mut DLManagedTensorVersioned),
+    ) -> (*mut DLManagedTensorVersioned, &'static AtomicUsize) {
+        unsafe extern "C" fn delete(tensor: *mut DLManagedTensorVersioned) {
+            // SAFETY: `give` made both boxes; a second call is what the count is for, so the boxes stay.
+            let peer = unsafe { &*(*tensor).manager_ctx.cast::<Peer>() };
+            peer.deleted.fetch_add(1, Ordering::SeqCst);
+        }
+        let (dl_tensor, deleted) = (self.tensor::<T>(DLDevice::CPU), self.deleted);
+        let mut made = Box::new(DLManagedTensorVersioned {
+            version: DLPackVersion { major: 1, minor: 1 },
+            manager_ctx: Box::into_raw(Box::new(self)).cast(),
+            deleter: Some(delete),
+            flags: 0,
+            dl_tensor,
+        });
+        change(&mut made);
+        (Box::into_raw(made), deleted)
+    }
+
+    /// The same without a version.
+    fn give_legacy<T: Element>(mut self) -> (*mut DLManagedTensor, &'static AtomicUsize) {
+        unsafe extern "C" fn delete(tensor: *mut DLManagedTensor) {
+            // SAFETY: as above.
+            let peer = unsafe { &*(*tensor).manager_ctx.cast::<Peer>() };
+            peer.deleted.fetch_add(1, Ordering::SeqCst);
+        }
+        let (dl_tensor, deleted) = (self.tensor::<T>(DLDevice::CPU), self.deleted);
+        let manager_ctx = Box::into_raw(Box::new(self)).cast();
+        (Box::into_raw(Box::new(DLManagedTensor { dl_tensor, manager_ctx, deleter: Some(delete) })), deleted)
+    }
+}
+
+/// Takes a pointer as a consumer does.
+fn take(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
+    // SAFETY: the tests give each tensor once, with memory that stays.
+    unsafe { ManagedTensor::from_raw(tensor) }
+}
+
+fn count(deleted: &AtomicUsize) -> usize {
+    release_unused();
+    deleted.load(Ordering::SeqCst)
+}
+
+/// Numbers that every dtype tells apart, where it has so many.
+fn numbers<T: Element>(shape: &[usize]) -> HostArray<T> {
+    let n: usize = shape.iter().product();
+    let of = |i: usize| match T::DTYPE {
+        DType::Bool => T::from_i64(((i * 7 / 3) % 2) as i64),
+        DType::Complex64 | DType::Complex128 => T::from_complex(Complex::new((i % 251) as f64, -(i as f64 % 127.0))),
+        _ => T::from_i64((i % 113) as i64),
+    };
+    HostArray::from_shape_vec(shape.to_vec(), (0..n).map(of).collect()).unwrap()
+}
+
+macro_rules! on_every_backend {
+    ($check:expr) => {
+        $check(&Numpyish::new());
+        if let Some(torch) = available("torch", Torch::cpu()) {
+            $check(&torch);
+        }
+        if let Some(cuda) = available("cuda", Cuda::new(0)) {
+            $check(&cuda);
+        }
+    };
+}
+
+/// How memory is read: a shape, strides, and where the first element is, of an array of shape [8, 100] in C order.
+const LAYOUTS: [(&[i64], &[i64], i64); 10] = [
+    (&[8, 100], &[100, 1], 0),
+    (&[100, 8], &[1, 100], 0),
+    (&[4, 50], &[200, 2], 1),
+    (&[8, 100], &[-100, -1], 799),
+    (&[100, 4], &[-1, 200], 199),
+    (&[2, 2, 2, 100], &[400, 200, 100, 1], 0),
+    (&[3, 1, 5], &[100, i64::MIN, 1], 7),
+    (&[6, 7], &[0, 1], 3),
+    (&[], &[], 5),
+    (&[3, 0], &[9, 9], 0),
+];
+
+/// The elements that a layout shows.
+fn shown<T: Element>(x: &HostArray<T>, (shape, strides, first): (&[i64], &[i64], i64)) -> HostArray<T> {
+    let shape: Vec<usize> = shape.iter().map(|&len| len as usize).collect();
+    let elements = x.as_slice().unwrap();
+    let at = |index: &ndarray::IxDyn| {
+        let steps = (0..index.ndim()).zip(strides);
+        steps.map(|(axis, stride)| index[axis] as i64 * if shape[axis] > 1 { *stride } else { 0 }).sum::<i64>()
+    };
+    use ndarray::Dimension;
+    HostArray::from_shape_fn(shape.clone(), |index| elements[(first + at(&index)) as usize])
+}
+
+/// Every layout, as another library's tensor over memory of this backend.
+fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
+    let host = numbers::<T>(&[8, 100]);
+    for layout in LAYOUTS {
+        for copy in [CopyMode::IfNeeded, CopyMode::Always] {
+            let x = b.from_ndarray(host.clone())?;
+            let tensor = b.to_dlpack(&x)?.into_raw();
+            let (mut shape, mut strides) = (layout.0.to_vec(), layout.1.to_vec());
+            // SAFETY: nobody else has it; the lists live until it was taken.
+            unsafe {
+                let dl = &mut (*tensor).dl_tensor;
+                (dl.ndim, dl.shape, dl.strides) = (shape.len() as i32, shape.as_mut_ptr(), strides.as_mut_ptr());
+                if layout.2 >= 50 {
+                    dl.byte_offset = layout.2 as u64 * size_of::<T>() as u64;
+                } else {
+                    dl.data = dl.data.wrapping_byte_add(layout.2 as usize * size_of::<T>());
+                }
+            }
+            let taken = take(tensor)?;
+            assert_eq!((taken.dtype(), taken.device()), (T::DTYPE, b.dlpack_device()));
+            let y = DynArray::from_dlpack(b, taken, copy)?;
+            let y = y.get::<T>().expect("its dtype");
+            drop(x);
+            assert_eq!(b.to_ndarray(y)?, shown(&host, layout), "{} {} {layout:?} {copy:?}", B::NAME, T::DTYPE);
+            // and out again, in the layout that it has
+            let again = take(b.to_dlpack(y)?.into_raw())?;
+            assert_eq!(b.to_ndarray(&b.from_dlpack::<T>(again)?)?, shown(&host, layout));
+        }
+    }
+    Ok(())
+}
+
+fn every_layout_of<B: Arrays>(b: &B) {
+    for dtype in DType::ALL {
+        let checked: Result<()> = dispatch!(dtype, T => layouts::<B, T>(b));
+        checked.unwrap_or_else(|why| panic!("{} {dtype}: {why}", B::NAME));
+    }
+    release_unused();
+}
+
+#[test]
+fn every_dtype_in_every_layout_goes_both_ways() {
+    let _alone = alone();
+    on_every_backend!(every_layout_of);
+}
+
+/// Where the elements of a backend's array are.
+fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
+    b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
+}
+
+/// One memory: both handles show it, neither writes to it, and it is there as long as either.
+fn memory_is_shared<B: Arrays>(b: &B) {
+    let host = numbers::<f64>(&[300, 100]);
+    let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
+    assert!(b.is_alone(&mut x), "{}", B::NAME);
+    let tensor = b.to_dlpack(&x).unwrap();
+    assert!(tensor.is_read_only() && !tensor.is_copied() && !b.is_alone(&mut x));
+    let (start, tensor) = (tensor.data(), tensor.into_raw());
+    // SAFETY: the tensor is alive.
+    assert_eq!(unsafe { ((*tensor).flags, (*tensor).dl_tensor.data.cast_const()) }, (READ_ONLY, start));
+    let mut y = b.from_dlpack_with::<f64>(take(tensor).unwrap(), CopyMode::Never).unwrap();
+    assert_eq!(address(b, &y), start);
+    assert!(!b.is_alone(&mut x) && !b.is_alone(&mut y));
+    // the first handle goes: the memory stays
+    drop(x);
+    assert!(!b.is_alone(&mut y), "it is somebody else's");
+    assert_eq!(b.to_ndarray(&y).unwrap(), host);
+    let z = y.clone();
+    drop(y);
+    assert_eq!(b.to_ndarray(&z).unwrap(), host);
+    drop(z);
+    release_unused();
+    // the tensor goes first: the array is its own again
+    let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
+    drop(b.to_dlpack(&x).unwrap());
+    assert!(b.is_alone(&mut x));
+    let y = b.from_dlpack::<f64>(take(b.to_dlpack(&x).unwrap().into_raw()).unwrap()).unwrap();
+    drop(y);
+    release_unused();
+    assert!(b.is_alone(&mut x));
+    // given by value, with no other handle: the consumer may write
+    let given = b.to_dlpack(x).unwrap();
+    assert!(!given.is_read_only() && !given.is_copied());
+    // with another handle, or of a copy
+    let x = b.from_dlpack::<f64>(given).unwrap();
+    assert!(b.to_dlpack(x.clone()).unwrap().is_read_only());
+    let copied = b.to_dlpack_with(&x, CopyMode::Always).unwrap();
+    assert!(copied.is_copied() && !copied.is_read_only() && copied.data() != address(b, &x));
+    // SAFETY: the pointer is used once.
+    let legacy = unsafe { ManagedTensor::from_raw_legacy(copied.into_raw_legacy().unwrap()) }.unwrap();
+    assert!(legacy.is_read_only());
+    assert_eq!(b.to_ndarray(&b.from_dlpack::<f64>(take(legacy.into_raw()).unwrap()).unwrap()).unwrap(), host);
+    let refused = b.to_dlpack(&x).unwrap().into_raw_legacy().unwrap_err().to_string();
+    assert!(
+        refused.starts_with("to_dlpack: the memory is shared") && refused.contains("CopyMode::Always"),
+        "{refused}"
+    );
+    release_unused();
+}
+
+#[test]
+fn memory_is_shared_and_no_handle_writes_to_it() {
+    let _alone = alone();
+    on_every_backend!(memory_is_shared);
+}
+
+/// Memory of one library in an array of another, on the host.
+#[test]
+fn backends_of_the_host_share_memory_both_ways() {
+    let _alone = alone();
+    let Some(torch) = available("torch", Torch::cpu()) else { return };
+    let numpyish = Numpyish::new();
+    let host = numbers::<f32>(&[200, 300]);
+    for x in [host.clone(), host.clone().reversed_axes(), host.clone().slice_move(s![1..;3, ..]).into_dyn()] {
+        let start = x.as_ptr();
+        let t = numpyish.to_backend(&x, &torch).unwrap();
+        assert_eq!((t.view().unwrap().as_ptr(), t.shape()), (start, x.shape()));
+        let back = torch.to_backend(&t, &numpyish).unwrap();
+        assert_eq!((back.as_ptr(), back.strides()), (start, x.strides()));
+        let expected = x.to_owned();
+        drop((x, t));
+        assert_eq!(back, expected, "the tensor is gone");
+    }
+    // memory that libtorch allocated; it is owned by the arrays over it, views too
+    let mut t = torch.from_dlpack_with::<f32>(numpyish.to_dlpack(&host).unwrap(), CopyMode::Always).unwrap();
+    let start = t.view().unwrap().as_ptr();
+    assert!(start != host.as_ptr() && torch.is_alone(&mut t));
+    let x = torch.to_backend(&t, &numpyish).unwrap();
+    assert!(x.as_ptr() == start && !x.is_unique() && !torch.is_alone(&mut t), "two handles");
+    assert!(!numpyish.is_alone(&mut x.clone()));
+    let mut written = x.clone();
+    written.fill(7.0);
+    assert_eq!(torch.to_ndarray(&t).unwrap(), host, "who writes to an ndarray that is shared gets a copy");
+    drop(written);
+    let kept = t.clone();
+    drop(t);
+    let part = x.clone().slice_move(s![..;-2, 5..]).into_dyn();
+    drop(x);
+    release_unused();
+    assert_eq!(part, host.slice(s![..;-2, 5..]).into_dyn());
+    let mut t = kept;
+    assert!(!torch.is_alone(&mut t), "the part is there");
+    drop(part);
+    release_unused();
+    assert!(torch.is_alone(&mut t));
+    // the array goes by itself when something is computed: nobody has to ask
+    let x = torch.to_backend(&t, &numpyish).unwrap();
+    drop(x);
+    for _ in 0..3 {
+        drop(torch.to_ndarray(&t).unwrap());
+    }
+    release_unused();
+    assert!(torch.is_alone(&mut t));
+    // small arrays, and such with elements in one place, are copied
+    let small = torch.from_ndarray(numbers::<f32>(&[3])).unwrap();
+    assert!(torch.to_ndarray(&small).unwrap().is_unique());
+}
+
+/// On one GPU there is one memory; between a GPU and the host there are copies.
+#[test]
+fn a_device_shares_its_memory_with_itself() {
+    let _alone = alone();
+    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let host = numbers::<i32>(&[50, 60]);
+    let x = Numpyish::new().to_backend(&host, &b).unwrap();
+    let y = b.to_backend(&x, &Cuda::new(0).unwrap()).unwrap();
+    assert_eq!(address(&b, &y), address(&b, &x));
+    drop(x);
+    assert_eq!(b.to_backend(&y, &Numpyish::new()).unwrap(), host);
+    // memory of another library: freed once, after the last array over it
+    let of_y = |change: &dyn Fn(&mut DLManagedTensorVersioned)| {
+        let (tensor, deleted) = Peer::new(&host).give::<i32>(|t| {
+            t.dl_tensor.data = ptr::without_provenance_mut(address(&b, &y).addr());
+            t.dl_tensor.device = DLDevice::cuda(0);
+            change(t);
+        });
+        (take(tensor).unwrap(), deleted)
+    };
+    let (tensor, deleted) = of_y(&|_| {});
+    let mut z = b.from_dlpack_with::<i32>(tensor, CopyMode::Never).unwrap();
+    assert_eq!((address(&b, &z), b.is_alone(&mut z)), (address(&b, &y), false));
+    let w = z.clone();
+    drop(z);
+    assert_eq!((b.to_ndarray(&w).unwrap(), deleted.load(Ordering::SeqCst)), (host.clone(), 0));
+    drop(w);
+    assert_eq!(deleted.load(Ordering::SeqCst), 1);
+    let (tensor, deleted) = of_y(&|_| {});
+    let z = b.from_dlpack_with::<i32>(tensor, CopyMode::Always).unwrap();
+    assert_eq!((b.to_ndarray(&z).unwrap(), deleted.load(Ordering::SeqCst)), (host.clone(), 1));
+    let odd = |t: &mut DLManagedTensorVersioned| (t.dl_tensor.byte_offset, t.dl_tensor.ndim) = (2, 0);
+    let (tensor, deleted) = of_y(&odd);
+    let refused = b.from_dlpack::<i32>(tensor).unwrap_err().to_string();
+    assert!(refused.contains("not where their type has to be") && deleted.load(Ordering::SeqCst) == 1, "{refused}");
+    // bools of others may be any bytes
+    let bytes = b.from_ndarray(vec![0_u8, 1, 2, 255].into_host().unwrap()).unwrap();
+    let as_bools = || {
+        let tensor = b.to_dlpack(&bytes).unwrap().into_raw();
+        // SAFETY: nobody else has it.
+        unsafe { (*tensor).dl_tensor.dtype = DLDataType::from(DType::Bool) };
+        take(tensor).unwrap()
+    };
+    let bools = b.from_dlpack::<bool>(as_bools()).unwrap();
+    assert_eq!(b.to_vec(&bools).unwrap(), [false, true, true, true]);
+    let refused = b.from_dlpack_with::<bool>(as_bools(), CopyMode::Never).unwrap_err();
+    assert!(refused.to_string().contains("neither 0 nor 1"), "{refused}");
+    let own = b.from_dlpack_with::<bool>(b.to_dlpack(&bools).unwrap(), CopyMode::Never).unwrap();
+    assert_eq!(address(&b, &own), address(&b, &bools));
+}
+
+/// An error frees the tensor, at once and once.
+fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
+    let host = numbers::<f64>(&[40, 50]);
+    let give = |change: &dyn Fn(&mut DLManagedTensorVersioned)| {
+        let (tensor, deleted) = Peer::new(&host).give::<f64>(change);
+        (take(tensor), deleted)
+    };
+    let on_host = b.dlpack_device().is_host();
+    let device = b.dlpack_device();
+    // another dtype; another device
+    let (tensor, deleted) = give(&|t| t.dl_tensor.device = device);
+    let refused = b.from_dlpack::<f32>(tensor.unwrap()).unwrap_err();
+    let why = "from_dlpack: the tensor is of float64, and an array of float32 is asked for";
+    assert_eq!((refused.to_string().as_str(), count(deleted)), (why, 1));
+    let elsewhere = if on_host { DLDevice::cuda(0) } else { DLDevice::CPU };
+    for elsewhere in [elsewhere, DLDevice::cuda(77), DLDevice { device_type: 4, device_id: 1 }] {
+        let (tensor, deleted) = give(&|t| t.dl_tensor.device = elsewhere);
+        let refused = b.from_dlpack::<f64>(tensor.unwrap()).unwrap_err();
+        let expected = Error::Device { op: "from_dlpack", expected: b.device(), found: elsewhere.to_string() };
+        assert_eq!((refused, count(deleted)), (expected, 1));
+    }
+    // nobody takes it
+    let (tensor, deleted) = give(&|_| {});
+    drop(tensor.unwrap());
+    assert_eq!(deleted.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn what_a_backend_refuses_is_freed_once() {
+    let _alone = alone();
+    on_every_backend!(mistakes_free_the_tensor);
+}
+
+#[test]
+fn bad_tensors_are_refused_and_freed_once() {
+    let _alone = alone();
+    type Change = fn(&mut DLManagedTensorVersioned);
+    let cases: [(Change, &str); 11] = [
+        (|t| t.version.major = 2, "a tensor of DLPack 2.1, of which only 1.x is known"),
+        (|t| t.version.major = 0, "a tensor of DLPack 0.1"),
+        (|t| t.dl_tensor.data = ptr::null_mut(), "a tensor of shape [2, 3] without memory"),
+        (|t| t.dl_tensor.dtype.lanes = 2, "no dtype is DLPack's float of 64 bits and 2 lanes"),
+        (|t| t.dl_tensor.dtype.bits = 80, "float of 80 bits"),
+        (|t| t.dl_tensor.dtype = DLDataType { code: 17, bits: 4, lanes: 1 }, "float4_e2m1fn of 4 bits"),
+        (|t| t.dl_tensor.dtype.code = 200, "code 200 of 64 bits"),
+        (|t| t.dl_tensor.ndim = -2, "a tensor of -2 axes"),
+        (|t| t.dl_tensor.shape = ptr::null_mut(), "a tensor of 2 axes without their lengths"),
+        // SAFETY: the list has two numbers.
+        (|t| unsafe { *t.dl_tensor.shape = -1 }, "[-1, 3] is no shape"),
+        // SAFETY: as above.
+        (|t| unsafe { *t.dl_tensor.strides = i64::MAX }, "lead out of memory"),
+    ];
+    for (change, why) in cases {
+        let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(change);
+        let refused = take(tensor).unwrap_err().to_string();
+        assert!(refused.starts_with("from_dlpack: ") && refused.contains(why), "{refused}");
+        assert_eq!(deleted.load(Ordering::SeqCst), 1, "{why}");
+    }
+    assert!(take(ptr::null_mut()).is_err());
+    // SAFETY: null is no tensor, and allowed.
+    assert!(unsafe { ManagedTensor::from_raw_legacy(ptr::null_mut()) }.is_err());
+    // nothing but the deleter of another version is looked at
+    let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(|t| {
+        t.version.major = 9;
+        t.dl_tensor.shape = ptr::without_provenance_mut(1);
+    });
+    assert!(take(tensor).is_err() && deleted.load(Ordering::SeqCst) == 1);
+    // there may be no deleter
+    let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(|t| t.deleter = None);
+    drop(take(tensor).unwrap());
+    assert_eq!(deleted.load(Ordering::SeqCst), 0);
+}
+
+/// Memory of another library: shared where it can be, and freed once, after the last array over it.
+fn foreign_memory<B: Arrays>(b: &B) {
+    let host = numbers::<f64>(&[40, 50]);
+    for legacy in [false, true] {
+        let mut start = ptr::null();
+        let (tensor, deleted) = if legacy {
+            let (tensor, deleted) = Peer::new(&host).give_legacy::<f64>();
+            // SAFETY: as in `take`.
+            (unsafe { ManagedTensor::from_raw_legacy(tensor) }, deleted)
+        } else {
+            let (tensor, deleted) = Peer::new(&host).give::<f64>(|t| start = t.dl_tensor.data.cast_const());
+            (take(tensor), deleted)
+        };
+        let tensor = tensor.unwrap();
+        assert_eq!((tensor.is_read_only(), tensor.shape(), tensor.strides()), (legacy, &[40, 50][..], &[50, 1][..]));
+        let x = b.from_dlpack::<f64>(tensor).unwrap();
+        assert!(legacy || address(b, &x) == start, "no element is copied");
+        let y = x.clone();
+        drop(x);
+        assert_eq!((b.to_ndarray(&y).unwrap(), count(deleted)), (host.clone(), 0));
+        std::thread::scope(|scope| scope.spawn(move || drop(y)).join().unwrap());
+        assert_eq!((count(deleted), count(deleted)), (1, 1));
+        // exported again, and taken by itself
+        let (tensor, deleted) = Peer::new(&host).give::<f64>(|_| {});
+        let x = b.from_dlpack::<f64>(take(tensor).unwrap()).unwrap();
+        let again = take(b.to_dlpack(x).unwrap().into_raw()).unwrap();
+        assert!(again.is_read_only());
+        let z = b.from_dlpack::<f64>(again).unwrap();
+        assert_eq!((b.to_ndarray(&z).unwrap(), count(deleted)), (host.clone(), 0));
+        drop(z);
+        assert_eq!(count(deleted), 1);
+    }
+    // a copy frees it at once
+    let (tensor, deleted) = Peer::new(&host).give::<f64>(|t| t.flags = IS_COPIED);
+    let tensor = take(tensor).unwrap();
+    assert!(tensor.is_copied());
+    let x = b.from_dlpack_with::<f64>(tensor, CopyMode::Always).unwrap();
+    assert_eq!((deleted.load(Ordering::SeqCst), b.to_ndarray(&x).unwrap()), (1, host.clone()));
+    // C order without strides; pinned memory of a GPU's host; an offset
+    let change = |t: &mut DLManagedTensorVersioned| {
+        t.dl_tensor.strides = ptr::null_mut();
+        t.dl_tensor.device = DLDevice::CUDA_HOST;
+        t.dl_tensor.data = t.dl_tensor.data.wrapping_byte_sub(40);
+        t.dl_tensor.byte_offset = 40;
+    };
+    let (tensor, deleted) = Peer::new(&host).give::<f64>(change);
+    let x = b.from_dlpack_with::<f64>(take(tensor).unwrap(), CopyMode::Never).unwrap();
+    assert_eq!(b.to_ndarray(&x).unwrap(), host);
+    drop(x);
+    assert_eq!(count(deleted), 1);
+    // elements at odd addresses are copied, or refused
+    let odd = || {
+        let mut peer = Peer::new(&host);
+        let bytes = peer.first().cast::<u8>();
+        // SAFETY: there is room behind the elements.
+        unsafe { ptr::copy(bytes, bytes.add(3), host.len() * 8) };
+        let (tensor, deleted) = peer.give::<f64>(|t| t.dl_tensor.byte_offset = 3);
+        (take(tensor).unwrap(), deleted)
+    };
+    let (tensor, deleted) = odd();
+    let x = b.from_dlpack::<f64>(tensor).unwrap();
+    assert_eq!((b.to_ndarray(&x).unwrap(), deleted.load(Ordering::SeqCst)), (host.clone(), 1));
+    let (tensor, deleted) = odd();
+    let refused = b.from_dlpack_with::<f64>(tensor, CopyMode::Never).unwrap_err().to_string();
+    assert!(refused.contains("cannot be shared: its elements are not where their type has to be"), "{refused}");
+    assert_eq!(deleted.load(Ordering::SeqCst), 1);
+    // what is no bool
+    for (copy, len) in [(CopyMode::IfNeeded, 5000), (CopyMode::Always, 50), (CopyMode::Never, 50)] {
+        let mut bytes = vec![1_u8; len];
+        bytes[len - 2] = 3;
+        let change = |t: &mut DLManagedTensorVersioned| t.dl_tensor.dtype = DLDataType::from(DType::Bool);
+        let (tensor, deleted) = Peer::new(&bytes.into_host().unwrap()).give::<u8>(change);
+        let refused = b.from_dlpack_with::<bool>(take(tensor).unwrap(), copy).unwrap_err();
+        assert_eq!((refused.to_string().as_str(), count(deleted)), ("from_dlpack: a bool is the byte 3", 1));
+    }
+}
+
+#[test]
+fn foreign_memory_is_freed_once_after_the_last_array() {
+    let _alone = alone();
+    foreign_memory(&Numpyish::new());
+    if let Some(torch) = available("torch", Torch::cpu()) {
+        foreign_memory(&torch);
+    }
+}
+
+/// What only one library lacks.
+#[test]
+fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
+    let _alone = alone();
+    let host = numbers::<f32>(&[40, 50]);
+    let backward = || {
+        let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
+            // SAFETY: the list has two numbers; the first element is the last of memory along the first axis.
+            unsafe { *t.dl_tensor.strides = -50 };
+            t.dl_tensor.byte_offset = 39 * 50 * 4;
+        });
+        (take(tensor).unwrap(), deleted)
+    };
+    let expected = host.slice(s![..;-1, ..]).into_dyn();
+    let (tensor, deleted) = backward();
+    let x = Numpyish::new().from_dlpack_with::<f32>(tensor, CopyMode::Never).unwrap();
+    assert_eq!((x.strides(), &x.view()), (&[-50, 1][..], &expected));
+    // it goes on as it is where the consumer asks for that
+    let tensor = Numpyish::new().to_dlpack_with(&x, CopyMode::Never).unwrap();
+    assert_eq!((tensor.strides(), tensor.data()), (&[-50, 1][..], x.as_ptr().cast()));
+    drop(tensor);
+    let tensor = Numpyish::new().to_dlpack(&x).unwrap();
+    assert!(tensor.is_copied() && tensor.strides() == [50, 1] && tensor.data() != x.as_ptr().cast());
+    assert_eq!(Numpyish::new().from_dlpack::<f32>(take(tensor.into_raw()).unwrap()).unwrap(), expected);
+    drop(x);
+    assert_eq!(count(deleted), 1);
+    if let Some(torch) = available("torch", Torch::cpu()) {
+        let (tensor, deleted) = backward();
+        let refused = torch.from_dlpack_with::<f32>(tensor, CopyMode::Never).unwrap_err().to_string();
+        assert_eq!(refused, "from_dlpack: the tensor cannot be shared: libtorch has no negative strides");
+        assert_eq!(count(deleted), 1);
+        let (tensor, deleted) = backward();
+        let x = torch.from_dlpack::<f32>(tensor).unwrap();
+        assert_eq!((x.view().unwrap(), count(deleted)), (expected, 1));
+    }
+    // one row, many times
+    let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
+        // SAFETY: the list has two numbers.
+        unsafe { *t.dl_tensor.strides = 0 }
+    });
+    let refused = Numpyish::new().from_dlpack_with::<f32>(take(tensor).unwrap(), CopyMode::Never).unwrap_err();
+    assert_eq!(refused.to_string(), "from_dlpack: the tensor cannot be shared: indices share elements");
+    assert_eq!(count(deleted), 1);
+}
+
+/// Halves, which no literal has.
+#[test]
+fn halves_keep_their_bits() {
+    let _alone = alone();
+    let b = Numpyish::new();
+    let x = b.from_iter([f16::from_f64(1.5), f16::MAX, f16::NEG_INFINITY]).unwrap();
+    let tensor = b.to_dlpack(&x).unwrap();
+    assert_eq!(
+        (tensor.dtype(), format!("{tensor:?}").as_str()),
+        (DType::Float16, "ManagedTensor([3], float16, cpu, read-only)")
+    );
+    assert_eq!(b.from_dlpack::<f16>(take(tensor.into_raw()).unwrap()).unwrap(), x);
+    let x = b.from_iter([bf16::from_f64(1.5), bf16::MIN_POSITIVE]).unwrap();
+    assert_eq!(b.from_dlpack::<bf16>(take(b.to_dlpack(&x).unwrap().into_raw()).unwrap()).unwrap(), x);
+}

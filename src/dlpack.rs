@@ -1,0 +1,146 @@
+//! Arrays from and to other libraries and languages without a copy, by [DLPack](https://dmlc.github.io/dlpack/latest/): NumPy, CuPy,
+//! PyTorch and JAX take and give such tensors.
+//!
+//! [`Arrays::to_dlpack`] makes a [`ManagedTensor`] of an array, [`Arrays::from_dlpack`]
+//! an array of one, on every backend and in every dtype. In Rust that is all; a binding of another language exchanges pointers,
+//! [`ManagedTensor::into_raw`] and [`ManagedTensor::from_raw`].
+//!
+//! ```
+//! use backends::{dlpack::{CopyMode, ManagedTensor}, prelude::*};
+//!
+//! let b = Numpyish::new();
+//! let x = b.from_iter((0..1000).map(f64::from))?;
+//! let pointer = b.to_dlpack(&x)?.into_raw();
+//! // .. elsewhere, in a library that knows nothing of this one
+//! // SAFETY: the pointer was just made, and is used once.
+//! let tensor = unsafe { ManagedTensor::from_raw(pointer)? };
+//! assert_eq!((tensor.shape(), tensor.is_read_only()), (&[1000][..], true));
+//! let y = DynArray::from_dlpack(&b, tensor, CopyMode::IfNeeded)?; // in the dtype of the tensor
+//! assert_eq!(y.get::<f64>().map(|y| y.as_ptr()), Some(x.as_ptr())); // no element was copied
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Arrays are values
+//!
+//! Nobody may change what another handle shows. So a tensor of an array that others have, too, has the flag *read-only*, which NumPy keeps
+//! to (PyTorch, as of 2.11, does not look at it: give it copies, or arrays that nobody else has). An array that is given by value
+//! and has no other handle is handed over whole, and the consumer may write to it. Consumers from before DLPack 1.0 take tensors that cannot
+//! say what is read-only, so that [`ManagedTensor::into_raw_legacy`] refuses to make such a tensor: they get copies, by
+//! [`CopyMode::Always`].
+//!
+//! ```
+//! use backends::{dlpack::CopyMode, prelude::*};
+//!
+//! let b = Numpyish::new();
+//! let x = b.asarray([1.0, 2.0, 3.0])?;
+//! let shared = b.to_dlpack(&x)?;
+//! assert!(shared.is_read_only() && shared.data() == x.as_ptr().cast());
+//! assert!(shared.into_raw_legacy().is_err());
+//! let copied = b.to_dlpack_with(&x, CopyMode::Always)?;
+//! assert!(copied.is_copied() && !copied.is_read_only());
+//! let given = b.to_dlpack(x)?; // nobody else has it
+//! assert!(!given.is_read_only());
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! In the other direction the producer has to leave the memory alone as long as an array has it. Whoever cannot promise that, for his
+//! users' NumPy arrays for one, takes [`CopyMode::Always`].
+//!
+//! # What is shared, and what is copied
+//!
+//! | from a tensor | shared | copied, unless [`CopyMode::Never`] makes it an error |
+//! |---|---|---|
+//! | `Numpyish` | memory of the host (`kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`) with any strides | elements not aligned to their type; elements that share their places (stride 0); less than 4 KiB |
+//! | `Torch` on the CPU | the same without negative strides | negative strides, which libtorch lacks; elements not aligned |
+//! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools, of which not all bytes are known to be 0 or 1 (`Cuda`) |
+//!
+//! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error, as nothing is moved unasked; so are elements on a GPU that
+//! are not aligned, and bytes on the host that are no bools. Tensors of arrays are
+//! made without a copy, but for arrays that are read backward: PyTorch, as of 2.11, ends the process where it is given negative strides, so that only
+//! [`CopyMode::Never`] makes such tensors, for NumPy and others that take them. Tensors without elements have no memory.
+//!
+//! An ndarray cannot tell when it is dropped, so the tensor of one over memory of others is freed later than the array: by one of the
+//! next calls that exchange arrays, or by [`release_unused`]. A `Torch` or `Cuda` array frees it at once. A deleter may be called by any thread that drops an
+//! array, and may wait there for a lock such as Python's, which that thread then must not keep others from.
+//!
+//! # GPUs
+//!
+//! A tensor of `Cuda` or `Torch` on a GPU is made when everything that was asked for before has run, so that any stream may read it. An array
+//! over foreign memory of a GPU waits for what other streams of the device were given before, and gives the memory back when its own stream is
+//! done with it. Cuda's own memory comes back into use when the device is idle. So the `stream` of Python's protocol is not needed; its cost is the waiting.
+//!
+//! What was tried: all of it on the CPU, with NumPy and libtorch as the other side, and `Cuda` on a device in software. libtorch's
+//! tensors on a GPU, and exchange between `Cuda` and them, never ran on a GPU: they are the same calls with another device.
+//!
+//! # In a binding for Python
+//!
+//! A Python object is exchanged by two methods, `__dlpack__` and `__dlpack_device__`. What they return is a capsule around the pointer,
+//! whose destructor calls the deleter if nobody took the tensor: consumers rename the capsule that they take. With
+//! [PyO3](https://pyo3.rs), where `Array` is a class around a [`DynArray`]:
+//!
+//! ```ignore
+//! #[pymethods]
+//! impl Array {
+//!     /// numpy.from_dlpack(x), cupy.from_dlpack(x), torch.from_dlpack(x)
+//!     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+//!     fn __dlpack__(&self, py: Python<'_>, stream: Option<Py<PyAny>>, max_version: Option<(u32, u32)>,
+//!                   dl_device: Option<(i32, i32)>, copy: Option<bool>) -> PyResult<Py<PyAny>> {
+//!         // `stream` is not needed: the tensor is ready for all of them
+//!         let here = self.backend.dlpack_device();
+//!         if dl_device.is_some_and(|wanted| wanted != (here.device_type, here.device_id)) {
+//!             return Err(PyBufferError::new_err("the array is on another device"));
+//!         }
+//!         if max_version.is_some_and(|(major, _)| major >= 1) {
+//!             let copy = if copy == Some(true) { CopyMode::Always } else { CopyMode::IfNeeded };
+//!             let tensor = self.array.to_dlpack(&self.backend, copy)?.into_raw();
+//!             return capsule(py, tensor.cast(), dlpack::CAPSULE, Some(unused));
+//!         }
+//!         // from before DLPack 1.0: nothing says that memory is read-only, so it is a copy
+//!         if copy == Some(false) {
+//!             return Err(PyBufferError::new_err("a read-only array is exchanged from DLPack 1.0 on"));
+//!         }
+//!         let tensor = self.array.to_dlpack(&self.backend, CopyMode::Always)?.into_raw_legacy()?;
+//!         capsule(py, tensor.cast(), dlpack::LEGACY_CAPSULE, Some(unused_legacy))
+//!     }
+//!
+//!     fn __dlpack_device__(&self) -> (i32, i32) {
+//!         let device = self.backend.dlpack_device();
+//!         (device.device_type, device.device_id)
+//!     }
+//!
+//!     /// Array.from_dlpack(x), of anything that has these methods
+//!     #[staticmethod]
+//!     fn from_dlpack(x: &Bound<'_, PyAny>) -> PyResult<Array> {
+//!         let max = [("max_version", (1, 0))].into_py_dict(x.py())?;
+//!         let given = x.call_method("__dlpack__", (), Some(&max))?;
+//!         // producers from before DLPack 1.0 give another capsule: `LEGACY_CAPSULE`, `from_raw_legacy`
+//!         // SAFETY: the capsule is renamed, so that its destructor leaves the tensor alone; it is taken once.
+//!         let tensor = unsafe {
+//!             let pointer = ffi::PyCapsule_GetPointer(given.as_ptr(), dlpack::CAPSULE.as_ptr());
+//!             ffi::PyCapsule_SetName(given.as_ptr(), dlpack::USED_CAPSULE.as_ptr());
+//!             ManagedTensor::from_raw(pointer.cast())?
+//!         };
+//!         // a copy: Python code may go on to write to its array
+//!         let array = DynArray::from_dlpack(&BACKEND, tensor, CopyMode::Always)?;
+//!         Ok(Array { backend: BACKEND, array })
+//!     }
+//! }
+//!
+//! /// The destructor of a capsule with the name of an unused one.
+//! unsafe extern "C" fn unused(capsule: *mut ffi::PyObject) {
+//!     if ffi::PyCapsule_IsValid(capsule, dlpack::CAPSULE.as_ptr()) != 0 {
+//!         let pointer = ffi::PyCapsule_GetPointer(capsule, dlpack::CAPSULE.as_ptr());
+//!         drop(ManagedTensor::from_raw(pointer.cast()));
+//!     }
+//! }
+//! ```
+//!
+//! `tests/dlpack/exchange.py` of the repository does the same by `ctypes`, and is run against NumPy by the tests.
+
+#[doc(inline)]
+pub use crate::runtime::dlpack::{
+    CAPSULE, CopyMode, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
+    IS_COPIED, LEGACY_CAPSULE, ManagedTensor, READ_ONLY, USED_CAPSULE, USED_LEGACY_CAPSULE, VERSION, release_unused,
+};
+#[cfg(doc)]
+use crate::{Arrays, DynArray};
