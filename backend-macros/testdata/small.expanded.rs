@@ -1038,6 +1038,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Torch(b) => {
                 b.to_dlpack_with(AnyArray::torch_given(x, "to_dlpack")?, copy)
             }
+            AnyBackend::Watched(b) => b.to_dlpack_with(x, copy),
         }
     }
     fn from_dlpack_with<T: crate::runtime::Element>(
@@ -1050,12 +1051,14 @@ impl crate::runtime::Arrays for AnyBackend {
                 b.from_dlpack_with(tensor, copy).map(AnyArray::Numpyish)
             }
             AnyBackend::Torch(b) => b.from_dlpack_with(tensor, copy).map(AnyArray::Torch),
+            AnyBackend::Watched(b) => b.from_dlpack_with(tensor, copy),
         }
     }
     fn dlpack_device(&self) -> crate::runtime::dlpack::DLDevice {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::dlpack_device(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::dlpack_device(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::dlpack_device(&**b),
         }
     }
     fn host_view<'a, T: crate::runtime::Element>(
@@ -1165,14 +1168,32 @@ impl crate::runtime::Arrays for AnyBackend {
             }
         }
     }
-    fn watch_formula(
+    fn begin_fused(
         &self,
+        op: &'static str,
         dtype: crate::runtime::DType,
     ) -> crate::runtime::Result<Option<Box<dyn ::core::any::Any>>> {
-        match self {
-            AnyBackend::Watched(b) => b.watch_formula(dtype),
-            AnyBackend::Numpyish(b) => b.watch_formula(dtype),
-            AnyBackend::Torch(b) => b.watch_formula(dtype),
+        if let AnyBackend::Watched(b) = self {
+            b.begin_fused(op, dtype)
+        } else {
+            Ok(None)
+        }
+    }
+    fn end_fused<T: crate::runtime::Element>(
+        &self,
+        begun: Box<dyn ::core::any::Any>,
+        x: &AnyArray<T>,
+    ) -> crate::runtime::Result<()> {
+        if let AnyBackend::Watched(b) = self { b.end_fused(begun, x) } else { Ok(()) }
+    }
+    fn of_loop<T: crate::runtime::Element>(
+        &self,
+        x: crate::runtime::HostArray<T>,
+    ) -> crate::runtime::Result<AnyArray<T>> {
+        if let AnyBackend::Watched(b) = self {
+            b.of_loop(x)
+        } else {
+            self.from_ndarray(x)
         }
     }
     fn device(&self) -> String {
@@ -1208,30 +1229,6 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::free_cache(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::free_cache(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::free_cache(&**b),
-        }
-    }
-    fn device_info(&self) -> crate::runtime::Result<crate::runtime::DeviceInfo> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::device_info(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::device_info(b),
-        }
-    }
-    fn memory(&self) -> crate::runtime::Result<crate::runtime::MemoryInfo> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::memory(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::memory(b),
-        }
-    }
-    fn reset_peak_memory(&self) -> crate::runtime::Result<()> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::reset_peak_memory(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::reset_peak_memory(b),
-        }
-    }
-    fn free_cache(&self) -> crate::runtime::Result<()> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::free_cache(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::free_cache(b),
         }
     }
     fn synchronize(&self) -> crate::runtime::Result<()> {
