@@ -2707,7 +2707,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
 /// assert_eq!(current()?.item(y)?, 5.0);
 /// # Ok::<(), Error>(())
 /// ```
-#[allow(clippy::module_name_repetitions)]
+#[allow(clippy::module_name_repetitions, clippy::too_many_arguments)]
 pub mod functions {
     #[allow(unused_imports)]
     use super::*;

@@ -24,7 +24,7 @@ impl Expand<'_> {
             /// assert_eq!(current()?.item(y)?, 5.0);
             /// # Ok::<(), Error>(())
             /// ```
-            #[allow(clippy::module_name_repetitions)]
+            #[allow(clippy::module_name_repetitions, clippy::too_many_arguments)]
             pub mod functions {
                 #[allow(unused_imports)]
                 use super::*;
