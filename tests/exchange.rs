@@ -1,6 +1,6 @@
 //! Arrays between any two devices of this machine, and in and out of it by DLPack, with the backend chosen at run time.
 
-use backends::{dlpack::CopyMode, ix, prelude::*, slices};
+use backends::{dlpack::CopyMode, ix, prelude::*};
 
 /// Where the elements are.
 fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {
@@ -13,7 +13,7 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
     let one_memory = from.dlpack_device() == to.dlpack_device();
     let of = |x: &AnyArray<T>| from.to_ndarray(x).map(|x| x.to_owned());
     let x = from.reshape(from.astype::<T, _>(from.arange(0, 12_000, 1)?)?, [60, 200])?;
-    for x in [&x, &from.transpose(&x)?, &from.getitem(&x, slices![1..;2, ..;3])?, &from.flip(&x, 0)?, &x] {
+    for x in [&x, &from.transpose(&x)?, &from.get(&x, ix![1..;2, ..;3])?, &from.flip(&x, 0)?, &x] {
         let wanted = of(x)?;
         let mut y = from.to_backend(x, to)?;
         assert_eq!((y.device(), to.to_ndarray(&y)?.view()), (to.device(), wanted.view()), "{pair}");

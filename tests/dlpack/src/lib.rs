@@ -14,7 +14,6 @@ use ndarray::s;
 use std::{
     cell::RefCell,
     ffi::{CStr, CString, c_char, c_int, c_void},
-    mem::transmute,
     ptr,
     sync::OnceLock,
 };
@@ -281,22 +280,19 @@ pub unsafe extern "C" fn array_from_legacy(
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw_legacy(tensor), copy)) }
 }
 
-/// `PyCapsule_IsValid` and `PyCapsule_GetPointer`: this library is linked to no Python.
-type Capsules = (
-    unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
-    unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
-);
+/// `PyCapsule_IsValid`.
+type IsValid = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
 
-static CAPSULES: OnceLock<Capsules> = OnceLock::new();
+/// `PyCapsule_GetPointer`.
+type GetPointer = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
-/// Takes the addresses of two functions of Python, before any capsule is made.
-///
-/// # Safety
-/// They are those of [`Capsules`].
+/// Two functions of Python, to which this library is not linked.
+static CAPSULES: OnceLock<(IsValid, GetPointer)> = OnceLock::new();
+
+/// Takes these functions, before any capsule is made.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn array_python(is_valid: *const c_void, get_pointer: *const c_void) {
-    // SAFETY: the caller's promise.
-    unsafe { CAPSULES.get_or_init(|| (transmute(is_valid), transmute(get_pointer))) };
+pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
+    CAPSULES.get_or_init(|| (is_valid, get_pointer));
 }
 
 /// The pointer in a capsule that still has the name of one that nobody took.
