@@ -40,7 +40,6 @@ pub(crate) const WORTH_SHARING: usize = 1 << 12;
 
 /// A tensor in the host's memory as an ndarray.
 pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Result<HostArray<T>> {
-    // whoever brings memory takes away what is no longer used
     foreign::release_some(Owner::Foreign);
     tensor.layout().expect(T::DTYPE)?;
     tensor.layout().expect_device(tensor.device().is_host(), "cpu".into())?;

@@ -168,6 +168,31 @@ mod tests {
         assert_eq!(read(0, f64s, &[0, i64::MAX >> 4], Some(&[7, 7])).unwrap().len(), 0);
     }
 
+    /// Whatever a tensor says, it is an error or lies within memory.
+    #[test]
+    fn no_numbers_lead_out_of_memory() {
+        let mut state = 7_u64;
+        let mut next = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        const NUMBERS: [i64; 14] =
+            [0, 1, 2, 3, -1, -2, 1 << 20, 1 << 31, -(1 << 40), 1 << 62, -(1 << 62), i64::MAX, i64::MIN, i64::MIN + 1];
+        let mut good = 0;
+        for _ in 0..20_000 {
+            let ndim = next(4) as usize;
+            let mut list = || -> Vec<i64> { (0..ndim).map(|_| NUMBERS[next(14) as usize]).collect() };
+            let (shape, strides) = (list(), list());
+            let data = [8, 4096, 1 << 45, usize::MAX - 64, usize::MAX][next(5) as usize];
+            let dtype = DType::ALL[next(15) as usize];
+            let Ok(layout) = read(data, dtype.into(), &shape, (next(3) > 0).then_some(&strides)) else { continue };
+            good += 1;
+            let last = layout.lowest().addr().checked_add(layout.span * dtype.size());
+            assert!(layout.len() == 0 || last.is_some() && layout.lowest().addr() > 0 && layout.before < layout.span);
+        }
+        assert!(good > 1000, "{good} are layouts");
+    }
+
     #[test]
     fn bad_tensors_are_errors() {
         let f64s = DLDataType::from(DType::Float64);

@@ -25,7 +25,6 @@ fn signed(strides: &[usize]) -> Vec<isize> {
 /// A tensor on the host as an ndarray over its memory, where that is worth it and can be.
 pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let tensor = x.tensor();
-    foreign::release_some(Owner::Library);
     if tensor.device() >= 0 || tensor.size().saturating_mul(size_of::<T>()) < dlpack::WORTH_SHARING {
         return None;
     }
