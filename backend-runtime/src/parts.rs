@@ -1,7 +1,71 @@
 //! Parts of arrays that lie in C order somewhere else, in a file or in memory that processes share: which runs of elements they are.
 
-use crate::{Error, Result};
-use std::ops::Range;
+use crate::{Error, Result, Slice, rules};
+use std::ops::{Range, RangeFull};
+
+/// A part of an array that is read from elsewhere:
+///
+/// - `..`, all of it;
+/// - `slices![1..3, .., -2..]`, by Python's rules: bounds beyond an axis are its ends, and axes that are not given are whole. There are no
+///   steps, and a lone index is written `2..3`;
+/// - `[1..3, 0..5]`, a range for each axis, which has to lie within it.
+pub trait Part {
+    /// The range of each axis.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] and [`Error::Shape`] where there is no such part.
+    fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>>;
+}
+
+impl Part for RangeFull {
+    fn ranges(&self, _: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+        Ok(shape.iter().map(|&length| 0..length).collect())
+    }
+}
+
+impl Part for [Range<usize>] {
+    fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+        shape_of(op, shape, self)?;
+        Ok(self.to_vec())
+    }
+}
+
+impl Part for [Slice] {
+    fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+        let spans = rules::spans(op, self, shape)?;
+        if spans.iter().any(|span| span.drop || span.step != 1) {
+            return Err(Error::argument(
+                op,
+                "a part is one of ranges without a step; a lone index `i` is the range `i..i + 1`",
+            ));
+        }
+        Ok(spans.into_iter().map(|span| span.start..span.start + span.len).collect())
+    }
+}
+
+impl<P, const N: usize> Part for [P; N]
+where
+    [P]: Part,
+{
+    fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+        self.as_slice().ranges(op, shape)
+    }
+}
+
+impl<P> Part for Vec<P>
+where
+    [P]: Part,
+{
+    fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+        self.as_slice().ranges(op, shape)
+    }
+}
+
+impl<P: Part + ?Sized> Part for &P {
+    fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+        (**self).ranges(op, shape)
+    }
+}
 
 /// The shape of the part within these ranges, one for each axis.
 ///
@@ -77,6 +141,22 @@ mod tests {
         assert_eq!(runs(&[], &[]).collect::<Vec<_>>(), [(0, 1)]);
         assert_eq!(runs(&[7, 1], &[2..5, 0..1]).collect::<Vec<_>>(), [(2, 3)]);
         assert_eq!(runs(&[0, usize::MAX, 3], &[0..0, 5..usize::MAX, 0..3]).count(), 0);
+    }
+
+    #[test]
+    fn parts_are_said_in_several_ways() {
+        let all = |part: &dyn Part| part.ranges("read", &[3, 4]);
+        assert_eq!(all(&..), Ok(vec![0..3, 0..4]));
+        assert_eq!(all(&[1..3, 0..2]), Ok(vec![1..3, 0..2]));
+        assert_eq!(all(&vec![1..3, 0..2]), Ok(vec![1..3, 0..2]));
+        assert_eq!(all(&[Slice::from(1..9)]), Ok(vec![1..3, 0..4]), "clamped, and the other axis is whole");
+        assert_eq!(all(&&[Slice::ALL, Slice::from(-1..)]), Ok(vec![0..3, 3..4]));
+        assert_eq!(all(&[Slice::from(2..2), Slice::from(9..)]), Ok(vec![2..2, 4..4]));
+        assert_eq!((..).ranges("read", &[]), Ok(vec![]));
+        for wrong in [Slice::at(1), Slice::ALL.step(2), Slice::ALL.step(-1), Slice::ALL.step(0), Slice::at(5)] {
+            assert!(all(&[wrong]).is_err(), "{wrong:?}");
+        }
+        assert!(all(&[Slice::ALL; 3]).is_err() && all(&[Range { start: 2, end: 1 }, 0..1]).is_err());
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod npy;
 mod parts;
 mod writer;
 
+pub use backend_runtime::parts::Part;
 pub use files::NumpyFiles;
 pub use mapped::{Mapped, MappedMut};
 pub use npy::{decode, encode};

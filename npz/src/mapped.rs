@@ -6,13 +6,13 @@ use crate::{
     open_file,
     parts::{begin, read_part, write_part},
 };
-use backend_runtime::{Arrays, DType, Element, IntoArray};
+use backend_runtime::{Arrays, DType, Element, IntoArray, parts::Part};
 use memmap2::{MmapOptions, MmapRaw};
 use ndarray::{ArrayD, ArrayRef, ArrayView, IxDyn, ShapeBuilder};
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufReader, Error, ErrorKind, Result, Write},
-    ops::{Deref, Range},
+    ops::Deref,
     path::{Path, PathBuf},
 };
 
@@ -22,7 +22,7 @@ use std::{
 /// up where memory is short. The parts themselves are copies, which a backend computes with; [`Mapped::view`] is without a copy.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{prelude::*, slices};
 /// use backends_npz::{Mapped, NumpyFiles};
 ///
 /// # let path = std::env::temp_dir().join(format!("backends-npz-mapped-{}.npy", std::process::id()));
@@ -31,10 +31,9 @@ use std::{
 ///
 /// // the sum of squares of a file, two rows at a time
 /// let file = Mapped::open(&path)?;
-/// let (rows, columns) = (file.shape()[0], file.shape()[1]);
 /// let mut sum = 0.0;
-/// for row in (0..rows).step_by(2) {
-///     let x = file.array::<_, f64>(&b, &[row..rows.min(row + 2), 0..columns])?;
+/// for row in (0..file.shape()[0]).step_by(2) {
+///     let x = file.array::<_, f64>(&b, slices![row..row + 2, ..])?;
 ///     sum += b.item(expr!(b, sum(x * x, ..))?)?;
 /// }
 /// assert_eq!(sum, 70210.0);
@@ -89,9 +88,9 @@ impl Mapped {
         self.elements.dtype()
     }
 
-    /// A copy of the part within these ranges, one for each axis, as elements of `T`: see [`Npz::get`](crate::Npz::get).
-    pub fn read<T: Element>(&self, ranges: &[Range<usize>]) -> Result<ArrayD<T>> {
-        let read = read_part(&self.header, self.elements, ranges, |offset, block| {
+    /// A copy of a [`Part`], as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
+        let read = read_part(&self.header, self.elements, part, |offset, block| {
             let offset = self.within(offset, block.len())?;
             // SAFETY: the bytes are within the map, which lives; the block is memory of its own. No reference to the map is made, so
             // that another process may write to the file meanwhile.
@@ -102,8 +101,8 @@ impl Mapped {
     }
 
     /// The same part on a backend.
-    pub fn array<B: Arrays, T: Element>(&self, b: &B, ranges: &[Range<usize>]) -> Result<B::Array<T>> {
-        on(b, self.read(ranges)?)
+    pub fn array<B: Arrays, T: Element>(&self, b: &B, part: impl Part) -> Result<B::Array<T>> {
+        on(b, self.read(part)?)
     }
 
     /// The whole array without a copy, where the file has the elements as the machine does.
@@ -290,7 +289,7 @@ fn make_room(file: &mut File, start: u64, length: u64) -> Result<()> {
 mod tests {
     use super::*;
     use crate::{decode, encode};
-    use backend_runtime::Complex;
+    use backend_runtime::{Complex, Slice};
     use ndarray::{Array, arr1, s};
     use std::fs;
 
@@ -337,7 +336,7 @@ mod tests {
         let mapped = Mapped::open(&path).unwrap();
         // SAFETY: nobody changes the file of this test.
         assert!(unsafe { mapped.view::<i16>() }.unwrap_err().to_string().contains("in another order"));
-        assert_eq!(mapped.read::<i16>(&[0..2]).unwrap(), arr1(&[1, -2]).into_dyn());
+        assert_eq!(mapped.read::<i16>(..).unwrap(), arr1(&[1, -2]).into_dyn());
         // one byte more before the data
         let odd = npy("<f8", false, "(1,)", &2.5_f64.to_le_bytes());
         let odd = [&odd[..8], &[119, 0], &odd[10..127], b" \n", &odd[128..]].concat();
@@ -345,7 +344,7 @@ mod tests {
         let mapped = Mapped::open(&path).unwrap();
         // SAFETY: as above.
         assert!(unsafe { mapped.view::<f64>() }.unwrap_err().to_string().contains("begin at byte 129"));
-        assert_eq!(mapped.read::<f64>(&[0..1]).unwrap()[[0]], 2.5);
+        assert_eq!(mapped.read::<f64>(..).unwrap()[[0]], 2.5);
         fs::write(&path, npy("|b1", false, "(2,)", &[1, 7])).unwrap();
         let mapped = Mapped::open(&path).unwrap();
         // SAFETY: as above.
@@ -353,8 +352,8 @@ mod tests {
             assert!(mapped.view::<bool>().unwrap_err().to_string().contains("map them as u8"));
             assert_eq!(mapped.view::<u8>().unwrap(), arr1(&[1, 7]).into_dyn());
         }
-        assert!(mapped.read::<bool>(&[0..1]).unwrap()[[0]]);
-        assert!(mapped.read::<bool>(&[0..2]).unwrap_err().to_string().contains("a byte of 0 or 1"));
+        assert!(mapped.read::<bool>([Slice::from(..1)]).unwrap()[[0]]);
+        assert!(mapped.read::<bool>(..).unwrap_err().to_string().contains("a byte of 0 or 1"));
         fs::write(&path, npy("<f8", false, "(3, 0)", &[])).unwrap();
         let mapped = Mapped::open(&path).unwrap();
         // SAFETY: as above.

@@ -4,24 +4,27 @@ use crate::{
     files::{at, host, on},
     npy::{self, BLOCK, elements::Elements, header::Header},
 };
-use backend_runtime::{Arrays, DType, Element, IntoArray, parts};
+use backend_runtime::{
+    Arrays, DType, Element, IntoArray,
+    parts::{self, Part},
+};
 use ndarray::{ArrayD, ArrayRef, IxDyn};
 use std::{
     fs::File,
     io::{BufReader, Error, ErrorKind, Read, Result, Seek, SeekFrom, Write},
     marker::PhantomData,
-    ops::Range,
     path::Path,
 };
 
-/// Reads the part of an array within these ranges, by `fill`, which puts bytes of the file from a place on into the block that it is given.
+/// Reads a part of an array, by `fill`, which puts bytes of the file from a place on into the block that it is given.
 pub(crate) fn read_part<T: Element>(
     header: &Header,
     elements: Elements,
-    ranges: &[Range<usize>],
+    part: impl Part,
     mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
 ) -> Result<ArrayD<T>> {
-    let shape = parts::shape_of("read", &header.shape, ranges)?;
+    let ranges = part.ranges("read", &header.shape)?;
+    let shape = parts::shape_of("read", &header.shape, &ranges)?;
     elements.fit::<T>()?;
     // the axes from the slowest to the fastest in the file
     let mut axes: Vec<usize> = (0..shape.len()).collect();
@@ -102,18 +105,18 @@ impl NpyReader {
         self.elements.dtype()
     }
 
-    /// The part of the array within these ranges, one for each axis, as elements of `T`: see [`Npz::get`](crate::Npz::get).
-    pub fn read<T: Element>(&mut self, ranges: &[Range<usize>]) -> Result<ArrayD<T>> {
+    /// A [`Part`] of the array, as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    pub fn read<T: Element>(&mut self, part: impl Part) -> Result<ArrayD<T>> {
         let file = &mut self.file;
-        read_part(&self.header, self.elements, ranges, |offset, block| {
+        read_part(&self.header, self.elements, part, |offset, block| {
             file.seek(SeekFrom::Start(offset))?;
             file.read_exact(block)
         })
     }
 
     /// The same part on a backend.
-    pub fn array<B: Arrays, T: Element>(&mut self, b: &B, ranges: &[Range<usize>]) -> Result<B::Array<T>> {
-        on(b, self.read(ranges)?)
+    pub fn array<B: Arrays, T: Element>(&mut self, b: &B, part: impl Part) -> Result<B::Array<T>> {
+        on(b, self.read(part)?)
     }
 }
 
@@ -176,7 +179,7 @@ mod tests {
     use super::*;
     use crate::{decode, encode};
     use ndarray::{Array, s};
-    use std::fs;
+    use std::{fs, ops::Range};
 
     fn file(name: &str) -> std::path::PathBuf {
         std::env::temp_dir().join(format!("backends-npz-parts-{}-{name}", std::process::id()))

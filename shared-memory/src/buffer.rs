@@ -5,11 +5,14 @@ use crate::{
     segment::Segment,
     system::{self, MapMut},
 };
-use backend_runtime::{Arrays, DType, Element, Error, IntoArray, Result, bytes, parts};
+use backend_runtime::{
+    Arrays, DType, Element, Error, IntoArray, Result, bytes,
+    parts::{self, Part},
+};
 use ndarray::{ArrayD, ArrayRef, IxDyn};
 use std::{
     io::ErrorKind,
-    ops::{Deref, Range},
+    ops::Deref,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering},
@@ -38,10 +41,10 @@ const BLOCK: usize = 1 << 16;
 /// best.write_array(&b, &[1, 0], b.asarray([[1.0_f32, 5.0, 2.0]])?)?;
 /// // or what depends on what is there
 /// let lock = best.lock()?;
-/// let so_far = lock.array::<_, f32>(&b, &[0..2, 0..3])?;
+/// let so_far = lock.array::<_, f32>(&b, ..)?;
 /// lock.write_array(&b, &[0, 0], b.maximum(so_far, 2.0)?)?;
 /// drop(lock);
-/// assert_eq!(b.to_vec(best.array::<_, f32>(&b, &[0..2, 0..3])?)?, [2.0, 2.0, 2.0, 2.0, 5.0, 2.0]);
+/// assert_eq!(b.to_vec(best.array::<_, f32>(&b, ..)?)?, [2.0, 2.0, 2.0, 2.0, 5.0, 2.0]);
 /// # Ok(())
 /// # }
 /// # #[cfg(not(target_os = "linux"))]
@@ -131,21 +134,22 @@ impl SharedBuffer {
         self.write(start, &b.to_ndarray(&*part.into_array())?)
     }
 
-    /// A copy of the part within these ranges, one for each axis.
+    /// A copy of a [`Part`].
     ///
     /// # Errors
-    /// [`Error::Argument`] where the elements are not of `T`, the ranges do not lie within the array, or another process has written what is no
+    /// [`Error::Argument`] where the elements are not of `T`, the part does not lie within the array, or another process has written what is no
     /// bool.
-    pub fn read<T: Element>(&self, ranges: &[Range<usize>]) -> Result<ArrayD<T>> {
+    pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         const OP: &str = "SharedBuffer::read";
         self.inner.segment.holds(OP, T::DTYPE)?;
-        let shape = parts::shape_of(OP, self.shape(), ranges)?;
+        let ranges = part.ranges(OP, self.shape())?;
+        let shape = parts::shape_of(OP, self.shape(), &ranges)?;
         let count = backend_runtime::rules::count(OP, &shape, size_of::<T>())?;
         let mut elements = Vec::new();
         let refused = |_| Error::Memory { op: OP, bytes: count.saturating_mul(size_of::<T>()) };
         elements.try_reserve_exact(count).map_err(refused)?;
         let mut block = vec![0; BLOCK.min(count * size_of::<T>())];
-        for (mut at, mut left) in parts::runs(self.shape(), ranges) {
+        for (mut at, mut left) in parts::runs(self.shape(), &ranges) {
             while left > 0 {
                 let n = left.min(BLOCK / size_of::<T>());
                 let part = &mut block[..n * size_of::<T>()];
@@ -158,8 +162,8 @@ impl SharedBuffer {
     }
 
     /// The same part on a backend.
-    pub fn array<B: Arrays, T: Element>(&self, b: &B, ranges: &[Range<usize>]) -> Result<B::Array<T>> {
-        b.from_ndarray(self.read(ranges)?.into_shared())
+    pub fn array<B: Arrays, T: Element>(&self, b: &B, part: impl Part) -> Result<B::Array<T>> {
+        b.from_ndarray(self.read(part)?.into_shared())
     }
 
     /// Waits until no other process, and no other thread, has the lock, and takes it: [`Lock`] reads and writes as the buffer does, and gives the

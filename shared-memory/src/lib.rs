@@ -36,7 +36,7 @@
 //! # run(&AnyBackend::from(Numpyish::new()), &message, 2..4)?;
 //!
 //! // the first one again
-//! assert_eq!(b.to_vec(sums.array::<_, f64>(&b, &[0..4])?)?, [3.0, 12.0, 21.0, 30.0]);
+//! assert_eq!(b.to_vec(sums.array::<_, f64>(&b, ..)?)?, [3.0, 12.0, 21.0, 30.0]);
 //! # Ok(())
 //! # }
 //! # #[cfg(not(target_os = "linux"))]
@@ -64,6 +64,6 @@ mod segment;
 mod system;
 
 pub use array::SharedArray;
-pub use backend_runtime::{Error, Result};
+pub use backend_runtime::{Error, Result, parts::Part};
 pub use buffer::{Lock, SharedBuffer};
 pub use descriptor::Descriptor;

@@ -1,6 +1,6 @@
 //! Files, bytes, data of serde and shared memory, on every backend and in every dtype.
 
-use backends::{dispatch, prelude::*, runtime::available, stored::ArrayData};
+use backends::{dispatch, prelude::*, runtime::available, slices, stored::ArrayData};
 use backends_npz::{Mapped, MappedMut, NpyReader, NpyWriter, Npz, NpzWriter, NumpyFiles};
 use std::{fs, path::PathBuf};
 
@@ -95,9 +95,9 @@ fn files_of_every_dtype() {
         let mut writer = NpyWriter::<T>::create(here.join("written.npy"), &[6, 4])?;
         let mut target = MappedMut::create::<T>(here.join("target.npy"), &[6, 4])?;
         for row in (0..6).step_by(4) {
-            let rows = [row..6.min(row + 4), 0..4];
-            writer.write_array(b, &[row, 0], reader.array::<B, T>(b, &rows)?)?;
-            target.write_array::<B, T>(b, &[row, 0], mapped.array(b, &rows)?)?;
+            let rows = slices![row..row + 4, ..];
+            writer.write_array(b, &[row, 0], reader.array::<B, T>(b, rows)?)?;
+            target.write_array::<B, T>(b, &[row, 0], mapped.array(b, rows)?)?;
         }
         drop((writer, target));
         same(b.load_npy(here.join("written.npy"))?)?;
@@ -141,7 +141,7 @@ fn shared_arrays_of_every_dtype() {
             let part = b.asarray(opened.view::<T>()?.slice(ndarray::s![row..row + 1, ..]))?;
             results.write_array(b, &[row, 0], part)?;
         }
-        assert_eq!(b.to_bytes(buffer.array::<B, T>(b, &[0..6, 0..4])?)?, bytes);
+        assert_eq!(b.to_bytes(buffer.array::<B, T>(b, ..)?)?, bytes);
         Ok(())
     }
     fn check<B: Backend>(b: &B) -> Checked {
