@@ -458,6 +458,7 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::reversed_empty_ranges)] // backward, `1..-1` is not empty
 mod tests {
     use super::*;
 

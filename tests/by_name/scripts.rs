@@ -30,7 +30,7 @@ fn every_kind_of_argument_is_written_and_read() {
         let part = b.r#where(&mask, &part, f64::NAN)?;
         let part = b.nan_to_num(&part)?;
         let padded = b.pad_with(&part, [(1, 0), (0, 2)], PadOptions::new().mode(PadMode::Edge))?;
-        let both = b.concat([&padded, &padded], 0)?;
+        let both = b.concat([&padded, &padded])?;
         let mut both = b.flip(&both, [0, -1])?;
         b.set(&mut both, ix![.., -1], b.full([6], 0.25)?)?;
         let QrResult { q, r, .. } = b.qr(&both)?;

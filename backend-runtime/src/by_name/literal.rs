@@ -154,6 +154,7 @@ impl ParamInfo {
 }
 
 #[cfg(test)]
+#[allow(clippy::reversed_empty_ranges)] // backward, `1..-1` is not empty
 mod tests {
     use super::*;
 
