@@ -52,3 +52,80 @@ impl Running for Span {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+    use ::tracing::{
+        Event, Metadata, Subscriber,
+        field::{Field, Visit},
+        span::{Attributes, Id, Record},
+        subscriber::with_default,
+    };
+    use std::{
+        fmt::{Debug, Write},
+        sync::{Arc, Mutex},
+    };
+
+    /// Writes down what becomes of each span, a line each.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<String>>>);
+
+    struct Fields(String);
+
+    impl Visit for Fields {
+        fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+            let _ = write!(self.0, " {field}={value:?}");
+        }
+    }
+
+    impl Lines {
+        fn say(&self, line: String) {
+            self.0.lock().unwrap().push(line);
+        }
+    }
+
+    impl Subscriber for Lines {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, span: &Attributes<'_>) -> Id {
+            let mut fields = Fields(format!("new {}", span.metadata().name()));
+            span.record(&mut fields);
+            self.say(fields.0);
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, values: &Record<'_>) {
+            let mut fields = Fields("record".into());
+            values.record(&mut fields);
+            self.say(fields.0);
+        }
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &Event<'_>) {}
+
+        fn enter(&self, _: &Id) {
+            self.say("enter".into());
+        }
+
+        fn exit(&self, _: &Id) {
+            self.say("exit".into());
+        }
+    }
+
+    #[test]
+    fn a_call_is_a_span() {
+        let lines = Lines::default();
+        with_default(lines.clone(), || {
+            let b = Tracing.watch(Numpyish::new());
+            assert!(b.ones::<f64>([3]).is_ok());
+        });
+        let said = lines.0.lock().unwrap().clone();
+        let new = "new op op=\"ones\" args=\"([3])\"";
+        assert_eq!(said, [new, "enter", "record results=\"float64[3]\"", "exit"]);
+    }
+}
