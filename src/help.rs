@@ -65,7 +65,7 @@ fn rank(op: &OpInfo, words: &[&str]) -> Option<u8> {
             says.then_some(4)
         }
     };
-    words.iter().map(of_word).collect::<Option<Vec<u8>>>()?.into_iter().max()
+    words.iter().map(of_word).try_fold(0, |worst, rank| Some(rank?.max(worst)))
 }
 
 #[cfg(test)]

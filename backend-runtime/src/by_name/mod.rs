@@ -29,16 +29,40 @@ pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     Error::argument("call", format!("there is no op `{name}`{hint}"))
 }
 
-/// Edits that turn one name into the other.
+/// Edits that turn one name into the other: letters more, less, other, or two beside each other swapped.
 fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let up = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(x != y)).min(up + 1).min(row[j] + 1);
-            diagonal = up;
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // edits of the first letters: of all but two of `a`, of all but one, and of one more
+    let (mut before, mut last, mut row) =
+        (vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>());
+    for i in 0..a.len() {
+        (before, last, row) = (last, row, before);
+        row[0] = i + 1;
+        for j in 0..b.len() {
+            let other = last[j] + usize::from(a[i] != b[j]);
+            let swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+            let swap = if swapped { before[j - 1] + 1 } else { usize::MAX };
+            row[j + 1] = other.min(last[j + 1] + 1).min(row[j] + 1).min(swap);
         }
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits() {
+        for (a, b, edits) in [
+            ("sum", "sum", 0),
+            ("smu", "sum", 1),
+            ("smu", "elu", 2),
+            ("", "sum", 3),
+            ("argsrot", "argsort", 1),
+            ("ab", "", 2),
+        ] {
+            assert_eq!((distance(a, b), distance(b, a)), (edits, edits), "{a} {b}");
+        }
+    }
 }
