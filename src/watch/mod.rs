@@ -1,7 +1,7 @@
 //! Backends whose calls are watched: timed by a [`Profile`], held to what is promised by [`Strict`], or told to what a user writes.
 //!
 //! A watched backend is another type, [`Watched`]: a program that watches nothing has no instruction more. Its arrays are those of the
-//! backend within. As an [`AnyBackend`](crate::AnyBackend) it may be the current one, so that programs are watched that hand no backend around:
+//! backend within. As an [`AnyBackend`] it may be the current one, so that programs are watched that hand no backend around:
 //!
 //! ```
 //! use backends::{functions, prelude::*};
