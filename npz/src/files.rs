@@ -35,7 +35,7 @@ pub trait NumpyFiles: Arrays {
         on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
     }
 
-    /// The array of a `.npy` file, in the dtype that the file says: [`Value::as_array`] has it, and calls by name take it.
+    /// The array of a `.npy` file, in the dtype that the file says: `Value::as_array` has it, and calls by name take it.
     fn load_npy_value(&self, path: impl AsRef<Path>) -> Result<Value<Self>> {
         load(path.as_ref(), |file, length| value(self, file, length))
     }

@@ -44,6 +44,7 @@ mod npy;
 mod parts;
 mod writer;
 
+#[doc(no_inline)]
 pub use backend_runtime::parts::Part;
 pub use files::NumpyFiles;
 pub use mapped::{Mapped, MappedMut};
@@ -151,7 +152,7 @@ impl Npz {
         files::on(b, self.get(name)?)
     }
 
-    /// An array on a backend, in the dtype that the file says: [`Value::as_array`] has it, and calls by name take it.
+    /// An array on a backend, in the dtype that the file says: `Value::as_array` has it, and calls by name take it.
     pub fn value<B: Arrays>(&self, b: &B, name: &str) -> Result<Value<B>> {
         self.read(name, |mut file, length| files::value(b, &mut file, length))
     }

@@ -136,7 +136,7 @@ impl SharedArray {
         b.from_ndarray(self.view::<T>()?.into_host()?)
     }
 
-    /// A copy on a backend, in the dtype that the array has: [`Value::as_array`] has it, and calls by name take it.
+    /// A copy on a backend, in the dtype that the array has: `Value::as_array` has it, and calls by name take it.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>> {
         dispatch!(self.dtype(), T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }

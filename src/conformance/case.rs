@@ -6,7 +6,7 @@ use super::{
     extreme, fuzz,
     parse::{self, Arg, Item},
     random::{Layout, Sample, laid_out},
-    refusing::allowed,
+    refusing::{allowed, is_refused},
 };
 use backend_runtime::{
     Arrays, DType, DTypeKind, DynArray, Element, ElementInfo, Error, HostArray, ParamInfo, ParamKind, PlainInfo,
@@ -256,8 +256,9 @@ impl<B: Arrays> Case<'_, B> {
 
     fn elements<T: Element>(&self, x: &DynArray<B>) -> Result<Values> {
         let shape = x.shape(self.b);
-        if !fuzz::is_read(shape, size_of::<T>()) {
-            // as if memory for it were refused, which says nothing about the op
+        let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
+        if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
+            // as if memory for it were refused, which says nothing about the op; a library may have memory of its own
             return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
         }
         let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;

@@ -77,6 +77,11 @@ pub(super) fn allowed<R>(f: impl FnOnce() -> R) -> R {
     limited(usize::MAX, f)
 }
 
+/// Whether a block of so many bytes would be refused now.
+pub(super) fn is_refused(bytes: usize) -> bool {
+    Refusing::refuses(bytes)
+}
+
 /// Whether this process has the allocator.
 pub(super) fn is_installed() -> bool {
     refused(|| Vec::<u8>::new().try_reserve_exact(MOST + 1).is_err())
