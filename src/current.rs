@@ -233,7 +233,8 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
 ///     Ok(())
 /// }
 /// # let b = AnyBackend::from(Numpyish::new());
-/// # distance(&b, &b.ones([2])?, &b.ones([2])?)
+/// distance(&b, &b.ones([2])?, &b.ones([2])?)?;
+/// # Ok::<(), Error>(())
 /// ```
 ///
 /// # Errors

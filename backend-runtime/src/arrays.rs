@@ -305,7 +305,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Ok(device::host::info(Self::NAME))
     }
 
-    /// What the device's memory holds now: bytes in use, the most so far, what is kept for reuse, available and there. [`MemoryInfo`]
+    /// What the device's memory holds now: bytes in use, the most so far, what is kept for reuse, available and there. `MemoryInfo`
     /// says what each figure counts. It waits for nothing; other threads and processes may change it at once.
     ///
     /// # Errors
@@ -315,7 +315,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         device::host::memory(Self::NAME)
     }
 
-    /// Lets [`MemoryInfo::peak`] begin anew with what is in use now, for all who look at it: on the CPU those of this process, also
+    /// Lets `MemoryInfo::peak` begin anew with what is in use now, for all who look at it: on the CPU those of this process, also
     /// outside of the backends, on a GPU those of this backend.
     ///
     /// # Errors

@@ -41,9 +41,9 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::by_name::Literal for $name {
+        impl $crate::by_name::ToLiteral for $name {
             fn text(&self) -> String {
-                $crate::by_name::Literal::text(&self.name())
+                $crate::by_name::ToLiteral::text(&self.name())
             }
         }
 

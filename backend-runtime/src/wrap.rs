@@ -1,7 +1,7 @@
 //! Backends that wrap another: what their generated methods do around each op.
 
 use crate::{
-    ArrayAttributes, Arrays, DType, Element, Index, Indices, Number, OpInfo, Operand, Result, by_name::Literal,
+    ArrayAttributes, Arrays, DType, Element, Index, Indices, Number, OpInfo, Operand, Result, by_name::ToLiteral,
 };
 use std::any::Any;
 
@@ -108,7 +108,7 @@ pub enum Arg<'a> {
     /// A number of the row's dtype.
     Number(Number),
     /// Anything else, which can be written down.
-    Plain(&'a dyn Literal),
+    Plain(&'a dyn ToLiteral),
     /// An option that is not given.
     Absent,
 }
@@ -193,7 +193,7 @@ impl<'a> Arg<'a> {
         let item = |item| match item {
             Index::Array(x) => IndexArg::array(x),
             Index::Mask(x) => IndexArg::array(x),
-            Index::Slice(slice) => IndexArg::Plain(Literal::text(&slice)),
+            Index::Slice(slice) => IndexArg::Plain(ToLiteral::text(&slice)),
             Index::New => IndexArg::Plain("NewAxis".into()),
             Index::Rest => IndexArg::Plain("...".into()),
         };

@@ -88,7 +88,7 @@ impl Mapped {
         self.elements.dtype()
     }
 
-    /// A copy of a [`Part`], as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    /// A copy of a `Part`, as elements of `T`: see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         let read = read_part(&self.header, self.elements, part, |offset, block| {
             let offset = self.within(offset, block.len())?;

@@ -105,7 +105,7 @@ impl NpyReader {
         self.elements.dtype()
     }
 
-    /// A [`Part`] of the array, as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    /// A `Part` of the array, as elements of `T`: see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&mut self, part: impl Part) -> Result<ArrayD<T>> {
         let file = &mut self.file;
         read_part(&self.header, self.elements, part, |offset, block| {

@@ -2,7 +2,7 @@
 
 use crate::{
     ArrayAttributes, Arrays, Backend, DType, DynArray, Element, HostArray, Numpyish, Result, Script, dispatch,
-    runtime::{AnyTyped, Arg, Call, IndexArg, ParamInfo, Wrap, by_name::Literal},
+    runtime::{AnyTyped, Arg, Call, IndexArg, ParamInfo, Wrap, by_name::ToLiteral},
 };
 use std::{
     collections::BTreeMap,

@@ -334,7 +334,7 @@ pub(crate) fn described(call: &Call<'_>) -> String {
             Arg::Array(x) | Arg::Host(x) => format!("{x:?}"),
             Arg::Arrays(xs) => format!("{xs:?}"),
             Arg::Index(items) => items_text(items),
-            Arg::Number(x) => crate::runtime::by_name::Literal::text(x),
+            Arg::Number(x) => crate::runtime::by_name::ToLiteral::text(x),
             Arg::Plain(x) => x.text(),
             Arg::Absent => continue,
         };

@@ -19,7 +19,7 @@ impl Expand<'_> {
             /// ```
             /// use backends::{functions as np, prelude::*};
             ///
-            /// let x = np::linspace(0.0, 1.0, 5)?;
+            /// let x: AnyArray<f64> = np::linspace(0.0, 1.0, 5)?;
             /// let y = np::sum(np::multiply(&x, 2.0)?, ..)?;
             /// assert_eq!(current()?.item(y)?, 5.0);
             /// # Ok::<(), Error>(())

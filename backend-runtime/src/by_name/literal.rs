@@ -15,12 +15,12 @@ use crate::{
 /// | slices | `1..-1`, `..;-1`, a lone index `3` |
 /// | choices, texts, dtypes | `"ortho"` |
 /// | bytes | `bytes("00ff")` |
-pub trait Literal {
+pub trait ToLiteral {
     /// The text.
     fn text(&self) -> String;
 }
 
-impl std::fmt::Debug for dyn Literal + '_ {
+impl std::fmt::Debug for dyn ToLiteral + '_ {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text())
     }
@@ -28,7 +28,7 @@ impl std::fmt::Debug for dyn Literal + '_ {
 
 macro_rules! displayed {
     ($($t:ty)*) => {$(
-        impl Literal for $t {
+        impl ToLiteral for $t {
             fn text(&self) -> String {
                 self.to_string()
             }
@@ -37,7 +37,7 @@ macro_rules! displayed {
 }
 displayed!(bool i64 u64 isize usize);
 
-impl Literal for f64 {
+impl ToLiteral for f64 {
     fn text(&self) -> String {
         match self {
             x if x.is_nan() => "nan".into(),
@@ -47,13 +47,13 @@ impl Literal for f64 {
     }
 }
 
-impl Literal for Complex<f64> {
+impl ToLiteral for Complex<f64> {
     fn text(&self) -> String {
         format!("complex({}, {})", self.re.text(), self.im.text())
     }
 }
 
-impl Literal for Number {
+impl ToLiteral for Number {
     fn text(&self) -> String {
         match self {
             Number::Bool(x) => x.text(),
@@ -64,9 +64,9 @@ impl Literal for Number {
     }
 }
 
-impl<L: Literal> Literal for Option<L> {
+impl<L: ToLiteral> ToLiteral for Option<L> {
     fn text(&self) -> String {
-        self.as_ref().map_or_else(|| "none".into(), Literal::text)
+        self.as_ref().map_or_else(|| "none".into(), ToLiteral::text)
     }
 }
 
@@ -75,37 +75,37 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-impl<L: Literal> Literal for &[L] {
+impl<L: ToLiteral> ToLiteral for &[L] {
     fn text(&self) -> String {
-        list(self.iter().map(Literal::text))
+        list(self.iter().map(ToLiteral::text))
     }
 }
 
-impl<L: Literal> Literal for Vec<L> {
+impl<L: ToLiteral> ToLiteral for Vec<L> {
     fn text(&self) -> String {
         self.as_slice().text()
     }
 }
 
-impl Literal for Axes {
+impl ToLiteral for Axes {
     fn text(&self) -> String {
         self.as_list().map_or_else(|| "..".into(), |axes| list(axes.iter().map(i8::to_string)))
     }
 }
 
-impl Literal for Lengths {
+impl ToLiteral for Lengths {
     fn text(&self) -> String {
         self.as_slice().unwrap_or_default().text()
     }
 }
 
-impl Literal for Widths {
+impl ToLiteral for Widths {
     fn text(&self) -> String {
         self.as_slice().text()
     }
 }
 
-impl Literal for Slice {
+impl ToLiteral for Slice {
     fn text(&self) -> String {
         let end = |end: Option<i128>| end.map(|end| end.to_string()).unwrap_or_default();
         if self.drop {
@@ -116,19 +116,19 @@ impl Literal for Slice {
     }
 }
 
-impl Literal for DType {
+impl ToLiteral for DType {
     fn text(&self) -> String {
         self.name().text()
     }
 }
 
-impl Literal for &str {
+impl ToLiteral for &str {
     fn text(&self) -> String {
         format!("{self:?}")
     }
 }
 
-impl Literal for &[u8] {
+impl ToLiteral for &[u8] {
     fn text(&self) -> String {
         let hex: String = self.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("bytes({hex:?})")

@@ -11,7 +11,7 @@ mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
-pub use literal::Literal;
+pub use literal::ToLiteral;
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};
