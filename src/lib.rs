@@ -99,6 +99,7 @@ mod precision;
 pub use precision::to_precision;
 #[doc(hidden)]
 pub mod random;
+pub mod grad;
 mod record;
 #[doc(hidden)]
 pub mod reduction;

@@ -44,6 +44,18 @@ pub trait Element:
     /// From a complex number; real dtypes drop the imaginary part, `bool` is `x != 0`.
     fn from_complex(x: Complex<f64>) -> Self;
 
+    /// Calls a function that is for floating-point dtypes, if this is one: code over any dtype finds out what it may do.
+    #[inline]
+    fn if_float<V: FloatVisitor<Self>>(_visitor: V) -> Option<V::Out> {
+        None
+    }
+
+    /// The same for real dtypes.
+    #[inline]
+    fn if_real<V: RealVisitor<Self>>(_visitor: V) -> Option<V::Out> {
+        None
+    }
+
     /// `x == y` as a word of the vocabulary.
     #[inline(always)]
     fn equal(self, other: Self) -> bool {
@@ -55,6 +67,28 @@ pub trait Element:
     fn is_nonzero(self) -> bool {
         self != Self::default()
     }
+}
+
+/// What is to be done where a dtype is one of floats: see [`Element::if_float`].
+pub trait FloatVisitor<T> {
+    /// What it gives.
+    type Out;
+
+    /// Does it.
+    fn visit(self) -> Self::Out
+    where
+        T: Float;
+}
+
+/// What is to be done where a dtype is a real one: see [`Element::if_real`].
+pub trait RealVisitor<T> {
+    /// What it gives.
+    type Out;
+
+    /// Does it.
+    fn visit(self) -> Self::Out
+    where
+        T: Real;
 }
 
 /// Dtypes with an order: all but the complex ones. NaN is unordered.
@@ -397,7 +431,7 @@ mod impls {
     use crate::scalar::{complex, float32, float64, half as narrow, integer};
 
     macro_rules! element {
-        ($t:ty, $dtype:ident, $sum:ty, cast($x:ident) = $cast:expr, i64 = $i64:expr, u64 = $u64:expr, f64 = $f64:expr, complex = $c:expr) => {
+        ($t:ty, $dtype:ident, $sum:ty, cast($x:ident) = $cast:expr, i64 = $i64:expr, u64 = $u64:expr, f64 = $f64:expr, complex = $c:expr $(, $visit:ident: $visitor:ident)*) => {
             impl sealed::Sealed for $t {}
             #[diagnostic::do_not_recommend]
             impl Element for $t {
@@ -424,6 +458,12 @@ mod impls {
                 fn from_complex(x: Complex<f64>) -> Self {
                     ($c)(x)
                 }
+                $(
+                    #[inline]
+                    fn $visit<V: $visitor<Self>>(visitor: V) -> Option<V::Out> {
+                        Some(visitor.visit())
+                    }
+                )*
             }
         };
     }
@@ -556,7 +596,7 @@ mod impls {
     macro_rules! real {
         ($t:ty, $m:ident, $dtype:ident, $complex:ty, zero = $zero:expr, one = $one:expr, to_f64 = $to:expr, of = $of:expr) => {
             element!($t, $dtype, $t, cast(x) = U::from_f64(($to)(x)), i64 = $m::from_i64, u64 = $m::from_u64,
-                f64 = $of, complex = |x: Complex<f64>| ($of)(x.re));
+                f64 = $of, complex = |x: Complex<f64>| ($of)(x.re), if_float: FloatVisitor, if_real: RealVisitor);
             impl Ordered for $t {
                 const LOWEST: $t = <$t>::NEG_INFINITY;
                 const HIGHEST: $t = <$t>::INFINITY;
@@ -676,7 +716,8 @@ mod impls {
         ($r:ident, $dtype:ident) => {
             element!(Complex<$r>, $dtype, Complex<$r>, cast(x) = U::from_complex(Complex::new(x.re as f64, x.im as f64)),
                 i64 = |x: i64| Complex::new(x as $r, 0.0), u64 = |x: u64| Complex::new(x as $r, 0.0),
-                f64 = |x: f64| Complex::new(x as $r, 0.0), complex = |x: Complex<f64>| Complex::new(x.re as $r, x.im as $r));
+                f64 = |x: f64| Complex::new(x as $r, 0.0), complex = |x: Complex<f64>| Complex::new(x.re as $r, x.im as $r),
+                if_float: FloatVisitor);
             impl Numeric for Complex<$r> {
                 const ZERO: Self = Complex::new(0.0, 0.0);
                 const ONE: Self = Complex::new(1.0, 0.0);

@@ -111,6 +111,50 @@ impl<B: Arrays> Clone for Indices<'_, B> {
 
 impl<B: Arrays> Copy for Indices<'_, B> {}
 
+/// A list of indices with arrays of its own, for who keeps it.
+#[derive(Clone, Debug)]
+pub struct IndexList<B: Arrays>(Vec<OwnIndex<B>>);
+
+#[derive(Clone, Debug)]
+enum OwnIndex<B: Arrays> {
+    Plain(Slice),
+    New,
+    Rest,
+    Array(B::Array<i64>),
+    Mask(B::Array<bool>),
+}
+
+impl<B: Arrays> IndexList<B> {
+    /// Handles of the arrays of a list.
+    pub fn new(indices: Indices<'_, B>) -> IndexList<B> {
+        let one = |item: Index<'_, B>| match item {
+            Index::Slice(slice) => OwnIndex::Plain(slice),
+            Index::New => OwnIndex::New,
+            Index::Rest => OwnIndex::Rest,
+            Index::Array(x) => OwnIndex::Array(x.clone()),
+            Index::Mask(x) => OwnIndex::Mask(x.clone()),
+        };
+        IndexList(indices.iter().map(one).collect())
+    }
+
+    /// The items; `Indices::Any` is a list of them.
+    pub fn items(&self) -> Vec<Index<'_, B>> {
+        self.0.iter().map(OwnIndex::borrowed).collect()
+    }
+}
+
+impl<B: Arrays> OwnIndex<B> {
+    fn borrowed(&self) -> Index<'_, B> {
+        match self {
+            OwnIndex::Plain(slice) => Index::Slice(*slice),
+            OwnIndex::New => Index::New,
+            OwnIndex::Rest => Index::Rest,
+            OwnIndex::Array(x) => Index::Array(x),
+            OwnIndex::Mask(x) => Index::Mask(x),
+        }
+    }
+}
+
 impl<'a, B: Arrays> Indices<'a, B> {
     /// The items, in the order given.
     pub fn iter(self) -> impl Iterator<Item = Index<'a, B>> + Clone {

@@ -54,13 +54,14 @@ pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
 pub use element::{
-    Bits, ComplexFloat, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric, WideFloat,
+    Bits, ComplexFloat, Element, Float, FloatVisitor, Integer, Numeric, Ordered, Precision, Real, RealNumeric, RealVisitor,
+    WideFloat,
 };
 pub use error::{Cause, Earlier, Error, Result};
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};
-pub use index::{Index, Indices, IntoIndex, IntoIndices, NewAxis};
+pub use index::{Index, IndexList, Indices, IntoIndex, IntoIndices, NewAxis};
 pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
 #[doc(no_inline)]
 pub use num_complex::{self, Complex};

@@ -18,7 +18,7 @@ mod samples;
 mod text;
 mod toml_view;
 
-pub use check::check;
+pub use check::{check, gradients::COLUMN as GRAD};
 pub use model::Model;
 pub use parse::{Role, parse};
 pub use report::{Mistake, Report, SourceFile, did_you_mean};

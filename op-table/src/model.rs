@@ -55,6 +55,8 @@ pub struct Word {
     pub range_reduction: Vec<RangeReduction>,
     /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
     pub wide_vectors: bool,
+    /// Its derivatives by its operands, over these (`a`, `b`) and its value (`y`); fewer than it has operands where none is known.
+    pub derivatives: Vec<Expr>,
 }
 
 /// What a word gives.
@@ -112,6 +114,8 @@ pub struct Backend {
     pub generics: Vec<(String, String)>,
     /// Whether ops run on the backend that it wraps.
     pub wrap: bool,
+    /// Whether they are recorded there for gradients.
+    pub records: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.
@@ -256,10 +260,38 @@ pub struct Op {
     pub facts: Facts,
     /// What it says in the columns that its table declares.
     pub columns: Vec<(String, String)>,
+    /// Where its gradients come from.
+    pub gradient: Gradient,
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
+}
+
+/// Where the gradients of a row come from.
+#[derive(Clone, Default)]
+pub enum Gradient {
+    /// The row says nothing, and nothing is known of it.
+    #[default]
+    Unsaid,
+    /// What the row says, by inputs; rules are made of it when it is checked.
+    Said(Vec<(Text, Text)>),
+    /// There is none by its inputs, and why: for the reference.
+    None(String),
+    /// It is made of other ops over any backend, whose gradients they are.
+    OfParts,
+    /// By its inputs, in the order of the parameters.
+    Rules(Vec<Rule>),
+}
+
+/// How the gradient of one input follows from that of the result.
+#[derive(Clone)]
+pub struct Rule {
+    /// The input.
+    pub input: String,
+    /// The function, as a row: its parameters are what it needs of the call, its mapping is what it does. Why there is none, for an
+    /// input that has none.
+    pub function: Result<Box<Op>, String>,
 }
 
 impl Op {
@@ -286,6 +318,15 @@ impl Op {
     /// The array that it changes, instead of giving a result.
     pub fn target(&self) -> Option<&Param> {
         self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
+    }
+
+    /// The array parameters that a gradient may be wanted of, options included.
+    pub fn differentiable(&self) -> impl Iterator<Item = &Param> {
+        let is_float = |elem| matches!(elem, Elem::T | Elem::Real | Elem::Complex);
+        self.params.iter().filter(move |p| match p.kind {
+            Kind::Array(e) | Kind::Operand(e, _) | Kind::Arrays(e) | Kind::Target(e) => is_float(e),
+            _ => false,
+        })
     }
 
     /// A parameter by name.
@@ -640,6 +681,13 @@ pub struct Field {
     pub elem: Elem,
 }
 
+impl Elem {
+    /// Whether it is a dtype of floats where the row's is.
+    pub fn may_be_float(self) -> bool {
+        self.dtype().is_none()
+    }
+}
+
 impl Out {
     /// The element types of the arrays in it; of a list, of all of them.
     pub fn elems(&self) -> Vec<Elem> {
@@ -694,6 +742,21 @@ impl Model {
                 format!("{result}; {}", parts.join("; "))
             }
         }
+    }
+
+    /// The dtypes of floats in a set, as a set: its name and bound. `None` where it has none, or where no set has just these.
+    pub fn floats_of(&self, set: &str) -> Option<&Set> {
+        let is_float = |d: &&String| has_bound(d, "Float");
+        let all = self.dtypes_of(set);
+        let floats: Vec<&String> = all.iter().filter(is_float).collect();
+        if floats.is_empty() {
+            return None;
+        }
+        if floats.len() == all.len() {
+            return self.set(set);
+        }
+        let same = |s: &&Set| s.dtypes.len() == floats.len() && floats.iter().all(|d| s.dtypes.contains(d));
+        self.sets.iter().find(same)
     }
 
     /// The dtypes of a set, by name.

@@ -4,7 +4,7 @@ use crate::{
     run::{cargo, root},
     table,
 };
-use op_table::model::{Map, Op};
+use op_table::model::{Gradient, Map, Op};
 use std::{collections::BTreeSet, fs, process::Command};
 
 /// Longest file, in lines. Tables, data and what is generated are not read from end to end.
@@ -88,6 +88,24 @@ fn tables_have_no_mistakes_and_summaries_are_sentences() {
             assert!(op.summary.ends_with('.'), "the summary of {} is a sentence", op.name);
         }
     }
+}
+
+/// Whoever differentiates a program meets no op that has neither a gradient nor a reason.
+#[test]
+fn every_row_has_gradients_or_says_why_not() {
+    let model = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let lacks = |op: &&Op| match &op.gradient {
+        Gradient::Unsaid | Gradient::Said(_) => true,
+        Gradient::Rules(rules) => {
+            let has = |name: &str| rules.iter().any(|rule| rule.input == name);
+            // an `each` row says nothing of inputs that change nothing
+            let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
+            !is_each && op.differentiable().any(|p| !has(&p.name))
+        }
+        Gradient::None(_) | Gradient::OfParts => false,
+    };
+    let lacking: Vec<&str> = model.ops.iter().filter(lacks).map(|op| op.name.as_str()).collect();
+    assert_eq!(lacking, [""; 0], "`grad` of these rows");
 }
 
 /// The guide for those who come from elsewhere names what is there.

@@ -39,6 +39,10 @@ impl Expand<'_> {
             let (prepare, body) = (self.prepare(op), self.body(op, backend));
             return quote!(#[inline] #signature { #prepare #body });
         }
+        if backend.records {
+            let (convert, body) = (self.convert(op), self.recorded(op, backend));
+            return quote!(#[inline] #signature { #convert #body });
+        }
         let (convert, begin) = (self.convert(op), self.begin(op, &quote!(self), !is_wrapped));
         let run = match is_wrapped {
             true => self.wrapped(op),
@@ -50,7 +54,7 @@ impl Expand<'_> {
         quote!(#[inline] #signature { #convert #begin #run })
     }
 
-    fn body(&self, op: &Op, backend: &Backend) -> TokenStream {
+    pub(super) fn body(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (rt, root, module, name) = (self.rt(), &self.root, self.module(backend), &op.name);
         let all: Vec<TokenStream> = op.params.iter().map(|p| self.passed(p, op)).collect();
         match op.maps.get(&backend.name) {

@@ -22,7 +22,8 @@ impl Expand<'_> {
             Map::Compose(form) => Some(self.composed(o, form)),
             _ => None,
         });
-        self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!())
+        let rules = backend.records.then(|| self.rules(backend));
+        self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), quote!(#rules))
     }
 
     fn support_modules(&self, scalar_ops: TokenStream, composed: TokenStream, bounds: TokenStream) -> TokenStream {

@@ -49,6 +49,12 @@ impl Expand<'_> {
 
     /// The body of a method of a backend that wraps another, after [`Expand::begin`].
     pub(super) fn wrapped(&self, op: &Op) -> TokenStream {
+        let (args, options) = self.opened(op);
+        self.run_within(op, &quote!(self), &args, options.as_ref())
+    }
+
+    /// The arguments of a call of the backend within, and the options.
+    pub(super) fn opened(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (options, own) = (hidden("options"), hidden("own"));
         let open = |n: &Ident| quote!(#rt::Wrap::open(self, #name, #n));
@@ -88,7 +94,16 @@ impl Expand<'_> {
             });
             quote!({ let mut #own = #path::new(); #(#set)* #own })
         });
-        self.run_within(op, &quote!(self), &args.collect::<Vec<_>>(), given.as_ref())
+        (args.collect(), given)
+    }
+
+    /// The call of the op on the backend `within`.
+    pub(super) fn call_within(&self, op: &Op, args: &[TokenStream], options: Option<&TokenStream>) -> TokenStream {
+        let within = hidden("within");
+        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
+        let second = op.second.is_some().then(|| quote!(U,));
+        quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options))
     }
 
     /// The op on the backend within `wrapper`, of arguments of that backend, and its results closed.
@@ -101,10 +116,7 @@ impl Expand<'_> {
     ) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let (within, result, running) = (hidden("within"), hidden("result"), hidden("running"));
-        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
-        let second = op.second.is_some().then(|| quote!(U,));
-        let call = quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options));
+        let call = self.call_within(op, args, options);
         if let Some(target) = op.target() {
             let target = id(&target.name);
             return quote! {
@@ -112,11 +124,21 @@ impl Expand<'_> {
                 #rt::Wrap::change(#wrapper, &mut #running, #name, #target, |#target| #call)
             };
         }
-        let close = |e: Elem, array: TokenStream| {
+        let closed = self.closed(op, &|e, array| {
             let e = elem(e, op);
             quote!(#rt::Wrap::close::<#e>(#wrapper, &mut #running, #array))
-        };
-        let closed = match &op.result {
+        });
+        quote! {
+            let #within = #rt::Wrap::within(#wrapper);
+            let #result = #call?;
+            #closed
+        }
+    }
+
+    /// The result of a method, of the `result` of the backend within: `close` makes an array of one of its arrays.
+    fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
+        let result = hidden("result");
+        match &op.result {
             Out::One(e) => close(*e, quote!(#result)),
             Out::List(e) => {
                 let one = close(*e, quote!(x));
@@ -132,11 +154,6 @@ impl Expand<'_> {
                 quote!(Ok(#path { #(#fields),* }))
             }
             Out::Plain(_) => quote!(Ok(#result)),
-        };
-        quote! {
-            let #within = #rt::Wrap::within(#wrapper);
-            let #result = #call?;
-            #closed
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod cases;
 mod circles;
+pub mod gradients;
 mod names;
 
 use crate::{
@@ -36,6 +37,7 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
         }
         seen.into_iter().for_each(|mistake| report.add(source, mistake));
     }
+    gradients::gradients(source, model, report);
     bounds(source, model, report);
     names::names(source, model, report);
     cases::cases(source, model, report);

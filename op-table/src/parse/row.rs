@@ -4,9 +4,9 @@ use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
-    "reason", "cases", "example", "note", "returns", "errors", "runs", "also",
+    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad",
 ];
 
 /// The keys of rows of every table.
@@ -83,6 +83,7 @@ impl Parser<'_> {
             accuracy,
             ulp,
             reason,
+            gradient: self.gradient(row),
             cases: self.list(row, "cases"),
             own: self.role == Role::Own,
         };
@@ -114,6 +115,35 @@ impl Parser<'_> {
             self.bad(word.span, "an example asserts what it shows", help);
         }
         word.text
+    }
+
+    /// `{ x1 = "g * x2", x2 = "g * x1" }`, or `{ none = "why" }`
+    fn gradient(&mut self, row: &Table) -> Gradient {
+        let Some((_, value)) = row.iter().find(|(key, _)| key.text == "grad") else {
+            return Gradient::Unsaid;
+        };
+        let Value::Table(rules, span) = value else {
+            let help = Some("{ x = \"g * y\" }, or { none = \"why there is none\" }".into());
+            self.bad(value.span(), "`grad` is a table of rules by inputs", help);
+            return Gradient::Unsaid;
+        };
+        let mut said = Vec::new();
+        for (input, rule) in rules {
+            match rule {
+                Value::Text(text) if input.text == "none" && rules.len() == 1 => {
+                    if text.text.trim().is_empty() {
+                        self.bad(text.span.clone(), "`none` says why there is no gradient", None);
+                    }
+                    return Gradient::None(text.text.clone());
+                }
+                Value::Text(text) => said.push((input.clone(), text.clone())),
+                other => self.bad(other.span(), format!("the rule of `{}` is a string", input.text.escape_debug()), None),
+            }
+        }
+        if rules.is_empty() {
+            self.bad(span.clone(), "`grad` has a rule for each input that a gradient may be wanted of", None);
+        }
+        Gradient::Said(said)
     }
 
     /// A row that gives an op of the base table its mapping for a new backend.

@@ -19,7 +19,7 @@ impl Parser<'_> {
         if !self.name(name, "a backend") || !self.new_name(name, is_there, "backend") {
             return;
         }
-        let legal = ["type", "module", "summary", "each", "aten", "generics", "wrap"];
+        let legal = ["type", "module", "summary", "each", "aten", "generics", "wrap", "records"];
         let all_known = self.known_keys(row, &legal, &format!("backend `{}`", name.text));
         for key in ["type", "module"] {
             match self.word(row, key) {
@@ -46,6 +46,7 @@ impl Parser<'_> {
             aten: self.flag(row, "aten"),
             generics: self.generics(row),
             wrap: self.flag(row, "wrap"),
+            records: self.flag(row, "records"),
             own: self.role != Role::Context,
             span: name.span.clone(),
         };
@@ -190,7 +191,7 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        self.known_keys(row, &["set", "args", "result", "op", "range_reduction", "wide_vectors"], "a word");
+        self.known_keys(row, &["set", "args", "result", "op", "range_reduction", "wide_vectors", "d"], "a word");
         let Some(set) = self.word(row, "set") else {
             return self.bad(name.span.clone(), format!("word `{}` has no `set`", name.text.escape_debug()), None);
         };
@@ -224,8 +225,15 @@ impl Parser<'_> {
         }
         let op = self.word(row, "op").map(|op| (op.text, op.span));
         let wide_vectors = self.flag(row, "wide_vectors");
+        let mut derivatives = Vec::new();
+        for text in self.list(row, "d").unwrap_or_default() {
+            match crate::expr::parse(&text) {
+                Ok(expr) => derivatives.push(expr),
+                Err(mistake) => self.report.add(self.source, mistake),
+            }
+        }
         if self.name(name, "a word") {
-            let word = Word { set: set.text, args, result, op, range_reduction, wide_vectors };
+            let word = Word { set: set.text, args, result, op, range_reduction, wide_vectors, derivatives };
             self.model.words.insert(name.text.clone(), word);
         }
     }

@@ -1,0 +1,245 @@
+//! Where the gradients of rows come from: what a row says, its expression, or the ops that it is made of.
+
+use crate::{
+    expr::{self, Argument, Expr, Node, compose, derive},
+    model::{Elem, Form, Gradient, Kind, Map, Model, Op, Out, Param, Rule},
+    names::is_function,
+    report::{Mistake, Report, SourceFile, did_you_mean},
+    text::Text,
+};
+use std::collections::BTreeMap;
+
+/// The column of a rule's mapping.
+pub const COLUMN: &str = "grad";
+
+/// Makes the rules of every row, and reports what is wrong with those that are said.
+pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
+    for index in 0..model.ops.len() {
+        let op = &model.ops[index];
+        if model.broken.contains(&op.name) || !op.params_are_whole {
+            model.ops[index].gradient = Gradient::Unsaid;
+            continue;
+        }
+        match of_row(op, model) {
+            Ok(gradient) => model.ops[index].gradient = gradient,
+            Err(mistakes) => {
+                let (own, name) = (op.own, op.name.clone());
+                model.ops[index].gradient = Gradient::Unsaid;
+                if own {
+                    model.broken.insert(name);
+                    mistakes.into_iter().for_each(|mistake| report.add(source, mistake));
+                }
+            }
+        }
+    }
+}
+
+fn of_row(op: &Op, model: &Model) -> Result<Gradient, Vec<Mistake>> {
+    if let Gradient::None(why) = &op.gradient {
+        return Ok(Gradient::None(why.clone()));
+    }
+    if let Gradient::Said(said) = &op.gradient {
+        return said_rules(op, said, model);
+    }
+    let has_result = op.target().is_some() || op.result.elems().iter().any(|e| e.may_be_float());
+    if !has_result || op.differentiable().next().is_none() || model.floats_of(&op.set).is_none() {
+        return Ok(Gradient::None(String::new()));
+    }
+    if op.maps.values().all(|map| matches!(map, Map::Compose(_) | Map::Generic(_))) {
+        return Ok(Gradient::OfParts);
+    }
+    Ok(derived(op, model).map_or(Gradient::Unsaid, Gradient::Rules))
+}
+
+/// The rules of an `each` row that follow from its expression; `None` where they do not.
+fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
+    let expr = op.maps.values().find_map(|map| match map {
+        Map::Each { real, complex: None } => Some(&real.expr),
+        _ => None,
+    })?;
+    if op.second.is_some() {
+        return None;
+    }
+    let mut rules = Vec::new();
+    for input in op.differentiable() {
+        let Some(mut gradient) = derive::gradient(expr, &input.name, model).ok()? else {
+            continue;
+        };
+        let mut function = function(op, input, &names(&gradient), model)?;
+        composed(&mut gradient, &mut function, model).ok()?;
+        function.maps.insert(COLUMN.into(), Map::Compose(Form { text: String::new(), expr: gradient }));
+        rules.push(Rule { input: input.name.clone(), function: Ok(Box::new(function)) });
+    }
+    Some(rules)
+}
+
+fn said_rules(op: &Op, said: &[(Text, Text)], model: &Model) -> Result<Gradient, Vec<Mistake>> {
+    let mut mistakes = Vec::new();
+    let mut rules = Vec::new();
+    for (input, text) in said {
+        let inputs: Vec<&Param> = op.differentiable().collect();
+        let Some(param) = inputs.iter().find(|p| p.name == input.text) else {
+            let message = format!("`{}` is no input of op `{}` that has a gradient", input.text.escape_debug(), op.name);
+            let help = did_you_mean(&input.text, inputs.iter().map(|p| p.name.as_str()));
+            mistakes.push(Mistake { span: input.span.clone(), message, help });
+            continue;
+        };
+        match said_rule(op, param, text, model) {
+            Ok(rule) => rules.push(rule),
+            Err(more) => mistakes.extend(more),
+        }
+    }
+    rules.sort_by_key(|rule: &Rule| op.params.iter().position(|p| p.name == rule.input));
+    if mistakes.is_empty() { Ok(Gradient::Rules(rules)) } else { Err(mistakes) }
+}
+
+fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule, Vec<Mistake>> {
+    let bad = |message: String, help: Option<String>| vec![Mistake { span: text.span.clone(), message, help }];
+    let rule = |function| Rule { input: input.name.clone(), function };
+    if let Some(why) = text.text.strip_prefix("none:") {
+        return Ok(rule(Err(why.trim().into())));
+    }
+    // `grad::matmul_x1(g, x2)`: a function over any backend
+    let called = text.text.split_once('(').filter(|(path, _)| path.contains("::") && is_function(path));
+    let (mut expr, path) = match called {
+        Some((path, _)) => {
+            let call = text.text.strip_prefix(path).unwrap_or_default();
+            // a list of names, which the parser of expressions reads as the arguments of any call
+            let as_call = Text::new(format!("call{call}"), text.span.clone(), "");
+            (expr::parse(&as_call).map_err(|mut mistake| {
+                mistake.span = text.span.clone();
+                vec![mistake]
+            })?, Some(path))
+        }
+        None => (expr::parse(text).map_err(|mistake| vec![mistake])?, None),
+    };
+    shapes(&mut expr);
+    let Some(mut function) = function(op, input, &names(&expr), model) else {
+        let message = format!("the floating-point dtypes of op `{}` are no set of the table", op.name);
+        return Err(bad(message, None));
+    };
+    match path {
+        Some(path) => {
+            let Node::Call(_, arguments) = &expr.node else {
+                return Err(bad(format!("`{path}` is called with names in brackets"), None));
+            };
+            let mut params = Vec::new();
+            for argument in arguments {
+                let Node::Name(name) = &argument.value.node else {
+                    let help = Some("`g`, `y`, the row's parameters, `shape(x)`".into());
+                    return Err(bad(format!("the arguments of `{path}` are names"), help));
+                };
+                let Some(param) = function.param(name) else {
+                    let help = did_you_mean(name, op.params.iter().map(|p| p.name.as_str()));
+                    return Err(bad(format!("`{name}` is neither `g`, `y` nor a parameter of op `{}`", op.name), help));
+                };
+                params.push(param.clone());
+            }
+            function.params = params;
+            function.maps.insert(COLUMN.into(), Map::Generic(path.into()));
+        }
+        None => {
+            composed(&mut expr, &mut function, model)?;
+            function.maps.insert(COLUMN.into(), Map::Compose(Form { text: text.text.clone(), expr }));
+        }
+    }
+    Ok(rule(Ok(Box::new(function))))
+}
+
+/// Checks a composition. Its operands, which may be scalars, are arrays where one of its ops takes arrays only.
+fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec<Mistake>> {
+    let mut of_operands = expr.clone();
+    if compose::check(&mut of_operands, function, model).is_empty() {
+        *expr = of_operands;
+        return Ok(());
+    }
+    for param in &mut function.params {
+        if let Kind::Operand(e, _) = param.kind {
+            param.kind = Kind::Array(e);
+        }
+    }
+    let mistakes = compose::check(expr, function, model);
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+/// The names in an expression.
+fn names(e: &Expr) -> Vec<String> {
+    let mut names = Vec::new();
+    e.walk(&mut |e| {
+        if let Node::Name(name) = &e.node {
+            names.push(name.clone());
+        }
+    });
+    names
+}
+
+/// `shape(x)` becomes the parameter `shape_x`.
+fn shapes(e: &mut Expr) {
+    if let Node::Call(op, arguments) = &mut e.node {
+        if let ("shape", [Argument { option: None, value: Expr { node: Node::Name(x), .. } }]) = (op.as_str(), &arguments[..]) {
+            e.node = Node::Name(format!("shape_{x}"));
+            return;
+        }
+        arguments.iter_mut().for_each(|a| shapes(&mut a.value));
+    }
+    match &mut e.node {
+        Node::Word(_, items) | Node::List(items) => items.iter_mut().for_each(shapes),
+        Node::Compare(_, both) | Node::Logic(_, both) => both.iter_mut().for_each(shapes),
+        Node::Not(x) => shapes(x),
+        Node::If(parts) => parts.iter_mut().for_each(shapes),
+        Node::Block(lets, value) => {
+            lets.iter_mut().for_each(|(_, e)| shapes(e));
+            shapes(value);
+        }
+        _ => {}
+    }
+}
+
+/// The function of a rule as a row, without a mapping: its parameters are those of `used`.
+fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
+    let set = model.floats_of(&op.set)?;
+    let elem = input.kind.elem()?;
+    let mut params = Vec::new();
+    let array = |name: String, kind: Kind, ty: &str| Param {
+        text: format!("{name}: {ty}"),
+        name,
+        ty: ty.into(),
+        kind,
+        default: None,
+        default_text: String::new(),
+        span: op.span.clone(),
+    };
+    for (letter, fields) in [("g", &op.result), ("y", &op.result)] {
+        match fields {
+            _ if op.target().is_some() => params.push(array(letter.into(), Kind::Array(Elem::T), "array")),
+            Out::One(e) => params.push(array(letter.into(), Kind::Array(*e), "array")),
+            Out::List(e) => params.push(array(letter.into(), Kind::Arrays(*e), "arrays")),
+            Out::Fields(fields) => {
+                params.extend(fields.iter().map(|f| array(format!("{letter}_{}", f.name), Kind::Array(f.elem), "array")));
+            }
+            Out::Plain(_) => {}
+        }
+    }
+    // a parameter of the row hides what has its name
+    params.retain(|p| op.param(&p.name).is_none());
+    let of_call = op.params.iter().cloned().map(|p| match p.kind {
+        Kind::Target(e) => Param { kind: Kind::Array(e), ty: "array".into(), ..p },
+        _ => p,
+    });
+    params.extend(of_call);
+    let shapes = op.params.iter().filter(|p| p.is_array() || matches!(p.kind, Kind::Target(_) | Kind::Arrays(_)));
+    params.extend(shapes.map(|p| array(format!("shape_{}", p.name), Kind::Shape, "shape")));
+    params.retain(|p| used.contains(&p.name));
+    let result = if matches!(input.kind, Kind::Arrays(_)) { Out::List(elem) } else { Out::One(elem) };
+    Some(Op {
+        name: format!("{}_{}", op.name, input.name),
+        params,
+        set: set.name.clone(),
+        bound: set.bound.clone(),
+        result,
+        result_text: input.ty.replace("operand", "array"),
+        maps: BTreeMap::new(),
+        gradient: Gradient::Unsaid,
+        ..op.clone()
+    })
+}

@@ -1,0 +1,178 @@
+//! Derivatives of scalar expressions, as compositions of ops: from the gradient of a result to that of an operand.
+
+use super::{Argument, Comparison, Expr, Logic, Node, Number, Ty};
+use crate::model::{Model, WordResult};
+
+/// The gradient of the operand `of` of an expression, over the gradient `g` of its result and the result `y`; `None` if it is zero.
+///
+/// An `if` is differentiated branch by branch, so that a branch that is not taken adds nothing, NaN included.
+///
+/// # Errors
+/// The word that has no derivative.
+pub fn gradient(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
+    let derive = Derive { of, model };
+    Ok(derive.pull(e, &name("y"), name("g"))?.map(as_ops))
+}
+
+struct Derive<'m> {
+    of: &'m str,
+    model: &'m Model,
+}
+
+impl Derive<'_> {
+    fn has(&self, e: &Expr) -> bool {
+        let mut found = false;
+        e.walk(&mut |e| found |= matches!(&e.node, Node::Name(name) if name == self.of));
+        found
+    }
+
+    /// What the gradient `g` of `e`, whose value is `y`, adds to that of the operand.
+    fn pull(&self, e: &Expr, y: &Expr, g: Expr) -> Result<Option<Expr>, String> {
+        if !self.has(e) {
+            return Ok(None);
+        }
+        match &e.node {
+            Node::Name(_) => Ok(Some(g)),
+            Node::Word(word, args) => {
+                let Some(known) = self.model.words.get(word) else { return Err(word.clone()) };
+                if known.result == WordResult::Truth {
+                    return Ok(None);
+                }
+                let mut sum = None;
+                for (k, arg) in args.iter().enumerate().filter(|(_, arg)| self.has(arg)) {
+                    let Some(by) = known.derivatives.get(k) else { return Err(word.clone()) };
+                    let by = filled(by, args, y);
+                    if let Some(g) = scaled(&g, &by) {
+                        sum = plus(sum, self.pull(arg, arg, g)?);
+                    }
+                }
+                Ok(sum)
+            }
+            Node::If(parts) => {
+                let (yes, no) = (self.pull(&parts[1], y, g.clone())?, self.pull(&parts[2], y, g)?);
+                Ok(choice(&parts[0], yes, no))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A derivative of a word, with the word's operands for `a` and `b`, and its value for `y`.
+fn filled(e: &Expr, args: &[Expr], y: &Expr) -> Expr {
+    if let Node::Name(name) = &e.node {
+        return match name.as_str() {
+            "a" => args.first().unwrap_or(e).clone(),
+            "b" => args.get(1).unwrap_or(e).clone(),
+            "y" => y.clone(),
+            _ => e.clone(),
+        };
+    }
+    mapped(e.clone(), &|part| filled(&part, args, y))
+}
+
+/// The expression with its parts changed.
+fn mapped(mut e: Expr, change: &dyn Fn(Expr) -> Expr) -> Expr {
+    let both = |parts: Box<[Expr; 2]>| Box::new(parts.map(change));
+    e.node = match e.node {
+        Node::Word(word, args) => Node::Word(word, args.into_iter().map(change).collect()),
+        Node::Compare(how, parts) => Node::Compare(how, both(parts)),
+        Node::Logic(how, parts) => Node::Logic(how, both(parts)),
+        Node::Not(x) => Node::Not(Box::new(change(*x))),
+        Node::If(parts) => Node::If(Box::new(parts.map(change))),
+        Node::Call(op, arguments) => {
+            Node::Call(op, arguments.into_iter().map(|a| Argument { value: change(a.value), ..a }).collect())
+        }
+        node => node,
+    };
+    e
+}
+
+fn of_node(node: Node) -> Expr {
+    Expr { node, span: 0..0, ty: Ty::Unknown }
+}
+
+fn name(name: &str) -> Expr {
+    of_node(Node::Name(name.into()))
+}
+
+fn word(word: &str, args: Vec<Expr>) -> Expr {
+    of_node(Node::Word(word.into(), args))
+}
+
+fn call(op: &str, args: Vec<Expr>) -> Expr {
+    let arguments = args.into_iter().map(|value| Argument { option: None, value }).collect();
+    of_node(Node::Call(op.into(), arguments))
+}
+
+/// The value of a number as it is written, a sign before it included.
+fn number(e: &Expr) -> Option<f64> {
+    match &e.node {
+        Node::Number(Number::Integer(n)) => Some(*n as f64),
+        Node::Number(Number::Decimal(x)) => Some(*x),
+        Node::Word(word, args) if word == "negate" => number(args.first()?).map(|x| -x),
+        _ => None,
+    }
+}
+
+/// `g` times a derivative, in the form that costs least.
+fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
+    match number(by) {
+        Some(0.0) => return None,
+        Some(1.0) => return Some(g.clone()),
+        Some(-1.0) => return Some(word("negate", vec![g.clone()])),
+        _ => {}
+    }
+    Some(match &by.node {
+        Node::If(parts) => return choice(&parts[0], scaled(g, &parts[1]), scaled(g, &parts[2])),
+        Node::Word(of, args) if of == "negate" => word("negate", vec![scaled(g, args.first()?)?]),
+        Node::Word(of, args) if of == "reciprocal" => word("div", vec![g.clone(), args.first()?.clone()]),
+        _ => word("times", vec![g.clone(), by.clone()]),
+    })
+}
+
+fn plus(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(word("plus", vec![a, b])),
+        (a, b) => a.or(b),
+    }
+}
+
+/// One of two gradients, either of which may be zero.
+fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr> {
+    if yes.is_none() && no.is_none() {
+        return None;
+    }
+    let zero = || of_node(Node::Number(Number::Integer(0)));
+    let parts = [condition.clone(), yes.unwrap_or_else(zero), no.unwrap_or_else(zero)];
+    Some(of_node(Node::If(Box::new(parts))))
+}
+
+/// What compositions do not have, as calls of ops: choices and logic.
+fn as_ops(e: Expr) -> Expr {
+    let e = mapped(e, &as_ops);
+    match e.node {
+        Node::If(parts) => call("where", Vec::from(parts as Box<[Expr]>)),
+        Node::Not(x) => call("logical_not", vec![*x]),
+        Node::Logic(how, parts) => {
+            let parts = Vec::from(parts as Box<[Expr]>);
+            match how {
+                Logic::And => call("logical_and", parts),
+                Logic::Or => call("logical_or", parts),
+                Logic::Differ => call("logical_xor", parts),
+                Logic::Equal => call("logical_not", vec![call("logical_xor", parts)]),
+            }
+        }
+        // a number before the sign: the op takes it there, too
+        Node::Compare(how, parts) if number(&parts[0]).is_some() => {
+            let turned = match how {
+                Comparison::Less => Comparison::Greater,
+                Comparison::LessEqual => Comparison::GreaterEqual,
+                Comparison::Greater => Comparison::Less,
+                Comparison::GreaterEqual => Comparison::LessEqual,
+            };
+            let [a, b] = *parts;
+            of_node(Node::Compare(turned, Box::new([b, a])))
+        }
+        node => Expr { node, ..e },
+    }
+}

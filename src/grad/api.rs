@@ -1,0 +1,293 @@
+//! What users call: gradients of functions, and what is made of them.
+
+use super::tape::{Diff, Record, Var};
+use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
+use std::{any::Any, marker::PhantomData};
+
+/// What a function is differentiated by: `&array`, a tuple, a vector or an array of such.
+///
+/// `K` says which of these it is; it is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "gradients are taken by arrays of `{B}` with a floating-point dtype: `&x`, `(&x, &y)`, `vec![&x]`, and not by `{Self}`"
+)]
+pub trait Params<B: Backend, K> {
+    /// What the function is given.
+    type Vars;
+
+    /// What the gradients are given as: arrays for arrays.
+    type Grads;
+
+    /// The inputs on the tape.
+    fn lift(&self, d: &Diff<B>) -> Self::Vars;
+
+    /// The gradients, of what was found at the places `next` and after it.
+    #[doc(hidden)]
+    fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads>;
+}
+
+/// The gradients that were found.
+pub struct Found<'f> {
+    grads: Option<&'f mut super::tape::Grads>,
+    /// Whether they are conjugated, to the direction of steepest ascent.
+    conjugates: bool,
+}
+
+/// The kinds of what gradients are taken by.
+pub struct One;
+/// A list of them.
+pub struct Many<K>(PhantomData<K>);
+
+impl<B: Backend, A> Params<B, One> for &A
+where
+    A: ArrayAttributes<DType: Float> + Clone,
+    B: Arrays<Array<<A as ArrayAttributes>::DType> = A>,
+{
+    type Vars = Var<B, A::DType>;
+    type Grads = A;
+
+    fn lift(&self, d: &Diff<B>) -> Self::Vars {
+        d.input::<A::DType>(A::clone(self))
+    }
+
+    fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<A> {
+        let place = *next;
+        *next += 1;
+        let g = found.grads.as_mut().and_then(|grads| grads.take::<B, A::DType>(place));
+        match g {
+            None => b.zeros_like::<A::DType>(*self),
+            Some(g) if found.conjugates && A::DType::DTYPE.kind() == DTypeKind::Complex => b.conj::<A::DType>(g),
+            Some(g) => Ok(g),
+        }
+    }
+}
+
+impl<B: Backend, K, P: Params<B, K>> Params<B, Many<K>> for Vec<P> {
+    type Vars = Vec<P::Vars>;
+    type Grads = Vec<P::Grads>;
+
+    fn lift(&self, d: &Diff<B>) -> Self::Vars {
+        self.iter().map(|p| p.lift(d)).collect()
+    }
+
+    fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
+        self.iter().map(|p| p.collect(b, found, next)).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($p:ident $k:ident $n:tt),*))*) => {$(
+        impl<B: Backend, $($k, $p: Params<B, $k>),*> Params<B, ($($k,)*)> for ($($p,)*) {
+            type Vars = ($($p::Vars,)*);
+            type Grads = ($($p::Grads,)*);
+
+            fn lift(&self, d: &Diff<B>) -> Self::Vars {
+                ($(self.$n.lift(d),)*)
+            }
+
+            fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
+                Ok(($(self.$n.collect(b, found, next)?,)*))
+            }
+        }
+    )*};
+}
+tuples! {
+    (P0 K0 0)
+    (P0 K0 0, P1 K1 1)
+    (P0 K0 0, P1 K1 1, P2 K2 2)
+    (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3)
+    (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3, P4 K4 4)
+    (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3, P4 K4 4, P5 K5 5)
+    (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3, P4 K4 4, P5 K5 5, P6 K6 6)
+    (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3, P4 K4 4, P5 K5 5, P6 K6 6, P7 K7 7)
+}
+
+/// The way back from the gradient of a result, by [`vjp`]; it may be gone as often as is wanted.
+pub struct Pullback<B: Backend, P, U> {
+    b: B,
+    record: Record<B>,
+    result: Option<usize>,
+    inputs: usize,
+    params: P,
+    dtype: PhantomData<fn() -> U>,
+}
+
+impl<B: Backend, P, U: Float> Pullback<B, P, U> {
+    /// The gradients of the inputs, of the gradient `g` of the result: `g` times the derivatives, without a conjugate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `g` has not the shape of the result; those of the ops that are run.
+    pub fn pull<K>(&mut self, g: &B::Array<U>) -> Result<P::Grads>
+    where
+        P: Params<B, K>,
+    {
+        self.go(g, false, false)
+    }
+
+    fn go<K>(&mut self, g: &B::Array<U>, conjugates: bool, once: bool) -> Result<P::Grads>
+    where
+        P: Params<B, K>,
+    {
+        let mut grads = match self.result {
+            Some(result) => {
+                let gradient: Box<dyn Any> = Box::new(g.clone());
+                Some(self.record.back(&self.b, result, gradient, self.inputs, once)?)
+            }
+            None => None,
+        };
+        self.params.collect(&self.b, &mut Found { grads: grads.as_mut(), conjugates }, &mut 0)
+    }
+}
+
+/// The value of a function, and the way back from the gradient of it to those of its inputs.
+///
+/// # Errors
+/// Those of the function; [`Error::Argument`] where its result is of the function of another gradient.
+pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
+    b: &B,
+    f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
+    x: P,
+) -> Result<(B::Array<U>, Pullback<B, P, U>)> {
+    let d = Diff::new(b.clone());
+    let vars = x.lift(&d);
+    let inputs = d.count();
+    let y = f(&d, &vars)?;
+    let result = d.place_of("vjp", &y)?;
+    let record = d.take();
+    Ok((y.into_value(), Pullback { b: b.clone(), record, result, inputs, params: x, dtype: PhantomData }))
+}
+
+/// The value of a function that gives one real number, and its gradients by its inputs, as [`grad`].
+///
+/// # Errors
+/// As those of [`grad`].
+pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
+    b: &B,
+    f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
+    x: P,
+) -> Result<(B::Array<U>, P::Grads)> {
+    let (y, mut back) = vjp(b, f, x)?;
+    if y.len() != 1 {
+        return Err(Error::shape("grad", y.shape(), "is not one number: reduce it, or use `vjp` or `jacobian`"));
+    }
+    let one = b.ones_like::<U>(&y)?;
+    let grads = back.go(&one, true, true)?;
+    Ok((y, grads))
+}
+
+/// The gradients of a function that gives one real number, by its inputs: the directions of steepest ascent.
+///
+/// By a complex input it is `d/dx + i d/dy`, so that `z - rate * gradient` goes downhill, as in PyTorch and TensorFlow; JAX gives the conjugate.
+/// The function sees its inputs on a [`Diff`] of `b`; other arrays enter by [`Diff::constant`].
+///
+/// ```
+/// use backends::{grad::grad, prelude::*};
+///
+/// let b = Numpyish::new();
+/// let x = b.asarray([1.0, 2.0, 3.0])?;
+/// assert_eq!(grad(&b, |d, x| d.sum(d.multiply(x, x)?, ..), &x)?, b.asarray([2.0, 4.0, 6.0])?);
+///
+/// // by several arrays
+/// let y = b.asarray(2.0)?;
+/// let (by_x, by_y) = grad(&b, |d, (x, y)| d.sum(d.multiply(x, y)?, ..), (&x, &y))?;
+/// assert_eq!((by_x, by_y), (b.asarray([2.0, 2.0, 2.0])?, b.asarray(6.0)?));
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] where the function gives more than one number; its own errors; [`Error::Argument`] where it uses an op that has no
+/// gradient on its inputs.
+pub fn grad<B: Backend, P: Params<B, K>, K, U: Real>(
+    b: &B,
+    f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
+    x: P,
+) -> Result<P::Grads> {
+    Ok(value_and_grad(b, f, x)?.1)
+}
+
+/// All derivatives of a result by one input: an array with the axes of the result, then those of the input. One recording, and one way back per
+/// number of the result.
+///
+/// # Errors
+/// As those of [`vjp`].
+pub fn jacobian<B: Backend, T: Float>(
+    b: &B,
+    f: impl FnOnce(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
+    x: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    let (y, mut back) = vjp::<B, &B::Array<T>, One, T>(b, f, x)?;
+    let n = y.len();
+    let shape: Vec<usize> = y.shape().iter().chain(x.shape()).copied().collect();
+    if n == 0 {
+        return b.zeros::<T>(shape);
+    }
+    let identity = b.eye::<T>(n)?;
+    let row = |i: usize| {
+        let seed = b.reshape(b.getitem(&identity, crate::slices![i])?, y.shape())?;
+        back.pull::<One>(&seed)
+    };
+    let rows = (0..n).map(row).collect::<Result<Vec<_>>>()?;
+    b.reshape(b.stack(&rows)?, shape)
+}
+
+/// The second derivatives of a function that gives one real number, by one input: its axes twice.
+///
+/// ```
+/// use backends::{grad::hessian, prelude::*};
+///
+/// let b = Numpyish::new();
+/// let h = hessian(&b, |d, x| d.prod(x, ..), &b.asarray([2.0, 3.0])?)?;
+/// assert_eq!(h, b.asarray([[0.0, 1.0], [1.0, 0.0]])?);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As those of [`grad`].
+pub fn hessian<B: Backend, T: Real>(
+    b: &B,
+    f: impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
+    x: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    jacobian(b, |d, x| grad::<Diff<B>, &Var<B, T>, One, T>(d, &f, x), x)
+}
+
+/// The second derivatives of a function that gives one real number, times a vector, without the matrix of them.
+///
+/// # Errors
+/// As those of [`grad`].
+pub fn hvp<B: Backend, T: Real>(
+    b: &B,
+    f: impl FnOnce(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
+    x: &B::Array<T>,
+    v: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    let along = |d: &Diff<B>, x: &Var<B, T>| {
+        let g = grad::<Diff<B>, &Var<B, T>, One, T>(d, f, x)?;
+        d.sum_as::<T, T>(d.multiply(g, &d.constant::<T>(v.clone()))?, ..)
+    };
+    grad::<B, &B::Array<T>, One, T>(b, along, x)
+}
+
+/// The value of a function, and its derivative along `v`: how the result changes if the input does so. By going back twice.
+///
+/// # Errors
+/// As those of [`vjp`].
+pub fn jvp<B: Backend, T: Float>(
+    b: &B,
+    f: impl FnOnce(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
+    x: &B::Array<T>,
+    v: &B::Array<T>,
+) -> Result<(B::Array<T>, B::Array<T>)> {
+    // the way back is linear in the gradient `u` that it begins with, so its own way back is the way there
+    let d = Diff::new(b.clone());
+    let x = d.constant::<T>(x.clone());
+    let (y, mut back) = vjp::<Diff<B>, &Var<B, T>, One, T>(&d, f, &x)?;
+    let u = d.input::<T>(b.zeros_like::<T>(y.value())?);
+    let g = back.pull::<One>(&u)?;
+    let (place, mut record) = (d.place_of("jvp", &g)?, d.take());
+    let tangent = match place {
+        Some(place) => record.back(b, place, Box::new(v.clone()), 1, true)?.take::<B, T>(0),
+        None => None,
+    };
+    let tangent = tangent.map_or_else(|| b.zeros_like::<T>(y.value()), Ok)?;
+    Ok((y.into_value(), tangent))
+}

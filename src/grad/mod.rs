@@ -1,0 +1,34 @@
+//! Gradients: functions over any backend, differentiated as they are.
+//!
+//! [`Diff`] is a backend around another. What a function does there runs on the backend within, and is recorded where a gradient may be
+//! wanted of it; going back over the record gives the gradients. A function that is generic over the backend needs no change:
+//!
+//! ```
+//! use backends::{grad::{grad, value_and_grad}, prelude::*};
+//!
+//! /// The mean square of the residuals of a line.
+//! fn loss<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>, slope: &B::Array<f64>) -> Result<B::Array<f64>> {
+//!     b.mean(b.square(b.subtract(b.multiply(x, slope)?, y)?)?, ..)
+//! }
+//!
+//! let b = Numpyish::new();
+//! let (x, y) = (b.asarray([1.0, 2.0])?, b.asarray([2.0, 5.0])?);
+//! let slope = b.asarray(1.0)?;
+//! let (value, slopes) = value_and_grad(&b, |d, slope| loss(d, &d.constant(x.clone()), &d.constant(y.clone()), slope), &slope)?;
+//! assert_eq!((b.item(value)?, b.item(slopes)?), (5.0, -7.0));
+//! # Ok::<(), Error>(())
+//! ```
+
+mod api;
+pub(crate) mod casting;
+mod tape;
+#[doc(hidden)]
+pub mod rules;
+
+pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
+pub use tape::{Diff, Var};
+
+use crate::Backend;
+use tape::{Grads, Pull, Results, whole};
+
+backend! { overlay = "src/grad/diff.toml" }

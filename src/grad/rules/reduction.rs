@@ -1,0 +1,296 @@
+//! Rules of reductions, sorting and sums along an axis.
+
+use super::{
+    number,
+    shapes::{axis_of, part, signed},
+    whole,
+};
+use crate::{ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result};
+
+/// What was reduced over `axis`, with axes of length 1 for those that went.
+fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
+    let axes = axis.resolve("sum", shape.len())?;
+    let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
+    b.reshape(x, lengths.collect::<Vec<_>>())
+}
+
+/// How many elements one number of a reduction is of.
+fn count(shape: &[usize], axis: Axes) -> Result<f64> {
+    let axes = axis.resolve("sum", shape.len())?;
+    Ok(axes.iter().map(|&axis| shape[axis] as f64).product())
+}
+
+/// `sum`: that of the result, for every element.
+pub fn sum<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
+    b.broadcast_to(kept::<B, T>(b, g, shape, axis)?, shape)
+}
+
+/// `mean`
+pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
+    let n = count(shape, axis)?;
+    sum::<B, T>(b, &b.divide(g, number::<T>(n))?, shape, axis)
+}
+
+/// `prod`: the product of all other elements, which may be zero.
+pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    let axes = axis.resolve("prod", x.ndim())?;
+    let (row, back) = as_rows::<B, T>(b, x, &axes)?;
+    // the product of those before times that of those after
+    let before = exclusive::<B, T>(b, &row)?;
+    let after = b.flip(exclusive::<B, T>(b, &b.flip(&row, -1)?)?, -1)?;
+    let others = back.apply::<B, T>(b, &b.multiply(before, after)?)?;
+    b.multiply(others, kept::<B, T>(b, g, x.shape(), axis)?)
+}
+
+/// Along the last axis, the product of all elements before each.
+fn exclusive<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+    let n = x.shape().last().copied().unwrap_or(0);
+    let all = b.cumulative_prod_with(x, -1, crate::CumulativeProdOptions::new().include_initial(true))?;
+    part::<B, T>(b, &all, x.ndim() - 1, 0, n)
+}
+
+/// How axes that were moved to the end, and made one, go back.
+struct Back {
+    lengths: Vec<isize>,
+    axes: Vec<usize>,
+}
+
+impl Back {
+    fn apply<B: Backend, T: Element>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        let ends: Vec<isize> = (0..self.axes.len()).map(|k| k as isize - self.axes.len() as isize).collect();
+        b.moveaxis(b.reshape(x, &self.lengths[..])?, ends, &self.axes[..])
+    }
+}
+
+/// The array with the axes last and made one.
+fn as_rows<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axes: &[usize]) -> Result<(B::Array<T>, Back)> {
+    let ends: Vec<isize> = (0..axes.len()).map(|k| k as isize - axes.len() as isize).collect();
+    let moved = b.moveaxis(x, axes, ends)?;
+    let lengths = signed(moved.shape());
+    let rest = x.ndim() - axes.len();
+    let one: usize = moved.shape()[rest..].iter().product();
+    let mut shape = lengths[..rest].to_vec();
+    shape.push(one as isize);
+    Ok((b.reshape(moved, shape)?, Back { lengths, axes: axes.to_vec() }))
+}
+
+/// `max` and `min`: shared among the elements that are the result.
+pub fn extremum<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: Axes,
+) -> Result<B::Array<T>> {
+    let y = kept::<B, T>(b, y, x.shape(), axis)?;
+    // NaN is the result where it is an element
+    let is_it = b.logical_or(b.equal(x, &y)?, b.logical_and(b.isnan(x)?, b.isnan(&y)?)?)?;
+    let of = b.astype::<T, bool>(&is_it)?;
+    let count = b.sum_with(&of, axis, crate::SumOptions::new().keepdims(true))?;
+    b.multiply(of, b.divide(kept::<B, T>(b, g, x.shape(), axis)?, count)?)
+}
+
+/// `var`
+pub fn var<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    x: &B::Array<T>,
+    axis: Axes,
+    correction: f64,
+) -> Result<B::Array<T>> {
+    let n = count(x.shape(), axis)?;
+    let mean = b.mean_with(x, axis, crate::MeanOptions::new().keepdims(true))?;
+    let distance = b.conj::<T>(b.subtract(x, mean)?)?;
+    let g = b.multiply(g, number::<T::Real>(2.0 / (n - correction)))?;
+    let g = whole::<B, T>(b, &kept::<B, T::Real>(b, &g, x.shape(), axis)?)?;
+    b.multiply(distance, g)
+}
+
+/// `std`: 0 where it is 0.
+pub fn std<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    x: &B::Array<T>,
+    axis: Axes,
+    correction: f64,
+) -> Result<B::Array<T>> {
+    let by_var = b.divide(g, b.multiply(y, number::<T::Real>(2.0))?)?;
+    let zero = b.zeros_like::<T::Real>(y)?;
+    let by_var = b.r#where(b.equal(y, T::Real::ZERO)?, zero, by_var)?;
+    var::<B, T>(b, &by_var, x, axis, correction)
+}
+
+/// The array as one row where there is no axis, and the axis.
+fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) -> Result<(B::Array<T>, usize)> {
+    match axis {
+        Some(axis) => Ok((x.clone(), axis_of("cumulative_sum", axis, x.ndim())?)),
+        None => Ok((b.reshape(x, -1)?, 0)),
+    }
+}
+
+/// `cumulative_sum`: each element is in the sums from its place on.
+pub fn cumulative_sum<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    shape: &[usize],
+    axis: Option<isize>,
+    include_initial: bool,
+) -> Result<B::Array<T>> {
+    let (g, axis) = along::<B, T>(b, g, axis)?;
+    let first = usize::from(include_initial);
+    let g = part::<B, T>(b, &g, axis, first, g.shape()[axis] - first)?;
+    let axis = axis as isize;
+    let sums = b.flip(b.cumulative_sum(b.flip(g, axis)?, axis)?, axis)?;
+    b.reshape(sums, signed(shape))
+}
+
+/// `cumulative_prod`. With `r[i] = g[i] + x[i + 1] r[i + 1]` it is `r` times the product of the elements before, which may be zero; `r` is
+/// found by doubling, in log(n) steps.
+pub fn cumulative_prod<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: Option<isize>,
+    include_initial: bool,
+) -> Result<B::Array<T>> {
+    let shape = signed(x.shape());
+    let ((g, axis), (x, _)) = (along::<B, T>(b, g, axis)?, along::<B, T>(b, x, axis)?);
+    let first = usize::from(include_initial);
+    let n = x.shape()[axis];
+    let g = b.moveaxis(part::<B, T>(b, &g, axis, first, n)?, axis as isize, -1)?;
+    let x = b.moveaxis(&x, axis as isize, -1)?;
+    // elements beyond the end are zero
+    let shifted = |x: &B::Array<T>, by: usize| -> Result<B::Array<T>> {
+        let mut widths = vec![(0, 0); x.ndim()];
+        widths[x.ndim() - 1] = (0, by);
+        b.pad(part::<B, T>(b, x, x.ndim() - 1, by, n - by)?, widths)
+    };
+    let (mut r, mut by) = (g, 1);
+    if n > 1 {
+        let mut a = shifted(&x, 1)?;
+        while by < n {
+            r = b.add(&r, b.multiply(&a, shifted(&r, by)?)?)?;
+            a = b.multiply(&a, shifted(&a, by)?)?;
+            by *= 2;
+        }
+    }
+    let g = b.multiply(exclusive::<B, T>(b, &x)?, r)?;
+    b.reshape(b.moveaxis(g, -1, axis as isize)?, shape)
+}
+
+/// `diff`, before it is cut into what was put before, the array, and what was put after.
+fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -> Result<B::Array<T>> {
+    let mut g = g.clone();
+    for _ in 0..n {
+        let mut widths = vec![(0, 0); g.ndim()];
+        widths[axis] = (1, 1);
+        let padded = b.pad(&g, widths)?;
+        g = b.negative(b.diff_with(padded, crate::DiffOptions::new().axis(axis as isize))?)?;
+    }
+    Ok(g)
+}
+
+/// The length along an axis of an array that need not be given.
+fn length(shape: &[usize], axis: usize) -> usize {
+    shape.get(axis).copied().unwrap_or(0)
+}
+
+/// `diff`, by the array.
+pub fn diff_x<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    shape: &[usize],
+    prepended: &[usize],
+    axis: isize,
+    n: usize,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("diff", axis, shape.len())?;
+    part::<B, T>(b, &undone::<B, T>(b, g, axis, n)?, axis, length(prepended, axis), shape[axis])
+}
+
+/// `diff`, by what is put before the array.
+pub fn diff_prepend<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    prepended: &[usize],
+    axis: isize,
+    n: usize,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("diff", axis, g.ndim())?;
+    part::<B, T>(b, &undone::<B, T>(b, g, axis, n)?, axis, 0, length(prepended, axis))
+}
+
+/// `diff`, by what is put after the array.
+pub fn diff_append<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    appended: &[usize],
+    axis: isize,
+    n: usize,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("diff", axis, g.ndim())?;
+    let all = undone::<B, T>(b, g, axis, n)?;
+    let of = length(appended, axis);
+    part::<B, T>(b, &all, axis, all.shape()[axis] - of, of)
+}
+
+/// `sort`: to where the elements came from.
+pub fn sort<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: isize,
+    descending: bool,
+) -> Result<B::Array<T>> {
+    let order = b.argsort_with(x, crate::ArgsortOptions::new().axis(axis).descending(descending))?;
+    b.scatter_add(b.zeros_like::<T>(x)?, &order, g, axis)
+}
+
+/// `partition`: elements of one rank belong together.
+pub fn partition<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    let order = |x: &B::Array<T>| b.argsort_with(x, crate::ArgsortOptions::new().axis(axis));
+    let ranked = b.take_along_axis(g, &order(y)?, axis)?;
+    b.scatter_add(b.zeros_like::<T>(x)?, &order(x)?, &ranked, axis)
+}
+
+/// `quantile`: the elements between which it falls, each by its weight.
+#[allow(clippy::too_many_arguments)]
+pub fn quantile<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    q: &B::Array<T>,
+    axis: Axes,
+    method: Interpolation,
+) -> Result<B::Array<T>> {
+    let axes = axis.resolve("quantile", x.ndim())?;
+    let (rows, back) = as_rows::<B, T>(b, x, &axes)?;
+    let n = rows.shape().last().copied().unwrap_or(0);
+    let q = b.reshape(q, -1)?;
+    let place = b.multiply(b.astype::<f64, T>(&q)?, n as f64 - 1.0)?;
+    let low = b.floor(&place)?;
+    let above = match method {
+        Interpolation::Linear => b.subtract(&place, &low)?,
+        Interpolation::Lower => b.zeros_like::<f64>(&low)?,
+        Interpolation::Higher => b.subtract(b.ceil(&place)?, &low)?,
+        Interpolation::Midpoint => b.multiply(b.subtract(b.ceil(&place)?, &low)?, 0.5)?,
+        Interpolation::Nearest => b.subtract(b.round(&place)?, &low)?,
+    };
+    let one_hot = |place: B::Array<f64>, weight: B::Array<f64>| -> Result<B::Array<T>> {
+        let index = b.minimum(b.astype::<i64, f64>(place)?, n as i64 - 1)?;
+        b.multiply(b.one_hot::<T>(&index, n)?, b.expand_dims(b.astype::<T, f64>(weight)?, -1)?)
+    };
+    let lower = one_hot(low.clone(), b.subtract(1.0, &above)?)?;
+    let weights = b.add(lower, one_hot(b.add(low, 1.0)?, above)?)?;
+    // the axes of q come first
+    let g = b.reshape(g, [q.shape()[0] as isize, -1])?;
+    let sorted = b.reshape(b.matmul(b.matrix_transpose(g)?, weights)?, signed(rows.shape()))?;
+    back.apply::<B, T>(b, &sort::<B, T>(b, &sorted, &rows, -1, false)?)
+}

@@ -1,0 +1,379 @@
+//! The tape: what was done, in the order in which it was done, and the way back.
+
+use crate::{
+    ArrayAttributes, Arrays, Backend, DeviceInfo, Element, Error, Float, HostArray, MemoryInfo, Operand, Result,
+    runtime::Wrap,
+};
+use ndarray::{Dimension, IxDyn};
+use std::{
+    any::Any,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Any backend, whose ops are recorded for gradients. It is a [`Backend`] itself, so that gradients nest.
+///
+/// [`grad`](super::grad), [`vjp`](super::vjp) and their siblings make one and hand it to the function that they differentiate.
+#[derive(Clone)]
+pub struct Diff<B: Backend> {
+    within: B,
+    tape: Arc<Tape<B>>,
+}
+
+struct Tape<B: Backend> {
+    id: u64,
+    nodes: Mutex<Vec<Node<B>>>,
+}
+
+/// An array that gradients go through.
+pub(super) struct Node<B: Backend> {
+    shape: IxDyn,
+    /// Where it is the last result of an op: its rules, and the place of the first.
+    rule: Option<(Box<dyn Pull<B>>, usize)>,
+}
+
+/// The rules of an op that was recorded, with what they need of the call.
+pub trait Pull<B: Backend>: Send + Sync {
+    /// Adds the gradients of the inputs to `grads`, of those of the results.
+    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads) -> Result<()>;
+}
+
+/// An array of a [`Diff`]: a value, and its place on the tape, if gradients go through it.
+pub struct Var<B: Arrays, T: Element> {
+    value: B::Array<T>,
+    place: Option<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    tape: u64,
+    index: usize,
+}
+
+impl<B: Arrays, T: Element> Var<B, T> {
+    /// The value, on the backend within.
+    pub fn value(&self) -> &B::Array<T> {
+        &self.value
+    }
+
+    /// The value, on the backend within.
+    pub fn into_value(self) -> B::Array<T> {
+        self.value
+    }
+}
+
+impl<B: Arrays, T: Element> Clone for Var<B, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Var { value: self.value.clone(), place: self.place }
+    }
+}
+
+impl<B: Arrays, T: Element> fmt::Debug for Var<B, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<B: Arrays, T: Element> ArrayAttributes for Var<B, T> {
+    type DType = T;
+
+    #[inline]
+    fn shape(&self) -> &[usize] {
+        self.value.shape()
+    }
+
+    fn device(&self) -> String {
+        self.value.device()
+    }
+}
+
+impl<B: Backend + fmt::Debug> fmt::Debug for Diff<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Diff").field(&self.within).finish()
+    }
+}
+
+impl<B: Backend> Diff<B> {
+    /// Nothing is recorded yet.
+    pub(super) fn new(within: B) -> Diff<B> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Diff { within, tape: Arc::new(Tape { id, nodes: Mutex::default() }) }
+    }
+
+    /// The backend within.
+    pub fn within(&self) -> &B {
+        &self.within
+    }
+
+    /// An array of the backend within as a constant: data, or what an outer gradient is taken of.
+    #[inline]
+    pub fn constant<T: Element>(&self, value: B::Array<T>) -> Var<B, T> {
+        Var { value, place: None }
+    }
+
+    /// The same value, through which no gradient goes.
+    #[inline]
+    pub fn stop_gradient<T: Element>(&self, x: &Var<B, T>) -> Var<B, T> {
+        self.constant(x.value.clone())
+    }
+
+    /// An array that gradients are wanted of.
+    pub(super) fn input<T: Float>(&self, value: B::Array<T>) -> Var<B, T> {
+        let mut nodes = self.nodes();
+        nodes.push(Node { shape: IxDyn(value.shape()), rule: None });
+        let index = nodes.len() - 1;
+        drop(nodes);
+        self.recorded(value, index)
+    }
+
+    /// How many arrays have places.
+    pub(super) fn count(&self) -> usize {
+        self.nodes().len()
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Vec<Node<B>>> {
+        self.tape.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The record, which is empty after this.
+    pub(super) fn take(&self) -> Record<B> {
+        Record(std::mem::take(&mut *self.nodes()))
+    }
+
+    /// The place of an array that gradients go through.
+    #[inline]
+    pub(super) fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
+        match x.place {
+            None => Ok(None),
+            Some(place) if place.tape == self.tape.id => Ok(Some(place.index)),
+            Some(_) => Err(Error::argument(
+                op,
+                "this array is of the function of another gradient: pass it to this one, or make a `constant` of its value",
+            )),
+        }
+    }
+
+    #[inline]
+    pub(super) fn place_of_operand<T: Element>(&self, op: &'static str, x: &Operand<'_, Self, T>) -> Result<Option<usize>> {
+        match x {
+            Operand::Array(x) => self.place_of(op, x),
+            Operand::Scalar(_) => Ok(None),
+        }
+    }
+
+    pub(super) fn shape_of_operand<T: Element>(&self, x: &Operand<'_, Self, T>) -> Vec<usize> {
+        match x {
+            Operand::Array(x) => x.shape().to_vec(),
+            Operand::Scalar(_) => Vec::new(),
+        }
+    }
+
+    /// The shapes of a list of arrays, each after the number of its axes.
+    pub(super) fn shapes_of<T: Element>(&self, xs: &[&Var<B, T>]) -> Vec<usize> {
+        xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
+    }
+
+    #[inline]
+    pub(super) fn keep_operand<T: Element>(&self, x: &Operand<'_, Self, T>) -> Operand<'static, B, T> {
+        match x {
+            Operand::Array(x) => Operand::Array(std::borrow::Cow::Owned(x.value.clone())),
+            Operand::Scalar(x) => Operand::Scalar(*x),
+        }
+    }
+
+    /// Records the rules of an op, whose results have these shapes: the place of the first.
+    #[inline]
+    pub(super) fn record(&self, rule: Box<dyn Pull<B>>, shapes: &[&[usize]]) -> usize {
+        let mut nodes = self.nodes();
+        let first = nodes.len();
+        nodes.extend(shapes.iter().map(|shape| Node { shape: IxDyn(shape), rule: None }));
+        if let Some(last) = nodes.last_mut().filter(|_| !shapes.is_empty()) {
+            last.rule = Some((rule, first));
+        }
+        first
+    }
+
+    /// A result with a place.
+    #[inline]
+    pub(super) fn recorded<T: Element>(&self, value: B::Array<T>, index: usize) -> Var<B, T> {
+        Var { value, place: Some(Place { tape: self.tape.id, index }) }
+    }
+}
+
+/// An operand as an array.
+pub(super) fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Result<std::borrow::Cow<'a, B::Array<T>>> {
+    use std::borrow::Cow;
+    match x {
+        Operand::Array(x) => Ok(Cow::Borrowed(&**x)),
+        Operand::Scalar(x) => Ok(Cow::Owned(b.full::<T>([0_usize; 0], *x)?)),
+    }
+}
+
+/// What was recorded.
+pub(super) struct Record<B: Backend>(Vec<Node<B>>);
+
+impl<B: Backend> Record<B> {
+    /// The gradients of the first `inputs` nodes, of that of the node `result`.
+    ///
+    /// With `once` what the rules keep goes as soon as it was used.
+    pub(super) fn back(
+        &mut self,
+        b: &B,
+        result: usize,
+        gradient: Box<dyn Any>,
+        inputs: usize,
+        once: bool,
+    ) -> Result<Grads> {
+        let shapes = self.0.iter().map(|node| node.shape.clone()).collect();
+        let mut grads = Grads { found: (0..self.0.len()).map(|_| None).collect(), shapes };
+        grads.found[result] = Some(gradient);
+        for index in (inputs..self.0.len()).rev() {
+            let Some((rule, first)) = &self.0[index].rule else { continue };
+            let (of_results, first) = (&mut grads.found[*first..=index], *first);
+            if of_results.iter().all(Option::is_none) {
+                continue;
+            }
+            // a gradient that was used goes: its memory is for the next ones
+            let taken = of_results.iter_mut().map(Option::take).collect();
+            let mut results = Results { found: taken, shapes: &self.0[first..=index].iter().map(|n| n.shape.clone()).collect::<Vec<_>>() };
+            rule.pull(b, &mut results, &mut grads)?;
+            if once {
+                self.0[index].rule = None;
+            }
+        }
+        Ok(grads)
+    }
+}
+
+/// The gradients of the results of one op.
+pub struct Results<'r> {
+    found: Vec<Option<Box<dyn Any>>>,
+    shapes: &'r [IxDyn],
+}
+
+impl Results<'_> {
+    /// That of a result; zeros, if no gradient came to it.
+    pub(super) fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>>
+    where
+        B::Array<T>: 'static,
+    {
+        match self.found[k].take().and_then(|g| g.downcast::<B::Array<T>>().ok()) {
+            Some(g) => Ok(*g),
+            None => b.zeros::<T>(self.shapes[k].slice()),
+        }
+    }
+
+    /// Those of all results.
+    pub(super) fn all<B: Backend, T: Element>(&mut self, b: &B) -> Result<Vec<B::Array<T>>> {
+        (0..self.found.len()).map(|k| self.take::<B, T>(b, k)).collect()
+    }
+}
+
+/// The gradients found so far, by the places of the arrays that they are of.
+pub struct Grads {
+    found: Vec<Option<Box<dyn Any>>>,
+    shapes: Vec<IxDyn>,
+}
+
+impl Grads {
+    /// Adds to the gradient of an array. Along axes on which the array was repeated, it is summed.
+    pub(super) fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
+        let g = unbroadcast(b, g, self.shapes[place].slice())?;
+        let slot = &mut self.found[place];
+        let sum = match slot.take().and_then(|old| old.downcast::<B::Array<T>>().ok()) {
+            Some(old) => b.add(*old, g)?,
+            None => g,
+        };
+        *slot = Some(Box::new(sum));
+        Ok(())
+    }
+
+    /// The gradient of an array, if there is one.
+    pub(super) fn take<B: Backend, T: Float>(&mut self, place: usize) -> Option<B::Array<T>> {
+        self.found[place].take().and_then(|g| g.downcast::<B::Array<T>>().ok()).map(|g| *g)
+    }
+}
+
+/// The sum over the axes along which an array of `shape` was repeated to that of `g`.
+fn unbroadcast<B: Backend, T: Float>(b: &B, g: B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
+    if g.shape() == shape {
+        return Ok(g);
+    }
+    let new = g.ndim().saturating_sub(shape.len());
+    let is_repeated = |i: &usize| *i < new || (shape[*i - new] == 1 && g.shape()[*i] != 1);
+    let axes: Vec<usize> = (0..g.ndim()).filter(is_repeated).collect();
+    let g = if axes.is_empty() { g } else { b.sum(&g, axes)? };
+    b.reshape(g, shape)
+}
+
+impl<B: Backend> Wrap for Diff<B> {
+    type Within = B;
+
+    type Running = ();
+
+    #[inline]
+    fn within(&self) -> &B {
+        &self.within
+    }
+
+    fn begin(&self, _call: &crate::runtime::Call<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn open<'a, T: Element>(&'a self, _op: &'static str, x: &'a Var<B, T>) -> Result<&'a B::Array<T>> {
+        Ok(&x.value)
+    }
+
+    #[inline]
+    fn close<T: Element>(&self, _running: &mut (), x: B::Array<T>) -> Result<Var<B, T>> {
+        Ok(self.constant(x))
+    }
+}
+
+impl<B: Backend> Arrays for Diff<B> {
+    type Array<T: Element> = Var<B, T>;
+
+    const NAME: &'static str = B::NAME;
+
+    fn to_ndarray<T: Element>(&self, x: &Var<B, T>) -> Result<HostArray<T>> {
+        self.within.to_ndarray(&x.value)
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Var<B, T>> {
+        Ok(self.constant(self.within.from_ndarray(x)?))
+    }
+
+    fn device(&self) -> String {
+        self.within.device()
+    }
+
+    fn device_info(&self) -> Result<DeviceInfo> {
+        self.within.device_info()
+    }
+
+    fn memory(&self) -> Result<MemoryInfo> {
+        self.within.memory()
+    }
+
+    fn reset_peak_memory(&self) -> Result<()> {
+        self.within.reset_peak_memory()
+    }
+
+    fn free_cache(&self) -> Result<()> {
+        self.within.free_cache()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.within.synchronize()
+    }
+
+    fn seed(&self, seed: u64) {
+        self.within.seed(seed);
+    }
+}
