@@ -97,9 +97,9 @@ pub mod nufft;
 mod out;
 mod precision;
 pub use precision::to_precision;
+pub mod grad;
 #[doc(hidden)]
 pub mod random;
-pub mod grad;
 mod record;
 #[doc(hidden)]
 pub mod reduction;

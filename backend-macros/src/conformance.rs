@@ -35,9 +35,10 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
         }
     };
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
+    let wanted = wanted.filter(|op| !input.gradients || has_gradients(op, model));
     let tests = wanted.map(|op| match missing.contains(&op.name) {
         true => ignored(op, model, input, ty),
-        false => row(op, model, input),
+        false => row(op, model, input, &call),
     });
     quote! {
         #[allow(unused_imports)]
@@ -52,7 +53,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     }
 }
 
-fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
+fn row(op: &Op, model: &Model, input: &Input, call: &TokenStream) -> TokenStream {
     let cases = model.cases_of(op);
     let Op { name, group, .. } = op;
     let expand = Expand { extension: None, ..Expand::new(model, input) };
@@ -72,6 +73,10 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let as_formula = (input.formulas && op.is_elementwise() && !numbers && !cases.is_empty())
         .then(|| as_formula(op, &expand, input, &dtypes, model));
     let module = id(name);
+    let tests = match input.gradients {
+        true => gradients(op, &dtypes, call),
+        false => quote!(#(#checks)* #answers #as_formula),
+    };
     quote! {
         mod #module {
             use super::*;
@@ -91,11 +96,36 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
                 seed: #seed,
             };
 
-            #(#checks)*
-            #answers
-            #as_formula
+            #tests
         }
     }
+}
+
+/// Whether a row has cases and inputs by which there are gradients.
+fn has_gradients(op: &Op, model: &Model) -> bool {
+    let has = match &op.gradient {
+        Gradient::Rules(rules) => rules.iter().any(|rule| rule.function.is_ok()),
+        Gradient::OfParts => true,
+        _ => false,
+    };
+    has && !model.cases_of(op).is_empty() && op.second.is_none()
+}
+
+/// The tests of a row's gradients against differences.
+fn gradients(op: &Op, dtypes: &[&String], call: &TokenStream) -> TokenStream {
+    let without: Vec<&str> = match &op.gradient {
+        Gradient::Rules(rules) => {
+            rules.iter().filter(|rule| rule.function.is_err()).map(|rule| rule.input.as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let (low, high) = op.domain;
+    let checked = dtypes.iter().filter(|dtype| ["float64", "complex128"].contains(&dtype.as_str()));
+    let tests = checked.map(|name| {
+        let (test, dtype) = (id(name), dtype(name));
+        quote!(#[test] fn #test() { SUITE.gradients(&ROW, #dtype, &[#(#without),*], (#low, #high), #call); })
+    });
+    quote!(#(#tests)*)
 }
 
 /// The test that a scalar expression gives the same in a formula.

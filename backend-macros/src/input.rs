@@ -11,7 +11,8 @@ use syn::{
 
 /// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..], trait = NAME`; with `rows = "TEXT"` an
 /// overlay or an enum is for the trait of these rows. For tests also `backend = EXPR, type = TYPE, groups = ["NAME", ..],
-/// without = ["ROW", ..], golden = "FILE", partial = true, meter = PATH`
+/// without = ["ROW", ..], golden = "FILE", partial = true, meter = PATH,
+/// formulas = true, gradients = true`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
@@ -41,6 +42,8 @@ pub struct Input {
     pub golden: Option<LitStr>,
     /// Whether rows are also tested as formulas, which takes time to compile.
     pub formulas: bool,
+    /// Whether only the gradients of rows are tested.
+    pub gradients: bool,
     /// Name of an enum of backends.
     pub any: Option<Ident>,
     /// The backends in it.
@@ -68,6 +71,7 @@ impl Parse for Input {
             without: Vec::new(),
             golden: None,
             formulas: false,
+            gradients: false,
             any: None,
             of: Vec::new(),
             partial: false,
@@ -97,6 +101,7 @@ impl Parse for Input {
                 "meter" => it.meter = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "formulas" => it.formulas = input.parse::<syn::LitBool>()?.value,
+                "gradients" => it.gradients = input.parse::<syn::LitBool>()?.value,
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 "any" => it.any = Some(input.parse()?),
@@ -108,7 +113,7 @@ impl Parse for Input {
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, formulas"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, formulas, gradients"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

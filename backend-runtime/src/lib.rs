@@ -54,8 +54,8 @@ pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
 pub use element::{
-    Bits, ComplexFloat, Element, Float, FloatVisitor, Integer, Numeric, Ordered, Precision, Real, RealNumeric, RealVisitor,
-    WideFloat,
+    Bits, ComplexFloat, Element, Float, FloatVisitor, Integer, Numeric, Ordered, Precision, Real, RealNumeric,
+    RealVisitor, WideFloat,
 };
 pub use error::{Cause, Earlier, Error, Result};
 #[doc(no_inline)]

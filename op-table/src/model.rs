@@ -262,6 +262,8 @@ pub struct Op {
     pub columns: Vec<(String, String)>,
     /// Where its gradients come from.
     pub gradient: Gradient,
+    /// Between which numbers they are tested.
+    pub domain: (f64, f64),
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.

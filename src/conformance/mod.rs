@@ -74,6 +74,7 @@ mod data;
 mod extreme;
 mod formula;
 mod fuzz;
+mod gradient;
 mod parse;
 mod random;
 mod refusing;

@@ -130,7 +130,7 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
         let mut grads = match self.result {
             Some(result) => {
                 let gradient: Box<dyn Any> = Box::new(g.clone());
-                Some(self.record.back(&self.b, result, gradient, self.inputs, once)?)
+                Some(self.record.back(&self.b, vec![(result, gradient)], self.inputs, once)?)
             }
             None => None,
         };
@@ -285,7 +285,7 @@ pub fn jvp<B: Backend, T: Float>(
     let g = back.pull::<One>(&u)?;
     let (place, mut record) = (d.place_of("jvp", &g)?, d.take());
     let tangent = match place {
-        Some(place) => record.back(b, place, Box::new(v.clone()), 1, true)?.take::<B, T>(0),
+        Some(place) => record.back(b, vec![(place, Box::new(v.clone()))], 1, true)?.take::<B, T>(0),
         None => None,
     };
     let tangent = tangent.map_or_else(|| b.zeros_like::<T>(y.value()), Ok)?;

@@ -21,9 +21,9 @@
 
 mod api;
 pub(crate) mod casting;
-mod tape;
 #[doc(hidden)]
 pub mod rules;
+mod tape;
 
 pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
 pub use tape::{Diff, Var};

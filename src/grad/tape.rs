@@ -99,7 +99,7 @@ impl<B: Backend + fmt::Debug> fmt::Debug for Diff<B> {
 
 impl<B: Backend> Diff<B> {
     /// Nothing is recorded yet.
-    pub(super) fn new(within: B) -> Diff<B> {
+    pub(crate) fn new(within: B) -> Diff<B> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Diff { within, tape: Arc::new(Tape { id, nodes: Mutex::default() }) }
@@ -123,7 +123,7 @@ impl<B: Backend> Diff<B> {
     }
 
     /// An array that gradients are wanted of.
-    pub(super) fn input<T: Float>(&self, value: B::Array<T>) -> Var<B, T> {
+    pub(crate) fn input<T: Float>(&self, value: B::Array<T>) -> Var<B, T> {
         let mut nodes = self.nodes();
         nodes.push(Node { shape: IxDyn(value.shape()), rule: None });
         let index = nodes.len() - 1;
@@ -141,13 +141,13 @@ impl<B: Backend> Diff<B> {
     }
 
     /// The record, which is empty after this.
-    pub(super) fn take(&self) -> Record<B> {
+    pub(crate) fn take(&self) -> Record<B> {
         Record(std::mem::take(&mut *self.nodes()))
     }
 
     /// The place of an array that gradients go through.
     #[inline]
-    pub(super) fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
+    pub(crate) fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
         match x.place {
             None => Ok(None),
             Some(place) if place.tape == self.tape.id => Ok(Some(place.index)),
@@ -159,17 +159,14 @@ impl<B: Backend> Diff<B> {
     }
 
     #[inline]
-    pub(super) fn place_of_operand<T: Element>(&self, op: &'static str, x: &Operand<'_, Self, T>) -> Result<Option<usize>> {
+    pub(super) fn place_of_operand<T: Element>(
+        &self,
+        op: &'static str,
+        x: &Operand<'_, Self, T>,
+    ) -> Result<Option<usize>> {
         match x {
             Operand::Array(x) => self.place_of(op, x),
             Operand::Scalar(_) => Ok(None),
-        }
-    }
-
-    pub(super) fn shape_of_operand<T: Element>(&self, x: &Operand<'_, Self, T>) -> Vec<usize> {
-        match x {
-            Operand::Array(x) => x.shape().to_vec(),
-            Operand::Scalar(_) => Vec::new(),
         }
     }
 
@@ -206,7 +203,10 @@ impl<B: Backend> Diff<B> {
 }
 
 /// An operand as an array.
-pub(super) fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Result<std::borrow::Cow<'a, B::Array<T>>> {
+pub(super) fn whole<'a, B: Backend, T: Element>(
+    b: &B,
+    x: &'a Operand<'_, B, T>,
+) -> Result<std::borrow::Cow<'a, B::Array<T>>> {
     use std::borrow::Cow;
     match x {
         Operand::Array(x) => Ok(Cow::Borrowed(&**x)),
@@ -215,23 +215,18 @@ pub(super) fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>)
 }
 
 /// What was recorded.
-pub(super) struct Record<B: Backend>(Vec<Node<B>>);
+pub(crate) struct Record<B: Backend>(Vec<Node<B>>);
 
 impl<B: Backend> Record<B> {
-    /// The gradients of the first `inputs` nodes, of that of the node `result`.
+    /// The gradients of the first `inputs` nodes, of those of the nodes that are given.
     ///
     /// With `once` what the rules keep goes as soon as it was used.
-    pub(super) fn back(
-        &mut self,
-        b: &B,
-        result: usize,
-        gradient: Box<dyn Any>,
-        inputs: usize,
-        once: bool,
-    ) -> Result<Grads> {
+    pub(crate) fn back(&mut self, b: &B, of: Vec<(usize, Box<dyn Any>)>, inputs: usize, once: bool) -> Result<Grads> {
         let shapes = self.0.iter().map(|node| node.shape.clone()).collect();
         let mut grads = Grads { found: (0..self.0.len()).map(|_| None).collect(), shapes };
-        grads.found[result] = Some(gradient);
+        for (place, gradient) in of {
+            grads.found[place] = Some(gradient);
+        }
         for index in (inputs..self.0.len()).rev() {
             let Some((rule, first)) = &self.0[index].rule else { continue };
             let (of_results, first) = (&mut grads.found[*first..=index], *first);
@@ -240,7 +235,10 @@ impl<B: Backend> Record<B> {
             }
             // a gradient that was used goes: its memory is for the next ones
             let taken = of_results.iter_mut().map(Option::take).collect();
-            let mut results = Results { found: taken, shapes: &self.0[first..=index].iter().map(|n| n.shape.clone()).collect::<Vec<_>>() };
+            let mut results = Results {
+                found: taken,
+                shapes: &self.0[first..=index].iter().map(|n| n.shape.clone()).collect::<Vec<_>>(),
+            };
             rule.pull(b, &mut results, &mut grads)?;
             if once {
                 self.0[index].rule = None;
@@ -294,7 +292,7 @@ impl Grads {
     }
 
     /// The gradient of an array, if there is one.
-    pub(super) fn take<B: Backend, T: Float>(&mut self, place: usize) -> Option<B::Array<T>> {
+    pub(crate) fn take<B: Backend, T: Float>(&mut self, place: usize) -> Option<B::Array<T>> {
         self.found[place].take().and_then(|g| g.downcast::<B::Array<T>>().ok()).map(|g| *g)
     }
 }

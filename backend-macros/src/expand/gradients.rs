@@ -127,7 +127,9 @@ impl Expand<'_> {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
             let (n, keep) = (id(&p.name), keep_of(p));
             let value = match own.kind {
-                Kind::Array(_) => quote!(#options.#n.as_deref().map(|x| #rt::Wrap::open(self, #name, x).cloned()).transpose()?),
+                Kind::Array(_) => {
+                    quote!(#options.#n.as_deref().map(|x| #rt::Wrap::open(self, #name, x).cloned()).transpose()?)
+                }
                 _ => quote!(#options.#n),
             };
             Some(quote!(let #keep = #value;))
@@ -137,7 +139,7 @@ impl Expand<'_> {
                 let (keep, input) = (keep_of(p), op.param(of)?);
                 let n = id(of);
                 let shape = match (&input.kind, &input.default) {
-                    (Kind::Operand(..), _) => quote!(self.shape_of_operand(&#n)),
+                    (Kind::Operand(..), _) => quote!(match &#n { #rt::Operand::Array(x) => #rt::ArrayAttributes::shape(&**x).to_vec(), #rt::Operand::Scalar(_) => Vec::new() }),
                     (Kind::Arrays(_), _) => quote!(self.shapes_of(&#n)),
                     (_, Some(_)) => quote!(#options.#n.as_deref().map_or(Vec::new(), |x| #rt::ArrayAttributes::shape(x).to_vec())),
                     _ => quote!(#rt::ArrayAttributes::shape(&*#n).to_vec()),
@@ -181,7 +183,8 @@ impl Expand<'_> {
         let (args, given) = self.opened(op);
         let call = self.call_within(op, &args, given.as_ref());
         let fields = kept.iter().map(|p| keep_of(p)).collect::<Vec<_>>();
-        let inputs: Vec<Ident> = rules.iter().filter(|r| r.function.is_ok()).filter_map(|r| op.param(&r.input)).map(place_of).collect();
+        let inputs: Vec<Ident> =
+            rules.iter().filter(|r| r.function.is_ok()).filter_map(|r| op.param(&r.input)).map(place_of).collect();
         let rule = id(&op.name);
         let visitor = self.visitor(op, rules);
         let boxed = match visitor.map(id) {
@@ -267,10 +270,8 @@ impl Expand<'_> {
     fn rules_of(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let (rt, name) = (self.rt(), id(&op.name));
         let bound = self.bound(&op.set, &quote!());
-        let functions: Vec<(&Param, &Op)> = rules
-            .iter()
-            .filter_map(|rule| Some((op.param(&rule.input)?, &**rule.function.as_ref().ok()?)))
-            .collect();
+        let functions: Vec<(&Param, &Op)> =
+            rules.iter().filter_map(|rule| Some((op.param(&rule.input)?, &**rule.function.as_ref().ok()?))).collect();
         let Some((_, first)) = functions.first() else { return quote!() };
         let rule_bound = self.bound(&first.set, &quote!());
         let kept = kept(op, rules);
@@ -281,7 +282,11 @@ impl Expand<'_> {
         });
         let places = functions.iter().map(|(p, _)| {
             let place = place_of(p);
-            if matches!(p.kind, Kind::Arrays(_)) { quote!(pub #place: Vec<Option<usize>>) } else { quote!(pub #place: Option<usize>) }
+            if matches!(p.kind, Kind::Arrays(_)) {
+                quote!(pub #place: Vec<Option<usize>>)
+            } else {
+                quote!(pub #place: Option<usize>)
+            }
         });
         let composed = functions.iter().filter_map(|(_, f)| match f.maps.get(GRAD)? {
             Map::Compose(form) => Some(self.composed(f, form)),

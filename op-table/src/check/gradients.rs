@@ -79,7 +79,8 @@ fn said_rules(op: &Op, said: &[(Text, Text)], model: &Model) -> Result<Gradient,
     for (input, text) in said {
         let inputs: Vec<&Param> = op.differentiable().collect();
         let Some(param) = inputs.iter().find(|p| p.name == input.text) else {
-            let message = format!("`{}` is no input of op `{}` that has a gradient", input.text.escape_debug(), op.name);
+            let message =
+                format!("`{}` is no input of op `{}` that has a gradient", input.text.escape_debug(), op.name);
             let help = did_you_mean(&input.text, inputs.iter().map(|p| p.name.as_str()));
             mistakes.push(Mistake { span: input.span.clone(), message, help });
             continue;
@@ -106,10 +107,13 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
             let call = text.text.strip_prefix(path).unwrap_or_default();
             // a list of names, which the parser of expressions reads as the arguments of any call
             let as_call = Text::new(format!("call{call}"), text.span.clone(), "");
-            (expr::parse(&as_call).map_err(|mut mistake| {
-                mistake.span = text.span.clone();
-                vec![mistake]
-            })?, Some(path))
+            (
+                expr::parse(&as_call).map_err(|mut mistake| {
+                    mistake.span = text.span.clone();
+                    vec![mistake]
+                })?,
+                Some(path),
+            )
         }
         None => (expr::parse(text).map_err(|mistake| vec![mistake])?, None),
     };
@@ -176,7 +180,9 @@ fn names(e: &Expr) -> Vec<String> {
 /// `shape(x)` becomes the parameter `shape_x`.
 fn shapes(e: &mut Expr) {
     if let Node::Call(op, arguments) = &mut e.node {
-        if let ("shape", [Argument { option: None, value: Expr { node: Node::Name(x), .. } }]) = (op.as_str(), &arguments[..]) {
+        if let ("shape", [Argument { option: None, value: Expr { node: Node::Name(x), .. } }]) =
+            (op.as_str(), &arguments[..])
+        {
             e.node = Node::Name(format!("shape_{x}"));
             return;
         }
@@ -215,7 +221,8 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
             Out::One(e) => params.push(array(letter.into(), Kind::Array(*e), "array")),
             Out::List(e) => params.push(array(letter.into(), Kind::Arrays(*e), "arrays")),
             Out::Fields(fields) => {
-                params.extend(fields.iter().map(|f| array(format!("{letter}_{}", f.name), Kind::Array(f.elem), "array")));
+                params
+                    .extend(fields.iter().map(|f| array(format!("{letter}_{}", f.name), Kind::Array(f.elem), "array")));
             }
             Out::Plain(_) => {}
         }

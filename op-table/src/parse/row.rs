@@ -4,9 +4,9 @@ use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
-    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad",
+    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad", "domain",
 ];
 
 /// The keys of rows of every table.
@@ -84,6 +84,7 @@ impl Parser<'_> {
             ulp,
             reason,
             gradient: self.gradient(row),
+            domain: self.domain(row),
             cases: self.list(row, "cases"),
             own: self.role == Role::Own,
         };
@@ -117,6 +118,24 @@ impl Parser<'_> {
         word.text
     }
 
+    /// `[1.1, 3]`: between which numbers the gradients are tested.
+    fn domain(&mut self, row: &Table) -> (f64, f64) {
+        const USUAL: (f64, f64) = (0.1, 0.9);
+        let Some((_, value)) = row.iter().find(|(key, _)| key.text == "domain") else { return USUAL };
+        match value {
+            Value::List(items, _) => {
+                if let [Value::Number(low, _), Value::Number(high, _)] = items[..]
+                    && low < high
+                {
+                    return (low, high);
+                }
+            }
+            _ => {}
+        }
+        self.bad(value.span(), "`domain` is a pair of numbers, the lower first", Some("[1.1, 3]".into()));
+        USUAL
+    }
+
     /// `{ x1 = "g * x2", x2 = "g * x1" }`, or `{ none = "why" }`
     fn gradient(&mut self, row: &Table) -> Gradient {
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "grad") else {
@@ -137,7 +156,9 @@ impl Parser<'_> {
                     return Gradient::None(text.text.clone());
                 }
                 Value::Text(text) => said.push((input.clone(), text.clone())),
-                other => self.bad(other.span(), format!("the rule of `{}` is a string", input.text.escape_debug()), None),
+                other => {
+                    self.bad(other.span(), format!("the rule of `{}` is a string", input.text.escape_debug()), None)
+                }
             }
         }
         if rules.is_empty() {

@@ -14,7 +14,12 @@ pub fn getitem<B: Backend, T: Float>(b: &B, g: &B::Array<T>, slices: &[Slice], s
 }
 
 /// `get`: as [`getitem`]; elements that were taken more than once have the sum.
-pub fn get<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>, shape: &[usize]) -> Result<B::Array<T>> {
+pub fn get<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    index: Indices<'_, B>,
+    shape: &[usize],
+) -> Result<B::Array<T>> {
     let mut zeros = b.zeros::<T>(shape)?;
     b.add_at(&mut zeros, index, g)?;
     Ok(zeros)
