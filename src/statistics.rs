@@ -93,7 +93,11 @@ pub fn nanstd<B: Backend, T: Real>(
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(nanstd(b, &x, axis, correction, keepdims)?);
     }
-    b.sqrt(b.nanvar_with(x, axis, NanvarOptions::new().correction(correction).keepdims(keepdims))?)
+    let var = b.nanvar_with(x, axis, NanvarOptions::new().correction(correction).keepdims(keepdims))?;
+    // the root has no slope at 0, where a gradient is 0 as that of `std`
+    let is_zero = b.equal(&var, T::ZERO)?;
+    let root = b.sqrt(b.r#where(&is_zero, T::ONE, &var)?)?;
+    b.r#where(is_zero, T::ZERO, root)
 }
 
 /// Weighted mean.

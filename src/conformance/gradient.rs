@@ -8,7 +8,7 @@ use super::{
     case::{self, DTypes},
 };
 use crate::{
-    Backend, Complex, DType, DynArray, Error, Float, Result, Value,
+    Arrays, Backend, Complex, DType, DynArray, Error, Float, Result, Value,
     grad::Diff,
     runtime::{ElementInfo, ParamKind},
 };
@@ -49,6 +49,7 @@ struct Input {
     dtype: DType,
     at: ArrayD<Complex<f64>>,
     along: ArrayD<Complex<f64>>,
+    is_wanted: bool,
 }
 
 /// What a sample is like, and points for gradients are as well.
@@ -162,7 +163,7 @@ fn of_case<B: Backend>(
     let args = case::named(&Diff::new(b.clone()), row, DTypes { of: dtype, to: None }, text)?;
     let is_input = |name: &str| {
         let of_float = |e: ElementInfo| matches!(e.dtype(dtype), DType::Float64 | DType::Complex128);
-        let param = row.params.iter().find(|param| param.name == name && !without.contains(&name));
+        let param = row.params.iter().find(|param| param.name == name);
         param.is_some_and(|param| match param.kind {
             ParamKind::Array(e)
             | ParamKind::Operand(e)
@@ -174,7 +175,8 @@ fn of_case<B: Backend>(
     };
     // the points, and the directions
     let mut inputs: Vec<Input> = Vec::new();
-    for (_, value) in args.iter().filter(|(name, _)| is_input(name)) {
+    for (name, value) in args.iter().filter(|(name, _)| is_input(name)) {
+        let is_wanted = !without.contains(name);
         let mut found = Vec::new();
         arrays(value, &mut found);
         for x in found {
@@ -186,11 +188,14 @@ fn of_case<B: Backend>(
                 }
                 like(&sample, random, is_point)
             };
-            let (at, along) = (random(domain, true), random((-1.0, 1.0), false));
-            inputs.push(Input { dtype: x.dtype(), at, along });
+            let (at, mut along) = (random(domain, true), random((-1.0, 1.0), false));
+            if !is_wanted {
+                along.fill(Complex::new(0.0, 0.0));
+            }
+            inputs.push(Input { dtype: x.dtype(), at, along, is_wanted });
         }
     }
-    if inputs.iter().all(|input| input.at.is_empty()) {
+    if inputs.iter().all(|input| input.at.is_empty() || !input.is_wanted) {
         return Ok(false);
     }
     // the call at a point of the line, on a tape or not
@@ -202,7 +207,7 @@ fn of_case<B: Backend>(
                 Some(step) => &input.at + &(&input.along * Complex::new(step, 0.0)),
                 None => input.at.clone(),
             };
-            let is_wanted = step.is_none();
+            let is_wanted = step.is_none() && input.is_wanted;
             Ok(Some(if input.dtype == DType::Float64 {
                 lifted::<B, f64>(d, x.mapv(|z| z.re), is_wanted)?
             } else {
@@ -219,8 +224,12 @@ fn of_case<B: Backend>(
                 _ => options.push((*name, value)),
             }
         }
+        if let Some(seed) = row.seed {
+            d.seed(seed);
+        }
         call(d, row.name, &positional, &options)
     };
+    let _alone = row.alone();
     let d = Diff::new(b.clone());
     let result = run(&d, None)?;
     let mut results = Vec::new();
@@ -239,8 +248,9 @@ fn of_case<B: Backend>(
         weights.push(if is_real { u.mapv(|z| Complex::new(z.re, 0.0)) } else { u });
     }
     let mut back = (0.0, 0.0);
-    let mut grads = d.take().back(b, seeds, inputs.len(), true)?;
-    for (place, input) in inputs.iter().enumerate() {
+    let wanted = || inputs.iter().filter(|input| input.is_wanted);
+    let mut grads = d.take().back(b, seeds, wanted().count(), true)?;
+    for (place, input) in wanted().enumerate() {
         let g = if input.dtype == DType::Float64 {
             grads.take::<B, f64>(place).map(|g| b.to_ndarray(&g)).transpose()?.map(|g| g.mapv(|x| Complex::new(x, 0.0)))
         } else {
@@ -268,7 +278,7 @@ fn of_case<B: Backend>(
     let (ahead, behind) = (values(STEP)?, values(-STEP)?);
     let mut there = (0.0, 0.0);
     for ((u, ahead), behind) in weights.iter().zip(ahead).zip(behind) {
-        let (sum, size) = paired(u, &((ahead - behind) * Complex::new(0.5 / STEP, 0.0)));
+        let (sum, size) = paired(u, &change(&ahead, &behind));
         there = (there.0 + sum, there.1 + size);
     }
     let close = (back.0 - there.0).abs() <= TOLERANCE * (back.1 + there.1 + 1.0);
@@ -277,6 +287,16 @@ fn of_case<B: Backend>(
     } else {
         Err(Error::argument(row.name, format!("by the gradients {}, by differences {}", back.0, there.0)))
     }
+}
+
+/// The slope between two points. What is no finite number at both, such as the mean of nothing, does not change.
+fn change(ahead: &ArrayD<Complex<f64>>, behind: &ArrayD<Complex<f64>>) -> ArrayD<Complex<f64>> {
+    let mut change = ahead.clone();
+    change.zip_mut_with(behind, |ahead, behind| {
+        let is_same = ahead == behind || ahead.re.is_nan() && behind.re.is_nan();
+        *ahead = if is_same { Complex::new(0.0, 0.0) } else { (*ahead - behind) * (0.5 / STEP) };
+    });
+    change
 }
 
 /// An array on a tape, or as a constant.

@@ -21,6 +21,7 @@
 
 mod api;
 pub(crate) mod casting;
+pub(crate) mod indexing;
 #[doc(hidden)]
 pub mod rules;
 mod tape;

@@ -59,6 +59,10 @@ impl<B: Arrays, T: Element> Var<B, T> {
         &self.value
     }
 
+    pub(super) fn value_mut(&mut self) -> &mut B::Array<T> {
+        &mut self.value
+    }
+
     /// The value, on the backend within.
     pub fn into_value(self) -> B::Array<T> {
         self.value

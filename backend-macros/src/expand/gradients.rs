@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 enum Recording<'o> {
     /// By the ops that it is made of, or a function of the overlay.
     Parts,
+    /// By the ops that it is made of, but not by these inputs.
+    PartsBut(&'o [Rule]),
     /// Not: its results do not change with its inputs.
     Constant,
     /// By its rules.
@@ -21,6 +23,9 @@ fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     let own = op.maps.get(&backend.name);
     match (&op.gradient, own) {
         (_, Some(Map::Call(_))) | (Gradient::OfParts, Some(_)) => Recording::Parts,
+        (Gradient::Rules(rules), Some(_)) if rules.iter().all(|rule| rule.function.is_err()) => {
+            Recording::PartsBut(rules)
+        }
         (Gradient::None(_), _) => Recording::Constant,
         (Gradient::Rules(rules), _) if rules.is_empty() => Recording::Constant,
         (Gradient::Rules(rules), _) if rules.iter().all(|rule| rule.function.is_err()) => Recording::Refused,
@@ -57,6 +62,12 @@ impl Expand<'_> {
                 let (open, body) = (self.open_options(op), self.body(op, backend));
                 quote!(#open #body)
             }
+            Recording::PartsBut(rules) => {
+                let (places, _) = self.places(op);
+                let refused = self.refused(op, rules);
+                let (open, body) = (self.open_options(op), self.body(op, backend));
+                quote!({ #places #refused } #open #body)
+            }
             Recording::Constant => {
                 let wrapped = self.wrapped(op);
                 quote!(#running #wrapped)
@@ -64,8 +75,13 @@ impl Expand<'_> {
             Recording::Refused => {
                 let (places, any) = self.places(op);
                 let wrapped = self.wrapped(op);
+                let refused = match &op.gradient {
+                    Gradient::Rules(rules) => self.refused(op, rules),
+                    _ => quote!(),
+                };
                 quote! {
                     #places
+                    #refused
                     if #any {
                         return Err(#rt::Error::argument(#name, "this op has no gradient: give it constants, by `constant` or `stop_gradient`"));
                     }
@@ -102,10 +118,9 @@ impl Expand<'_> {
         (quote!(#(#finds)*), any)
     }
 
-    fn with_rules(&self, op: &Op, rules: &[Rule]) -> TokenStream {
-        let (rt, name, result, within) = (self.rt(), &op.name, hidden("result"), hidden("within"));
-        let (options, module) = (hidden("options"), self.private("rules"));
-        let (places, any) = self.places(op);
+    /// Statements that refuse inputs by which there is no gradient.
+    fn refused(&self, op: &Op, rules: &[Rule]) -> TokenStream {
+        let (rt, name) = (self.rt(), &op.name);
         let refused = op.differentiable().filter_map(|p| {
             let rule = rules.iter().find(|rule| rule.input == p.name);
             let why = match rule.map(|rule| &rule.function) {
@@ -121,6 +136,14 @@ impl Expand<'_> {
             };
             Some(quote!(if #has { return Err(#rt::Error::argument(#name, #why)); }))
         });
+        quote!(#(#refused)*)
+    }
+
+    fn with_rules(&self, op: &Op, rules: &[Rule]) -> TokenStream {
+        let (rt, name, result, within) = (self.rt(), &op.name, hidden("result"), hidden("within"));
+        let (options, module) = (hidden("options"), self.private("rules"));
+        let (places, any) = self.places(op);
+        let refused = self.refused(op, rules);
         let kept = kept(op, rules);
         // before the call, which may be given the options by value
         let of_options = kept.iter().filter_map(|p| {
@@ -141,7 +164,7 @@ impl Expand<'_> {
                 let shape = match (&input.kind, &input.default) {
                     (Kind::Operand(..), _) => quote!(match &#n { #rt::Operand::Array(x) => #rt::ArrayAttributes::shape(&**x).to_vec(), #rt::Operand::Scalar(_) => Vec::new() }),
                     (Kind::Arrays(_), _) => quote!(self.shapes_of(&#n)),
-                    (_, Some(_)) => quote!(#options.#n.as_deref().map_or(Vec::new(), |x| #rt::ArrayAttributes::shape(x).to_vec())),
+                    (_, Some(_)) => quote!(#options.#n.as_deref().map_or(Vec::new(), |x| self.shapes_of(&[x]))),
                     _ => quote!(#rt::ArrayAttributes::shape(&*#n).to_vec()),
                 };
                 return Some(quote!(let #keep = #shape;));
@@ -228,7 +251,7 @@ impl Expand<'_> {
                 let #result = #call?;
                 return #constants;
             }
-            #(#refused)*
+            #refused
             #(#of_options)*
             #(#of_call)*
             let #result = #call?;

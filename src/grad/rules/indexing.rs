@@ -76,7 +76,19 @@ pub fn take_along_axis<B: Backend, T: Float>(
     shape: &[usize],
     axis: isize,
 ) -> Result<B::Array<T>> {
-    b.scatter_add(b.zeros::<T>(shape)?, indices, g, axis)
+    let axis = axis_of("take_along_axis", axis, shape.len())?;
+    // along each other axis every element stays in its place
+    let places = |k: usize| {
+        let mut lengths = vec![1_isize; shape.len()];
+        lengths[k] = -1;
+        b.reshape(b.arange::<i64>(0, g.shape()[k] as i64, 1)?, lengths)
+    };
+    let others = (0..shape.len()).map(|k| if k == axis { Ok(indices.clone()) } else { places(k) });
+    let all = others.collect::<Result<Vec<_>>>()?;
+    let index: Vec<Index<'_, B>> = all.iter().map(Index::Array).collect();
+    let mut zeros = b.zeros::<T>(shape)?;
+    b.add_at(&mut zeros, index, g)?;
+    Ok(zeros)
 }
 
 /// `scatter`, by the array: what was put has none of it.
@@ -86,7 +98,9 @@ pub fn scatter_x<B: Backend, T: Float>(
     indices: &B::Array<i64>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    b.scatter(g, indices, b.zeros::<T>(indices.shape())?, axis)
+    let mut lengths = g.shape().to_vec();
+    lengths[axis_of("scatter", axis, g.ndim())?] = indices.len();
+    b.scatter(g, indices, b.zeros::<T>(lengths)?, axis)
 }
 
 /// `scatter`, by the values: of those that went to one place the last counts.
@@ -96,11 +110,14 @@ pub fn scatter_values<B: Backend, T: Float>(
     indices: &B::Array<i64>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    let taken = b.take_along_axis(g, indices, axis)?;
-    let numbers = b.reshape(b.arange::<i64>(0, indices.len() as i64, 1)?, signed(indices.shape()))?;
-    let places = b.scatter(b.zeros::<i64>(g.shape())?, indices, &numbers, axis)?;
-    let is_last = b.equal(b.take_along_axis(places, indices, axis)?, numbers)?;
-    b.r#where(is_last, taken, T::ZERO)
+    let along = axis_of("scatter", axis, g.ndim())?;
+    // every value leaves its number; those whose number stands there are the last
+    let numbers = b.arange::<i64>(0, indices.len() as i64, 1)?;
+    let places = b.scatter(b.zeros::<i64>(g.shape()[along])?, indices, &numbers, 0)?;
+    let is_last = b.equal(b.take(places, indices, 0)?, numbers)?;
+    let mut lengths = vec![1_isize; g.ndim()];
+    lengths[along] = -1;
+    b.r#where(b.reshape(is_last, lengths)?, b.take(g, indices, axis)?, T::ZERO)
 }
 
 /// `scatter_mul`, by the values: NaN where one is 0.
@@ -112,10 +129,10 @@ pub fn scatter_mul_values<B: Backend, T: Float>(
     values: &B::Array<T>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    b.divide(b.take_along_axis(b.multiply(g, y)?, indices, axis)?, values)
+    b.divide(b.take(b.multiply(g, y)?, indices, axis)?, values)
 }
 
-/// Among how many the gradient of each element of a largest or least value is shared.
+/// Of a largest or least value, the gradient of each element that is it: shared among these.
 fn shared<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -126,9 +143,8 @@ fn shared<B: Backend, T: Real>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let own = b.astype::<T, bool>(b.equal(x, y)?)?;
-    let of_values = b.astype::<T, bool>(b.equal(values, b.take_along_axis(y, indices, axis)?)?)?;
-    let count = b.scatter_add(own, indices, of_values, axis)?;
-    b.divide(g, count)
+    let of_values = b.astype::<T, bool>(b.equal(values, b.take(y, indices, axis)?)?)?;
+    b.divide(g, b.scatter_add(own, indices, of_values, axis)?)
 }
 
 /// `scatter_max` and `scatter_min`, by the array: shared among the elements that are the result.
@@ -155,8 +171,8 @@ pub fn scatter_extremum_values<B: Backend, T: Real>(
     values: &B::Array<T>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    let g = b.take_along_axis(shared::<B, T>(b, g, y, x, indices, values, axis)?, indices, axis)?;
-    let is_it = b.equal(values, b.take_along_axis(y, indices, axis)?)?;
+    let g = b.take(shared::<B, T>(b, g, y, x, indices, values, axis)?, indices, axis)?;
+    let is_it = b.equal(values, b.take(y, indices, axis)?)?;
     b.r#where(is_it, g, T::ZERO)
 }
 

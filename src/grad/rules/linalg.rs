@@ -1,6 +1,6 @@
 //! Rules of products of matrices and of factorizations.
 
-use crate::{ArrayAttributes, Backend, Float, Result};
+use crate::{ArrayAttributes, Backend, Float, Result, WideFloat};
 
 /// A vector as the row (left) or the column (right) that it is in a product.
 fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Result<B::Array<T>> {
@@ -45,7 +45,7 @@ fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>) -> Result<B::Array<T>> {
 }
 
 /// `det`: of a matrix that is not singular.
-pub fn det<B: Backend, T: Float + crate::WideFloat>(
+pub fn det<B: Backend, T: Float + WideFloat>(
     b: &B,
     g: &B::Array<T>,
     y: &B::Array<T>,
@@ -55,24 +55,30 @@ pub fn det<B: Backend, T: Float + crate::WideFloat>(
     b.multiply(b.matrix_transpose(b.inv(x)?)?, scale)
 }
 
-/// `solve`, by the right-hand sides.
-pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
+/// The solution for right-hand sides as columns: one vector, of all matrices of a stack, is a column of each.
+fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, sides: &[usize]) -> Result<B::Array<T>> {
+    if sides.len() == 1 { b.expand_dims(x, -1) } else { Ok(x.clone()) }
+}
+
+/// `solve`, by the right-hand sides, of which `sides` is the shape.
+pub fn solve_x2<B: Backend, T: Float + WideFloat>(
     b: &B,
     g: &B::Array<T>,
     x1: &B::Array<T>,
+    sides: &[usize],
 ) -> Result<B::Array<T>> {
-    b.solve(b.matrix_transpose(x1)?, g)
+    let solution = b.solve(b.matrix_transpose(x1)?, as_columns::<B, T>(b, g, sides)?)?;
+    if sides.len() == 1 { b.squeeze(solution, -1) } else { Ok(solution) }
 }
 
 /// `solve`, by the matrix.
-pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
+pub fn solve_x1<B: Backend, T: Float + WideFloat>(
     b: &B,
     g: &B::Array<T>,
     y: &B::Array<T>,
     x1: &B::Array<T>,
+    sides: &[usize],
 ) -> Result<B::Array<T>> {
-    let by_sides = solve_x2::<B, T>(b, g, x1)?;
-    let column = |x: &B::Array<T>| if x.ndim() == 1 { b.expand_dims(x, -1) } else { Ok(x.clone()) };
-    let product = b.matmul(column(&by_sides)?, b.matrix_transpose(column(y)?)?)?;
-    b.negative(product)
+    let by_sides = b.solve(b.matrix_transpose(x1)?, as_columns::<B, T>(b, g, sides)?)?;
+    b.negative(b.matmul(by_sides, b.matrix_transpose(as_columns::<B, T>(b, y, sides)?)?)?)
 }

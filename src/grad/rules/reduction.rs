@@ -7,16 +7,21 @@ use super::{
 };
 use crate::{ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result};
 
+/// The axes of a reduction. A number has none, and is reduced along its first and last all the same.
+fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
+    if ndim == 0 { Ok(Vec::new()) } else { axis.resolve(op, ndim) }
+}
+
 /// What was reduced over `axis`, with axes of length 1 for those that went.
 fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
-    let axes = axis.resolve("sum", shape.len())?;
+    let axes = axes_of("sum", axis, shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     b.reshape(x, lengths.collect::<Vec<_>>())
 }
 
 /// How many elements one number of a reduction is of.
 fn count(shape: &[usize], axis: Axes) -> Result<f64> {
-    let axes = axis.resolve("sum", shape.len())?;
+    let axes = axes_of("sum", axis, shape.len())?;
     Ok(axes.iter().map(|&axis| shape[axis] as f64).product())
 }
 
@@ -33,7 +38,7 @@ pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis:
 
 /// `prod`: the product of all other elements, which may be zero.
 pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
-    let axes = axis.resolve("prod", x.ndim())?;
+    let axes = axes_of("prod", axis, x.ndim())?;
     let (row, back) = as_rows::<B, T>(b, x, &axes)?;
     // the product of those before times that of those after
     let before = exclusive::<B, T>(b, &row)?;
@@ -124,8 +129,8 @@ pub fn std<B: Backend, T: Float>(
 /// The array as one row where there is no axis, and the axis.
 fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) -> Result<(B::Array<T>, usize)> {
     match axis {
-        Some(axis) => Ok((x.clone(), axis_of("cumulative_sum", axis, x.ndim())?)),
-        None => Ok((b.reshape(x, -1)?, 0)),
+        Some(axis) if x.ndim() > 0 => Ok((x.clone(), axis_of("cumulative_sum", axis, x.ndim())?)),
+        _ => Ok((b.reshape(x, -1)?, 0)),
     }
 }
 
@@ -191,9 +196,13 @@ fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -
     Ok(g)
 }
 
-/// The length along an axis of an array that need not be given.
+/// The length along an axis of an array that need not be given, of its shape after the number of its axes; a number is one element long.
 fn length(shape: &[usize], axis: usize) -> usize {
-    shape.get(axis).copied().unwrap_or(0)
+    match shape {
+        [] => 0,
+        [0] => 1,
+        [_, shape @ ..] => shape.get(axis).copied().unwrap_or(0),
+    }
 }
 
 /// `diff`, by the array.
@@ -244,7 +253,13 @@ pub fn sort<B: Backend, T: Real>(
     descending: bool,
 ) -> Result<B::Array<T>> {
     let order = b.argsort_with(x, crate::ArgsortOptions::new().axis(axis).descending(descending))?;
-    b.scatter_add(b.zeros_like::<T>(x)?, &order, g, axis)
+    unsorted::<B, T>(b, g, &order, axis)
+}
+
+/// The elements where the order has taken them from.
+fn unsorted<B: Backend, T: Real>(b: &B, x: &B::Array<T>, order: &B::Array<i64>, axis: isize) -> Result<B::Array<T>> {
+    let back = b.argsort_with(order, crate::ArgsortOptions::new().axis(axis))?;
+    b.take_along_axis(x, &back, axis)
 }
 
 /// `partition`: elements of one rank belong together.
@@ -257,7 +272,19 @@ pub fn partition<B: Backend, T: Real>(
 ) -> Result<B::Array<T>> {
     let order = |x: &B::Array<T>| b.argsort_with(x, crate::ArgsortOptions::new().axis(axis));
     let ranked = b.take_along_axis(g, &order(y)?, axis)?;
-    b.scatter_add(b.zeros_like::<T>(x)?, &order(x)?, &ranked, axis)
+    unsorted::<B, T>(b, &ranked, &order(x)?, axis)
+}
+
+/// `percentile`, as `quantile`.
+pub fn percentile<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    q: &B::Array<T>,
+    axis: Axes,
+    method: Interpolation,
+) -> Result<B::Array<T>> {
+    quantile::<B, T>(b, g, x, &b.divide(q, 100.0)?, axis, method)
 }
 
 /// `quantile`: the elements between which it falls, each by its weight.
@@ -270,7 +297,7 @@ pub fn quantile<B: Backend, T: Real>(
     axis: Axes,
     method: Interpolation,
 ) -> Result<B::Array<T>> {
-    let axes = axis.resolve("quantile", x.ndim())?;
+    let axes = axes_of("quantile", axis, x.ndim())?;
     let (rows, back) = as_rows::<B, T>(b, x, &axes)?;
     let n = rows.shape().last().copied().unwrap_or(0);
     let q = b.reshape(q, -1)?;

@@ -1,0 +1,166 @@
+//! Gradients of functions, as a user takes them.
+
+use backends::{
+    grad::{Diff, Var, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp},
+    prelude::*,
+};
+
+/// Three layers: a function over any backend, which knows nothing of gradients.
+fn network<B: Backend>(b: &B, x: &B::Array<f64>, w: &B::Array<f64>, c: &B::Array<f64>) -> Result<B::Array<f64>> {
+    let hidden = b.tanh(b.add(b.matmul(x, w)?, c)?)?;
+    b.mean(b.square(hidden)?, ..)
+}
+
+fn close(b: &Numpyish, x: &NdArray<f64>, y: &NdArray<f64>, tolerance: f64) -> bool {
+    b.allclose_with(x, y, AllcloseOptions::new().rtol(tolerance).atol(tolerance)).unwrap()
+}
+
+type NdArray<T> = <Numpyish as Arrays>::Array<T>;
+
+#[test]
+fn of_a_network_by_all_its_parameters() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.random_normal::<f64>([5, 3])?;
+    let (w, c) = (b.random_normal::<f64>([3, 4])?, b.random_normal::<f64>([4])?);
+    let (value, (by_w, by_c)) = value_and_grad(&b, |d, (w, c)| network(d, &d.constant(x.clone()), w, c), (&w, &c))?;
+    assert_eq!(value, network(&b, &x, &w, &c)?);
+    // by hand
+    let h = b.tanh(b.add(b.matmul(&x, &w)?, &c)?)?;
+    let g = b.multiply(b.multiply(&h, 2.0 / 20.0)?, b.subtract(1.0, b.square(&h)?)?)?;
+    assert!(close(&b, &by_w, &b.matmul(b.matrix_transpose(&x)?, &g)?, 1e-14));
+    assert!(close(&b, &by_c, &b.sum(&g, 0)?, 1e-14));
+    // as lists
+    let grads = grad(&b, |d, p| network(d, &d.constant(x.clone()), &p[0], &p[1]), vec![&w, &c])?;
+    assert_eq!(grads, [by_w, by_c]);
+    Ok(())
+}
+
+#[test]
+fn of_gradients() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([0.5, 1.0, 2.0])?;
+    // sum of x^3: 3 x^2, 6 x, 6
+    fn cubes<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+        b.sum(b.multiply(b.square(x)?, x)?, ..)
+    }
+    let h = hessian(&b, |d, x| cubes(d, x), &x)?;
+    assert!(close(&b, &h, &b.diag(b.multiply(&x, 6.0)?)?, 1e-14));
+    let v = b.asarray([1.0, -1.0, 0.5])?;
+    assert!(close(&b, &hvp(&b, |d, x| cubes(d, x), &x, &v)?, &b.matmul(&h, &v)?, 1e-14));
+    let third = grad(
+        &b,
+        |d, x| {
+            let along = hvp(d, |d, x| cubes(d, x), x, &d.constant(v.clone()))?;
+            d.sum(along, ..)
+        },
+        &x,
+    )?;
+    assert!(close(&b, &third, &b.multiply(&v, 6.0)?, 1e-13));
+    Ok(())
+}
+
+#[test]
+fn jacobians_forward_and_back() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([1.0, 2.0])?;
+    fn polar<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+        let (r, a) = (b.getitem(x, slices![0])?, b.getitem(x, slices![1])?);
+        b.stack([b.multiply(&r, b.cos(&a)?)?, b.multiply(&r, b.sin(&a)?)?])
+    }
+    let j = jacobian(&b, |d, x| polar(d, x), &x)?;
+    let (s, c) = 2.0_f64.sin_cos();
+    assert!(close(&b, &j, &b.asarray([[c, -s], [s, c]])?, 1e-15));
+    let v = b.asarray([0.3, -0.7])?;
+    let (y, tangent) = jvp(&b, |d, x| polar(d, x), &x, &v)?;
+    assert_eq!(y, polar(&b, &x)?);
+    assert!(close(&b, &tangent, &b.matmul(&j, &v)?, 1e-15));
+    let (_, mut back) = vjp(&b, |d, x| polar(d, x), &x)?;
+    for u in [b.asarray([1.0, 0.0])?, b.asarray([0.2, 5.0])?] {
+        assert!(close(&b, &back.pull(&u)?, &b.matmul(&u, &j)?, 1e-15), "more than once");
+    }
+    Ok(())
+}
+
+#[test]
+fn by_complex_numbers_it_points_uphill() -> Result<()> {
+    let b = Numpyish::new();
+    let z = b.asarray([Complex::new(3.0, 4.0)])?;
+    let g = grad(&b, |d, z| d.sum(d.square(d.abs(z)?)?, ..), &z)?;
+    // |z|^2 = x^2 + y^2: d/dx + i d/dy = 2 z, as PyTorch gives it
+    assert_eq!(b.to_vec(g)?, [Complex::new(6.0, 8.0)]);
+    Ok(())
+}
+
+#[test]
+fn formulas_and_changes_in_place() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([1.0, 2.0, 3.0])?;
+    fn f<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+        let mut y = expr!(b, x * x + 1.0)?;
+        b.set(&mut y, ix![0], 0.0)?;
+        expr!(b, y *= x)?;
+        b.add_at(&mut y, ix![1..], &b.getitem(x, slices![0])?)?;
+        expr!(b, sum(y * 2.0, ..))
+    }
+    let g = grad(&b, |d, x| f(d, x), &x)?;
+    // 2 (0 + (x1^3 + x1) + (x2^3 + x2) + 2 x0)
+    assert!(close(&b, &g, &b.asarray([4.0, 26.0, 56.0])?, 1e-14));
+    assert_eq!(x, b.asarray([1.0, 2.0, 3.0])?, "what is given stays as it is");
+    Ok(())
+}
+
+#[test]
+fn constants_and_what_does_not_change() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([1.0, 2.0])?;
+    let g = grad(&b, |d, x| d.sum(d.multiply(x, d.stop_gradient(x))?, ..), &x)?;
+    assert_eq!(g, x);
+    let g = grad(&b, |d, x| d.sum(d.floor(x)?, ..), &x)?;
+    assert_eq!(g, b.zeros_like(&x)?);
+    let g = grad(&b, |d, _| d.asarray(1.0), &x)?;
+    assert_eq!(g, b.zeros_like(&x)?);
+    // through another dtype
+    let g = grad(&b, |d, x| d.sum(d.square(d.astype::<f32, _>(x)?)?, ..), &x)?;
+    assert_eq!(g, b.asarray([2.0, 4.0])?);
+    Ok(())
+}
+
+#[test]
+fn mistakes_are_told() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([1.0, 2.0])?;
+    let why = grad(&b, |d, x| d.square(x), &x).unwrap_err();
+    assert!(why.to_string().contains("grad: shape [2]") && why.to_string().contains("`jacobian`"), "{why}");
+    let why = grad(&b, |d, x| d.sum(d.digamma(x)?, ..), &x).unwrap_err();
+    assert!(why.to_string().starts_with("digamma:") && why.to_string().contains("trigamma"), "{why}");
+    // an array of another gradient's function
+    let mut escaped: Option<Var<Numpyish, f64>> = None;
+    grad(
+        &b,
+        |d, x| {
+            escaped = Some(x.clone());
+            d.sum(x, ..)
+        },
+        &x,
+    )?;
+    let escaped = escaped.unwrap();
+    let why = grad(&b, |d, x| d.sum(d.multiply(x, &escaped)?, ..), &x).unwrap_err();
+    assert!(why.to_string().contains("another gradient") && why.to_string().contains("constant"), "{why}");
+    // levels are not confused: an inner constant is a variable of the outer level
+    let nested = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
+        let inner = grad(d, |e, y| e.sum(e.multiply(y, e.constant(x.clone()))?, ..), x)?;
+        d.sum(d.multiply(inner, x)?, ..)
+    };
+    assert_eq!(grad(&b, nested, &x)?, b.asarray([2.0, 4.0])?);
+    Ok(())
+}
+
+#[test]
+fn on_the_backend_that_is_chosen_at_run_time() -> Result<()> {
+    for b in [AnyBackend::from(Numpyish::new())].into_iter().chain(Torch::cpu().ok().map(AnyBackend::from)) {
+        let x = b.asarray([1.0, 2.0])?;
+        let g = grad(&b, |d, x| d.sum(d.exp(x)?, ..), &x)?;
+        assert!(b.allclose(&g, &b.exp(&x)?)?, "{}", b.name());
+    }
+    Ok(())
+}
