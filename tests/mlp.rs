@@ -2,10 +2,11 @@
 
 mod common;
 
-use backends::{expr, prelude::*};
+use backends::{expr, grad, prelude::*};
 use common::*;
 
 /// Weights and biases of the two layers.
+#[derive(grad::Params)]
 struct Network<B: Backend, T: Precision> {
     w1: B::Array<T>,
     b1: B::Array<T>,
@@ -31,6 +32,20 @@ impl<B: Backend, T: Precision> Network<B, T> {
     fn named(&self) -> [(&'static str, &B::Array<T>); 4] {
         [("W1", &self.w1), ("b1", &self.b1), ("W2", &self.w2), ("b2", &self.b2)]
     }
+}
+
+/// The mean binary cross entropy of the network's answers to `x`, and nothing of gradients.
+fn loss<B: Backend, T: Precision>(
+    b: &B,
+    network: &Network<B, T>,
+    x: &B::Array<T>,
+    y: &B::Array<T>,
+    eps: f64,
+) -> Result<B::Array<T>> {
+    let Network { w1, b1, w2, b2 } = network;
+    let hidden = expr!(b, maximum(x @ w1 + b1, 0))?;
+    let p = expr!(b, 1 / (1 + exp(-(hidden @ w2 + b2))))?;
+    expr!(b, -mean(y * log(p + eps) + (1 - y) * log(1 - p + eps), ..))
 }
 
 /// The mean binary cross entropy of the network's answers to `x`, the answers, and the loss's gradient.
@@ -104,6 +119,32 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
         assert_eq!(right as f64 / y.len() as f64, data.scalar("accuracy")?);
     }
     Ok(())
+}
+
+/// The same training, its gradients by the record of the loss.
+fn train_by_grad<B: Backend>(b: &B) -> Checked {
+    let data = data("mlp_4_16_1");
+    let (x, y) = (array::<B, f64>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);
+    let (rate, eps) = (data.scalar("lr")?, data.scalar("eps")?);
+    let initial = |name: &str| array::<B, f64>(b, &data.get(&format!("init_{name}")).unwrap());
+    let mut network = Network { w1: initial("W1")?, b1: initial("b1")?, w2: initial("W2")?, b2: initial("b2")? };
+    for (step, &expected) in data.vector("losses")?.iter().enumerate() {
+        let (value, gradient) =
+            grad::value_and_grad(b, |d, n| loss(d, n, &d.constant(x.clone()), &d.constant(y.clone()), eps), &network)?;
+        near_scalar(&format!("loss {step}"), b.item(value)?, expected, if step == 0 { 1e-12 } else { 1e-9 });
+        if step == 0 {
+            for (name, found) in gradient.named() {
+                near(&format!("gradient of {name}"), &host(b, found)?, &data.get(&format!("grad0_{name}"))?, 1e-12);
+            }
+        }
+        network = network.map(&gradient, |w, g| expr!(b, w - rate * g))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn it_learns_as_recorded_by_grad() {
+    on_every_backend!(train_by_grad);
 }
 
 fn float64<B: Backend>(b: &B) -> Checked {

@@ -12,6 +12,7 @@ mod further;
 mod fuzz;
 mod input;
 mod missing;
+mod params;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,13 @@ pub fn table(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).map_err(|e| e.into_compile_error()).and_then(|input| expand_conformance(&input));
     expanded.unwrap_or_else(|errors| errors).into()
+}
+
+/// Gradients by all arrays of a struct whose first type parameter is its backend: `backends::grad::Params`. Fields with `#[constant]` are copied.
+#[proc_macro_derive(Params, attributes(constant))]
+pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    params::derive(&input).unwrap_or_else(|e| e.into_compile_error()).into()
 }
 
 /// `expr! { [PATH "DIGEST" ..] BACKEND, FORMULA }`

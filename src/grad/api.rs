@@ -36,6 +36,8 @@ pub struct Found<'f> {
 pub struct One;
 /// A list of them.
 pub struct Many<K>(PhantomData<K>);
+/// A struct of them, by `derive(Params)`.
+pub struct Struct;
 
 impl<B: Backend, A> Params<B, One> for &A
 where
@@ -64,6 +66,22 @@ where
 impl<B: Backend, K, P: Params<B, K>> Params<B, Many<K>> for Vec<P> {
     type Vars = Vec<P::Vars>;
     type Grads = Vec<P::Grads>;
+
+    fn lift(&self, d: &Diff<B>) -> Self::Vars {
+        self.iter().map(|p| p.lift(d)).collect()
+    }
+
+    fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
+        self.iter().map(|p| p.collect(b, found, next)).collect()
+    }
+}
+
+impl<'a, B: Backend, K, P> Params<B, Many<K>> for &'a Vec<P>
+where
+    &'a P: Params<B, K>,
+{
+    type Vars = Vec<<&'a P as Params<B, K>>::Vars>;
+    type Grads = Vec<<&'a P as Params<B, K>>::Grads>;
 
     fn lift(&self, d: &Diff<B>) -> Self::Vars {
         self.iter().map(|p| p.lift(d)).collect()

@@ -26,7 +26,10 @@ pub(crate) mod indexing;
 pub mod rules;
 mod tape;
 
+#[doc(hidden)]
+pub use api::{Found, Struct};
 pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
+pub use backend_macros::Params;
 pub use tape::{Diff, Var};
 
 use crate::Backend;
