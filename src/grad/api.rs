@@ -27,7 +27,7 @@ pub trait Params<B: Backend, K> {
 
 /// The gradients that were found.
 pub struct Found<'f> {
-    grads: Option<&'f mut super::tape::Grads>,
+    grads: &'f mut [Option<Box<dyn Any>>],
     /// Whether they are conjugated, to the direction of steepest ascent.
     conjugates: bool,
 }
@@ -41,7 +41,7 @@ pub struct Struct;
 
 impl<B: Backend, A> Params<B, One> for &A
 where
-    A: ArrayAttributes<DType: Float> + Clone,
+    A: ArrayAttributes<DType: Float> + Clone + 'static,
     B: Arrays<Array<<A as ArrayAttributes>::DType> = A>,
 {
     type Vars = Var<B, A::DType>;
@@ -54,7 +54,7 @@ where
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<A> {
         let place = *next;
         *next += 1;
-        let g = found.grads.as_mut().and_then(|grads| grads.take::<B, A::DType>(place));
+        let g = found.grads.get_mut(place).and_then(Option::take).and_then(|g| g.downcast::<A>().ok()).map(|g| *g);
         match g {
             None => b.zeros_like::<A::DType>(*self),
             Some(g) if found.conjugates && A::DType::DTYPE.kind() == DTypeKind::Complex => b.conj::<A::DType>(g),
@@ -146,13 +146,10 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
         P: Params<B, K>,
     {
         let mut grads = match self.result {
-            Some(result) => {
-                let gradient: Box<dyn Any> = Box::new(g.clone());
-                Some(self.record.back(&self.b, vec![(result, gradient)], self.inputs, once)?)
-            }
-            None => None,
+            Some(result) => self.record.back(&self.b, vec![(result, Box::new(g.clone()))], self.inputs, once)?,
+            None => Vec::new(),
         };
-        self.params.collect(&self.b, &mut Found { grads: grads.as_mut(), conjugates }, &mut 0)
+        self.params.collect(&self.b, &mut Found { grads: &mut grads, conjugates }, &mut 0)
     }
 }
 
@@ -303,9 +300,10 @@ pub fn jvp<B: Backend, T: Float>(
     let g = back.pull::<One>(&u)?;
     let (place, mut record) = (d.place_of("jvp", &g)?, d.take());
     let tangent = match place {
-        Some(place) => record.back(b, vec![(place, Box::new(v.clone()))], 1, true)?.take::<B, T>(0),
+        Some(place) => record.back(b, vec![(place, Box::new(v.clone()))], 1, true)?.swap_remove(0),
         None => None,
     };
+    let tangent = tangent.and_then(|t| t.downcast::<B::Array<T>>().ok()).map(|t| *t);
     let tangent = tangent.map_or_else(|| b.zeros_like::<T>(y.value()), Ok)?;
     Ok((y.into_value(), tangent))
 }

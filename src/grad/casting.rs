@@ -46,7 +46,7 @@ impl<T: Float, B: Backend, U: Element> FloatVisitor<U> for Between<T, B> {
 struct Back<T, U>(usize, PhantomData<fn() -> (T, U)>);
 
 impl<T: Float, U: Float, B: Backend> Pull<B> for Back<T, U> {
-    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads) -> Result<()> {
+    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()> {
         let g = results.take::<B, U>(b, 0)?;
         grads.add::<B, T>(b, self.0, b.astype::<T, U>(g)?)
     }

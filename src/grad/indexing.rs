@@ -67,7 +67,7 @@ impl<B: Backend, T: Element> FloatVisitor<T> for Added<B, T> {
 }
 
 impl<B: Backend, T: Float> Pull<B> for Added<B, T> {
-    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads) -> Result<()> {
+    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()> {
         let g = results.take::<B, T>(b, 0)?;
         if let Some(values) = self.places.1 {
             grads.add::<B, T>(b, values, b.get(&g, self.index.items())?)?;

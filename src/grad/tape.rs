@@ -25,20 +25,13 @@ pub struct Diff<B: Backend> {
 
 struct Tape<B: Backend> {
     id: u64,
-    nodes: Mutex<Vec<Node<B>>>,
-}
-
-/// An array that gradients go through.
-pub(super) struct Node<B: Backend> {
-    shape: IxDyn,
-    /// Where it is the last result of an op: its rules, and the place of the first.
-    rule: Option<(Box<dyn Pull<B>>, usize)>,
+    record: Mutex<Record<B>>,
 }
 
 /// The rules of an op that was recorded, with what they need of the call.
 pub trait Pull<B: Backend>: Send + Sync {
     /// Adds the gradients of the inputs to `grads`, of those of the results.
-    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads) -> Result<()>;
+    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()>;
 }
 
 /// An array of a [`Diff`]: a value, and its place on the tape, if gradients go through it.
@@ -106,7 +99,7 @@ impl<B: Backend> Diff<B> {
     pub(crate) fn new(within: B) -> Diff<B> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Diff { within, tape: Arc::new(Tape { id, nodes: Mutex::default() }) }
+        Diff { within, tape: Arc::new(Tape { id, record: Mutex::default() }) }
     }
 
     /// The backend within.
@@ -128,25 +121,22 @@ impl<B: Backend> Diff<B> {
 
     /// An array that gradients are wanted of.
     pub(crate) fn input<T: Float>(&self, value: B::Array<T>) -> Var<B, T> {
-        let mut nodes = self.nodes();
-        nodes.push(Node { shape: IxDyn(value.shape()), rule: None });
-        let index = nodes.len() - 1;
-        drop(nodes);
+        let index = self.tape().push(value.shape(), None);
         self.recorded(value, index)
     }
 
     /// How many arrays have places.
     pub(super) fn count(&self) -> usize {
-        self.nodes().len()
+        self.tape().shapes.len()
     }
 
-    fn nodes(&self) -> MutexGuard<'_, Vec<Node<B>>> {
-        self.tape.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tape(&self) -> MutexGuard<'_, Record<B>> {
+        self.tape.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The record, which is empty after this.
     pub(crate) fn take(&self) -> Record<B> {
-        Record(std::mem::take(&mut *self.nodes()))
+        std::mem::take(&mut *self.tape())
     }
 
     /// The place of an array that gradients go through.
@@ -190,12 +180,13 @@ impl<B: Backend> Diff<B> {
     /// Records the rules of an op, whose results have these shapes: the place of the first.
     #[inline]
     pub(super) fn record(&self, rule: Box<dyn Pull<B>>, shapes: &[&[usize]]) -> usize {
-        let mut nodes = self.nodes();
-        let first = nodes.len();
-        nodes.extend(shapes.iter().map(|shape| Node { shape: IxDyn(shape), rule: None }));
-        if let Some(last) = nodes.last_mut().filter(|_| !shapes.is_empty()) {
-            last.rule = Some((rule, first));
+        let mut record = self.tape();
+        let first = record.shapes.len();
+        let Some((last, before)) = shapes.split_last() else { return first };
+        for shape in before {
+            record.push(shape, None);
         }
+        record.push(last, Some((rule, first)));
         first
     }
 
@@ -218,52 +209,72 @@ pub(super) fn whole<'a, B: Backend, T: Element>(
     }
 }
 
-/// What was recorded.
-pub(crate) struct Record<B: Backend>(Vec<Node<B>>);
+/// What was recorded: of every array that gradients go through, in order.
+pub(crate) struct Record<B: Backend> {
+    shapes: Vec<IxDyn>,
+    /// Where an array is the last result of an op: its rules, and the place of the first.
+    rules: Vec<Option<Rules<B>>>,
+}
+
+type Rules<B> = (Box<dyn Pull<B>>, usize);
+
+impl<B: Backend> Default for Record<B> {
+    fn default() -> Self {
+        Record { shapes: Vec::new(), rules: Vec::new() }
+    }
+}
 
 impl<B: Backend> Record<B> {
-    /// The gradients of the first `inputs` nodes, of those of the nodes that are given.
+    fn push(&mut self, shape: &[usize], rules: Option<Rules<B>>) -> usize {
+        self.shapes.push(IxDyn(shape));
+        self.rules.push(rules);
+        self.shapes.len() - 1
+    }
+
+    /// The gradients of the first `inputs` arrays, of those of the arrays that are given.
     ///
     /// With `once` what the rules keep goes as soon as it was used.
-    pub(crate) fn back(&mut self, b: &B, of: Vec<(usize, Box<dyn Any>)>, inputs: usize, once: bool) -> Result<Grads> {
-        let shapes = self.0.iter().map(|node| node.shape.clone()).collect();
-        let mut grads = Grads { found: (0..self.0.len()).map(|_| None).collect(), shapes };
+    pub(crate) fn back(
+        &mut self,
+        b: &B,
+        of: Vec<(usize, Box<dyn Any>)>,
+        inputs: usize,
+        once: bool,
+    ) -> Result<Vec<Option<Box<dyn Any>>>> {
+        let mut found: Vec<Option<Box<dyn Any>>> = (0..self.shapes.len()).map(|_| None).collect();
         for (place, gradient) in of {
-            grads.found[place] = Some(gradient);
+            found[place] = Some(gradient);
         }
-        for index in (inputs..self.0.len()).rev() {
-            let Some((rule, first)) = &self.0[index].rule else { continue };
-            let (of_results, first) = (&mut grads.found[*first..=index], *first);
+        for index in (inputs..self.shapes.len()).rev() {
+            let Some((rule, first)) = &self.rules[index] else { continue };
+            // an op's inputs are before its results
+            let (before, rest) = found.split_at_mut(*first);
+            let of_results = &mut rest[..=index - first];
             if of_results.iter().all(Option::is_none) {
                 continue;
             }
+            let mut results = Results { found: of_results, shapes: &self.shapes[*first..=index] };
+            rule.pull(b, &mut results, &mut Grads { found: before, shapes: &self.shapes })?;
             // a gradient that was used goes: its memory is for the next ones
-            let taken = of_results.iter_mut().map(Option::take).collect();
-            let mut results = Results {
-                found: taken,
-                shapes: &self.0[first..=index].iter().map(|n| n.shape.clone()).collect::<Vec<_>>(),
-            };
-            rule.pull(b, &mut results, &mut grads)?;
+            of_results.fill_with(|| None);
             if once {
-                self.0[index].rule = None;
+                self.rules[index] = None;
             }
         }
-        Ok(grads)
+        found.truncate(inputs);
+        Ok(found)
     }
 }
 
 /// The gradients of the results of one op.
 pub struct Results<'r> {
-    found: Vec<Option<Box<dyn Any>>>,
+    found: &'r mut [Option<Box<dyn Any>>],
     shapes: &'r [IxDyn],
 }
 
 impl Results<'_> {
     /// That of a result; zeros, if no gradient came to it.
-    pub(super) fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>>
-    where
-        B::Array<T>: 'static,
-    {
+    pub(super) fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>> {
         match self.found[k].take().and_then(|g| g.downcast::<B::Array<T>>().ok()) {
             Some(g) => Ok(*g),
             None => b.zeros::<T>(self.shapes[k].slice()),
@@ -277,27 +288,21 @@ impl Results<'_> {
 }
 
 /// The gradients found so far, by the places of the arrays that they are of.
-pub struct Grads {
-    found: Vec<Option<Box<dyn Any>>>,
-    shapes: Vec<IxDyn>,
+pub struct Grads<'g> {
+    found: &'g mut [Option<Box<dyn Any>>],
+    shapes: &'g [IxDyn],
 }
 
-impl Grads {
+impl Grads<'_> {
     /// Adds to the gradient of an array. Along axes on which the array was repeated, it is summed.
     pub(super) fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
         let g = unbroadcast(b, g, self.shapes[place].slice())?;
         let slot = &mut self.found[place];
-        let sum = match slot.take().and_then(|old| old.downcast::<B::Array<T>>().ok()) {
-            Some(old) => b.add(*old, g)?,
-            None => g,
-        };
-        *slot = Some(Box::new(sum));
+        match slot.as_mut().and_then(|old| old.downcast_mut::<B::Array<T>>()) {
+            Some(old) => *old = b.add(&*old, g)?,
+            None => *slot = Some(Box::new(g)),
+        }
         Ok(())
-    }
-
-    /// The gradient of an array, if there is one.
-    pub(crate) fn take<B: Backend, T: Float>(&mut self, place: usize) -> Option<B::Array<T>> {
-        self.found[place].take().and_then(|g| g.downcast::<B::Array<T>>().ok()).map(|g| *g)
     }
 }
 

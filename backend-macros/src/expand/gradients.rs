@@ -395,7 +395,7 @@ impl Expand<'_> {
                 pub of: ::core::marker::PhantomData<fn() -> (B, T)>,
             }
             impl<B: Backend, T: #rule_bound> Pull<B> for #name<B, T> {
-                fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads) -> #rt::Result<()> {
+                fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> #rt::Result<()> {
                     #gradients
                     #(#pulls)*
                     Ok(())
