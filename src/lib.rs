@@ -202,6 +202,7 @@ pub mod prelude {
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/devices.md")]
 #[doc = include_str!("../docs/formulas.md")]
+#[doc = include_str!("../docs/gradients.md")]
 #[doc = include_str!("../docs/guide.md")]
 #[doc = include_str!("../docs/indexing.md")]
 struct Guides;

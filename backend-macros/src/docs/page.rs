@@ -12,6 +12,9 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
     let _ = write!(s, "\n# Errors\n\n{}", page.errors());
     let _ = write!(s, "\n# Dtypes and accuracy\n\n{}", page.dtypes());
     let _ = write!(s, "\n# What runs\n\n{}", page.libraries());
+    if let Some(gradients) = page.gradients() {
+        let _ = write!(s, "\n# Gradients\n\n{gradients}\n");
+    }
     if let Some(waits) = &op.facts.waits {
         let _ = writeln!(s, "\nOn a GPU the call waits for {} bytes: {}.", waits.bytes, text(&waits.why));
     }
@@ -145,6 +148,32 @@ impl Page<'_> {
                 format!("{result}: {}.", fields.join("; "))
             }
             Out::Plain(t) => format!("A `{}`, for which the op waits.", t.name()),
+        }
+    }
+
+    /// By which inputs there are gradients, and why not by the others; nothing of rows without floats.
+    fn gradients(&self) -> Option<String> {
+        let inputs: Vec<&str> = self.op.differentiable().map(|p| p.name.as_str()).collect();
+        let named = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        match &self.op.gradient {
+            Gradient::OfParts => Some("Those of the ops that it is made of.".into()),
+            Gradient::None(why) if !why.is_empty() => Some(format!("None: {}.", text(why))),
+            Gradient::Rules(rules) => {
+                let rule = |name: &str| rules.iter().find(|rule| rule.input == name).map(|rule| &rule.function);
+                let has: Vec<&str> = inputs.iter().copied().filter(|name| matches!(rule(name), Some(Ok(_)))).collect();
+                let mut s = match &has[..] {
+                    [] if rules.is_empty() => "Zero: the result changes by steps.".into(),
+                    [] => String::new(),
+                    has => format!("By {}.", named(has)),
+                };
+                for name in inputs {
+                    if let Some(Err(why)) = rule(name) {
+                        let _ = write!(s, " None by `{name}`: {}.", text(why));
+                    }
+                }
+                Some(s.trim().into()).filter(|s: &String| !s.is_empty())
+            }
+            Gradient::Unsaid | Gradient::Said(_) | Gradient::None(_) => None,
         }
     }
 
