@@ -14,6 +14,9 @@ pub const COLUMN: &str = "grad";
 
 /// Makes the rules of every row, and reports what is wrong with those that are said.
 pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
+    if model.ops.iter().all(|op| op.own) {
+        words(source, model, report);
+    }
     for index in 0..model.ops.len() {
         let op = &model.ops[index];
         if model.broken.contains(&op.name) || !op.params_are_whole {
@@ -30,6 +33,27 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
                     mistakes.into_iter().for_each(|mistake| report.add(source, mistake));
                 }
             }
+        }
+    }
+}
+
+/// Reports derivatives of words that are over something else than their operands and their value, or of unknown words.
+fn words(source: &SourceFile, model: &Model, report: &mut Report) {
+    for (name, word) in &model.words {
+        let known = &["a", "b", "y"];
+        for e in &word.derivatives {
+            e.walk(&mut |e| match &e.node {
+                Node::Name(n) if !known.contains(&n.as_str()) || n == "b" && word.args < 2 => {
+                    let message =
+                        format!("`{n}` is neither an operand of the word `{name}`, `a` or `b`, nor its value `y`");
+                    report.at(source, e.span.clone(), message, None);
+                }
+                Node::Word(of, _) if !model.words.contains_key(of) => {
+                    let help = did_you_mean(of, model.words.keys().map(String::as_str));
+                    report.at(source, e.span.clone(), format!("`{of}` is no word of expressions"), help);
+                }
+                _ => {}
+            });
         }
     }
 }

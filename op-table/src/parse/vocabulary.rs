@@ -226,7 +226,13 @@ impl Parser<'_> {
         let op = self.word(row, "op").map(|op| (op.text, op.span));
         let wide_vectors = self.flag(row, "wide_vectors");
         let mut derivatives = Vec::new();
-        for text in self.list(row, "d").unwrap_or_default() {
+        for (k, text) in self.list(row, "d").unwrap_or_default().into_iter().enumerate() {
+            if k == args {
+                let message =
+                    format!("the word `{}` has {args} operands, and more derivatives", name.text.escape_debug());
+                self.bad(text.span, message, None);
+                break;
+            }
             match crate::expr::parse(&text) {
                 Ok(expr) => derivatives.push(expr),
                 Err(mistake) => self.report.add(self.source, mistake),
