@@ -145,7 +145,7 @@ fn places_that_are_not_known_have_no_part() -> Result<()> {
     for mode in [Boundary::Constant, Boundary::Nearest, Boundary::Wrap, Boundary::Mirror, Boundary::GridConstant] {
         let options = MapCoordinatesOptions::new().order(1).mode(mode);
         let at = b.asarray([[f64::NAN, 1e300, f64::NEG_INFINITY, 0.5]])?;
-        let g = of_sum(&b.ones([4])?, |d, x| d.map_coordinates_with(x, d.constant(at.clone()), options.clone()))?;
+        let g = of_sum(&b.ones([4])?, |d, x| d.map_coordinates_with(x, d.constant(at.clone()), options))?;
         assert!(g.iter().all(|x| x.is_finite()), "{mode}: {g}");
         assert!(g[[0]] >= 0.5, "{mode}: {g}");
     }

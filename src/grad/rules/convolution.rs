@@ -88,8 +88,8 @@ pub fn conv_weight<B: Backend, T: Float>(
         .dilation(Lengths::from(each(stride, rank, 1)))
         .groups(groups);
     let mut y = b.conv_with(x, b.moveaxis(g, 0, 1)?, options)?;
-    for axis in 2..rank + 2 {
-        y = part::<B, T>(b, &y, axis, 0, shape[axis])?;
+    for (axis, &len) in shape.iter().enumerate().skip(2) {
+        y = part::<B, T>(b, &y, axis, 0, len)?;
     }
     b.moveaxis(y, 0, 1)
 }
@@ -120,9 +120,9 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
         .groups(groups);
     let mut y = b.conv_with(g, weight, options)?;
     // what was added at the end may be as long as a step
-    for axis in 2..rank + 2 {
-        if y.shape()[axis] != shape[axis] {
-            y = part::<B, T>(b, &y, axis, 0, shape[axis])?;
+    for (axis, &len) in shape.iter().enumerate().skip(2) {
+        if y.shape()[axis] != len {
+            y = part::<B, T>(b, &y, axis, 0, len)?;
         }
     }
     Ok(y)

@@ -10,8 +10,8 @@ use super::{
     shapes::{axis_of, pad, part, signed},
 };
 use crate::{
-    ArrayAttributes, Backend, Boundary, ConcatOptions, ConvOptions, Correlate1dOptions, Element, Number, PadMode,
-    PadOptions, Precision, Result, SearchsortedOptions, SegmentSumOptions, Side, Slice, SplineFilterOptions, WideFloat,
+    ArrayAttributes, Backend, Boundary, ConcatOptions, Correlate1dOptions, Element, Number, PadMode, PadOptions,
+    Precision, Result, SearchsortedOptions, SegmentSumOptions, Side, Slice, SplineFilterOptions, WideFloat,
     runtime::rules::{self, SPLINE_BORDER, SplineEnds},
 };
 
@@ -142,7 +142,7 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     b.segment_sum_with(lanes, b.asarray(sources)?, len, SegmentSumOptions::new().axis(axis as isize))
 }
 
-/// `correlate1d`, by the weights, whose shape is `shape`: the sum over all lanes of a convolution of the elements with the gradient.
+/// `correlate1d`, by the weights, whose shape is `shape`: of each the sum of the elements that it is for, times the gradient.
 #[allow(clippy::too_many_arguments)] // those of the row
 pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b: &B,
@@ -167,13 +167,10 @@ pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     let sources: Vec<i64> = extended(len, window, mode).iter().map(|&source| source as i64).collect();
     let lanes = b.concat_with([x, &beyond], ConcatOptions::new().axis(axis as isize))?;
     let lanes = b.take(lanes, b.asarray(sources)?, axis as isize)?;
-    // lanes are the channels of one array
-    let channels = |x: &B::Array<T>| {
-        let len = x.shape()[axis] as isize;
-        b.reshape(b.moveaxis(x, axis as isize, -1)?, [1, -1, len])
-    };
-    let sums = b.conv_with(channels(&lanes)?, channels(g)?, ConvOptions::new())?;
-    b.astype::<T::Real, T::Real>(b.real(b.reshape(sums, -1)?)?)
+    let size = window.border + 1;
+    let sum = |k: usize| b.sum(b.multiply(part::<B, T>(b, &lanes, axis, k, len)?, g)?, ..);
+    let sums = (0..size).map(sum).collect::<Result<Vec<_>>>()?;
+    b.astype::<T::Real, _>(b.real(b.stack(&sums)?)?)
 }
 
 /// `spline_filter`: the same filter, of which the elements at the ends count half where it mirrors about them.
@@ -268,7 +265,7 @@ impl Spline {
         }
         let options = SplineFilterOptions::new().order(self.order).mode(self.mode);
         let parts = b.unstack(&x)?;
-        let parts = parts.iter().map(|x| b.spline_filter_with(x, options.clone())).collect::<Result<Vec<_>>>()?;
+        let parts = parts.iter().map(|x| b.spline_filter_with(x, options)).collect::<Result<Vec<_>>>()?;
         b.stack(&parts)
     }
 
