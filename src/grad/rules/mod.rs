@@ -3,13 +3,17 @@
 //!
 //! A gradient pairs with a change `dz` as Re(g dz), without a conjugate: rules of holomorphic functions are the real ones.
 
+mod convolution;
 mod elementwise;
+mod images;
 mod indexing;
 mod linalg;
 mod reduction;
 mod shapes;
 
+pub use convolution::*;
 pub use elementwise::*;
+pub use images::*;
 pub use indexing::*;
 pub use linalg::*;
 pub use reduction::*;

@@ -1,0 +1,376 @@
+//! Rules of convolutions with channels, of pools, and of the filters that take the largest or the smallest element of a window.
+
+use super::{
+    number,
+    shapes::{part, signed},
+};
+use crate::{
+    ArrayAttributes, Backend, Boundary, ConcatOptions, ConvOptions, ConvTransposeOptions, Element, Float, Lengths,
+    Real, Result, runtime::rules,
+};
+
+/// Numbers for the axes behind batch and channels: one for all, or one for each.
+fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
+    match given.as_ref().and_then(Lengths::as_slice) {
+        None => vec![default; rank],
+        Some(&[one]) => vec![one; rank],
+        Some(all) => all.to_vec(),
+    }
+}
+
+/// How many axes lie behind batch and channels.
+fn rank_of(shape: &[usize]) -> usize {
+    shape.len().saturating_sub(2)
+}
+
+/// The elements that no window reaches at the end of each axis: what a transposed convolution adds there.
+fn unreached(shape: &[usize], taps: &[usize], stride: &[usize], padding: &[usize], dilation: &[usize]) -> Vec<usize> {
+    let of = |k: usize| {
+        let all = shape.get(k + 2).copied().unwrap_or(0) + 2 * padding[k];
+        all.saturating_sub(dilation[k] * taps[k].saturating_sub(1) + 1) % stride[k].max(1)
+    };
+    (0..taps.len()).map(of).collect()
+}
+
+/// `conv`, by the elements: the transposed convolution. `shape` is theirs.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_x<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    weight: &B::Array<T>,
+    shape: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<B::Array<T>> {
+    let rank = rank_of(shape);
+    let (stride, padding, dilation) = (each(stride, rank, 1), each(padding, rank, 0), each(dilation, rank, 1));
+    let further = unreached(shape, &weight.shape()[2..], &stride, &padding, &dilation);
+    let options = ConvTransposeOptions::new()
+        .stride(Lengths::from(stride))
+        .padding(Lengths::from(padding))
+        .output_padding(Lengths::from(further))
+        .dilation(Lengths::from(dilation))
+        .groups(groups);
+    b.conv_transpose_with(g, weight, options)
+}
+
+/// `conv`, by the kernel, whose shape is `shape`: batch and channels change places, and the gradient slides over the elements.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_weight<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    shape: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<B::Array<T>> {
+    let rank = rank_of(shape);
+    if x.is_empty() || g.is_empty() || groups == 0 {
+        return b.zeros::<T>(shape);
+    }
+    // (batch, groups, channels of a group, ..) as (channels of a group, groups and batch, ..)
+    let (batch, channels) = (x.shape()[0], x.shape()[1] / groups);
+    let mut split = vec![batch, groups, channels];
+    split.extend(&x.shape()[2..]);
+    let mut axes: Vec<usize> = (0..rank + 3).collect();
+    axes.swap(0, 2);
+    let mut joined = vec![channels, groups * batch];
+    joined.extend(&x.shape()[2..]);
+    let x = b.reshape(b.permute_dims(b.reshape(x, signed(&split))?, axes)?, signed(&joined))?;
+    // the steps from window to window are those between the taps of this kernel
+    let options = ConvOptions::new()
+        .stride(Lengths::from(each(dilation, rank, 1)))
+        .padding(Lengths::from(each(padding, rank, 0)))
+        .dilation(Lengths::from(each(stride, rank, 1)))
+        .groups(groups);
+    let mut y = b.conv_with(x, b.moveaxis(g, 0, 1)?, options)?;
+    for (axis, &len) in shape.iter().enumerate().skip(2) {
+        y = part::<B, T>(b, &y, axis, 0, len)?;
+    }
+    b.moveaxis(y, 0, 1)
+}
+
+/// `conv` and `conv_transpose`, by what is added to each channel.
+pub fn conv_bias<B: Backend, T: Float>(b: &B, g: &B::Array<T>) -> Result<B::Array<T>> {
+    let axes: Vec<usize> = (0..g.ndim()).filter(|&axis| axis != 1).collect();
+    b.sum(g, axes)
+}
+
+/// `conv_transpose`, by the elements, whose shape is `shape`: the convolution.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_transpose_x<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    weight: &B::Array<T>,
+    shape: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<B::Array<T>> {
+    let rank = rank_of(shape);
+    let options = ConvOptions::new()
+        .stride(Lengths::from(each(stride, rank, 1)))
+        .padding(Lengths::from(each(padding, rank, 0)))
+        .dilation(Lengths::from(each(dilation, rank, 1)))
+        .groups(groups);
+    let mut y = b.conv_with(g, weight, options)?;
+    // what was added at the end may be as long as a step
+    for (axis, &len) in shape.iter().enumerate().skip(2) {
+        if y.shape()[axis] != len {
+            y = part::<B, T>(b, &y, axis, 0, len)?;
+        }
+    }
+    Ok(y)
+}
+
+/// `conv_transpose`, by the kernel, whose shape is `shape`: as that of the convolution of the gradient that has the elements as its gradient.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn conv_transpose_weight<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    shape: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+    groups: usize,
+) -> Result<B::Array<T>> {
+    conv_weight::<B, T>(b, x, g, shape, stride, padding, dilation, groups)
+}
+
+/// `avg_pool`, whose input has the shape `shape`: a transposed convolution with ones, of the gradient over the number of elements.
+pub fn avg_pool<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    shape: &[usize],
+    kernel: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    count_include_pad: bool,
+) -> Result<B::Array<T>> {
+    let rank = rank_of(shape);
+    let taps = each(Some(Lengths::from(kernel)), rank, 1);
+    let stride = if stride.is_some() { each(stride, rank, 1) } else { taps.clone() };
+    let padding = each(padding, rank, 0);
+    if g.is_empty() {
+        return b.zeros::<T>(shape);
+    }
+    let mut g = g.clone();
+    for k in 0..rank {
+        let windows = g.shape()[k + 2];
+        let counted = |window: usize| {
+            if count_include_pad {
+                return taps[k] as f64;
+            }
+            let (start, end) = (window * stride[k], window * stride[k] + taps[k]);
+            let (first, last) = (padding[k], padding[k] + shape[k + 2]);
+            end.min(last).saturating_sub(start.max(first)).max(1) as f64
+        };
+        let counts = b.asarray((0..windows).map(|window| number::<T>(counted(window))).collect::<Vec<_>>())?;
+        g = b.divide(&g, along::<B, T>(b, &counts, k + 2, rank + 2)?)?;
+    }
+    // each channel for itself
+    let planes = |shape: &[usize]| {
+        let mut lengths = vec![(shape[0] * shape[1]) as isize, 1];
+        lengths.extend(signed(&shape[2..]));
+        lengths
+    };
+    let ones = b.ones::<T>([&[1, 1], &taps[..]].concat())?;
+    let further = unreached(shape, &taps, &stride, &padding, &vec![1; rank]);
+    let options = ConvTransposeOptions::new()
+        .stride(Lengths::from(stride))
+        .padding(Lengths::from(padding))
+        .output_padding(Lengths::from(further));
+    let spread = b.conv_transpose_with(b.reshape(&g, planes(g.shape()))?, ones, options)?;
+    b.reshape(spread, signed(shape))
+}
+
+/// A 1-D array as one that lies along an axis of `ndim`.
+pub(super) fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: usize, ndim: usize) -> Result<B::Array<T>> {
+    let mut lengths = vec![1; ndim];
+    lengths[axis] = -1;
+    b.reshape(x, lengths)
+}
+
+/// Windows along one axis, of an array whose lanes are extended beyond their ends.
+struct Windows {
+    axis: usize,
+    /// The index of the axis that each element of an extended lane is; the length of the axis for the value beyond.
+    sources: Vec<usize>,
+    /// Elements of a window, and from one of them to the next.
+    taps: usize,
+    dilation: usize,
+    /// Elements from one window to the next.
+    stride: usize,
+}
+
+impl Windows {
+    /// The largest element of each window, and which index of the axis it is: the first of equal ones, and the first NaN.
+    ///
+    /// It is found by doubling: the largest of a window is the larger one of those of its two halves. With `only_inside` the value beyond
+    /// counts where there is nothing else.
+    fn largest<B: Backend, T: Real>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        beyond: f64,
+        only_inside: bool,
+    ) -> Result<(B::Array<T>, B::Array<i64>)> {
+        let (axis, ndim) = (self.axis, x.ndim());
+        let len = x.shape()[axis];
+        let mut lengths = x.shape().to_vec();
+        lengths[axis] = 1;
+        let last = b.full::<T>(lengths, number::<T>(beyond))?;
+        let x = b.concat_with([x, &last], ConcatOptions::new().axis(axis as isize))?;
+        let sources: Vec<i64> = self.sources.iter().map(|&source| source as i64).collect();
+        let sources = b.asarray(sources)?;
+        let mut value = b.take(x, &sources, axis as isize)?;
+        let mut index = b.broadcast_to(along::<B, i64>(b, &sources, axis, ndim)?, value.shape())?;
+        let mut width = 1;
+        while width < self.taps {
+            let step = width.min(self.taps - width);
+            let apart = step * self.dilation;
+            let rest = value.shape()[axis].saturating_sub(apart);
+            let halves = |x: &B::Array<T>| Ok((part(b, x, axis, 0, rest)?, part(b, x, axis, apart, rest)?));
+            let indices = (part(b, &index, axis, 0, rest)?, part(b, &index, axis, apart, rest)?);
+            let (first, second) = halves(&value)?;
+            let not_a_number = b.logical_and(b.isnan(&second)?, b.logical_not(b.isnan(&first)?)?)?;
+            let mut better = b.logical_or(b.greater(&second, &first)?, not_a_number)?;
+            if only_inside {
+                better = b.logical_or(better, b.equal(&indices.0, len as i64)?)?;
+            }
+            value = b.r#where(&better, second, first)?;
+            index = b.r#where(better, indices.1, indices.0)?;
+            width += step;
+        }
+        if self.stride > 1 {
+            let starts: Vec<i64> = (0..value.shape()[axis]).step_by(self.stride).map(|i| i as i64).collect();
+            let starts = b.asarray(starts)?;
+            value = b.take(value, &starts, axis as isize)?;
+            index = b.take(index, &starts, axis as isize)?;
+        }
+        Ok((value, index))
+    }
+}
+
+/// From the gradient of the largest elements of windows along several axes, one after the other, to that of the array.
+fn of_windows<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    windows: &[Windows],
+    beyond: f64,
+    only_inside: bool,
+) -> Result<B::Array<T>> {
+    let (mut value, mut stages) = (x.clone(), Vec::with_capacity(windows.len()));
+    for along in windows {
+        let (largest, index) = along.largest::<B, T>(b, &value, beyond, only_inside)?;
+        stages.push((along.axis, value.shape()[along.axis], index));
+        value = largest;
+    }
+    let mut g = g.clone();
+    for (axis, len, index) in stages.into_iter().rev() {
+        let sums = summed_at::<B, T>(b, &g, &index, axis, len + 1)?;
+        g = part::<B, T>(b, &sums, axis, 0, len)?;
+    }
+    Ok(g)
+}
+
+/// The sums of the elements that go to each index of an axis of length `len`; each element has an index of its own.
+fn summed_at<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    index: &B::Array<i64>,
+    axis: usize,
+    len: usize,
+) -> Result<B::Array<T>> {
+    let (values, index) = (b.moveaxis(x, axis as isize, -1)?, b.moveaxis(index, axis as isize, -1)?);
+    let mut lengths = values.shape().to_vec();
+    let many = lengths.pop().unwrap_or(1).max(1);
+    let rows = values.len() / many;
+    // rows lie one behind the other
+    let starts = b.expand_dims(b.multiply(b.arange::<i64>(0, rows as i64, 1)?, len as i64)?, 1)?;
+    let places = b.reshape(b.add(b.reshape(index, [rows as isize, many as isize])?, starts)?, -1)?;
+    let sums = b.segment_sum(b.reshape(values, -1)?, places, rows * len)?;
+    lengths.push(len);
+    b.moveaxis(b.reshape(sums, signed(&lengths))?, -1, axis as isize)
+}
+
+/// `max_pool`: to the largest element of each window, of equal ones to the first.
+pub fn max_pool<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    kernel: &[usize],
+    stride: Option<Lengths>,
+    padding: Option<Lengths>,
+    dilation: Option<Lengths>,
+) -> Result<B::Array<T>> {
+    let shape = x.shape();
+    let rank = rank_of(shape);
+    let taps = each(Some(Lengths::from(kernel)), rank, 1);
+    let stride = if stride.is_some() { each(stride, rank, 1) } else { taps.clone() };
+    let (padding, dilation) = (each(padding, rank, 0), each(dilation, rank, 1));
+    if g.is_empty() {
+        return b.zeros::<T>(shape);
+    }
+    // the last axis first: of equal elements the first is that of the order in memory
+    let windows: Vec<Windows> = (0..rank)
+        .rev()
+        .map(|k| {
+            let len = shape[k + 2];
+            let beyond = vec![len; padding[k]];
+            let sources = [&beyond[..], &(0..len).collect::<Vec<_>>(), &beyond].concat();
+            Windows { axis: k + 2, sources, taps: taps[k], dilation: dilation[k], stride: stride[k] }
+        })
+        .collect();
+    of_windows::<B, T>(b, g, x, &windows, f64::NEG_INFINITY, true)
+}
+
+/// `maximum_filter`: to the largest element of each window, of equal ones to the first. The value beyond the edge takes its part away.
+pub fn maximum_filter<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<B::Array<T>> {
+    const OP: &str = "maximum_filter";
+    let sizes = rules::window_sizes(OP, x.shape(), size)?;
+    if x.is_empty() {
+        return Ok(g.clone());
+    }
+    let mut windows = Vec::with_capacity(sizes.len());
+    for (axis, (&len, &size)) in x.shape().iter().zip(&sizes).enumerate().rev() {
+        if size > 1 {
+            let window = rules::covering_window(OP, len, size)?;
+            let sources = extended(len, window, mode);
+            windows.push(Windows { axis, sources, taps: window.border + 1, dilation: 1, stride: 1 });
+        }
+    }
+    of_windows::<B, T>(b, g, x, &windows, cval, false)
+}
+
+/// `minimum_filter`: as that of the largest elements of the array with the other sign.
+pub fn minimum_filter<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    size: &[usize],
+    mode: Boundary,
+    cval: f64,
+) -> Result<B::Array<T>> {
+    maximum_filter::<B, T>(b, g, &b.negative(x)?, size, mode, -cval)
+}
+
+/// Which index of an axis each element of a lane is that a window goes over; the length of the axis for the value beyond.
+pub(super) fn extended(len: usize, window: rules::Window, mode: Boundary) -> Vec<usize> {
+    let first = -(window.before as isize);
+    (0..len + window.border).map(|i| rules::extended(first + i as isize, len, mode).unwrap_or(len)).collect()
+}

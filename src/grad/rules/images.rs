@@ -1,0 +1,891 @@
+//! Rules of arrays that are read between their elements, of filters along an axis, and of linear interpolation.
+//!
+//! A value between elements is a sum of coefficients, each times weights that depend on the place. By the coefficients, the gradient is added
+//! up at the same places with the same weights; by the coordinates, it has the derivative of one weight. Coefficients of splines are a linear
+//! filter of the elements, and so is what takes their gradient back. Places are computed in float64, as those ops do.
+
+use super::{
+    convolution::{along, extended},
+    number,
+    shapes::{axis_of, pad, part, signed},
+};
+use crate::{
+    ArrayAttributes, Backend, Boundary, ConcatOptions, Correlate1dOptions, Element, Number, PadMode, PadOptions,
+    Precision, Result, SearchsortedOptions, SegmentSumOptions, Side, Slice, SplineFilterOptions, WideFloat,
+    runtime::rules::{self, SPLINE_BORDER, SplineEnds},
+};
+
+// ---- linear interpolation --------------------------------------------------------------------------------------------
+
+/// Between which points numbers lie.
+struct Between<B: Backend, T: Element> {
+    /// How many points are at each number or before it.
+    count: B::Array<i64>,
+    /// The points before and after it.
+    first: B::Array<i64>,
+    second: B::Array<i64>,
+    /// Whether it has both.
+    inside: B::Array<bool>,
+    /// The distance of the two, 1 where there are not two, and which part of it lies before the number.
+    width: B::Array<T>,
+    part: B::Array<T>,
+}
+
+impl<B: Backend, T: Precision> Between<B, T> {
+    /// Of numbers in one row.
+    fn new(b: &B, x: &B::Array<T>, xp: &B::Array<T>) -> Result<Between<B, T>> {
+        let n = xp.len() as i64;
+        let count = b.searchsorted_with(xp, x, SearchsortedOptions::new().side(Side::Right))?;
+        let first = b.clip(b.subtract(&count, 1)?, 0, (n - 1).max(0))?;
+        let second = b.clip(&count, 0, (n - 1).max(0))?;
+        let inside = b.logical_and(b.greater_equal(&count, 1)?, b.less(&count, n)?)?;
+        let start = b.take(xp, &first, 0)?;
+        let width = b.r#where(&inside, b.subtract(b.take(xp, &second, 0)?, &start)?, T::ONE)?;
+        let part = b.r#where(&inside, b.divide(b.subtract(x, start)?, &width)?, T::ZERO)?;
+        Ok(Between { count, first, second, inside, width, part })
+    }
+
+    /// The slopes between the points, 0 beyond them.
+    fn slopes(&self, b: &B, fp: &B::Array<T>) -> Result<B::Array<T>> {
+        let rise = b.subtract(b.take(fp, &self.second, 0)?, b.take(fp, &self.first, 0)?)?;
+        b.r#where(&self.inside, b.divide(rise, &self.width)?, T::ZERO)
+    }
+}
+
+/// `interp`, by the numbers: the slope between the points.
+pub fn interp_x<B: Backend, T: Precision>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    xp: &B::Array<T>,
+    fp: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    let slopes = Between::new(b, &b.reshape(x, -1)?, xp)?.slopes(b, fp)?;
+    b.multiply(g, b.reshape(slopes, signed(x.shape()))?)
+}
+
+/// `interp`, by the places of the points.
+pub fn interp_xp<B: Backend, T: Precision>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    xp: &B::Array<T>,
+    fp: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    let between = Between::new(b, &b.reshape(x, -1)?, xp)?;
+    // moving a point is moving the number the other way, as far as it is near to the point
+    let by_x = b.negative(b.multiply(b.reshape(g, -1)?, between.slopes(b, fp)?)?)?;
+    shared(b, &by_x, &between, xp.len())
+}
+
+/// `interp`, by the values of the points, of which `shape` is the shape.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn interp_fp<B: Backend, T: Precision>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    xp: &B::Array<T>,
+    shape: &[usize],
+    left: Option<f64>,
+    right: Option<f64>,
+) -> Result<B::Array<T>> {
+    let x = b.reshape(x, -1)?;
+    let between = Between::new(b, &x, xp)?;
+    let mut g = b.reshape(g, -1)?;
+    let n: usize = shape.iter().product();
+    if left.is_some() {
+        g = b.r#where(b.equal(&between.count, 0)?, T::ZERO, g)?;
+    }
+    if right.is_some() && n > 0 {
+        let last = part(b, xp, 0, n - 1, 1)?;
+        g = b.r#where(b.greater(&x, last)?, T::ZERO, g)?;
+    }
+    shared(b, &g, &between, n)
+}
+
+/// Sums of what numbers give to the `n` points beside them, to each as much as they are near to it.
+fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B, T>, n: usize) -> Result<B::Array<T>> {
+    let second = b.multiply(g, &between.part)?;
+    let first = b.subtract(g, &second)?;
+    b.add(b.segment_sum(first, &between.first, n)?, b.segment_sum(second, &between.second, n)?)
+}
+
+// ---- filters along an axis -------------------------------------------------------------------------------------------
+
+/// `correlate1d`, by the elements: what the weights in reverse order make of the gradient, added up where the elements beyond the edges
+/// come from.
+pub fn correlate1d_x<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    weights: &B::Array<T::Real>,
+    axis: isize,
+    mode: Boundary,
+    origin: isize,
+) -> Result<B::Array<T>> {
+    const OP: &str = "correlate1d";
+    let axis = axis_of(OP, axis, g.ndim())?;
+    let (len, size) = (g.shape()[axis], weights.len());
+    if g.is_empty() {
+        return Ok(g.clone());
+    }
+    let window = rules::window(OP, len, size, origin)?;
+    let mut widths = vec![(0, 0); g.ndim()];
+    widths[axis] = (0, window.border);
+    // element `j` of the extended lane has weight `k` of the result at `j - k`
+    let last = size as isize - 1 - (size / 2) as isize;
+    let options = Correlate1dOptions::new().axis(axis as isize).mode(Boundary::Constant).origin(last);
+    let lanes = b.correlate1d_with(b.pad(g, widths)?, b.flip(weights, 0)?, options)?;
+    if matches!(mode, Boundary::Constant | Boundary::GridConstant) {
+        return part::<B, T>(b, &lanes, axis, window.before, len);
+    }
+    let sources: Vec<i64> = extended(len, window, mode).iter().map(|&source| source as i64).collect();
+    b.segment_sum_with(lanes, b.asarray(sources)?, len, SegmentSumOptions::new().axis(axis as isize))
+}
+
+/// `correlate1d`, by the weights, whose shape is `shape`: of each the sum of the elements that it is for, times the gradient.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn correlate1d_weights<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    shape: &[usize],
+    axis: isize,
+    mode: Boundary,
+    cval: f64,
+    origin: isize,
+) -> Result<B::Array<T::Real>> {
+    const OP: &str = "correlate1d";
+    let axis = axis_of(OP, axis, x.ndim())?;
+    if x.is_empty() {
+        return b.zeros::<T::Real>(shape);
+    }
+    let len = x.shape()[axis];
+    let window = rules::window(OP, len, shape.iter().product(), origin)?;
+    let mut lengths = x.shape().to_vec();
+    lengths[axis] = 1;
+    let beyond = b.full::<T>(lengths, number::<T>(cval))?;
+    let sources: Vec<i64> = extended(len, window, mode).iter().map(|&source| source as i64).collect();
+    let lanes = b.concat_with([x, &beyond], ConcatOptions::new().axis(axis as isize))?;
+    let lanes = b.take(lanes, b.asarray(sources)?, axis as isize)?;
+    let size = window.border + 1;
+    let sum = |k: usize| b.sum(b.multiply(part::<B, T>(b, &lanes, axis, k, len)?, g)?, ..);
+    let sums = (0..size).map(sum).collect::<Result<Vec<_>>>()?;
+    b.astype::<T::Real, _>(b.real(b.stack(&sums)?)?)
+}
+
+/// `spline_filter`: the same filter, of which the elements at the ends count half where it mirrors about them.
+pub fn spline_filter<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    order: usize,
+    mode: Boundary,
+) -> Result<B::Array<T>> {
+    if order < 2 {
+        return Ok(g.clone());
+    }
+    let options = SplineFilterOptions::new().order(order).mode(mode);
+    if rules::spline_ends(mode) != SplineEnds::Mirror {
+        return b.spline_filter_with(g, options);
+    }
+    // an element that is no end has two images in each period of the mirrored lane, and an end has one
+    let mut images = Vec::new();
+    for (axis, &len) in g.shape().iter().enumerate().filter(|(_, len)| **len > 1) {
+        let of_axis = |i: usize| number::<T>(if i == 0 || i + 1 == len { 1.0 } else { 2.0 });
+        let of_axis = b.asarray((0..len).map(of_axis).collect::<Vec<T>>())?;
+        images.push(along::<B, T>(b, &of_axis, axis, g.ndim())?);
+    }
+    let divided = images.iter().try_fold(g.clone(), |g, images| b.divide(g, images))?;
+    images.iter().try_fold(b.spline_filter_with(divided, options)?, |g, images| b.multiply(g, images))
+}
+
+// ---- values between elements -----------------------------------------------------------------------------------------
+
+/// How an array is read between its elements.
+#[derive(Clone, Copy)]
+struct Spline {
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+}
+
+/// Coefficients that places depend on along one axis, and their weights: arrays of (taps, places).
+struct Taps<B: Backend> {
+    index: B::Array<i64>,
+    weight: B::Array<f64>,
+    /// The derivatives of the weights by the place, where they are wanted.
+    slope: Option<B::Array<f64>>,
+}
+
+/// The coefficients of arrays, in one row each, and the places at which they are read.
+struct Layout<B: Backend> {
+    /// Arrays that are read at the same places.
+    arrays: usize,
+    /// Coefficients of one of them.
+    count: usize,
+    /// Elements of each place.
+    channels: usize,
+    /// Places.
+    points: usize,
+    /// The first coefficient of the array that a place is in, where they are in different ones.
+    starts: Option<B::Array<i64>>,
+}
+
+impl Spline {
+    /// Whether coefficients are made of the elements first.
+    fn filters(&self) -> bool {
+        self.prefilter && self.order > 1
+    }
+
+    fn border(&self) -> Option<PadMode> {
+        rules::spline_border(self.mode, self.order, self.prefilter)
+    }
+
+    /// How many coefficients there are before the first element.
+    fn before(&self) -> usize {
+        if self.border().is_some() { SPLINE_BORDER } else { 0 }
+    }
+
+    /// Numbers of coefficients along axes.
+    fn coefficients_along(&self, lengths: &[usize]) -> Vec<usize> {
+        lengths.iter().map(|&len| len + 2 * self.before()).collect()
+    }
+
+    /// The coefficients of each of a stack of arrays, `(stack, lengths..)`.
+    fn coefficients<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        if !self.filters() {
+            return Ok(x.clone());
+        }
+        let mut x = x.clone();
+        if let Some(mode) = self.border() {
+            let mut widths = vec![(SPLINE_BORDER, SPLINE_BORDER); x.ndim()];
+            widths[0] = (0, 0);
+            let options = PadOptions::new().mode(mode).value(Number::of(number::<T>(self.cval)));
+            x = b.pad_with(x, widths, options)?;
+        }
+        let options = SplineFilterOptions::new().order(self.order).mode(self.mode);
+        let parts = b.unstack(&x)?;
+        let parts = parts.iter().map(|x| b.spline_filter_with(x, options)).collect::<Result<Vec<_>>>()?;
+        b.stack(&parts)
+    }
+
+    /// From gradients of the coefficients, `(stack, lengths.. with borders)`, to those of the elements, `(stack, lengths..)`.
+    fn elements<B: Backend, T: WideFloat>(&self, b: &B, g: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T>> {
+        if !self.filters() {
+            return Ok(g.clone());
+        }
+        let parts = b.unstack(g)?;
+        let parts =
+            parts.iter().map(|g| spline_filter::<B, T>(b, g, self.order, self.mode)).collect::<Result<Vec<_>>>()?;
+        let g = b.stack(&parts)?;
+        let Some(mode) = self.border() else { return Ok(g) };
+        let mut widths = vec![SPLINE_BORDER; 2 * g.ndim()];
+        widths[..2].fill(0);
+        let shape = [&g.shape()[..1], lengths].concat();
+        pad::<B, T>(b, &g, &shape, &widths, mode)
+    }
+
+    /// The coefficients that places on an axis of `len` elements depend on. A place that is not finite depends on none.
+    fn taps<B: Backend>(&self, b: &B, places: &B::Array<f64>, len: usize, with_slopes: bool) -> Result<Taps<B>> {
+        let (len, order) = (len + 2 * self.before(), self.order);
+        let last = len as f64 - 1.0;
+        let known = b.isfinite(places)?;
+        let at = b.r#where(&known, b.add(places, self.before() as f64)?, 0.0)?;
+        let within = b.logical_and(b.greater_equal(&at, 0.0)?, b.less_equal(&at, last)?)?;
+        let Folded { at, turned, counted } = self.folded(b, at, &within, len as f64)?;
+        let counted = match counted {
+            Some(counted) => b.logical_and(counted, known)?,
+            None => known,
+        };
+        let nearest = if order % 2 == 1 { b.floor(&at)? } else { b.floor(b.add(&at, 0.5)?)? };
+        let points = places.len();
+        let t = b.reshape(b.subtract(&at, &nearest)?, [1, points as isize])?;
+        let start = b.reshape(b.astype::<i64, f64>(nearest)?, [1, points as isize])?;
+        let offsets: Vec<i64> = (0..=order).map(|k| k as i64 - (order / 2) as i64).collect();
+        let index = b.add(start, b.reshape(b.asarray(offsets)?, [-1, 1])?)?;
+        let mut counted = b.expand_dims(counted, 0)?;
+        if self.mode == Boundary::GridConstant {
+            let inside = b.logical_and(b.greater_equal(&index, 0)?, b.less(&index, len as i64)?)?;
+            counted = b.logical_and(counted, inside)?;
+        }
+        let polynomials = weights(order);
+        let shape = [order + 1, points];
+        let weight = b.r#where(&counted, values(b, &polynomials, &t, shape)?, 0.0)?;
+        let slope = if with_slopes {
+            let slope = values(b, &derivatives(&polynomials), &t, shape)?;
+            let slope = match turned {
+                Some(turned) => b.r#where(b.expand_dims(turned, 0)?, b.negative(&slope)?, slope)?,
+                None => slope,
+            };
+            Some(b.r#where(&counted, slope, 0.0)?)
+        } else {
+            None
+        };
+        Ok(Taps { index: self.folded_index(b, &index, len as i64)?, weight, slope })
+    }
+
+    /// Places that stand for those beyond the ends of an axis.
+    fn folded<B: Backend>(&self, b: &B, at: B::Array<f64>, within: &B::Array<bool>, len: f64) -> Result<Folded<B>> {
+        let last = len - 1.0;
+        // where nothing but what is beyond the edge counts
+        let far = (self.order + 1) as f64;
+        let (mut turned, mut counted) = (None, None);
+        let mirrored = |at: &B::Array<f64>, half: f64| -> Result<(B::Array<f64>, B::Array<bool>)> {
+            let at = b.remainder(at, 2.0 * half)?;
+            let turned = b.greater(&at, half)?;
+            Ok((b.r#where(&turned, b.subtract(2.0 * half, &at)?, &at)?, turned))
+        };
+        let folded = match self.mode {
+            Boundary::Constant => {
+                counted = Some(within.clone());
+                b.zeros_like::<f64>(&at)?
+            }
+            Boundary::GridConstant => {
+                counted = Some(b.logical_and(b.greater_equal(&at, -far)?, b.less_equal(&at, last + far)?)?);
+                at.clone()
+            }
+            Boundary::Nearest => at.clone(),
+            Boundary::Mirror | Boundary::Wrap if last <= 0.0 => b.zeros_like::<f64>(&at)?,
+            Boundary::Mirror => {
+                let (at, is_turned) = mirrored(&at, last)?;
+                turned = Some(is_turned);
+                at
+            }
+            Boundary::Reflect => {
+                let (at, is_turned) = mirrored(&b.add(&at, 0.5)?, len)?;
+                turned = Some(is_turned);
+                b.subtract(at, 0.5)?
+            }
+            Boundary::Wrap => {
+                let periods = |at: &B::Array<f64>| b.multiply(b.floor(b.divide(at, last)?)?, last);
+                let below = b.add(b.add(&at, periods(&b.negative(&at)?)?)?, last)?;
+                b.r#where(b.less(&at, 0.0)?, below, b.subtract(&at, periods(&at)?)?)?
+            }
+            Boundary::GridWrap => b.remainder(&at, len)?,
+        };
+        // places that are far away, or of which periods leave nothing
+        let at = b.clip(b.r#where(within, at, folded)?, -far, last + far)?;
+        Ok(Folded { at, turned, counted })
+    }
+
+    /// Indices that stand for those beyond the ends of an axis, by a few elements.
+    fn folded_index<B: Backend>(&self, b: &B, index: &B::Array<i64>, len: i64) -> Result<B::Array<i64>> {
+        let mirrored = |period: i64, sum: i64| {
+            let at = b.remainder(index, period)?;
+            b.minimum(&at, b.subtract(sum, &at)?)
+        };
+        match self.mode {
+            Boundary::GridConstant | Boundary::Nearest => b.clip(index, 0, len - 1),
+            Boundary::GridWrap => b.remainder(index, len),
+            Boundary::Reflect => mirrored(2 * len, 2 * len - 1),
+            _ if len == 1 => b.zeros_like::<i64>(index),
+            Boundary::Constant | Boundary::Mirror | Boundary::Wrap => mirrored(2 * len - 2, 2 * len - 2),
+        }
+    }
+}
+
+/// Places on an axis, or such as stand for others.
+struct Folded<B: Backend> {
+    at: B::Array<f64>,
+    /// Where they run backwards.
+    turned: Option<B::Array<bool>>,
+    /// Where they depend on the array at all.
+    counted: Option<B::Array<bool>>,
+}
+
+/// The weights of the coefficients around a place: polynomials of its distance to the middle one, the lowest power first. They are the pieces
+/// of the B-spline of the order, which is a sum of powers that begin one after the other.
+fn weights(order: usize) -> Vec<Vec<f64>> {
+    let choose = |n: usize, k: usize| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
+    let factorial: f64 = (1..=order).map(|k| k as f64).product();
+    let piece = |tap: usize| {
+        let mut polynomial = vec![0.0; order + 1];
+        for begin in 0..=order + 1 {
+            let shift = (order / 2) as f64 + (order + 1) as f64 / 2.0 - (tap + begin) as f64;
+            if shift < 0.0 {
+                continue;
+            }
+            let sign = if begin % 2 == 0 { 1.0 } else { -1.0 };
+            for (power, coefficient) in polynomial.iter_mut().enumerate() {
+                let rest = i32::try_from(order - power).unwrap_or(0);
+                *coefficient += sign * choose(order + 1, begin) * choose(order, power) * shift.powi(rest) / factorial;
+            }
+        }
+        polynomial
+    };
+    (0..=order).map(piece).collect()
+}
+
+/// The derivatives of polynomials.
+fn derivatives(polynomials: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let of = |polynomial: &Vec<f64>| {
+        let powers = polynomial.iter().enumerate().skip(1);
+        let lower: Vec<f64> = powers.map(|(power, coefficient)| power as f64 * coefficient).collect();
+        if lower.is_empty() { vec![0.0] } else { lower }
+    };
+    polynomials.iter().map(of).collect()
+}
+
+/// The values of polynomials at numbers in one row: of shape (polynomials, numbers).
+fn values<B: Backend>(b: &B, polynomials: &[Vec<f64>], t: &B::Array<f64>, shape: [usize; 2]) -> Result<B::Array<f64>> {
+    let powers = polynomials.iter().map(Vec::len).max().unwrap_or(0);
+    let mut value = b.zeros::<f64>(shape)?;
+    for power in (0..powers).rev() {
+        let of_power: Vec<f64> = polynomials.iter().map(|p| p.get(power).copied().unwrap_or(0.0)).collect();
+        value = b.add(b.multiply(value, t)?, b.reshape(b.asarray(of_power)?, [-1, 1])?)?;
+    }
+    Ok(value)
+}
+
+/// Row `k` of an array of (taps, places).
+fn row<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: usize) -> Result<B::Array<T>> {
+    b.getitem(x, vec![Slice::at(k as isize), Slice::ALL])
+}
+
+/// One tap of each axis but the last.
+struct Choice<B: Backend> {
+    /// The taps of the last axis as places in memory, in one row: (taps and places).
+    places: B::Array<i64>,
+    /// Weights of the taps that were chosen.
+    weights: Vec<B::Array<f64>>,
+    /// Which they are.
+    taps: Vec<usize>,
+}
+
+impl<B: Backend> Layout<B> {
+    /// Calls a function with all choices of taps along all axes but the last. `lengths` are those of the coefficients.
+    fn choices(
+        &self,
+        b: &B,
+        taps: &[Taps<B>],
+        lengths: &[usize],
+        mut f: impl FnMut(Choice<B>, &Taps<B>) -> Result<()>,
+    ) -> Result<()> {
+        let Some((last, outer)) = taps.split_last() else { return Ok(()) };
+        let width = last.weight.shape()[0];
+        let all = width.pow(outer.len() as u32);
+        for choice in 0..all {
+            let (mut places, mut rest) = (last.index.clone(), choice);
+            if let Some(starts) = &self.starts {
+                places = b.add(places, starts)?;
+            }
+            let mut choice = Choice { places: last.index.clone(), weights: Vec::new(), taps: Vec::new() };
+            for (axis, taps) in outer.iter().enumerate() {
+                let (k, stride) = (rest % width, lengths[axis + 1..].iter().product::<usize>());
+                rest /= width;
+                places = b.add(places, b.multiply(row(b, &taps.index, k)?, stride as i64)?)?;
+                choice.weights.push(row(b, &taps.weight, k)?);
+                choice.taps.push(k);
+            }
+            choice.places = b.reshape(places, -1)?;
+            f(choice, last)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the gradients of values, `(arrays, points, channels)`, up at the coefficients, `(arrays, coefficients, channels)`.
+    fn spread<T: WideFloat>(&self, b: &B, g: &B::Array<T>, taps: &[Taps<B>], lengths: &[usize]) -> Result<B::Array<T>> {
+        let g = b.expand_dims(g, 1)?;
+        let mut sum: Option<B::Array<T>> = None;
+        self.choices(b, taps, lengths, |choice, last| {
+            let weight = choice.weights.iter().try_fold(last.weight.clone(), |product, w| b.multiply(product, w))?;
+            let weight = b.expand_dims(b.astype::<T, f64>(weight)?, [0, 3])?;
+            let rows = [self.arrays as isize, choice.places.len() as isize, self.channels as isize];
+            let parts = b.reshape(b.multiply(&g, weight)?, rows)?;
+            let parts = b.segment_sum_with(parts, &choice.places, self.count, SegmentSumOptions::new().axis(1))?;
+            sum = Some(match sum.take() {
+                Some(sum) => b.add(sum, parts)?,
+                None => parts,
+            });
+            Ok(())
+        })?;
+        match sum {
+            Some(sum) => Ok(sum),
+            None => b.zeros::<T>([self.arrays, self.count, self.channels]),
+        }
+    }
+
+    /// The gradients by the coordinates along each axis, of those of values, `(arrays, points, channels)`, with the coefficients `c`,
+    /// `(arrays, coefficients, channels)`: one row for each axis.
+    fn by_places<T: WideFloat>(
+        &self,
+        b: &B,
+        g: &B::Array<T>,
+        c: &B::Array<T>,
+        taps: &[Taps<B>],
+        lengths: &[usize],
+    ) -> Result<B::Array<f64>> {
+        let g = b.expand_dims(g, 1)?;
+        let zero = b.zeros::<f64>([self.points])?;
+        let mut sums = vec![zero.clone(); taps.len()];
+        self.choices(b, taps, lengths, |choice, last| {
+            let width = last.weight.shape()[0];
+            let rows = [self.arrays, width, self.points, self.channels];
+            let around = b.reshape(b.take(c, &choice.places, 1)?, signed(&rows))?;
+            let products = b.real(b.sum(b.multiply(around, &g)?, [0, 3])?)?;
+            let products = b.astype::<f64, T::Real>(products)?;
+            let slope = |taps: &Taps<B>| taps.slope.clone().map_or_else(|| b.zeros_like::<f64>(&taps.weight), Ok);
+            let others = |left_out: Option<usize>, start: B::Array<f64>| {
+                let kept = choice.weights.iter().enumerate().filter(|(axis, _)| Some(*axis) != left_out);
+                kept.map(|(_, weight)| weight).try_fold(start, |product, weight| b.multiply(product, weight))
+            };
+            let valued = b.sum(b.multiply(&products, &last.weight)?, 0)?;
+            for (axis, &k) in choice.taps.iter().enumerate() {
+                let along = row(b, &slope(&taps[axis])?, k)?;
+                let of_axis = others(Some(axis), b.multiply(&valued, along)?)?;
+                sums[axis] = b.add(&sums[axis], of_axis)?;
+            }
+            let of_last = others(None, b.sum(b.multiply(&products, slope(last)?)?, 0)?)?;
+            if let Some(sum) = sums.last_mut() {
+                *sum = b.add(&*sum, of_last)?;
+            }
+            Ok(())
+        })?;
+        b.stack(&sums)
+    }
+}
+
+/// The coefficients that places depend on along each axis: `places` has a row for each.
+fn taps_of<B: Backend>(
+    b: &B,
+    spline: Spline,
+    places: &B::Array<f64>,
+    lengths: &[usize],
+    with_slopes: bool,
+) -> Result<Vec<Taps<B>>> {
+    let of_axis = |(axis, &len): (usize, &usize)| spline.taps(b, &row(b, places, axis)?, len, with_slopes);
+    lengths.iter().enumerate().map(of_axis).collect()
+}
+
+/// The gradient of a stack of arrays, `(stack, lengths..)`, that are read at the same places, of that of the values.
+fn by_elements<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    places: &B::Array<f64>,
+    shape: &[usize],
+    first: usize,
+    spline: Spline,
+) -> Result<B::Array<T>> {
+    if g.is_empty() {
+        return b.zeros::<T>(shape);
+    }
+    let (stack, lengths) = shape.split_at(first);
+    let (layout, all) = stacked::<B>(stack, lengths, places, spline);
+    let g = b.reshape(g, [layout.arrays as isize, layout.points as isize, 1])?;
+    let taps = taps_of(b, spline, places, lengths, false)?;
+    let sums = layout.spread::<T>(b, &g, &taps, &all)?;
+    let sums = b.reshape(sums, signed(&[&[layout.arrays], &all[..]].concat()))?;
+    b.reshape(spline.elements::<B, T>(b, &sums, lengths)?, signed(shape))
+}
+
+/// The gradients by the places at which a stack of arrays is read, a row for each axis.
+fn by_coordinates<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    places: &B::Array<f64>,
+    first: usize,
+    spline: Spline,
+) -> Result<B::Array<f64>> {
+    if g.is_empty() {
+        return b.zeros::<f64>(places.shape());
+    }
+    let (stack, lengths) = x.shape().split_at(first);
+    let (layout, all) = stacked::<B>(stack, lengths, places, spline);
+    let g = b.reshape(g, [layout.arrays as isize, layout.points as isize, 1])?;
+    let x = b.reshape(x, signed(&[&[layout.arrays], lengths].concat()))?;
+    let c = b.reshape(spline.coefficients::<B, T>(b, &x)?, [layout.arrays as isize, layout.count as isize, 1])?;
+    let taps = taps_of(b, spline, places, lengths, true)?;
+    layout.by_places::<T>(b, &g, &without_beyond::<B, T>(b, c, spline)?, &taps, &all)
+}
+
+/// Coefficients without the value beyond the edge, of a mode that has it in the place of coefficients. Where the weights of those that are
+/// there are not 1 together, it makes up for the rest.
+fn without_beyond<B: Backend, T: WideFloat>(b: &B, c: B::Array<T>, spline: Spline) -> Result<B::Array<T>> {
+    if spline.mode == Boundary::GridConstant { b.subtract(c, number::<T>(spline.cval)) } else { Ok(c) }
+}
+
+/// How a stack of arrays lies, and the numbers of its coefficients along the axes.
+fn stacked<B: Backend>(
+    stack: &[usize],
+    lengths: &[usize],
+    places: &B::Array<f64>,
+    spline: Spline,
+) -> (Layout<B>, Vec<usize>) {
+    let all = spline.coefficients_along(lengths);
+    let (arrays, count) = (stack.iter().product(), all.iter().product());
+    (Layout { arrays, count, channels: 1, points: places.shape()[1], starts: None }, all)
+}
+
+/// Coordinates as places, with a row for each axis.
+fn rows_of<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
+    let axes = coordinates.shape().first().copied().unwrap_or(0);
+    let points = coordinates.shape().iter().skip(1).product::<usize>();
+    b.reshape(b.astype::<f64, T::Real>(coordinates)?, [axes as isize, points as isize])
+}
+
+/// `map_coordinates`, by the elements, of which `shape` is the shape.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn map_coordinates_x<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    coordinates: &B::Array<T::Real>,
+    shape: &[usize],
+    order: usize,
+    mode: Boundary,
+    prefilter: bool,
+) -> Result<B::Array<T>> {
+    let spline = Spline { order, mode, cval: 0.0, prefilter };
+    by_elements::<B, T>(b, g, &rows_of::<B, T>(b, coordinates)?, shape, 0, spline)
+}
+
+/// `map_coordinates`, by the coordinates: the slope of the spline. Those that are not finite have none.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn map_coordinates_coordinates<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    coordinates: &B::Array<T::Real>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<B::Array<T::Real>> {
+    let spline = Spline { order, mode, cval, prefilter };
+    let slopes = by_coordinates::<B, T>(b, g, x, &rows_of::<B, T>(b, coordinates)?, 0, spline)?;
+    b.reshape(b.astype::<T::Real, f64>(slopes)?, signed(coordinates.shape()))
+}
+
+/// An affine map: the places in an array that the indices of a result are taken to.
+struct Map<B: Backend> {
+    /// The axes before those of the map.
+    first: usize,
+    /// The indices of the result, a row for each axis.
+    indices: B::Array<f64>,
+    places: B::Array<f64>,
+    /// Whether the matrix has the offset as a further column.
+    homogeneous: bool,
+}
+
+impl<B: Backend> Map<B> {
+    /// `shape` is that of the array, and `to` that of the result.
+    fn new<T: WideFloat>(
+        b: &B,
+        matrix: &B::Array<T::Real>,
+        offset: Option<&B::Array<T::Real>>,
+        shape: &[usize],
+        to: &[usize],
+    ) -> Result<Map<B>> {
+        let of = rules::affine("affine_transform", shape, matrix.shape(), offset.map(|o| o.shape()), None, 1)?;
+        let (n, homogeneous) = (of.grid.len(), of.homogeneous);
+        let grid = &to[shape.len() - n..];
+        let points: usize = grid.iter().product();
+        let mut indices = Vec::with_capacity(n);
+        for (axis, &len) in grid.iter().enumerate() {
+            let of_axis = b.astype::<f64, i64>(b.arange::<i64>(0, len as i64, 1)?)?;
+            let of_axis = b.broadcast_to(along::<B, f64>(b, &of_axis, axis, n)?, grid)?;
+            indices.push(b.reshape(of_axis, [points as isize])?);
+        }
+        let indices = b.stack(&indices)?;
+        let matrix = b.astype::<f64, T::Real>(matrix)?;
+        let square = part::<B, f64>(b, &part::<B, f64>(b, &matrix, 0, 0, n)?, 1, 0, n)?;
+        let mut places = b.matmul(square, &indices)?;
+        if let Some(offset) = offset {
+            places = b.add(places, b.expand_dims(b.astype::<f64, T::Real>(offset)?, 1)?)?;
+        } else if homogeneous {
+            places = b.add(places, part::<B, f64>(b, &part::<B, f64>(b, &matrix, 0, 0, n)?, 1, n, 1)?)?;
+        }
+        Ok(Map { first: shape.len() - n, indices, places, homogeneous })
+    }
+}
+
+/// `affine_transform`, by the elements, of which `shape` is the shape.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn affine_transform_x<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    matrix: &B::Array<T::Real>,
+    offset: Option<&B::Array<T::Real>>,
+    shape: &[usize],
+    order: usize,
+    mode: Boundary,
+    prefilter: bool,
+) -> Result<B::Array<T>> {
+    let map = Map::new::<T>(b, matrix, offset, shape, g.shape())?;
+    by_elements::<B, T>(b, g, &map.places, shape, map.first, Spline { order, mode, cval: 0.0, prefilter })
+}
+
+/// `affine_transform`, by the matrix: the gradients by the places, times the indices that it takes there.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn affine_transform_matrix<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    matrix: &B::Array<T::Real>,
+    offset: Option<&B::Array<T::Real>>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<B::Array<T::Real>> {
+    let map = Map::new::<T>(b, matrix, offset, x.shape(), g.shape())?;
+    let slopes = by_coordinates::<B, T>(b, g, x, &map.places, map.first, Spline { order, mode, cval, prefilter })?;
+    let mut of_matrix = b.matmul(&slopes, b.matrix_transpose(&map.indices)?)?;
+    if map.homogeneous {
+        let of_offset = b.expand_dims(b.sum(&slopes, 1)?, 1)?;
+        of_matrix = b.concat_with([&of_matrix, &of_offset], ConcatOptions::new().axis(1))?;
+        let further = matrix.shape()[0] - of_matrix.shape()[0];
+        // a further row is not read
+        of_matrix = b.pad(of_matrix, [(0, further), (0, 0)])?;
+    }
+    b.astype::<T::Real, f64>(of_matrix)
+}
+
+/// `affine_transform`, by the offset: the sum of the gradients by the places.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn affine_transform_offset<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    matrix: &B::Array<T::Real>,
+    offset: Option<&B::Array<T::Real>>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<B::Array<T::Real>> {
+    let map = Map::new::<T>(b, matrix, offset, x.shape(), g.shape())?;
+    let slopes = by_coordinates::<B, T>(b, g, x, &map.places, map.first, Spline { order, mode, cval, prefilter })?;
+    b.astype::<T::Real, f64>(b.sum(slopes, 1)?)
+}
+
+/// `zoom`, of an array of the shape `shape`: back along one axis after the other.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn zoom<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    shape: &[usize],
+    order: usize,
+    mode: Boundary,
+    prefilter: bool,
+    grid_mode: bool,
+) -> Result<B::Array<T>> {
+    if g.is_empty() {
+        return b.zeros::<T>(shape);
+    }
+    let spline = Spline { order, mode, cval: 0.0, prefilter };
+    let all = spline.coefficients_along(shape);
+    let mut g = g.clone();
+    for (axis, &len) in shape.iter().enumerate() {
+        let to = g.shape()[axis];
+        let places: Vec<f64> = (0..to).map(|i| rules::zoomed_place(i, len, to, grid_mode)).collect();
+        let taps = spline.taps(b, &b.asarray(places)?, len, false)?;
+        let mut sum: Option<B::Array<T>> = None;
+        for k in 0..=order {
+            let weight = b.astype::<T, f64>(row(b, &taps.weight, k)?)?;
+            let parts = b.multiply(&g, along::<B, T>(b, &weight, axis, g.ndim())?)?;
+            let options = SegmentSumOptions::new().axis(axis as isize);
+            let parts = b.segment_sum_with(parts, row(b, &taps.index, k)?, all[axis], options)?;
+            sum = Some(match sum {
+                Some(sum) => b.add(sum, parts)?,
+                None => parts,
+            });
+        }
+        if let Some(sum) = sum {
+            g = sum;
+        }
+    }
+    b.squeeze(spline.elements::<B, T>(b, &b.expand_dims(g, 0)?, shape)?, 0)
+}
+
+/// How the arrays and places of `grid_sample` lie. `grid` and `coordinates` are shapes.
+fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(Layout<B>, Vec<usize>)> {
+    let sampling = rules::grid_sampled("grid_sample", grid, coordinates, 1)?;
+    let (lengths, channels) = (sampling.lengths, sampling.channels);
+    let count: usize = lengths.iter().product();
+    let points = sampling.points;
+    if coordinates[0] == 1 {
+        return Ok((Layout { arrays: grid[0], count, channels, points, starts: None }, lengths));
+    }
+    // each batch has places of its own: one row of all arrays
+    let batches = coordinates[0];
+    let starts = if grid[0] == 1 {
+        None
+    } else {
+        let of_batch = b.multiply(b.arange::<i64>(0, batches as i64, 1)?, count as i64)?;
+        Some(b.reshape(b.broadcast_to(b.expand_dims(of_batch, 1)?, [batches, points])?, -1)?)
+    };
+    Ok((Layout { arrays: 1, count: count * grid[0], channels, points: points * batches, starts }, lengths))
+}
+
+/// The coordinates of `grid_sample` as places, with a row for each axis.
+fn components<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
+    let axes = coordinates.shape().last().copied().unwrap_or(0);
+    let rows = b.reshape(b.astype::<f64, T::Real>(coordinates)?, [-1, axes as isize])?;
+    b.matrix_transpose(rows)
+}
+
+/// `grid_sample`, by the grid, of which `shape` is the shape.
+pub fn grid_sample_grid<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    coordinates: &B::Array<T::Real>,
+    shape: &[usize],
+    mode: Boundary,
+) -> Result<B::Array<T>> {
+    if g.is_empty() {
+        return b.zeros::<T>(shape);
+    }
+    let (layout, lengths) = batched(b, shape, coordinates.shape())?;
+    let spline = Spline { order: 1, mode, cval: 0.0, prefilter: false };
+    let taps = taps_of(b, spline, &components::<B, T>(b, coordinates)?, &lengths, false)?;
+    let g = b.reshape(g, signed(&[layout.arrays, layout.points, layout.channels]))?;
+    b.reshape(layout.spread::<T>(b, &g, &taps, &lengths)?, signed(shape))
+}
+
+/// `grid_sample`, by the coordinates: the slope between the elements.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn grid_sample_coordinates<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    grid: &B::Array<T>,
+    coordinates: &B::Array<T::Real>,
+    mode: Boundary,
+    cval: f64,
+) -> Result<B::Array<T::Real>> {
+    if g.is_empty() {
+        return b.zeros::<T::Real>(coordinates.shape());
+    }
+    let (layout, lengths) = batched(b, grid.shape(), coordinates.shape())?;
+    let spline = Spline { order: 1, mode, cval, prefilter: false };
+    let taps = taps_of(b, spline, &components::<B, T>(b, coordinates)?, &lengths, true)?;
+    let g = b.reshape(g, signed(&[layout.arrays, layout.points, layout.channels]))?;
+    let grid = b.reshape(grid, signed(&[layout.arrays, layout.count, layout.channels]))?;
+    let grid = without_beyond::<B, T>(b, grid, spline)?;
+    let slopes = layout.by_places::<T>(b, &g, &grid, &taps, &lengths)?;
+    b.reshape(b.astype::<T::Real, f64>(b.matrix_transpose(slopes)?)?, signed(coordinates.shape()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The weights of a place are 1 together, and their derivatives 0; the mean of the coefficients' places is the place.
+    #[test]
+    fn weights_are_pieces_of_a_spline() {
+        for order in 0..=5 {
+            let polynomials = weights(order);
+            let low = if order % 2 == 1 { 0.0 } else { -0.5 };
+            for t in [low, low + 0.25, low + 0.5, low + 0.999] {
+                let value = |p: &Vec<f64>| p.iter().rev().fold(0.0, |sum, c| sum * t + c);
+                let all: Vec<f64> = polynomials.iter().map(value).collect();
+                assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-13, "{order} {t} {all:?}");
+                assert!(all.iter().all(|&w| (-1e-13..=1.0).contains(&w)), "{order} {t} {all:?}");
+                let slopes: f64 = derivatives(&polynomials).iter().map(value).sum();
+                assert!(slopes.abs() < 1e-12, "{order} {t} {slopes}");
+                let mean: f64 = (0..).zip(&all).map(|(k, w)| w * f64::from(k - order as i32 / 2)).sum();
+                assert!(order == 0 || (mean - t).abs() < 1e-13, "{order} {t} {mean}");
+            }
+        }
+    }
+}
