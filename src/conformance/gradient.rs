@@ -1,11 +1,12 @@
 //! Gradients against differences: of every case of a row, at points without kinks.
 //!
 //! With random `u` and `v` the gradients of the inputs, taken back from `u`, have to pair with `v` as `u` does with the change of the results
-//! along `v`: two more evaluations, and no reference data.
+//! along `v`: two more evaluations, and no reference data. Where results are not unique, this is done with what the row says is compared of them.
 
 use super::{
     Call, Row, Suite,
     case::{self, DTypes},
+    compared,
 };
 use crate::{
     Backend, Complex, DType, DynArray, Error, Float, Result, Value,
@@ -211,15 +212,18 @@ fn of_case<B: Backend>(
         };
         let mut positional = Vec::new();
         let mut options = Vec::new();
+        let mut known = Vec::new();
         for (name, value) in &args {
             let value = if is_input(name) { replaced(value, &mut put)? } else { value.clone() };
+            known.push((*name, value.clone()));
             let param = row.params.iter().find(|param| param.name == *name);
             match param {
                 Some(param) if param.default.is_none() => positional.push(value),
                 _ => options.push((*name, value)),
             }
         }
-        call(d, row.name, &positional, &options)
+        let result = call(d, row.name, &positional, &options)?;
+        compared::parts_on(d, row, known, result, call)
     };
     let d = Diff::new(b.clone());
     let result = run(&d, None)?;

@@ -4,12 +4,16 @@
 //! A gradient pairs with a change `dz` as Re(g dz), without a conjugate: rules of holomorphic functions are the real ones.
 
 mod elementwise;
+mod factorizations;
+mod fft;
 mod indexing;
 mod linalg;
 mod reduction;
 mod shapes;
 
 pub use elementwise::*;
+pub use factorizations::*;
+pub use fft::*;
 pub use indexing::*;
 pub use linalg::*;
 pub use reduction::*;
