@@ -64,7 +64,9 @@ fn like(sample: &ArrayD<Complex<f64>>, mut x: ArrayD<Complex<f64>>, is_point: bo
             x.swap_axes(shape.len() - 1, shape.len() - 2);
             x.mapv(|z| z.conj())
         };
-        if *sample == transposed(sample) {
+        // but for rounding
+        let near = |(a, b): (&Complex<f64>, &Complex<f64>)| (a - b).norm() <= 1e-12 * (a.norm() + b.norm());
+        if sample.iter().zip(&transposed(sample)).all(near) {
             x = (&x + &transposed(&x)) * Complex::new(0.5, 0.0);
             if is_point {
                 // far from singular, with eigenvalues apart
