@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// The conjugate transpose.
-fn adjoint<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+pub(super) fn adjoint<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.conj::<T>(b.matrix_transpose(x)?)
 }
 
 /// The length of the last axis, or of the one before it.
-fn length<A: ArrayAttributes>(x: &A, from_end: usize) -> usize {
+pub(super) fn length<A: ArrayAttributes>(x: &A, from_end: usize) -> usize {
     x.ndim().checked_sub(from_end).map_or(0, |axis| x.shape()[axis])
 }
 

@@ -72,7 +72,7 @@ pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
 }
 
 /// Right-hand sides as matrices: those of systems whose right-hand side is a vector are one column. `ndim` is the number of axes of the systems.
-fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
+pub(super) fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     if x.ndim() < ndim { b.expand_dims(x, -1) } else { Ok(x.clone()) }
 }
 

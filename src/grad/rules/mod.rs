@@ -7,7 +7,9 @@ mod elementwise;
 mod factorizations;
 mod fft;
 mod indexing;
+mod least_squares;
 mod linalg;
+mod nufft;
 mod reduction;
 mod shapes;
 
@@ -15,7 +17,9 @@ pub use elementwise::*;
 pub use factorizations::*;
 pub use fft::*;
 pub use indexing::*;
+pub use least_squares::*;
 pub use linalg::*;
+pub use nufft::*;
 pub use reduction::*;
 pub use shapes::*;
 
