@@ -256,9 +256,8 @@ fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let distance = b.abs(b.subtract(&y, b.expand_dims(w, -2)?)?)?;
     let own = b.multiply(b.eye::<C::Real>(length(x, 1))?, C::Real::of(precision.sqrt()))?;
     let distance = b.subtract(distance, b.multiply(b.abs(y)?, own)?)?;
-    let order = b.argmin(distance, -1)?;
-    let order = b.broadcast_to(b.expand_dims(order, -2)?, v.shape())?;
-    let v = b.matrix_transpose(b.take_along_axis(&v, order, -1)?)?;
+    let order = b.one_hot::<C>(b.argmin(distance, -1)?, length(x, 1))?;
+    let v = b.matmul(order, b.matrix_transpose(v)?)?;
     let x = b.solve(&v, b.multiply(b.expand_dims(g, -1)?, &v)?)?;
     b.astype::<T, C>(x)
 }
