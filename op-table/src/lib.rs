@@ -8,6 +8,7 @@
 mod check;
 pub mod expr;
 pub mod fold;
+mod gradient;
 mod kind;
 pub mod model;
 pub mod names;

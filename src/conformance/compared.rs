@@ -7,7 +7,7 @@ use super::{
     Call, Row, Values,
     case::{self, DTypes},
 };
-use backend_runtime::{DynArray, Error, Result, ResultInfo, Value, dispatch, numpyish::Numpyish};
+use backend_runtime::{Arrays, DynArray, Error, Result, ResultInfo, Value, dispatch, numpyish::Numpyish};
 
 /// What is compared of the results of a case: they themselves, where the row says nothing else.
 pub(super) fn parts(
@@ -21,25 +21,56 @@ pub(super) fn parts(
         return Ok(results);
     }
     let mut known = case::named(&Numpyish::new(), row, dtypes, text)?;
-    let names: Vec<&str> = match row.result {
-        ResultInfo::Fields(fields) => fields.iter().map(|(name, _)| *name).collect(),
-        _ => vec!["result"],
-    };
-    for (name, values) in names.into_iter().zip(results) {
+    for (name, values) in names(row).into_iter().zip(results) {
         let array = dispatch!(values.dtype, T => {
             let array = values.array::<T>();
             array.map(Value::array::<T>).ok_or_else(|| Error::argument(row.name, "a result has no elements"))
         })?;
         known.push((name, array));
     }
-    row.compared.iter().map(|text| part(row.name, text, &known, call)).collect()
+    let part = |text: &&str| values(&part(&Numpyish::new(), row.name, text, &known, call)?);
+    row.compared.iter().map(part).collect()
+}
+
+/// What a row's results are called where they are compared.
+fn names(row: &Row) -> Vec<&'static str> {
+    match row.result {
+        ResultInfo::Fields(fields) => fields.iter().map(|(name, _)| *name).collect(),
+        _ => vec!["result"],
+    }
+}
+
+/// The same on any backend, of the arguments of a call by their names and of its result.
+pub(super) fn parts_on<'n, B: Arrays>(
+    b: &B,
+    row: &Row,
+    mut known: Vec<(&'n str, Value<B>)>,
+    result: Value<B>,
+    call: Call<B>,
+) -> Result<Value<B>> {
+    if row.compared.is_empty() {
+        return Ok(result);
+    }
+    let results = match result {
+        Value::List(results) => results,
+        one => vec![one],
+    };
+    known.extend(names(row).into_iter().zip(results));
+    let part = |text: &&str| part(b, row.name, text, &known, call).map(Value::Array);
+    Ok(Value::List(row.compared.iter().map(part).collect::<Result<_>>()?))
 }
 
 /// The value of one expression.
-fn part(op: &'static str, text: &str, known: &[(&str, Value<Numpyish>)], call: Call<Numpyish>) -> Result<Values> {
-    let mut reader = Reader { op, left: text, known, call };
+fn part<B: Arrays>(
+    b: &B,
+    op: &'static str,
+    text: &str,
+    known: &[(&str, Value<B>)],
+    call: Call<B>,
+) -> Result<DynArray<B>> {
+    let mut reader = Reader { b, op, left: text, known, call };
     match reader.value()? {
-        Value::Array(x) if reader.left.trim().is_empty() => values(&x),
+        Value::Array(x) if reader.left.trim().is_empty() => Ok(x),
         _ => Err(reader.wrong()),
     }
 }
@@ -51,14 +82,15 @@ fn values(x: &DynArray<Numpyish>) -> Result<Values> {
 }
 
 /// Reads an expression, and computes it.
-struct Reader<'a> {
+struct Reader<'a, B: Arrays> {
+    b: &'a B,
     op: &'static str,
     left: &'a str,
-    known: &'a [(&'a str, Value<Numpyish>)],
-    call: Call<Numpyish>,
+    known: &'a [(&'a str, Value<B>)],
+    call: Call<B>,
 }
 
-impl Reader<'_> {
+impl<B: Arrays> Reader<'_, B> {
     fn wrong(&self) -> Error {
         Error::argument(self.op, format!("`compared` is not read from `{}` on", self.left))
     }
@@ -70,7 +102,7 @@ impl Reader<'_> {
         rest.is_some()
     }
 
-    fn value(&mut self) -> Result<Value<Numpyish>> {
+    fn value(&mut self) -> Result<Value<B>> {
         let text = self.left.trim_start();
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
@@ -93,7 +125,7 @@ impl Reader<'_> {
         if !self.takes(')') {
             return Err(self.wrong());
         }
-        (self.call)(&Numpyish::new(), word, &arguments, &[])
+        (self.call)(self.b, word, &arguments, &[])
     }
 }
 
@@ -106,7 +138,7 @@ mod tests {
     fn expressions_are_calls_of_ops() {
         let x = Value::array::<f64>(arr2(&[[1.0, 2.0], [3.0, 4.0]]).into_dyn().into_shared());
         let known = [("x", x)];
-        let read = |text: &str| part("qr", text, &known, crate::call);
+        let read = |text: &str| values(&part(&Numpyish::new(), "qr", text, &known, crate::call)?);
         let squared = read("matmul(x, matrix_transpose( x ))").unwrap();
         assert_eq!(squared.elements::<f64>().unwrap(), [5.0, 11.0, 11.0, 25.0]);
         assert_eq!(read("expand_dims(x, -2)").unwrap().shape, [2, 1, 2]);

@@ -19,6 +19,16 @@ fn threshold<B: Backend, T: WideFloat>(
     b.multiply(&largest, T::Real::of(rtol))
 }
 
+/// Which singular values do not count as 0, of matrices of this shape, which are not empty.
+pub(crate) fn kept_values<B: Backend, T: WideFloat>(
+    b: &B,
+    values: &B::Array<T::Real>,
+    shape: &[usize],
+    rtol: Option<f64>,
+) -> Result<B::Array<bool>> {
+    b.greater(values, &threshold::<B, T>(b, values, shape, rtol)?)
+}
+
 /// Inverses of singular values; 0 for those that count as 0.
 fn inverses<B: Backend, T: WideFloat>(
     b: &B,
@@ -46,8 +56,7 @@ pub fn matrix_rank<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, rtol: Optio
         return b.zeros::<i64>(&shape[..shape.len() - 2]);
     }
     let values = b.svdvals(x)?;
-    let least = threshold::<B, T>(b, &values, &shape, rtol)?;
-    b.count_nonzero(&b.greater(&values, &least)?, -1)
+    b.count_nonzero(&kept_values::<B, T>(b, &values, &shape, rtol)?, -1)
 }
 
 /// Pseudo-inverses.
@@ -58,7 +67,7 @@ pub fn pinv<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, rtol: Option<f64>)
         return b.matrix_transpose(x);
     }
     let SvdResult { u, s, vh } = thin(b, x)?;
-    let is_kept = b.greater(&s, &threshold::<B, T>(b, &s, &shape, rtol)?)?;
+    let is_kept = kept_values::<B, T>(b, &s, &shape, rtol)?;
     let rows = b.expand_dims(&inverses::<B, T>(b, &s, &is_kept)?, -1)?;
     b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &adjoint(b, &u)?)?)
 }
@@ -85,7 +94,7 @@ pub fn lstsq<B: Backend, T: WideFloat>(
         return Err(Error::shapes(OP, &shape, b.shape(x2)));
     }
     let SvdResult { u, s, vh } = thin(b, x1)?;
-    let is_kept = b.greater(&s, &threshold::<B, T>(b, &s, &shape, rtol)?)?;
+    let is_kept = kept_values::<B, T>(b, &s, &shape, rtol)?;
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
     let rows = b.expand_dims(&inverses::<B, T>(b, &s, &is_kept)?, -1)?;
     let solution = b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &b.matmul(&adjoint(b, &u)?, &right)?)?)?;

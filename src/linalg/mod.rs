@@ -7,6 +7,7 @@ mod powers;
 mod products;
 
 pub use einsum::einsum;
+pub(crate) use least_squares::kept_values;
 pub use least_squares::{lstsq, matrix_rank, pinv};
 pub use norms::{matrix_norm, vector_norm};
 pub use powers::{expm, inv, matrix_power};

@@ -1,204 +1,22 @@
-//! Rules of arrays that are read between their elements, of filters along an axis, and of linear interpolation.
+//! Rules of arrays that are read between their elements.
 //!
 //! A value between elements is a sum of coefficients, each times weights that depend on the place. By the coefficients, the gradient is added
 //! up at the same places with the same weights; by the coordinates, it has the derivative of one weight. Coefficients of splines are a linear
 //! filter of the elements, and so is what takes their gradient back. Places are computed in float64, as those ops do.
 
 use super::{
-    convolution::{along, extended},
+    convolution::along,
+    filters::spline_filter,
     number,
-    shapes::{axis_of, pad, part, signed},
+    shapes::{pad, part, signed},
 };
 use crate::{
-    ArrayAttributes, Backend, Boundary, ConcatOptions, Correlate1dOptions, Element, Number, PadMode, PadOptions,
-    Precision, Result, SearchsortedOptions, SegmentSumOptions, Side, Slice, SplineFilterOptions, WideFloat,
-    runtime::rules::{self, SPLINE_BORDER, SplineEnds},
+    ArrayAttributes, Backend, Boundary, ConcatOptions, Element, Number, PadMode, PadOptions, Result, SegmentSumOptions,
+    Slice, SplineFilterOptions, WideFloat,
+    runtime::rules::{self, SPLINE_BORDER},
 };
 
 // ---- linear interpolation --------------------------------------------------------------------------------------------
-
-/// Between which points numbers lie.
-struct Between<B: Backend, T: Element> {
-    /// How many points are at each number or before it.
-    count: B::Array<i64>,
-    /// The points before and after it.
-    first: B::Array<i64>,
-    second: B::Array<i64>,
-    /// Whether it has both.
-    inside: B::Array<bool>,
-    /// The distance of the two, 1 where there are not two, and which part of it lies before the number.
-    width: B::Array<T>,
-    part: B::Array<T>,
-}
-
-impl<B: Backend, T: Precision> Between<B, T> {
-    /// Of numbers in one row.
-    fn new(b: &B, x: &B::Array<T>, xp: &B::Array<T>) -> Result<Between<B, T>> {
-        let n = xp.len() as i64;
-        let count = b.searchsorted_with(xp, x, SearchsortedOptions::new().side(Side::Right))?;
-        let first = b.clip(b.subtract(&count, 1)?, 0, (n - 1).max(0))?;
-        let second = b.clip(&count, 0, (n - 1).max(0))?;
-        let inside = b.logical_and(b.greater_equal(&count, 1)?, b.less(&count, n)?)?;
-        let start = b.take(xp, &first, 0)?;
-        let width = b.r#where(&inside, b.subtract(b.take(xp, &second, 0)?, &start)?, T::ONE)?;
-        let part = b.r#where(&inside, b.divide(b.subtract(x, start)?, &width)?, T::ZERO)?;
-        Ok(Between { count, first, second, inside, width, part })
-    }
-
-    /// The slopes between the points, 0 beyond them.
-    fn slopes(&self, b: &B, fp: &B::Array<T>) -> Result<B::Array<T>> {
-        let rise = b.subtract(b.take(fp, &self.second, 0)?, b.take(fp, &self.first, 0)?)?;
-        b.r#where(&self.inside, b.divide(rise, &self.width)?, T::ZERO)
-    }
-}
-
-/// `interp`, by the numbers: the slope between the points.
-pub fn interp_x<B: Backend, T: Precision>(
-    b: &B,
-    g: &B::Array<T>,
-    x: &B::Array<T>,
-    xp: &B::Array<T>,
-    fp: &B::Array<T>,
-) -> Result<B::Array<T>> {
-    let slopes = Between::new(b, &b.reshape(x, -1)?, xp)?.slopes(b, fp)?;
-    b.multiply(g, b.reshape(slopes, signed(x.shape()))?)
-}
-
-/// `interp`, by the places of the points.
-pub fn interp_xp<B: Backend, T: Precision>(
-    b: &B,
-    g: &B::Array<T>,
-    x: &B::Array<T>,
-    xp: &B::Array<T>,
-    fp: &B::Array<T>,
-) -> Result<B::Array<T>> {
-    let between = Between::new(b, &b.reshape(x, -1)?, xp)?;
-    // moving a point is moving the number the other way, as far as it is near to the point
-    let by_x = b.negative(b.multiply(b.reshape(g, -1)?, between.slopes(b, fp)?)?)?;
-    shared(b, &by_x, &between, xp.len())
-}
-
-/// `interp`, by the values of the points, of which `shape` is the shape.
-#[allow(clippy::too_many_arguments)] // those of the row
-pub fn interp_fp<B: Backend, T: Precision>(
-    b: &B,
-    g: &B::Array<T>,
-    x: &B::Array<T>,
-    xp: &B::Array<T>,
-    shape: &[usize],
-    left: Option<f64>,
-    right: Option<f64>,
-) -> Result<B::Array<T>> {
-    let x = b.reshape(x, -1)?;
-    let between = Between::new(b, &x, xp)?;
-    let mut g = b.reshape(g, -1)?;
-    let n: usize = shape.iter().product();
-    if left.is_some() {
-        g = b.r#where(b.equal(&between.count, 0)?, T::ZERO, g)?;
-    }
-    if right.is_some() && n > 0 {
-        let last = part(b, xp, 0, n - 1, 1)?;
-        g = b.r#where(b.greater(&x, last)?, T::ZERO, g)?;
-    }
-    shared(b, &g, &between, n)
-}
-
-/// Sums of what numbers give to the `n` points beside them, to each as much as they are near to it.
-fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B, T>, n: usize) -> Result<B::Array<T>> {
-    let second = b.multiply(g, &between.part)?;
-    let first = b.subtract(g, &second)?;
-    b.add(b.segment_sum(first, &between.first, n)?, b.segment_sum(second, &between.second, n)?)
-}
-
-// ---- filters along an axis -------------------------------------------------------------------------------------------
-
-/// `correlate1d`, by the elements: what the weights in reverse order make of the gradient, added up where the elements beyond the edges
-/// come from.
-pub fn correlate1d_x<B: Backend, T: WideFloat>(
-    b: &B,
-    g: &B::Array<T>,
-    weights: &B::Array<T::Real>,
-    axis: isize,
-    mode: Boundary,
-    origin: isize,
-) -> Result<B::Array<T>> {
-    const OP: &str = "correlate1d";
-    let axis = axis_of(OP, axis, g.ndim())?;
-    let (len, size) = (g.shape()[axis], weights.len());
-    if g.is_empty() {
-        return Ok(g.clone());
-    }
-    let window = rules::window(OP, len, size, origin)?;
-    let mut widths = vec![(0, 0); g.ndim()];
-    widths[axis] = (0, window.border);
-    // element `j` of the extended lane has weight `k` of the result at `j - k`
-    let last = size as isize - 1 - (size / 2) as isize;
-    let options = Correlate1dOptions::new().axis(axis as isize).mode(Boundary::Constant).origin(last);
-    let lanes = b.correlate1d_with(b.pad(g, widths)?, b.flip(weights, 0)?, options)?;
-    if matches!(mode, Boundary::Constant | Boundary::GridConstant) {
-        return part::<B, T>(b, &lanes, axis, window.before, len);
-    }
-    let sources: Vec<i64> = extended(len, window, mode).iter().map(|&source| source as i64).collect();
-    b.segment_sum_with(lanes, b.asarray(sources)?, len, SegmentSumOptions::new().axis(axis as isize))
-}
-
-/// `correlate1d`, by the weights, whose shape is `shape`: of each the sum of the elements that it is for, times the gradient.
-#[allow(clippy::too_many_arguments)] // those of the row
-pub fn correlate1d_weights<B: Backend, T: WideFloat>(
-    b: &B,
-    g: &B::Array<T>,
-    x: &B::Array<T>,
-    shape: &[usize],
-    axis: isize,
-    mode: Boundary,
-    cval: f64,
-    origin: isize,
-) -> Result<B::Array<T::Real>> {
-    const OP: &str = "correlate1d";
-    let axis = axis_of(OP, axis, x.ndim())?;
-    if x.is_empty() {
-        return b.zeros::<T::Real>(shape);
-    }
-    let len = x.shape()[axis];
-    let window = rules::window(OP, len, shape.iter().product(), origin)?;
-    let mut lengths = x.shape().to_vec();
-    lengths[axis] = 1;
-    let beyond = b.full::<T>(lengths, number::<T>(cval))?;
-    let sources: Vec<i64> = extended(len, window, mode).iter().map(|&source| source as i64).collect();
-    let lanes = b.concat_with([x, &beyond], ConcatOptions::new().axis(axis as isize))?;
-    let lanes = b.take(lanes, b.asarray(sources)?, axis as isize)?;
-    let size = window.border + 1;
-    let sum = |k: usize| b.sum(b.multiply(part::<B, T>(b, &lanes, axis, k, len)?, g)?, ..);
-    let sums = (0..size).map(sum).collect::<Result<Vec<_>>>()?;
-    b.astype::<T::Real, _>(b.real(b.stack(&sums)?)?)
-}
-
-/// `spline_filter`: the same filter, of which the elements at the ends count half where it mirrors about them.
-pub fn spline_filter<B: Backend, T: WideFloat>(
-    b: &B,
-    g: &B::Array<T>,
-    order: usize,
-    mode: Boundary,
-) -> Result<B::Array<T>> {
-    if order < 2 {
-        return Ok(g.clone());
-    }
-    let options = SplineFilterOptions::new().order(order).mode(mode);
-    if rules::spline_ends(mode) != SplineEnds::Mirror {
-        return b.spline_filter_with(g, options);
-    }
-    // an element that is no end has two images in each period of the mirrored lane, and an end has one
-    let mut images = Vec::new();
-    for (axis, &len) in g.shape().iter().enumerate().filter(|(_, len)| **len > 1) {
-        let of_axis = |i: usize| number::<T>(if i == 0 || i + 1 == len { 1.0 } else { 2.0 });
-        let of_axis = b.asarray((0..len).map(of_axis).collect::<Vec<T>>())?;
-        images.push(along::<B, T>(b, &of_axis, axis, g.ndim())?);
-    }
-    let divided = images.iter().try_fold(g.clone(), |g, images| b.divide(g, images))?;
-    images.iter().try_fold(b.spline_filter_with(divided, options)?, |g, images| b.multiply(g, images))
-}
-
-// ---- values between elements -----------------------------------------------------------------------------------------
 
 /// How an array is read between its elements.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
-//! Rules of products of matrices and of factorizations.
+//! Rules of products of matrices, of systems of equations and of determinants.
 
-use crate::{ArrayAttributes, Backend, Float, Result, WideFloat};
+use super::{number, shapes::signed, whole};
+use crate::{ArrayAttributes, Backend, Float, Result, SolveTriangularOptions, TrilOptions, TriuOptions};
 
 /// A vector as the row (left) or the column (right) that it is in a product.
 fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Result<B::Array<T>> {
@@ -45,7 +46,7 @@ fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>) -> Result<B::Array<T>> {
 }
 
 /// `det`: of a matrix that is not singular.
-pub fn det<B: Backend, T: Float + WideFloat>(
+pub fn det<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
     y: &B::Array<T>,
@@ -55,30 +56,77 @@ pub fn det<B: Backend, T: Float + WideFloat>(
     b.multiply(b.matrix_transpose(b.inv(x)?)?, scale)
 }
 
-/// The solution for right-hand sides as columns: one vector, of all matrices of a stack, is a column of each.
-fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, sides: &[usize]) -> Result<B::Array<T>> {
-    if sides.len() == 1 { b.expand_dims(x, -1) } else { Ok(x.clone()) }
+/// `slogdet`, of matrices that are not singular: the real part of `trace(inv(x) dx)` changes the logarithm, the imaginary part the sign.
+pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
+    b: &B,
+    g_sign: &B::Array<T>,
+    g_log: &B::Array<T::Real>,
+    sign: &B::Array<T>,
+    x: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    // i times the imaginary part of the product
+    let turn = b.multiply(g_sign, sign)?;
+    let turn = b.multiply(b.subtract(&turn, b.conj::<T>(&turn)?)?, number::<T>(0.5))?;
+    let scale = b.expand_dims(b.add(whole::<B, T>(b, g_log)?, turn)?, [-2, -1])?;
+    b.multiply(b.matrix_transpose(b.inv(x)?)?, scale)
 }
 
-/// `solve`, by the right-hand sides, of which `sides` is the shape.
-pub fn solve_x2<B: Backend, T: Float + WideFloat>(
+/// Right-hand sides as matrices: those of systems whose right-hand side is a vector are one column. `ndim` is the number of axes of the systems.
+pub(super) fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
+    if x.ndim() < ndim { b.expand_dims(x, -1) } else { Ok(x.clone()) }
+}
+
+/// `solve`, by the right-hand sides.
+pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
     x1: &B::Array<T>,
-    sides: &[usize],
 ) -> Result<B::Array<T>> {
-    let solution = b.solve(b.matrix_transpose(x1)?, as_columns::<B, T>(b, g, sides)?)?;
-    if sides.len() == 1 { b.squeeze(solution, -1) } else { Ok(solution) }
+    let sides = b.solve(b.matrix_transpose(x1)?, as_columns::<B, T>(b, g, x1.ndim())?)?;
+    b.reshape(sides, signed(g.shape()))
 }
 
 /// `solve`, by the matrix.
-pub fn solve_x1<B: Backend, T: Float + WideFloat>(
+pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
     y: &B::Array<T>,
     x1: &B::Array<T>,
-    sides: &[usize],
 ) -> Result<B::Array<T>> {
-    let by_sides = b.solve(b.matrix_transpose(x1)?, as_columns::<B, T>(b, g, sides)?)?;
-    b.negative(b.matmul(by_sides, b.matrix_transpose(as_columns::<B, T>(b, y, sides)?)?)?)
+    by_matrix::<B, T>(b, &solve_x2::<B, T>(b, g, x1)?, y, x1.ndim())
+}
+
+/// The gradient by the matrices of systems with the solutions `y`, of that by the right-hand sides.
+fn by_matrix<B: Backend, T: Float>(b: &B, by_sides: &B::Array<T>, y: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
+    let column = |x: &B::Array<T>| as_columns::<B, T>(b, x, ndim);
+    let product = b.matmul(column(by_sides)?, b.matrix_transpose(column(y)?)?)?;
+    b.negative(product)
+}
+
+/// `solve_triangular`, by the right-hand sides.
+pub fn solve_triangular_x2<B: Backend, T: Float + crate::WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: &B::Array<T>,
+    lower: bool,
+    unit_diagonal: bool,
+) -> Result<B::Array<T>> {
+    let options = SolveTriangularOptions::new().lower(!lower).unit_diagonal(unit_diagonal);
+    let sides = b.solve_triangular_with(b.matrix_transpose(x1)?, as_columns::<B, T>(b, g, x1.ndim())?, options)?;
+    b.reshape(sides, signed(g.shape()))
+}
+
+/// `solve_triangular`, by the triangle of the matrix that is read.
+pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x1: &B::Array<T>,
+    lower: bool,
+    unit_diagonal: bool,
+) -> Result<B::Array<T>> {
+    let by_sides = solve_triangular_x2::<B, T>(b, g, x1, lower, unit_diagonal)?;
+    let all = by_matrix::<B, T>(b, &by_sides, y, x1.ndim())?;
+    let beside = isize::from(unit_diagonal);
+    if lower { b.tril_with(all, TrilOptions::new().k(-beside)) } else { b.triu_with(all, TriuOptions::new().k(beside)) }
 }

@@ -5,17 +5,27 @@
 
 mod convolution;
 mod elementwise;
+mod factorizations;
+mod fft;
+mod filters;
 mod images;
 mod indexing;
+mod least_squares;
 mod linalg;
+mod nufft;
 mod reduction;
 mod shapes;
 
 pub use convolution::*;
 pub use elementwise::*;
+pub use factorizations::*;
+pub use fft::*;
+pub use filters::*;
 pub use images::*;
 pub use indexing::*;
+pub use least_squares::*;
 pub use linalg::*;
+pub use nufft::*;
 pub use reduction::*;
 pub use shapes::*;
 

@@ -1,0 +1,251 @@
+//! Rules of Fourier transforms.
+//!
+//! The matrix of a discrete Fourier transform is symmetric: the rule of a transform is the transform of the gradient, with the same sign and scale,
+//! cut or padded to the length that the input had. Of a half spectrum each number but the first, and the last where the number of points is even,
+//! stands for two of the whole spectrum.
+
+use super::shapes::axis_of;
+use crate::{
+    ArrayAttributes, Axes, Backend, ComplexFloat, FftOptions, FftnOptions, Float, HfftOptions, IfftOptions,
+    IfftnOptions, IhfftOptions, IrfftOptions, Lengths, Norm, Real, Result, RfftOptions,
+    runtime::rules::{Direction, Half, transforms},
+};
+
+/// The array with the numbers of a half spectrum of `n` points that stand for two times `weight`.
+fn inner<B: Backend, C: ComplexFloat>(
+    b: &B,
+    x: &B::Array<C>,
+    axis: usize,
+    n: usize,
+    weight: f64,
+) -> Result<B::Array<C>> {
+    let length = x.shape()[axis];
+    let place = b.arange::<i64>(0, length as i64, 1)?;
+    // the place of the number that is alone at the end, if there is one
+    let last = if n.is_multiple_of(2) { n as i64 / 2 } else { -1 };
+    let is_inner = b.logical_and(b.not_equal(&place, 0)?, b.not_equal(&place, last)?)?;
+    let weights = b.r#where(is_inner, super::number::<C>(weight), b.ones::<C>([length])?)?;
+    let mut shape = vec![1; x.ndim() - axis];
+    shape[0] = length as isize;
+    b.multiply(x, b.reshape(weights, shape)?)
+}
+
+/// The array cut or padded to the lengths that the input had.
+fn fit<B: Backend, C: Float>(b: &B, x: B::Array<C>, lengths: &[(usize, usize)]) -> Result<B::Array<C>> {
+    let mut x = x;
+    for &(axis, length) in lengths {
+        if x.shape()[axis] != length {
+            x = b.pad_to(&x, length, axis as isize)?;
+        }
+    }
+    Ok(x)
+}
+
+/// `fft`; of a real array the real part.
+pub fn fft<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    along::<B, T>(b, g, "fft", shape, axis, norm, Direction::Forward)
+}
+
+/// `ifft`; of a real array the real part.
+pub fn ifft<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    along::<B, T>(b, g, "ifft", shape, axis, norm, Direction::Inverse)
+}
+
+/// Of a transform along one axis.
+fn along<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    op: &'static str,
+    shape: &[usize],
+    axis: isize,
+    norm: Norm,
+    direction: Direction,
+) -> Result<B::Array<T>> {
+    let axis = axis_of(op, axis, shape.len())?;
+    let g = complex::<B, T::Complex>(b, g.clone(), &[(axis, shape[axis])], norm, direction)?;
+    b.astype::<T, T::Complex>(g)
+}
+
+/// Of complex transforms along different axes, each with the length that the input had.
+fn complex<B: Backend, C: ComplexFloat>(
+    b: &B,
+    g: B::Array<C>,
+    lengths: &[(usize, usize)],
+    norm: Norm,
+    direction: Direction,
+) -> Result<B::Array<C>> {
+    let g = match (lengths, direction) {
+        ([], _) => return Ok(g),
+        (&[(axis, _)], Direction::Forward) => b.fft_with(g, FftOptions::new().axis(axis as isize).norm(norm))?,
+        (&[(axis, _)], Direction::Inverse) => b.ifft_with(g, IfftOptions::new().axis(axis as isize).norm(norm))?,
+        (_, Direction::Forward) => b.fftn_with(g, FftnOptions::new().axes(axes_of(lengths)).norm(norm))?,
+        (_, Direction::Inverse) => b.ifftn_with(g, IfftnOptions::new().axes(axes_of(lengths)).norm(norm))?,
+    };
+    fit::<B, C>(b, g, lengths)
+}
+
+fn axes_of(lengths: &[(usize, usize)]) -> Vec<isize> {
+    lengths.iter().map(|(axis, _)| *axis as isize).collect()
+}
+
+/// `rfft`
+pub fn rfft<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("rfft", axis, shape.len())?;
+    let n = n.unwrap_or(shape[axis]);
+    let halved = inner::<B, T::Complex>(b, g, axis, n, 0.5)?;
+    let g = b.hfft_with(halved, HfftOptions::new().n(n).axis(axis as isize).norm(norm))?;
+    fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
+}
+
+/// `ihfft`
+pub fn ihfft<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    n: Option<usize>,
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("ihfft", axis, shape.len())?;
+    let n = n.unwrap_or(shape[axis]);
+    let halved = inner::<B, T::Complex>(b, g, axis, n, 0.5)?;
+    let g = b.irfft_with(halved, IrfftOptions::new().n(n).axis(axis as isize).norm(norm))?;
+    fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
+}
+
+/// `irfft`
+pub fn irfft<B: Backend, T: ComplexFloat>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    shape: &[usize],
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("irfft", axis, shape.len())?;
+    let n = g.shape()[axis];
+    let g = b.astype::<T, _>(b.ihfft_with(g, IhfftOptions::new().axis(axis as isize).norm(norm))?)?;
+    fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
+}
+
+/// `hfft`
+pub fn hfft<B: Backend, T: ComplexFloat>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    shape: &[usize],
+    axis: isize,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let axis = axis_of("hfft", axis, shape.len())?;
+    let n = g.shape()[axis];
+    let g = b.astype::<T, _>(b.rfft_with(g, RfftOptions::new().axis(axis as isize).norm(norm))?)?;
+    fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
+}
+
+/// A step of a transform over several axes.
+struct Step {
+    axis: usize,
+    /// The length along the axis before the step.
+    length: usize,
+    /// The number of points.
+    n: usize,
+}
+
+/// The steps in the order in which they are taken.
+fn steps(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Vec<Step>> {
+    let mut lengths = shape.to_vec();
+    let step = |(axis, n, elements)| Step { axis, length: std::mem::replace(&mut lengths[axis], elements), n };
+    Ok(transforms(op, shape, s, axes, half)?.steps(half).into_iter().map(step).collect())
+}
+
+/// Of complex steps, from the last one back.
+fn several<B: Backend, C: ComplexFloat>(
+    b: &B,
+    g: B::Array<C>,
+    steps: &[Step],
+    norm: Norm,
+    direction: Direction,
+) -> Result<B::Array<C>> {
+    let lengths: Vec<(usize, usize)> = steps.iter().rev().map(|step| (step.axis, step.length)).collect();
+    let repeats = (1..steps.len()).any(|i| steps[..i].iter().any(|step| step.axis == steps[i].axis));
+    if !repeats {
+        return complex::<B, C>(b, g, &lengths, norm, direction);
+    }
+    lengths.chunks(1).try_fold(g, |g, step| complex::<B, C>(b, g, step, norm, direction))
+}
+
+/// `fftn`; of a real array the real part.
+pub fn fftn<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    s: Option<Lengths>,
+    axes: Axes,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let steps = steps("fftn", shape, s, axes, Half::Neither)?;
+    b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Forward)?)
+}
+
+/// `ifftn`; of a real array the real part.
+pub fn ifftn<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    s: Option<Lengths>,
+    axes: Axes,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let steps = steps("ifftn", shape, s, axes, Half::Neither)?;
+    b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Inverse)?)
+}
+
+/// `rfftn`: that of the complex transforms, then that of the real one, which was the first step.
+pub fn rfftn<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T::Complex>,
+    shape: &[usize],
+    s: Option<Lengths>,
+    axes: Axes,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let steps = steps("rfftn", shape, s, axes, Half::Result)?;
+    let Some((first, others)) = steps.split_first() else { return b.zeros::<T>(shape) };
+    let g = several::<B, T::Complex>(b, g.clone(), others, norm, Direction::Forward)?;
+    rfft::<B, T>(b, &g, shape, Some(first.n), first.axis as isize, norm)
+}
+
+/// `irfftn`: that of the real transform, which was the last step, then that of the complex ones.
+pub fn irfftn<B: Backend, T: ComplexFloat>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    shape: &[usize],
+    s: Option<Lengths>,
+    axes: Axes,
+    norm: Norm,
+) -> Result<B::Array<T>> {
+    let steps = steps("irfftn", shape, s, axes, Half::Input)?;
+    let Some((last, others)) = steps.split_last() else { return b.zeros::<T>(shape) };
+    let mut before = shape.to_vec();
+    before[last.axis] = last.length;
+    let g = irfft::<B, T>(b, g, &before, last.axis as isize, norm)?;
+    several::<B, T>(b, g, others, norm, Direction::Inverse)
+}

@@ -1,0 +1,155 @@
+//! Rules of pseudo-inverses and of least squares.
+//!
+//! They are not made of the rule of the singular value decomposition: what they are of does not depend on single vectors, and has a gradient where
+//! singular values are equal, as those of a matrix with orthonormal columns are.
+
+use super::{
+    factorizations::{adjoint, length, svdvals},
+    linalg::as_columns,
+    number, whole,
+};
+use crate::{ArrayAttributes, Backend, Float, Numeric, Result, SvdOptions, SvdResult, WideFloat, linalg::kept_values};
+
+/// `pinv`. As a function of matrices of singular values it has differences of the inverses in its gradient (Noferini 2017, "A formula for the
+/// Frechet derivative of a generalized matrix function"): those of values that count as 0 are 0, which for matrices that have no such
+/// values but 0 is the formula of Golub and Pereyra (1973).
+pub fn pinv<B: Backend, T: WideFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    rtol: Option<f64>,
+) -> Result<B::Array<T>> {
+    if x.is_empty() {
+        return b.zeros_like::<T>(x);
+    }
+    let SvdResult { u, s, vh } = b.svd_with(x, SvdOptions::new().full_matrices(false))?;
+    let is_kept = kept_values::<B, T>(b, &s, x.shape(), rtol)?;
+    let one = <T::Real as Numeric>::ONE;
+    let zero = <T::Real as Numeric>::ZERO;
+    let inverse = b.r#where(&is_kept, b.reciprocal(b.r#where(&is_kept, &s, one)?)?, zero)?;
+    let (row, column) = (b.expand_dims(&inverse, -2)?, b.expand_dims(&inverse, -1)?);
+    let (across, down) = (b.expand_dims(&s, -2)?, b.expand_dims(&s, -1)?);
+    // of two values that both are kept, the product of the inverses; of one of them, the distance of the squares
+    let is_one = b.not_equal(
+        b.astype::<i64, bool>(b.expand_dims(&is_kept, -2)?)?,
+        b.astype::<i64, bool>(b.expand_dims(&is_kept, -1)?)?,
+    )?;
+    let distance = b.abs(b.multiply(b.subtract(&across, &down)?, b.add(&across, &down)?)?)?;
+    let beside = b.reciprocal(b.r#where(&is_one, distance, one)?)?;
+    let beside = b.r#where(&is_one, beside, zero)?;
+    let squares = b.add(b.square(&row)?, b.square(&column)?)?;
+    let along = b.multiply(b.multiply(b.multiply(across, down)?, squares)?, &beside)?;
+    let along = b.subtract(along, b.multiply(&row, &column)?)?;
+    let (along, beside) = (whole::<B, T>(b, &along)?, whole::<B, T>(b, &beside)?);
+
+    let (v, adjoint_u) = (adjoint::<B, T>(b, &vh)?, adjoint::<B, T>(b, &u)?);
+    let g = b.conj::<T>(g)?;
+    let of_columns = b.matmul(&g, &u)?;
+    let inner = b.matmul(&vh, &of_columns)?;
+    let middle = b.add(b.multiply(along, &inner)?, adjoint::<B, T>(b, &b.multiply(beside, &inner)?)?)?;
+    let mut x = b.matmul(b.matmul(&u, middle)?, &vh)?;
+    let squares = whole::<B, T>(b, &b.square(inverse)?)?;
+    let k = length(&s, 1);
+    if k < length(&vh, 1) {
+        // what is orthogonal to all rows
+        let rest = b.subtract(&of_columns, b.matmul(&v, &inner)?)?;
+        let scaled = b.multiply(&u, b.expand_dims(&squares, -2)?)?;
+        x = b.add(x, b.matmul(scaled, adjoint::<B, T>(b, &rest)?)?)?;
+    }
+    if k < length(&u, 2) {
+        // what is orthogonal to all columns
+        let of_rows = b.matmul(&vh, &g)?;
+        let rest = adjoint::<B, T>(b, &b.subtract(&of_rows, b.matmul(inner, adjoint_u)?)?)?;
+        let scaled = b.multiply(&vh, b.expand_dims(squares, -1)?)?;
+        x = b.add(x, b.matmul(rest, scaled)?)?;
+    }
+    b.conj::<T>(x)
+}
+
+/// The gradients by the solution and by what it leaves over, as columns, with the solution and the right-hand sides as columns.
+struct System<B: Backend, T: WideFloat> {
+    by_solution: B::Array<T>,
+    by_rest: B::Array<T>,
+    solution: B::Array<T>,
+    right: B::Array<T>,
+}
+
+impl<B: Backend, T: WideFloat> System<B, T> {
+    fn of(
+        b: &B,
+        g_solution: &B::Array<T>,
+        g_residuals: &B::Array<T::Real>,
+        solution: &B::Array<T>,
+        x1: &B::Array<T>,
+        x2: &B::Array<T>,
+    ) -> Result<Self> {
+        let column = |x: &B::Array<T>| as_columns::<B, T>(b, x, x1.ndim());
+        let is_vector = solution.ndim() < x1.ndim();
+        let (by_solution, solution) = (column(g_solution)?, column(solution)?);
+        let right = if is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
+        let residuals = whole::<B, T>(b, g_residuals)?;
+        let residuals = if is_vector { b.expand_dims(residuals, [-2, -1])? } else { b.expand_dims(residuals, -2)? };
+        let rest = b.subtract(b.matmul(x1, &solution)?, &right)?;
+        let by_rest = b.multiply(b.multiply(b.conj::<T>(rest)?, residuals)?, number::<T>(2.0))?;
+        let by_solution = b.add(by_solution, b.matmul(b.matrix_transpose(x1)?, &by_rest)?)?;
+        Ok(System { by_solution, by_rest, solution, right })
+    }
+}
+
+/// `lstsq`, by the matrix: the solution is the product of the pseudo-inverse and the right-hand sides, as for [`pinv`].
+#[allow(clippy::too_many_arguments)] // what the row gives
+pub fn lstsq_x1<B: Backend, T: WideFloat>(
+    b: &B,
+    g_solution: &B::Array<T>,
+    g_residuals: &B::Array<T::Real>,
+    g_singular_values: &B::Array<T::Real>,
+    solution: &B::Array<T>,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    rtol: Option<f64>,
+) -> Result<B::Array<T>> {
+    let system = System::<B, T>::of(b, g_solution, g_residuals, solution, x1, x2)?;
+    let by_inverse = b.matmul(&system.by_solution, b.matrix_transpose(&system.right)?)?;
+    // systems of which there is one matrix for many right-hand sides
+    let by_inverse = summed::<B, T>(b, by_inverse, &transposed(x1.shape()))?;
+    let direct = b.matmul(&system.by_rest, b.matrix_transpose(&system.solution)?)?;
+    let direct = summed::<B, T>(b, direct, x1.shape())?;
+    let by_values = svdvals::<B, T>(b, g_singular_values, x1)?;
+    b.add(b.add(pinv::<B, T>(b, &by_inverse, x1, rtol)?, direct)?, by_values)
+}
+
+/// `lstsq`, by the right-hand sides.
+#[allow(clippy::too_many_arguments)] // what the row gives
+pub fn lstsq_x2<B: Backend, T: WideFloat>(
+    b: &B,
+    g_solution: &B::Array<T>,
+    g_residuals: &B::Array<T::Real>,
+    solution: &B::Array<T>,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    rtol: Option<f64>,
+) -> Result<B::Array<T>> {
+    let system = System::<B, T>::of(b, g_solution, g_residuals, solution, x1, x2)?;
+    let options = crate::PinvOptions::new();
+    let inverse = b.pinv_with(x1, rtol.map_or(options.clone(), |rtol| options.rtol(rtol)))?;
+    let g = b.subtract(b.matmul(b.matrix_transpose(inverse)?, &system.by_solution)?, &system.by_rest)?;
+    if solution.ndim() < x1.ndim() { b.squeeze(g, -1) } else { Ok(g) }
+}
+
+/// The shape of the transposed matrices.
+fn transposed(shape: &[usize]) -> Vec<usize> {
+    let mut shape = shape.to_vec();
+    if let [.., rows, columns] = &mut shape[..] {
+        std::mem::swap(rows, columns);
+    }
+    shape
+}
+
+/// The sum over the axes along which matrices of `shape` were repeated.
+fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
+    let new = x.ndim().saturating_sub(shape.len());
+    let is_repeated = |&axis: &usize| axis < new || (shape[axis - new] == 1 && x.shape()[axis] != 1);
+    let axes: Vec<usize> = (0..x.ndim()).filter(is_repeated).collect();
+    let x = if axes.is_empty() { x } else { b.sum(x, axes)? };
+    b.reshape(x, shape)
+}

@@ -1,0 +1,168 @@
+//! Rules of non-uniform Fourier transforms.
+//!
+//! By values and modes they are the same waves, summed over what was given in place of what came out: a transform of the gradient with the same
+//! sign. By a coordinate `x[j]` of a point the wave `exp(i k x[j])` changes by itself times `i k`.
+
+use super::{i, whole};
+use crate::{
+    ArrayAttributes, Backend, ComplexFloat, Error, Nufft1dType1Options, Nufft1dType2Options, Nufft1dType3Options,
+    Nufft2dType1Options, Nufft2dType2Options, Nufft2dType3Options, Nufft3dType1Options, Nufft3dType2Options,
+    Nufft3dType3Options, Result,
+};
+
+fn wrong() -> Error {
+    Error::argument("nufft", "points have one to three coordinates")
+}
+
+/// The gradient by the coordinates along one axis, of the values at the points and of the values there of the transform of what was multiplied
+/// with the frequencies.
+fn by_coordinate<B: Backend, T: ComplexFloat>(
+    b: &B,
+    values: &B::Array<T>,
+    moved: B::Array<T>,
+    isign: isize,
+) -> Result<B::Array<T::Real>> {
+    let turn = if isign < 0 { T::ZERO.minus(i::<T>()) } else { i::<T>() };
+    let product = b.astype::<T::Real, _>(b.real(b.multiply(b.multiply(values, moved)?, turn)?)?)?;
+    // points are the same for all of a batch
+    if product.ndim() > 1 { b.sum(product, 0) } else { Ok(product) }
+}
+
+/// By the coordinates along `axis`, of transforms between points and modes.
+fn with_modes<B: Backend, T: ComplexFloat>(
+    b: &B,
+    modes: &B::Array<T>,
+    values: &B::Array<T>,
+    points: &[&B::Array<T::Real>],
+    axis: usize,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T::Real>> {
+    let axes = points.len();
+    let place = modes.ndim().checked_sub(axes).ok_or_else(wrong)? + axis;
+    let n = modes.shape()[place] as i64;
+    let mut shape = vec![1; axes];
+    shape[axis] = n as isize;
+    let numbers = b.reshape(b.arange::<i64>(-(n / 2), n - n / 2, 1)?, shape)?;
+    let modes = b.multiply(modes, b.astype::<T, i64>(numbers)?)?;
+    let moved = match *points {
+        [x] => b.nufft1d_type2_with(x, modes, Nufft1dType2Options::new().eps(eps).isign(isign))?,
+        [x, y] => b.nufft2d_type2_with(x, y, modes, Nufft2dType2Options::new().eps(eps).isign(isign))?,
+        [x, y, z] => b.nufft3d_type2_with(x, y, z, modes, Nufft3dType2Options::new().eps(eps).isign(isign))?,
+        _ => return Err(wrong()),
+    };
+    by_coordinate::<B, T>(b, values, moved, isign)
+}
+
+/// By the coordinates along `axis`, of transforms between points and frequencies: either of them is `points`.
+#[allow(clippy::too_many_arguments)] // what the row gives
+fn with_frequencies<B: Backend, T: ComplexFloat>(
+    b: &B,
+    points: &[&B::Array<T::Real>],
+    values: &B::Array<T>,
+    others: &[&B::Array<T::Real>],
+    of_others: &B::Array<T>,
+    axis: usize,
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T::Real>> {
+    let scaled = b.multiply(of_others, whole::<B, T>(b, others[axis])?)?;
+    let moved = match (others, points) {
+        (&[s], &[x]) => b.nufft1d_type3_with(s, scaled, x, Nufft1dType3Options::new().eps(eps).isign(isign))?,
+        (&[s, t], &[x, y]) => {
+            b.nufft2d_type3_with(s, t, scaled, x, y, Nufft2dType3Options::new().eps(eps).isign(isign))?
+        }
+        (&[s, t, u], &[x, y, z]) => {
+            b.nufft3d_type3_with(s, t, u, scaled, x, y, z, Nufft3dType3Options::new().eps(eps).isign(isign))?
+        }
+        _ => return Err(wrong()),
+    };
+    by_coordinate::<B, T>(b, values, moved, isign)
+}
+
+/// The functions that rows name, one for each number of coordinates and each of them.
+macro_rules! by_coordinates {
+    ($($modes:ident $frequencies:ident ($($x:ident)+) ($($s:ident)+) $axis:literal;)*) => {$(
+        /// By one of the coordinates of points, of transforms between points and modes: `modes` and `values` are what was given or its gradient.
+        #[allow(clippy::too_many_arguments)] // what the row gives
+        pub fn $modes<B: Backend, T: ComplexFloat>(
+            b: &B,
+            modes: &B::Array<T>,
+            values: &B::Array<T>,
+            $($x: &B::Array<T::Real>,)+
+            eps: f64,
+            isign: isize,
+        ) -> Result<B::Array<T::Real>> {
+            with_modes::<B, T>(b, modes, values, &[$($x),+], $axis, eps, isign)
+        }
+
+        /// By one of the coordinates of points, with their values, of transforms between them and frequencies, with theirs; the other way round it
+        /// is by a frequency.
+        #[allow(clippy::too_many_arguments)] // what the row gives
+        pub fn $frequencies<B: Backend, T: ComplexFloat>(
+            b: &B,
+            $($x: &B::Array<T::Real>,)+
+            values: &B::Array<T>,
+            $($s: &B::Array<T::Real>,)+
+            of_frequencies: &B::Array<T>,
+            eps: f64,
+            isign: isize,
+        ) -> Result<B::Array<T::Real>> {
+            with_frequencies::<B, T>(b, &[$($x),+], values, &[$($s),+], of_frequencies, $axis, eps, isign)
+        }
+    )*};
+}
+by_coordinates! {
+    nufft1d_x nufft1d_type3_x (x) (s) 0;
+    nufft2d_x nufft2d_type3_x (x y) (s t) 0;
+    nufft2d_y nufft2d_type3_y (x y) (s t) 1;
+    nufft3d_x nufft3d_type3_x (x y z) (s t u) 0;
+    nufft3d_y nufft3d_type3_y (x y z) (s t u) 1;
+    nufft3d_z nufft3d_type3_z (x y z) (s t u) 2;
+}
+
+/// The numbers of modes along each axis, of an array of modes that may have a batch in front.
+fn lengths(shape: &[usize], axes: usize) -> Result<&[usize]> {
+    shape.len().checked_sub(axes).map(|front| &shape[front..]).ok_or_else(wrong)
+}
+
+/// `nufft1d_type2`, by the modes, of which `shape` is the shape.
+pub fn nufft1d_type2_f<B: Backend, T: ComplexFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T::Real>,
+    shape: &[usize],
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    let n = lengths(shape, 1)?[0];
+    b.nufft1d_type1_with(x, g, n, Nufft1dType1Options::new().eps(eps).isign(isign))
+}
+
+/// `nufft2d_type2`, by the modes, of which `shape` is the shape.
+pub fn nufft2d_type2_f<B: Backend, T: ComplexFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    shape: &[usize],
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    b.nufft2d_type1_with(x, y, g, lengths(shape, 2)?, Nufft2dType1Options::new().eps(eps).isign(isign))
+}
+
+/// `nufft3d_type2`, by the modes, of which `shape` is the shape.
+#[allow(clippy::too_many_arguments)] // what the row gives
+pub fn nufft3d_type2_f<B: Backend, T: ComplexFloat>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    z: &B::Array<T::Real>,
+    shape: &[usize],
+    eps: f64,
+    isign: isize,
+) -> Result<B::Array<T>> {
+    b.nufft3d_type1_with(x, y, z, g, lengths(shape, 3)?, Nufft3dType1Options::new().eps(eps).isign(isign))
+}
