@@ -8,7 +8,7 @@ use super::{
 use crate::{ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result};
 
 /// What was reduced over `axis`, with axes of length 1 for those that went.
-fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
+pub(super) fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let axes = axis.resolve("sum", shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     b.reshape(x, lengths.collect::<Vec<_>>())
