@@ -131,7 +131,7 @@ fn triangles_that_are_read() -> Result<()> {
         let options = CholeskyOptions::new().upper(upper);
         // twice the logarithms of the diagonal are that of the determinant
         let log = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
-            d.sum(d.log(d.square(d.diagonal(d.cholesky_with(x, options.clone())?)?)?)?, ..)
+            d.sum(d.log(d.square(d.diagonal(d.cholesky_with(x, options)?)?)?)?, ..)
         };
         grad(&b, log, &x)
     };
