@@ -101,6 +101,25 @@ fn values_that_are_equal() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn at_zero() -> Result<()> {
+    let b = Numpyish::new();
+    let (zero, one) = (b.zeros::<f64>([2, 2])?, b.ones::<f64>([2, 2])?);
+    near(&grad(&b, |d, x| d.sum(d.expm(x)?, ..), &zero)?, &one, 1e-14);
+    for ord in [2.0, 1.0, 3.0, 0.5, 0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY] {
+        let norm =
+            |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| d.vector_norm_with(x, VectorNormOptions::new().ord(ord));
+        near(&grad(&b, norm, &zero)?, &zero, 0.0);
+    }
+    for ord in [MatrixNorm::Fro, MatrixNorm::One, MatrixNorm::Infinity] {
+        let norm =
+            |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| d.matrix_norm_with(x, MatrixNormOptions::new().ord(ord));
+        near(&grad(&b, norm, &zero)?, &zero, 0.0);
+    }
+    near(&grad(&b, |d, x| d.sum(d.pinv(x)?, ..), &zero)?, &zero, 0.0);
+    Ok(())
+}
+
 /// The elements above the diagonal are not read, and those below count for both.
 #[test]
 fn triangles_that_are_read() -> Result<()> {
@@ -112,7 +131,7 @@ fn triangles_that_are_read() -> Result<()> {
         let options = CholeskyOptions::new().upper(upper);
         // twice the logarithms of the diagonal are that of the determinant
         let log = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
-            d.sum(d.log(d.square(d.diagonal(d.cholesky_with(x, options.clone())?)?)?)?, ..)
+            d.sum(d.log(d.square(d.diagonal(d.cholesky_with(x, options)?)?)?)?, ..)
         };
         grad(&b, log, &x)
     };

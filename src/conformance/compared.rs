@@ -41,10 +41,10 @@ fn names(row: &Row) -> Vec<&'static str> {
 }
 
 /// The same on any backend, of the arguments of a call by their names and of its result.
-pub(super) fn parts_on<'n, B: Arrays>(
+pub(super) fn parts_on<B: Arrays>(
     b: &B,
     row: &Row,
-    mut known: Vec<(&'n str, Value<B>)>,
+    mut known: Vec<(&str, Value<B>)>,
     result: Value<B>,
     call: Call<B>,
 ) -> Result<Value<B>> {

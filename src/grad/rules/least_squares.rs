@@ -131,7 +131,7 @@ pub fn lstsq_x2<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let system = System::<B, T>::of(b, g_solution, g_residuals, solution, x1, x2)?;
     let options = crate::PinvOptions::new();
-    let inverse = b.pinv_with(x1, rtol.map_or(options.clone(), |rtol| options.rtol(rtol)))?;
+    let inverse = b.pinv_with(x1, rtol.map_or(options, |rtol| options.rtol(rtol)))?;
     let g = b.subtract(b.matmul(b.matrix_transpose(inverse)?, &system.by_solution)?, &system.by_rest)?;
     if solution.ndim() < x1.ndim() { b.squeeze(g, -1) } else { Ok(g) }
 }

@@ -1,7 +1,12 @@
-//! Rules of products of matrices, of systems of equations and of determinants.
+//! Rules of products of matrices, of systems of equations, of determinants and of norms.
 
-use super::{number, shapes::signed, whole};
-use crate::{ArrayAttributes, Backend, Float, Result, SolveTriangularOptions, TrilOptions, TriuOptions};
+use super::{
+    number,
+    reduction::{extremum, kept},
+    shapes::signed,
+    whole,
+};
+use crate::{ArrayAttributes, Axes, Backend, Float, Numeric, Result, SolveTriangularOptions, TrilOptions, TriuOptions};
 
 /// A vector as the row (left) or the column (right) that it is in a product.
 fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Result<B::Array<T>> {
@@ -129,4 +134,30 @@ pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
     let all = by_matrix::<B, T>(b, &by_sides, y, x1.ndim())?;
     let beside = isize::from(unit_diagonal);
     if lower { b.tril_with(all, TrilOptions::new().k(-beside)) } else { b.triu_with(all, TriuOptions::new().k(beside)) }
+}
+
+/// `vector_norm`; 0 by elements that are 0, at which norms have no one slope.
+pub fn vector_norm<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    x: &B::Array<T>,
+    axis: Axes,
+    ord: f64,
+) -> Result<B::Array<T>> {
+    if ord == 0.0 {
+        return b.zeros_like::<T>(x);
+    }
+    let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
+    let by_magnitude = if ord.is_infinite() {
+        extremum::<B, T::Real>(b, g, y, &magnitude, axis)?
+    } else {
+        let (g, y) = (kept::<B, T::Real>(b, g, x.shape(), axis)?, kept::<B, T::Real>(b, y, x.shape(), axis)?);
+        // the part of the norm, to the power of the order less 1
+        let zero = b.equal(&magnitude, T::Real::ZERO)?;
+        let part = b.divide(magnitude, b.r#where(b.equal(&y, T::Real::ZERO)?, T::Real::ONE, y)?)?;
+        let part = b.pow(b.r#where(&zero, T::Real::ONE, part)?, number::<T::Real>(ord - 1.0))?;
+        b.r#where(zero, T::Real::ZERO, b.multiply(g, part)?)?
+    };
+    b.multiply(whole::<B, T>(b, &by_magnitude)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }

@@ -13,7 +13,7 @@ fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
 }
 
 /// What was reduced over `axis`, with axes of length 1 for those that went.
-fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
+pub(super) fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("sum", axis, shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     b.reshape(x, lengths.collect::<Vec<_>>())
