@@ -105,11 +105,11 @@ fn read<B: Backend>(b: &B, x: &DynArray<B>) -> Result<Option<ArrayD<Complex<f64>
     })
 }
 
+/// What an array is replaced by, if it is.
+type Replace<'r, B> = dyn FnMut(&DynArray<B>) -> Result<Option<Value<B>>> + 'r;
+
 /// Replaces the arrays of a value that gradients are taken of, in order.
-fn replaced<B: Backend>(
-    value: &Value<B>,
-    by: &mut dyn FnMut(&DynArray<B>) -> Result<Option<Value<B>>>,
-) -> Result<Value<B>> {
+fn replaced<B: Backend>(value: &Value<B>, by: &mut Replace<'_, B>) -> Result<Value<B>> {
     Ok(match value {
         Value::Array(x) => by(x)?.unwrap_or_else(|| value.clone()),
         Value::List(items) => Value::List(items.iter().map(|x| replaced(x, by)).collect::<Result<_>>()?),

@@ -157,6 +157,7 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
 ///
 /// # Errors
 /// Those of the function; [`Error::Argument`] where its result is of the function of another gradient.
+#[allow(clippy::type_complexity)] // the value and the way back
 pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
