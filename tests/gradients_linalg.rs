@@ -256,6 +256,7 @@ where
 {
     let b = Numpyish::new();
     let of = |f: F| {
+        #[allow(clippy::type_complexity)] // what the two inputs are
         let f = |d: &Diff<Numpyish>, (reals, values): &(Vec<Var<Numpyish, f64>>, Var<Numpyish, Complex<f64>>)| {
             f(d, reals, values)
         };
