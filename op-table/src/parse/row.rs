@@ -122,15 +122,11 @@ impl Parser<'_> {
     fn domain(&mut self, row: &Table) -> (f64, f64) {
         const USUAL: (f64, f64) = (0.1, 0.9);
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "domain") else { return USUAL };
-        match value {
-            Value::List(items, _) => {
-                if let [Value::Number(low, _), Value::Number(high, _)] = items[..]
-                    && low < high
-                {
-                    return (low, high);
-                }
-            }
-            _ => {}
+        if let Value::List(items, _) = value
+            && let [Value::Number(low, _), Value::Number(high, _)] = items[..]
+            && low < high
+        {
+            return (low, high);
         }
         self.bad(value.span(), "`domain` is a pair of numbers, the lower first", Some("[1.1, 3]".into()));
         USUAL
