@@ -327,3 +327,40 @@ fn non_uniform_transforms() {
         same([points, frequencies].concat(), &values, three, three_by_sums);
     }
 }
+
+/// Gradients have the dtypes of what they are of, and about the values that they have in double precision.
+#[test]
+fn narrow_dtypes() -> Result<()> {
+    let b = Numpyish::new();
+    fn eigenvalues<T: WideFloat>(x: &R) -> Result<R> {
+        let b = Numpyish::new();
+        let x = b.astype::<T, f64>(x)?;
+        // the sum of the products of each eigenvalue with its eigenvector's first magnitude
+        let f = |d: &Diff<Numpyish>, x: &Var<Numpyish, T>| {
+            let all = d.eig(x)?;
+            let first = d.square(d.abs(d.getitem(all.eigenvectors, slices![0])?)?)?;
+            let first = d.astype::<f64, _>(first)?;
+            d.sum(d.multiply(d.astype::<f64, _>(d.abs(all.eigenvalues)?)?, first)?, ..)
+        };
+        b.astype::<f64, _>(b.real(grad(&b, f, &x)?)?)
+    }
+    let x = b.add(noise(6, &[3, 3]), b.asarray([[3.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 9.0]])?)?;
+    let wide = eigenvalues::<f64>(&x)?;
+    near(&eigenvalues::<f32>(&x)?, &wide, 1e-4);
+    near(&eigenvalues::<Complex<f32>>(&x)?, &wide, 1e-4);
+    fn spectrum<T: Real>(x: &R) -> Result<R> {
+        let b = Numpyish::new();
+        let x = b.astype::<T, f64>(x)?;
+        let f = |d: &Diff<Numpyish>, x: &Var<Numpyish, T>| {
+            let (whole, half) = (d.fft_with(x, FftOptions::new().n(5))?, d.rfft_with(x, RfftOptions::new().n(7))?);
+            let sum = d.sum(d.square(d.astype::<f64, _>(d.abs(whole)?)?)?, ..)?;
+            d.add(sum, d.sum(d.square(d.astype::<f64, _>(d.abs(half)?)?)?, ..)?)
+        };
+        b.astype::<f64, T>(grad(&b, f, &x)?)
+    }
+    let x = noise(7, &[3, 6]);
+    let wide = spectrum::<f64>(&x)?;
+    near(&spectrum::<f32>(&x)?, &wide, 1e-4);
+    near(&spectrum::<f16>(&x)?, &wide, 0.05);
+    Ok(())
+}
