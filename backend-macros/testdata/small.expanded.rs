@@ -1520,6 +1520,10 @@ An array, without the axes that the op goes over; with `keepdims` they stay, wit
 | Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 | Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 
+# Gradients
+
+Those of the ops that it is made of.
+
 # Example
 
 ```
@@ -1869,7 +1873,7 @@ impl ops::rms {
             ],
             "",
             "exact",
-            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCalled as `Elementwise::rms`, or `Elementwise::rms_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array, without the axes that the op goes over; with `keepdims` they stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that there is not.\n- `RepeatedAxis`: `axis` names an axis twice.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```\n",
+            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCalled as `Elementwise::rms`, or `Elementwise::rms_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array, without the axes that the op goes over; with `keepdims` they stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that there is not.\n- `RepeatedAxis`: `axis` names an axis twice.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Gradients\n\nThose of the ops that it is made of.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
