@@ -83,6 +83,31 @@ fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStr
     }
 }
 
+/// The backend that records ops for gradients, which has the trait of every table.
+const RECORDING: &str = r#"
+[backend.diff]
+type     = "Diff<B>"
+module   = "crate::grad"
+generics = "B: Backend"
+wrap     = true
+records  = true
+"#;
+
+/// The trait of a user's table, which has no mistakes, for the backend that records ops for gradients.
+pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
+    let (source, mut unsaid) = (SourceFile { name: String::new(), text: RECORDING.into() }, Report::default());
+    let mut model = base_model(input, &mut unsaid);
+    parse(table, Role::Own, &mut model, &mut unsaid);
+    parse(&source, Role::Overlay, &mut model, &mut unsaid);
+    let Some(column) = model.backends.iter().find(|b| b.records).cloned() else { return quote!() };
+    inherit(&mut model, &column);
+    let own: Vec<bool> = model.ops.iter().map(|op| op.own).collect();
+    settle(&source, &mut model, &mut unsaid, true);
+    model.ops.iter_mut().zip(own).for_each(|(op, own)| op.own = own);
+    let expand = Expand::new(&model, input);
+    if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
+}
+
 /// Checks what the overlay says: what its rows are made of was checked where they are.
 fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {

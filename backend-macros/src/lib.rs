@@ -132,6 +132,8 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
         model.keep_what_is_right();
         errors(report, input.file_span())
     });
+    let recorded =
+        (input.extension.is_some() && !is_overlay && errors.is_none()).then(|| further::recorded(input, source));
     let expand = Expand::new(&model, input);
     let formulas = formula::macro_of(input, &model, &expand.ops_module());
     let items = match (&input.base, &column) {
@@ -145,7 +147,7 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
         Some(name) => Some(further::exported_macro(input, name, &source.text)),
     };
     // the expansion holds the table, so that an edit of it rebuilds
-    let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #macros #formulas };
+    let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #recorded #macros #formulas };
     match errors {
         None => Ok(expanded),
         // the valid rows are generated all the same, so that code that uses them gives no further errors
@@ -154,11 +156,12 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
 }
 
 /// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every scalar
-/// expression. One that wraps a backend inherits what is so for all libraries: other ops the backend within does better.
+/// expression. One that wraps a backend inherits what is so for all libraries: other ops the backend within does better, unless their parts are
+/// to be recorded.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_free = |map: &Map| matches!(map, Map::Compose(_) | Map::Generic(_));
-        if new.wrap && !op.maps.values().all(is_free) {
+        if new.wrap && !new.records && !op.maps.values().all(is_free) {
             continue;
         }
         let free = op.maps.values().find(|m| is_free(m) || m.is_of_elements() && new.each);

@@ -70,3 +70,22 @@ pub fn palette<B: Backend, T: Element>(
     let places = b.add(&b.astype::<i64, _>(image)?, &b.astype::<i64, _>(offset)?)?;
     b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
 }
+
+/// The gradient of `power_mean`, which its row names: `|x|^(p - 1) y^(1 - p) / n` along the direction of `x`.
+pub fn power_mean_gradient<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T::Real>,
+    y: &B::Array<T::Real>,
+    x: &B::Array<T>,
+    axis: Axes,
+    p: f64,
+) -> Result<B::Array<T>> {
+    let axes = if x.ndim() == 0 { Vec::new() } else { axis.resolve("power_mean", x.ndim())? };
+    let n: f64 = axes.iter().map(|&axis| x.shape()[axis] as f64).product();
+    let lengths = x.shape().iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
+    let whole = lengths.collect::<Vec<_>>();
+    let real = |x: f64| <T::Real as Element>::from_f64(x);
+    let scale = b.divide(b.multiply(g, b.pow(y, real(1.0 - p))?)?, real(n))?;
+    let along = b.multiply(b.pow(b.abs::<T>(x)?, real(p - 1.0))?, b.reshape(scale, whole)?)?;
+    b.multiply(b.astype::<T, T::Real>(along)?, b.conj::<T>(b.sign::<T>(x)?)?)
+}

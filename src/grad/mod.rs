@@ -32,7 +32,10 @@ pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_gra
 pub use backend_macros::Params;
 pub use tape::{Diff, Var};
 
-use crate::Backend;
-use tape::{Grads, Pull, Results, whole};
+/// What the methods of [`Diff`] are made of, those of a user's table too.
+#[doc(hidden)]
+pub mod recording {
+    pub use super::tape::{Grads, Pull, Results, whole};
+}
 
 backend! { overlay = "src/grad/diff.toml" }

@@ -140,8 +140,9 @@ impl<B: Backend> Diff<B> {
     }
 
     /// The place of an array that gradients go through.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
+    pub fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
         match x.place {
             None => Ok(None),
             Some(place) if place.tape == self.tape.id => Ok(Some(place.index)),
@@ -152,12 +153,9 @@ impl<B: Backend> Diff<B> {
         }
     }
 
+    #[doc(hidden)]
     #[inline]
-    pub(super) fn place_of_operand<T: Element>(
-        &self,
-        op: &'static str,
-        x: &Operand<'_, Self, T>,
-    ) -> Result<Option<usize>> {
+    pub fn place_of_operand<T: Element>(&self, op: &'static str, x: &Operand<'_, Self, T>) -> Result<Option<usize>> {
         match x {
             Operand::Array(x) => self.place_of(op, x),
             Operand::Scalar(_) => Ok(None),
@@ -165,12 +163,14 @@ impl<B: Backend> Diff<B> {
     }
 
     /// The shapes of a list of arrays, each after the number of its axes.
-    pub(super) fn shapes_of<T: Element>(&self, xs: &[&Var<B, T>]) -> Vec<usize> {
+    #[doc(hidden)]
+    pub fn shapes_of<T: Element>(&self, xs: &[&Var<B, T>]) -> Vec<usize> {
         xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
     }
 
+    #[doc(hidden)]
     #[inline]
-    pub(super) fn keep_operand<T: Element>(&self, x: &Operand<'_, Self, T>) -> Operand<'static, B, T> {
+    pub fn keep_operand<T: Element>(&self, x: &Operand<'_, Self, T>) -> Operand<'static, B, T> {
         match x {
             Operand::Array(x) => Operand::Array(std::borrow::Cow::Owned(x.value.clone())),
             Operand::Scalar(x) => Operand::Scalar(*x),
@@ -178,8 +178,9 @@ impl<B: Backend> Diff<B> {
     }
 
     /// Records the rules of an op, whose results have these shapes: the place of the first.
+    #[doc(hidden)]
     #[inline]
-    pub(super) fn record(&self, rule: Box<dyn Pull<B>>, shapes: &[&[usize]]) -> usize {
+    pub fn record(&self, rule: Box<dyn Pull<B>>, shapes: &[&[usize]]) -> usize {
         let mut record = self.tape();
         let first = record.shapes.len();
         let Some((last, before)) = shapes.split_last() else { return first };
@@ -191,17 +192,15 @@ impl<B: Backend> Diff<B> {
     }
 
     /// A result with a place.
+    #[doc(hidden)]
     #[inline]
-    pub(super) fn recorded<T: Element>(&self, value: B::Array<T>, index: usize) -> Var<B, T> {
+    pub fn recorded<T: Element>(&self, value: B::Array<T>, index: usize) -> Var<B, T> {
         Var { value, place: Some(Place { tape: self.tape.id, index }) }
     }
 }
 
 /// An operand as an array.
-pub(super) fn whole<'a, B: Backend, T: Element>(
-    b: &B,
-    x: &'a Operand<'_, B, T>,
-) -> Result<std::borrow::Cow<'a, B::Array<T>>> {
+pub fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Result<std::borrow::Cow<'a, B::Array<T>>> {
     use std::borrow::Cow;
     match x {
         Operand::Array(x) => Ok(Cow::Borrowed(&**x)),
@@ -274,7 +273,7 @@ pub struct Results<'r> {
 
 impl Results<'_> {
     /// That of a result; zeros, if no gradient came to it.
-    pub(super) fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>> {
+    pub fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>> {
         match self.found[k].take().and_then(|g| g.downcast::<B::Array<T>>().ok()) {
             Some(g) => Ok(*g),
             None => b.zeros::<T>(self.shapes[k].slice()),
@@ -282,7 +281,7 @@ impl Results<'_> {
     }
 
     /// Those of all results.
-    pub(super) fn all<B: Backend, T: Element>(&mut self, b: &B) -> Result<Vec<B::Array<T>>> {
+    pub fn all<B: Backend, T: Element>(&mut self, b: &B) -> Result<Vec<B::Array<T>>> {
         (0..self.found.len()).map(|k| self.take::<B, T>(b, k)).collect()
     }
 }
@@ -295,7 +294,7 @@ pub struct Grads<'g> {
 
 impl Grads<'_> {
     /// Adds to the gradient of an array. Along axes on which the array was repeated, it is summed.
-    pub(super) fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
+    pub fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
         let g = unbroadcast(b, g, self.shapes[place].slice())?;
         let slot = &mut self.found[place];
         match slot.as_mut().and_then(|old| old.downcast_mut::<B::Array<T>>()) {

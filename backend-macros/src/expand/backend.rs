@@ -11,6 +11,11 @@ impl Expand<'_> {
 
     /// The backend type.
     pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
+        if backend.records {
+            // a user's table has it, too
+            let root = &self.root;
+            return quote!(#root::grad::Diff<B>);
+        }
         let (module, ty) = (self.module(backend), tokens(&backend.ty));
         if backend.ty.contains("::") { ty } else { quote!(#module::#ty) }
     }

@@ -10,6 +10,12 @@ impl Expand<'_> {
         self.with_methods(self.implement(&self.trait_path(), column, &ops))
     }
 
+    /// The trait of a user's table for the backend that records ops, with the rules of its rows.
+    pub fn recorded_extension(&self, column: &Backend) -> TokenStream {
+        let (further, rules) = (self.further_overlay(column), self.rules(column));
+        quote!(#further #rules)
+    }
+
     /// The trait for an enum of backends.
     pub fn further_any(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
         let ops: Vec<&Op> = self.own().collect();

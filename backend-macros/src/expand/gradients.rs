@@ -276,7 +276,9 @@ impl Expand<'_> {
     /// The rules of all rows: what each keeps of a call, and how it makes gradients of it.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
         let module = self.private("rules");
-        let rules = self.model.ops.iter().filter_map(|op| match recording(op, backend) {
+        let root = &self.root;
+        let of_call = |op: &&Op| op.own || self.extension.is_none();
+        let rules = self.model.ops.iter().filter(of_call).filter_map(|op| match recording(op, backend) {
             Recording::Rules(rules) => Some(self.rules_of(op, rules)),
             _ => None,
         });
@@ -285,6 +287,7 @@ impl Expand<'_> {
             #[allow(unused_imports, unused_variables, non_camel_case_types, clippy::all)]
             mod #module {
                 use super::*;
+                use #root::{Backend, grad::recording::{Grads, Pull, Results, whole}};
                 #(#rules)*
             }
         }
@@ -292,7 +295,7 @@ impl Expand<'_> {
 
     fn rules_of(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let (rt, name) = (self.rt(), id(&op.name));
-        let bound = self.bound(&op.set, &quote!());
+        let (bound, bounds) = (self.bound(&op.set, &quote!()), self.backend_bounds());
         let functions: Vec<(&Param, &Op)> =
             rules.iter().filter_map(|rule| Some((op.param(&rule.input)?, &**rule.function.as_ref().ok()?))).collect();
         let Some((_, first)) = functions.first() else { return quote!() };
@@ -346,7 +349,10 @@ impl Expand<'_> {
             });
             let call = match f.maps.get(GRAD) {
                 Some(Map::Generic(path)) => {
+                    // the rules of the facade, or a function of the table's crate
+                    let own = op.own && self.extension.is_some() && !path.starts_with("grad::rules::");
                     let (root, path) = (&self.root, function(path));
+                    let root = if own { quote!(crate) } else { quote!(#root) };
                     quote!(#root::#path(b, #(#args),*))
                 }
                 _ => {
@@ -369,7 +375,7 @@ impl Expand<'_> {
         });
         let visit = match self.visitor(op, rules) {
             None => quote! {
-                impl<B: Backend, T: #bound> #name<B, T> {
+                impl<B: #bounds, T: #bound> #name<B, T> {
                     #[inline]
                     pub fn boxed(self) -> Box<dyn Pull<B>> { Box::new(self) }
                 }
@@ -380,7 +386,7 @@ impl Expand<'_> {
                     _ => (quote!(FloatVisitor), quote!(Float)),
                 };
                 quote! {
-                    impl<B: Backend, T: #bound> #rt::#visitor<T> for #name<B, T> {
+                    impl<B: #bounds, T: #bound> #rt::#visitor<T> for #name<B, T> {
                         type Out = Box<dyn Pull<B>>;
                         #[inline]
                         fn visit(self) -> Box<dyn Pull<B>> where T: #rt::#of { Box::new(self) }
@@ -389,12 +395,12 @@ impl Expand<'_> {
             }
         };
         quote! {
-            pub struct #name<B: Backend, T: #bound> {
+            pub struct #name<B: #bounds, T: #bound> {
                 #(#places,)*
                 #(#fields,)*
                 pub of: ::core::marker::PhantomData<fn() -> (B, T)>,
             }
-            impl<B: Backend, T: #rule_bound> Pull<B> for #name<B, T> {
+            impl<B: #bounds, T: #rule_bound> Pull<B> for #name<B, T> {
                 fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> #rt::Result<()> {
                     #gradients
                     #(#pulls)*

@@ -69,10 +69,11 @@ fn of_row(op: &Op, model: &Model) -> Result<Gradient, Vec<Mistake>> {
     if !has_result || op.differentiable().next().is_none() || model.floats_of(&op.set).is_none() {
         return Ok(Gradient::None(String::new()));
     }
-    if op.maps.values().all(|map| matches!(map, Map::Compose(_) | Map::Generic(_))) {
-        return Ok(Gradient::OfParts);
+    if let Some(rules) = derived(op, model) {
+        return Ok(Gradient::Rules(rules));
     }
-    Ok(derived(op, model).map_or(Gradient::Unsaid, Gradient::Rules))
+    let has_parts = op.maps.values().any(|map| matches!(map, Map::Compose(_) | Map::Generic(_)));
+    Ok(if has_parts { Gradient::OfParts } else { Gradient::Unsaid })
 }
 
 /// The rules of an `each` row that follow from its expression; `None` where they do not.
