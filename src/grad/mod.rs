@@ -21,6 +21,7 @@
 
 mod api;
 pub(crate) mod casting;
+mod custom;
 pub(crate) mod indexing;
 #[doc(hidden)]
 pub mod rules;
@@ -30,6 +31,7 @@ mod tape;
 pub use api::{Found, Struct};
 pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
 pub use backend_macros::Params;
+pub use custom::{checkpoint, custom};
 pub use tape::{Diff, Var};
 
 /// What the methods of [`Diff`] are made of, those of a user's table too.
