@@ -425,23 +425,25 @@ impl Elementwise for crate::AnyBackend {
                 Ok(crate::AnyArray::Torch(r))
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::add::INFO),
-                        op: "add",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[
-                            ("x1", crate::runtime::Arg::operand(&x1)),
-                            ("x2", crate::runtime::Arg::operand(&x2)),
-                        ],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.add::<T, _, _>(x1, x2)?;
-                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::add::INFO),
+                            op: "add",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[
+                                ("x1", crate::runtime::Arg::operand(&x1)),
+                                ("x2", crate::runtime::Arg::operand(&x2)),
+                            ],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.add::<T, _, _>(x1, x2)?;
+                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                })
             }
         }
     }
@@ -464,23 +466,25 @@ impl Elementwise for crate::AnyBackend {
                 Ok(crate::AnyArray::Torch(r))
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::leaky::INFO),
-                        op: "leaky",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[
-                            ("x", crate::runtime::Arg::array(&*x)),
-                            ("slope", crate::runtime::Arg::Plain(&options.slope)),
-                        ],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.leaky_with::<T>(x, options)?;
-                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::leaky::INFO),
+                            op: "leaky",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[
+                                ("x", crate::runtime::Arg::array(&*x)),
+                                ("slope", crate::runtime::Arg::Plain(&options.slope)),
+                            ],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.leaky_with::<T>(x, options)?;
+                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                })
             }
         }
     }
@@ -512,34 +516,36 @@ impl Elementwise for crate::AnyBackend {
                 Ok(crate::AnyArray::Torch(r))
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::threshold::INFO),
-                        op: "threshold",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[
-                            ("x", crate::runtime::Arg::array(&*x)),
-                            (
-                                "limit",
-                                crate::runtime::Arg::Number(
-                                    crate::runtime::Number::of(limit),
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::threshold::INFO),
+                            op: "threshold",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[
+                                ("x", crate::runtime::Arg::array(&*x)),
+                                (
+                                    "limit",
+                                    crate::runtime::Arg::Number(
+                                        crate::runtime::Number::of(limit),
+                                    ),
                                 ),
-                            ),
-                            (
-                                "value",
-                                crate::runtime::Arg::Number(
-                                    crate::runtime::Number::of(value),
+                                (
+                                    "value",
+                                    crate::runtime::Arg::Number(
+                                        crate::runtime::Number::of(value),
+                                    ),
                                 ),
-                            ),
-                        ],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.threshold::<T>(x, limit, value)?;
-                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                            ],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.threshold::<T>(x, limit, value)?;
+                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                })
             }
         }
     }
@@ -568,24 +574,26 @@ impl Elementwise for crate::AnyBackend {
                 Ok(crate::AnyArray::Torch(r))
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::sum::INFO),
-                        op: "sum",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[
-                            ("x", crate::runtime::Arg::array(&*x)),
-                            ("axis", crate::runtime::Arg::Plain(&axis)),
-                            ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                        ],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.sum_with::<T>(x, axis, options)?;
-                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::sum::INFO),
+                            op: "sum",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[
+                                ("x", crate::runtime::Arg::array(&*x)),
+                                ("axis", crate::runtime::Arg::Plain(&axis)),
+                                ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                            ],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.sum_with::<T>(x, axis, options)?;
+                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                })
             }
         }
     }
@@ -614,24 +622,26 @@ impl Elementwise for crate::AnyBackend {
                 Ok(crate::AnyArray::Torch(r))
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::rms::INFO),
-                        op: "rms",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[
-                            ("x", crate::runtime::Arg::array(&*x)),
-                            ("axis", crate::runtime::Arg::Plain(&axis)),
-                            ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                        ],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.rms_with::<T>(x, axis, options)?;
-                crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::rms::INFO),
+                            op: "rms",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[
+                                ("x", crate::runtime::Arg::array(&*x)),
+                                ("axis", crate::runtime::Arg::Plain(&axis)),
+                                ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                            ],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.rms_with::<T>(x, axis, options)?;
+                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                })
             }
         }
     }
@@ -690,37 +700,39 @@ impl Elementwise for crate::AnyBackend {
                 })
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::ends::INFO),
-                        op: "ends",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[
-                            ("x", crate::runtime::Arg::array(&*x)),
-                            (
-                                "weights",
-                                crate::runtime::Arg::optional(options.weights.as_deref()),
-                            ),
-                            (
-                                "first",
-                                crate::runtime::Arg::optional(options.first.as_deref()),
-                            ),
-                            ("side", crate::runtime::Arg::Plain(&options.side)),
-                        ],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.ends_with::<T>(x, options)?;
-                Ok(results::EndsResult {
-                    values: crate::runtime::Wrap::close::<
-                        T,
-                    >(&**b, &mut running, result.values)?,
-                    counts: crate::runtime::Wrap::close::<
-                        i64,
-                    >(&**b, &mut running, result.counts)?,
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::ends::INFO),
+                            op: "ends",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[
+                                ("x", crate::runtime::Arg::array(&*x)),
+                                (
+                                    "weights",
+                                    crate::runtime::Arg::optional(options.weights.as_deref()),
+                                ),
+                                (
+                                    "first",
+                                    crate::runtime::Arg::optional(options.first.as_deref()),
+                                ),
+                                ("side", crate::runtime::Arg::Plain(&options.side)),
+                            ],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.ends_with::<T>(x, options)?;
+                    Ok(results::EndsResult {
+                        values: crate::runtime::Wrap::close::<
+                            T,
+                        >(&**b, &mut running, result.values)?,
+                        counts: crate::runtime::Wrap::close::<
+                            i64,
+                        >(&**b, &mut running, result.counts)?,
+                    })
                 })
             }
         }
@@ -741,20 +753,22 @@ impl Elementwise for crate::AnyBackend {
                 Ok(r)
             }
             crate::AnyBackend::Watched(b) => {
-                let mut running = crate::runtime::Wrap::begin(
-                    &**b,
-                    &crate::runtime::Call {
-                        info: Some(ops::is_flat::INFO),
-                        op: "is_flat",
-                        dtype: <T as crate::runtime::Element>::DTYPE,
-                        to: None,
-                        is_composed: false,
-                        args: &[("x", crate::runtime::Arg::array(&*x))],
-                    },
-                )?;
-                let within = crate::runtime::Wrap::within(&**b);
-                let result = within.is_flat::<T>(x)?;
-                Ok(result)
+                crate::runtime::rarely(|| {
+                    let mut running = crate::runtime::Wrap::begin(
+                        &**b,
+                        &crate::runtime::Call {
+                            info: Some(ops::is_flat::INFO),
+                            op: "is_flat",
+                            dtype: <T as crate::runtime::Element>::DTYPE,
+                            to: None,
+                            is_composed: false,
+                            args: &[("x", crate::runtime::Arg::array(&*x))],
+                        },
+                    )?;
+                    let within = crate::runtime::Wrap::within(&**b);
+                    let result = within.is_flat::<T>(x)?;
+                    Ok(result)
+                })
             }
         }
     }

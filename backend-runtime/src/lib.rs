@@ -70,4 +70,6 @@ pub use operand::{ArrayList, Highest, IntoArray, IntoBound, IntoOperand, Lowest,
 pub use params::*;
 pub use precision::{PrecisionScope, enter_precision, precision, set_default_precision};
 pub use promotion::{can_cast, finfo, iinfo, result_type};
+#[doc(hidden)]
+pub use wrap::rarely;
 pub use wrap::{AnyTyped, Arg, Call, IndexArg, Wrap};

@@ -5,6 +5,14 @@ use crate::{
 };
 use std::any::Any;
 
+/// Calls a function that is rarely called, in code of its own.
+#[doc(hidden)]
+#[cold]
+#[inline(never)]
+pub fn rarely<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
+    f()
+}
+
 /// A backend whose ops run on another. The generated methods of a column with `wrap = true` call these.
 pub trait Wrap: Arrays {
     /// The backend that is wrapped.

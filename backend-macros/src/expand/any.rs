@@ -374,7 +374,7 @@ impl Expand<'_> {
 
     /// The enum itself runs the op, and tells of it.
     fn watched_arm(&self, op: &Op, any: &Any) -> TokenStream {
-        let (name, b) = (&any.name, hidden("b"));
+        let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
         let watched = quote!(&**#b);
         let args: Vec<TokenStream> = op
             .positional()
@@ -385,7 +385,8 @@ impl Expand<'_> {
             .collect();
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &args, options.as_ref()));
-        quote!(#name::Watched(#b) => { #begin #run })
+        // apart from the arms that programs take, whose code would save more registers for it
+        quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
     }
 
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
