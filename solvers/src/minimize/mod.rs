@@ -1,0 +1,1 @@
+//! Minima of functions.

@@ -1,0 +1,1 @@
+//! Sparse matrices: values over the arrays of any backend.
