@@ -1,6 +1,7 @@
 //! Gradients of functions, as a user takes them.
 
 use backends::{
+    LinearMap,
     grad::{Diff, Var, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp},
     prelude::*,
 };
@@ -162,5 +163,114 @@ fn on_the_backend_that_is_chosen_at_run_time() -> Result<()> {
         let g = grad(&b, |d, x| d.sum(d.exp(x)?, ..), &x)?;
         assert!(b.allclose(&g, &b.exp(&x)?)?, "{}", b.name());
     }
+    Ok(())
+}
+
+/// The solution of `product(x) = y` by steps that a tape is not to see, over any backend.
+fn by_steps<B: Backend, T: Float>(b: &B, product: &LinearMap<'_, B, T>, y: &B::Array<T>) -> Result<B::Array<T>> {
+    b.implicit(
+        "by_steps",
+        |b| {
+            let rate = b.full::<T>([0_usize; 0], T::ONE)?;
+            let rate = b.divide(&rate, b.add(b.add(&rate, &rate)?, b.add(&rate, &rate)?)?)?;
+            let mut x = b.zeros_like::<T>(y)?;
+            for _ in 0..200 {
+                x = b.add(&x, b.multiply(b.subtract(y, product(b, &x)?)?, &rate)?)?;
+            }
+            Ok(x)
+        },
+        |b, x| b.subtract(product(b, x)?, y),
+        // differentiated again, it is an equation as well
+        |b, transposed, g| by_steps::<B, T>(b, transposed, g),
+    )
+}
+
+fn by_matrix<B: Backend, T: Float>(b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
+    by_steps::<B, T>(b, &|b, x| b.matmul(matrix, x), y)
+}
+
+#[test]
+fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
+    let b = Numpyish::new();
+    let matrix = b.asarray([[3.0, 1.0, 0.0], [0.5, 2.0, -0.5], [0.0, 0.25, 4.0]])?;
+    let y = b.asarray([1.0, -2.0, 0.5])?;
+    let (steps, direct) = (
+        value_and_grad(&b, |d, (m, y)| d.sum(d.sin(by_matrix::<_, f64>(d, m, y)?)?, ..), (&matrix, &y))?,
+        value_and_grad(&b, |d, (m, y)| d.sum(d.sin(d.solve(m, y)?)?, ..), (&matrix, &y))?,
+    );
+    assert!(close(&b, &steps.0, &direct.0, 1e-12));
+    assert!(close(&b, &steps.1.0, &direct.1.0, 1e-12) && close(&b, &steps.1.1, &direct.1.1, 1e-12));
+    // second derivatives, by both
+    let h = hessian(
+        &b,
+        |d, y| d.sum(d.sin(by_matrix::<_, f64>(d, &d.constant(d.within().constant(matrix.clone())), y)?)?, ..),
+        &y,
+    )?;
+    let direct =
+        hessian(&b, |d, y| d.sum(d.sin(d.solve(d.constant(d.within().constant(matrix.clone())), y)?)?, ..), &y)?;
+    assert!(close(&b, &h, &direct, 1e-11), "{h:?} {direct:?}");
+    let h = hessian(
+        &b,
+        |d, m| d.sum(d.sin(by_matrix::<_, f64>(d, m, &d.constant(d.within().constant(y.clone())))?)?, ..),
+        &matrix,
+    )?;
+    let direct =
+        hessian(&b, |d, m| d.sum(d.sin(d.solve(m, d.constant(d.within().constant(y.clone())))?)?, ..), &matrix)?;
+    assert!(close(&b, &h, &direct, 1e-10), "{h:?} {direct:?}");
+    // twice in one function, where one depends on the other
+    let twice = |d: &Diff<Numpyish>, m: &Var<Numpyish, f64>, y: &Var<Numpyish, f64>| {
+        let x = by_matrix::<_, f64>(d, m, y)?;
+        d.sum(d.multiply(by_matrix::<_, f64>(d, m, &x)?, y)?, ..)
+    };
+    let steps = grad(&b, |d, (m, y)| twice(d, m, y), (&matrix, &y))?;
+    let direct = grad(&b, |d, (m, y)| d.sum(d.multiply(d.solve(m, d.solve(m, y)?)?, y)?, ..), (&matrix, &y))?;
+    assert!(close(&b, &steps.0, &direct.0, 1e-11) && close(&b, &steps.1, &direct.1, 1e-11));
+    // complex numbers
+    let (matrix, y) = (b.complex(&matrix, 0.5)?, b.complex(&y, b.asarray([0.0, 1.0, 2.0])?)?);
+    let steps = grad(&b, |d, (m, y)| d.sum(d.abs(by_matrix::<_, Complex<f64>>(d, m, y)?)?, ..), (&matrix, &y))?;
+    let direct = grad(&b, |d, (m, y)| d.sum(d.abs(d.solve(m, y)?)?, ..), (&matrix, &y))?;
+    assert!(b.allclose(&steps.0, &direct.0)? && b.allclose(&steps.1, &direct.1)?);
+    Ok(())
+}
+
+#[test]
+fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Result<()> {
+    let b = Numpyish::new();
+    let (matrix, y) = (b.asarray([[2.0]])?, b.asarray([3.0])?);
+    // the square of a root, by an equation with one solution that is positive
+    let root = |d: &Diff<Numpyish>, a: &Var<Numpyish, f64>| {
+        d.implicit::<f64>(
+            "root",
+            |d| d.sqrt(a),
+            |d, x| d.subtract(d.square(x)?, a),
+            |d, t, g| d.divide(g, t(d, &d.ones_like::<f64>(g)?)?),
+        )
+    };
+    let g = grad(&b, |d, a| d.sum(root(d, a)?, ..), &b.asarray([4.0, 9.0])?)?;
+    assert!(close(&b, &g, &b.asarray([0.25, 1.0 / 6.0])?, 1e-15));
+    let g = grad(
+        &b,
+        |d, x| d.sum(d.multiply(x, by_matrix::<_, f64>(d, &d.constant(matrix.clone()), &d.constant(y.clone()))?)?, ..),
+        &y,
+    )?;
+    assert!(close(&b, &g, &b.asarray([1.5])?, 1e-12));
+    // an array of the function around, by its own backend
+    let wrong = grad(
+        &b,
+        |d, a| d.sum(d.implicit::<f64>("root", |d| d.sqrt(a), |_, x| d.subtract(x, a), |_, _, g| Ok(g.clone()))?, ..),
+        &y,
+    );
+    assert!(wrong.unwrap_err().to_string().contains("another"));
+    let wrong = grad(
+        &b,
+        |d, a| {
+            d.sum(
+                d.implicit::<f64>("root", |d| d.sqrt(a), |d, x| d.subtract(d.square(x)?, a), |d, _, _| d.zeros([7]))?,
+                ..,
+            )
+        },
+        &y,
+    );
+    assert!(wrong.unwrap_err().to_string().contains("root"));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where arrays live: the base trait of every op group.
 
 use crate::{
-    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result, bytes,
+    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result, bytes,
     device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
@@ -339,4 +339,29 @@ pub trait Arrays: Clone + Send + Sync + 'static {
 
     /// Restarts the backend's random numbers from `seed`: the same seed gives the same numbers on every backend.
     fn seed(&self, seed: u64);
+
+    /// The solution `x` of `residual(x) = 0`, which `solve` finds: by iterations, or in a library of another kind.
+    ///
+    /// Backends of arrays just run `solve`. Gradients do not go through it: of the derivatives `J` of the residual by `x`, the gradient `g` of the solution
+    /// gives that of the residual as `-z` where `J^T z = g` (the implicit function theorem), and from there that of all that the residual is made
+    /// of. So a system of equations is differentiated by one more of the same size, however many steps `solve` takes.
+    ///
+    /// - `solve` and `residual` are to use the backend that they are given, not one that they hold: `solve` is given one on which nothing is recorded.
+    /// - `adjoint(b, transposed, g)` gives the `z` with `transposed(z) = g`. Nothing is conjugated, in none of them.
+    ///
+    /// # Errors
+    /// Those of the functions; on the way back [`Error::Shape`] where `z` has not the shape of the residual.
+    fn implicit<T: Float>(
+        &self,
+        op: &'static str,
+        solve: impl Fn(&Self) -> Result<Self::Array<T>>,
+        residual: impl Fn(&Self, &Self::Array<T>) -> Result<Self::Array<T>>,
+        adjoint: impl Fn(&Self, &LinearMap<'_, Self, T>, &Self::Array<T>) -> Result<Self::Array<T>> + Send + Sync + 'static,
+    ) -> Result<Self::Array<T>> {
+        let _ = (op, residual, adjoint);
+        solve(self)
+    }
 }
+
+/// Products with a matrix that is given by what it does, for [`Arrays::implicit`].
+pub type LinearMap<'a, B, T> = dyn Fn(&B, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'a;

@@ -22,6 +22,7 @@
 mod api;
 pub(crate) mod casting;
 mod custom;
+mod implicit;
 pub(crate) mod indexing;
 #[doc(hidden)]
 pub mod rules;

@@ -1,8 +1,9 @@
 //! The tape: what was done, in the order in which it was done, and the way back.
 
+use super::implicit::implicit;
 use crate::{
-    ArrayAttributes, Arrays, Backend, DeviceInfo, Element, Error, Float, HostArray, MemoryInfo, Operand, Result,
-    runtime::Wrap,
+    ArrayAttributes, Arrays, Backend, DeviceInfo, Element, Error, Float, HostArray, LinearMap, MemoryInfo, Operand,
+    Result, runtime::Wrap,
 };
 use ndarray::{Dimension, IxDyn};
 use std::{
@@ -21,11 +22,22 @@ use std::{
 pub struct Diff<B: Backend> {
     within: B,
     tape: Arc<Tape<B>>,
+    /// Arrays with places before this one are constants.
+    from: usize,
 }
 
 struct Tape<B: Backend> {
     id: u64,
+    /// The tapes around this one, and how many of their arrays came before it.
+    around: Vec<(u64, usize)>,
     record: Mutex<Record<B>>,
+}
+
+impl<B: Backend> Tape<B> {
+    /// Whether an array is of a tape around this one, and older.
+    fn is_around(&self, place: Place) -> bool {
+        self.around.iter().any(|&(id, count)| place.tape == id && place.index < count)
+    }
 }
 
 /// The rules of an op that was recorded, with what they need of the call.
@@ -97,9 +109,34 @@ impl<B: Backend + fmt::Debug> fmt::Debug for Diff<B> {
 impl<B: Backend> Diff<B> {
     /// Nothing is recorded yet.
     pub(crate) fn new(within: B) -> Diff<B> {
+        Diff::around(within, Vec::new(), 0, 0)
+    }
+
+    fn around(within: B, around: Vec<(u64, usize)>, base: usize, from: usize) -> Diff<B> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Diff { within, tape: Arc::new(Tape { id, record: Mutex::default() }) }
+        let record = Mutex::new(Record { base, ..Record::default() });
+        Diff { within, tape: Arc::new(Tape { id, around, record }), from }
+    }
+
+    /// One on which nothing is recorded: the arrays of this one are constants there.
+    pub(super) fn paused(&self, within: &B) -> Diff<B> {
+        Diff::around(within.clone(), self.with_around(usize::MAX), 0, usize::MAX)
+    }
+
+    /// One that records a part on its own, with the places after those of this one. With `alone` the arrays of this one are constants there.
+    pub(super) fn part(&self, alone: bool) -> Diff<B> {
+        let base = self.count();
+        Diff::around(self.within.clone(), self.with_around(base), base, if alone { base } else { self.from })
+    }
+
+    fn with_around(&self, count: usize) -> Vec<(u64, usize)> {
+        self.tape.around.iter().copied().chain([(self.tape.id, count)]).collect()
+    }
+
+    /// Whether nothing is recorded here.
+    pub(super) fn is_paused(&self) -> bool {
+        self.from == usize::MAX
     }
 
     /// The backend within.
@@ -127,7 +164,7 @@ impl<B: Backend> Diff<B> {
 
     /// How many arrays have places.
     pub(super) fn count(&self) -> usize {
-        self.tape().shapes.len()
+        self.tape().end()
     }
 
     fn tape(&self) -> MutexGuard<'_, Record<B>> {
@@ -145,7 +182,9 @@ impl<B: Backend> Diff<B> {
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
         match x.place {
             None => Ok(None),
-            Some(place) if place.tape == self.tape.id => Ok(Some(place.index)),
+            Some(place) if place.tape == self.tape.id || self.tape.is_around(place) => {
+                Ok((place.index >= self.from).then_some(place.index))
+            }
             Some(_) => Err(Error::argument(
                 op,
                 "this array is of the function of another gradient: pass it to this one, or make a `constant` of its value",
@@ -182,7 +221,7 @@ impl<B: Backend> Diff<B> {
     #[inline]
     pub fn record(&self, rule: Box<dyn Pull<B>>, shapes: &[&[usize]]) -> usize {
         let mut record = self.tape();
-        let first = record.shapes.len();
+        let first = record.end();
         let Some((last, before)) = shapes.split_last() else { return first };
         for shape in before {
             record.push(shape, None);
@@ -210,6 +249,8 @@ pub fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Res
 
 /// What was recorded: of every array that gradients go through, in order.
 pub(crate) struct Record<B: Backend> {
+    /// The place of the first.
+    base: usize,
     shapes: Vec<IxDyn>,
     /// Where an array is the last result of an op: its rules, and the place of the first.
     rules: Vec<Option<Rules<B>>>,
@@ -217,17 +258,25 @@ pub(crate) struct Record<B: Backend> {
 
 type Rules<B> = (Box<dyn Pull<B>>, usize);
 
+type Slot = Option<Box<dyn Any>>;
+
 impl<B: Backend> Default for Record<B> {
     fn default() -> Self {
-        Record { shapes: Vec::new(), rules: Vec::new() }
+        Record { base: 0, shapes: Vec::new(), rules: Vec::new() }
     }
 }
 
 impl<B: Backend> Record<B> {
     fn push(&mut self, shape: &[usize], rules: Option<Rules<B>>) -> usize {
+        let place = self.end();
         self.shapes.push(IxDyn(shape));
         self.rules.push(rules);
-        self.shapes.len() - 1
+        place
+    }
+
+    /// The place of the next array.
+    fn end(&self) -> usize {
+        self.base + self.shapes.len()
     }
 
     /// The gradients of the first `inputs` arrays, of those of the arrays that are given.
@@ -239,29 +288,64 @@ impl<B: Backend> Record<B> {
         of: Vec<(usize, Box<dyn Any>)>,
         inputs: usize,
         once: bool,
-    ) -> Result<Vec<Option<Box<dyn Any>>>> {
-        let mut found: Vec<Option<Box<dyn Any>>> = (0..self.shapes.len()).map(|_| None).collect();
-        for (place, gradient) in of {
-            found[place] = Some(gradient);
-        }
+    ) -> Result<Vec<Slot>> {
+        let mut found = self.slots(of);
         for index in (inputs..self.shapes.len()).rev() {
-            let Some((rule, first)) = &self.rules[index] else { continue };
-            // an op's inputs are before its results
-            let (before, rest) = found.split_at_mut(*first);
-            let of_results = &mut rest[..=index - first];
-            if of_results.iter().all(Option::is_none) {
-                continue;
-            }
-            let mut results = Results { found: of_results, shapes: &self.shapes[*first..=index] };
-            rule.pull(b, &mut results, &mut Grads { found: before, shapes: &self.shapes })?;
-            // a gradient that was used goes: its memory is for the next ones
-            of_results.fill_with(|| None);
+            self.step(b, index, &mut found, None)?;
             if once {
                 self.rules[index] = None;
             }
         }
         found.truncate(inputs);
         Ok(found)
+    }
+
+    /// The gradient of the first array, of that of one other; those of arrays of tapes around this one are added to `around`, or left out.
+    pub(super) fn back_over(
+        &self,
+        b: &B,
+        of: (usize, Box<dyn Any>),
+        mut around: Option<&mut Grads<'_>>,
+    ) -> Result<Slot> {
+        let mut found = self.slots(vec![of]);
+        for index in (0..self.shapes.len()).rev() {
+            self.step(b, index, &mut found, around.as_deref_mut())?;
+        }
+        Ok(found.swap_remove(0))
+    }
+
+    /// Whether a place is of a tape around this one.
+    pub(super) fn is_around(&self, place: usize) -> bool {
+        place < self.base
+    }
+
+    /// Where the gradients are put, with those that are known.
+    fn slots(&self, of: Vec<(usize, Box<dyn Any>)>) -> Vec<Slot> {
+        let mut found: Vec<Slot> = self.shapes.iter().map(|_| None).collect();
+        for (place, gradient) in of {
+            found[place - self.base] = Some(gradient);
+        }
+        found
+    }
+
+    /// Goes back over one op.
+    #[inline]
+    fn step(&self, b: &B, index: usize, found: &mut [Slot], around: Option<&mut Grads<'_>>) -> Result<()> {
+        let Some((rule, first)) = &self.rules[index] else { return Ok(()) };
+        let first = first - self.base;
+        // an op's inputs are before its results
+        let (before, rest) = found.split_at_mut(first);
+        let of_results = &mut rest[..=index - first];
+        if of_results.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let mut results = Results { found: of_results, shapes: &self.shapes[first..=index] };
+        let around = around.map(|around| Box::new(around.reborrow()));
+        let mut grads = Grads { base: self.base, found: before, shapes: &self.shapes, around };
+        rule.pull(b, &mut results, &mut grads)?;
+        // a gradient that was used goes: its memory is for the next ones
+        of_results.fill_with(|| None);
+        Ok(())
     }
 }
 
@@ -288,15 +372,34 @@ impl Results<'_> {
 
 /// The gradients found so far, by the places of the arrays that they are of.
 pub struct Grads<'g> {
-    found: &'g mut [Option<Box<dyn Any>>],
+    /// The place of the first.
+    base: usize,
+    found: &'g mut [Slot],
     shapes: &'g [IxDyn],
+    /// Those of the tape around, where they are wanted.
+    around: Option<Box<Grads<'g>>>,
 }
 
 impl Grads<'_> {
+    fn reborrow(&mut self) -> Grads<'_> {
+        Grads {
+            base: self.base,
+            found: self.found,
+            shapes: self.shapes,
+            around: self.around.as_mut().map(|around| Box::new(around.reborrow())),
+        }
+    }
+
     /// Adds to the gradient of an array. Along axes on which the array was repeated, it is summed.
     pub fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
-        let g = unbroadcast(b, g, self.shapes[place].slice())?;
-        let slot = &mut self.found[place];
+        let Some(index) = place.checked_sub(self.base) else {
+            return match &mut self.around {
+                Some(around) => around.add::<B, T>(b, place, g),
+                None => Ok(()),
+            };
+        };
+        let g = unbroadcast(b, g, self.shapes[index].slice())?;
+        let slot = &mut self.found[index];
         match slot.as_mut().and_then(|old| old.downcast_mut::<B::Array<T>>()) {
             Some(old) => *old = b.add(&*old, g)?,
             None => *slot = Some(Box::new(g)),
@@ -381,5 +484,15 @@ impl<B: Backend> Arrays for Diff<B> {
 
     fn seed(&self, seed: u64) {
         self.within.seed(seed);
+    }
+
+    fn implicit<T: Float>(
+        &self,
+        op: &'static str,
+        solve: impl Fn(&Self) -> Result<Var<B, T>>,
+        residual: impl Fn(&Self, &Var<B, T>) -> Result<Var<B, T>>,
+        adjoint: impl Fn(&Self, &LinearMap<'_, Self, T>, &Var<B, T>) -> Result<Var<B, T>> + Send + Sync + 'static,
+    ) -> Result<Var<B, T>> {
+        implicit(self, op, solve, residual, adjoint)
     }
 }
