@@ -9,6 +9,15 @@ pub trait Each<const N: usize, T: Element> {
 
     /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
     fn apply(&self, x: [T; N]) -> Self::Out;
+
+    /// Whether [`pull`](Each::pull) gives all gradients, where `T` is real.
+    const PULLS: bool = false;
+
+    /// The gradients of the operands, of that of the result `y`; none for other dtypes.
+    #[inline(always)]
+    fn pull(&self, _x: [T; N], _y: Self::Out, _g: Self::Out) -> Option<[T; N]> {
+        None
+    }
 }
 
 /// A scalar op over one element of each of several dtypes: those of the tuple `X`.
@@ -18,6 +27,15 @@ pub trait EachOf<X: Elements> {
 
     /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
     fn apply(&self, x: X) -> Self::Out;
+
+    /// As [`Each::PULLS`].
+    const PULLS: bool = false;
+
+    /// As [`Each::pull`].
+    #[inline(always)]
+    fn pull(&self, _x: X, _y: Self::Out, _g: Self::Out) -> Option<X> {
+        None
+    }
 }
 
 /// A tuple of up to three elements, of any dtypes.

@@ -459,7 +459,7 @@ mod impls {
                     ($c)(x)
                 }
                 $(
-                    #[inline]
+                    #[inline(always)] // loops are made of it
                     fn $visit<V: $visitor<Self>>(visitor: V) -> Option<V::Out> {
                         Some(visitor.visit())
                     }

@@ -263,6 +263,9 @@ pub struct Op {
     pub columns: Vec<(String, String)>,
     /// Where its gradients come from.
     pub gradient: Gradient,
+    /// The gradients at one element, of real dtypes: scalar expressions over `g`, `y` and the parameters, by inputs. Inputs that are not there
+    /// have none.
+    pub by_element: Option<Vec<(String, Expr)>>,
     /// Between which numbers they are tested.
     pub domain: (f64, f64),
     /// Conformance cases; `None`: those of the kinds of its parameters.

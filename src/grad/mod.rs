@@ -22,6 +22,7 @@
 mod api;
 pub(crate) mod casting;
 mod custom;
+mod formula;
 mod implicit;
 pub(crate) mod indexing;
 #[doc(hidden)]

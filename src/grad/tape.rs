@@ -1,9 +1,13 @@
 //! The tape: what was done, in the order in which it was done, and the way back.
 
-use super::implicit::implicit;
+use super::{formula::formula, implicit::implicit};
 use crate::{
     ArrayAttributes, Arrays, Backend, DeviceInfo, Element, Error, Float, HostArray, LinearMap, MemoryInfo, Operand,
-    Result, runtime::Wrap,
+    Result,
+    runtime::{
+        Wrap,
+        formula::{Leaves, Run, Typed},
+    },
 };
 use ndarray::{Dimension, IxDyn};
 use std::{
@@ -484,6 +488,13 @@ impl<B: Backend> Arrays for Diff<B> {
 
     fn seed(&self, seed: u64) {
         self.within.seed(seed);
+    }
+
+    fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Var<B, T>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        formula(self, e, leaves)
     }
 
     fn implicit<T: Float>(

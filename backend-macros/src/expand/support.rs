@@ -118,6 +118,7 @@ impl Expand<'_> {
                 const NEEDS_RANGE_REDUCTION_COMPLEX: bool = true;
             )
         });
+        let pull = self.pull(op, &path, &open);
         let apply = match complex {
             None if op.mixes_dtypes() => {
                 let types = self.tuple_of(op);
@@ -127,6 +128,7 @@ impl Expand<'_> {
                         type Out = #output;
                         #[inline(always)]
                         fn apply(&self, (#(#inputs,)*): #types) -> #output { #open #rust }
+                        #pull
                     }
                 }
             }
@@ -136,6 +138,7 @@ impl Expand<'_> {
                     type Out = #output;
                     #[inline(always)]
                     fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
+                    #pull
                 }
             },
             Some(complex) => {
@@ -158,6 +161,7 @@ impl Expand<'_> {
                         type Out = #output;
                         #[inline(always)]
                         fn apply(&self, x: [T; #n]) -> #output { rt::Float::#visit(self, x) }
+                        #pull
                     }
                 }
             }
@@ -184,6 +188,49 @@ impl Expand<'_> {
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels
+            }
+        }
+    }
+
+    /// The gradients of the operands at one element, where the dtype is real.
+    fn pull(&self, op: &Op, path: &TokenStream, open: &Option<TokenStream>) -> TokenStream {
+        let Some(rules) = &op.by_element else { return quote!() };
+        let bound = self.bound(&op.set, &quote!(super::));
+        let names: Vec<Ident> = op.inputs().map(|p| id(&p.name)).collect();
+        let gradients = op.inputs().map(|p| match rules.iter().find(|(of, _)| *of == p.name) {
+            Some((_, rule)) => self.scalar(rule, op),
+            None => quote!(::core::default::Default::default()),
+        });
+        let n = names.len();
+        let (of, pattern, all) = if op.mixes_dtypes() {
+            (self.tuple_of(op), quote!((#(#names,)*)), quote!((#(#gradients,)*)))
+        } else {
+            (quote!([T; #n]), quote!([#(#names),*]), quote!([#(#gradients),*]))
+        };
+        let output = elem(op.result.elem(), op);
+        let row = open.as_ref().map(|_| quote!(let row = self.row;));
+        let open = open.as_ref().map(|_| {
+            let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
+            quote!(let #path { #(#fields,)* .. } = *row;)
+        });
+        quote! {
+            const PULLS: bool = true;
+            #[inline(always)]
+            fn pull(&self, x: #of, y: #output, g: #output) -> Option<#of> {
+                struct Rule<'r, T: #bound> { row: &'r #path, x: #of, y: #output, g: #output }
+                impl<T: #bound> rt::RealVisitor<T> for Rule<'_, T> {
+                    type Out = #of;
+                    #[inline(always)]
+                    #[allow(unused_variables)]
+                    fn visit(self) -> #of where T: rt::Real {
+                        #row
+                        #open
+                        let #pattern = self.x;
+                        let (y, g) = (self.y, self.g);
+                        #all
+                    }
+                }
+                <T as rt::Element>::if_real(Rule { row: self, x, y, g })
             }
         }
     }

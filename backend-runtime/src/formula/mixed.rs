@@ -1,6 +1,7 @@
 //! Ops of a formula whose operands are of several dtypes, such as a condition and what it chooses from.
 
 use super::{
+    gradient::{Sink, is_constant, same},
     join::{Join, Single},
     leaf::{Layout, Leaves},
     node::{Node, Row, Typed, holds, numbers_of, operand},
@@ -40,6 +41,12 @@ pub trait OperandsAt<L, P>: Operands<P> {
 
     /// As in [`Node`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
+
+    /// As [`Node::PULLS`].
+    const PULLS: bool;
+
+    /// As [`Node::pull`], of the gradients of all of them.
+    fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
     /// Their texts, as those of [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
@@ -112,6 +119,16 @@ where
         self.1.needs_range_reduction(leaves)
     }
 
+    const PULLS: bool = is_constant::<V>() || (F::PULLS && X::PULLS);
+
+    #[inline(always)]
+    fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
+        let x = self.1.at(leaves);
+        if let Some(g) = self.0.pull(x, self.0.apply(x), g) {
+            self.1.pull(leaves, g, to);
+        }
+    }
+
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         let operands = X::write(writer);
         Some(writer.call::<F>(D::DTYPES[F::INPUT_OF_T], V::DTYPE, &operands))
@@ -163,6 +180,15 @@ macro_rules! own {
             #[inline(always)]
             fn needs_range_reduction(&self, leaves: &Of) -> bool {
                 $(self.$at.needs_range_reduction(leaves))|*
+            }
+
+            const PULLS: bool = $($x::PULLS)&&*;
+
+            #[inline(always)]
+            fn pull(&self, leaves: &Of, g: Self::DTypes, to: &mut impl Sink) {
+                $(if let Some(g) = same::<_, $x::Out>(g.$at) {
+                    self.$at.pull(leaves, g, to);
+                })*
             }
 
             fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
@@ -228,6 +254,21 @@ macro_rules! shared {
             #[inline(always)]
             fn needs_range_reduction(&self, leaves: &L) -> bool {
                 self.0.needs_range_reduction(leaves) | self.1.needs_range_reduction(leaves) | self.2.needs_range_reduction(leaves)
+            }
+
+            const PULLS: bool = X::PULLS && Y::PULLS && Z::PULLS;
+
+            #[inline(always)]
+            fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink) {
+                if let Some(g) = same::<_, X::Out>(g.0) {
+                    self.0.pull(leaves, g, to);
+                }
+                if let Some(g) = same::<_, Y::Out>(g.1) {
+                    self.1.pull(leaves, g, to);
+                }
+                if let Some(g) = same::<_, Z::Out>(g.2) {
+                    self.2.pull(leaves, g, to);
+                }
             }
 
             fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {

@@ -8,6 +8,7 @@
 //! Every dtype is a parameter of the node's type, and none is derived from the nodes inside: the compiler would derive it again at
 //! every mention, in time exponential in the depth of a formula.
 
+mod gradient;
 mod join;
 mod leaf;
 mod mixed;
@@ -20,6 +21,7 @@ mod sides;
 mod writer;
 
 pub use crate::{Highest, Lowest};
+pub use gradient::{Gradient, Kept, Sink, gradient_of, run_kept};
 pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
 pub use leaf::{
     Array, AsOperand, IntoLeaf, Layout, Leaves, Loaded, MOST, Value, Visitor, array, leaf, leaf_kind, operand,

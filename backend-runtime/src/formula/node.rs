@@ -1,6 +1,7 @@
 //! The tree of a formula: ops over the elements at one place.
 
 use super::{
+    gradient::{Sink, is_constant, is_real, same},
     join::{Fits, Join, Literal, Single, Whole},
     leaf::{Layout, Leaves},
     run::Valued,
@@ -59,6 +60,13 @@ pub trait Node<L>: Typed {
     fn needs_range_reduction(&self, _: &L) -> bool {
         false
     }
+
+    /// Whether [`pull`](Node::pull) has the gradients of all leaves.
+    const PULLS: bool = false;
+
+    /// Gives the gradients of the leaves, of that of the value, at one place. Those of real dtypes: others are constants here.
+    #[inline(always)]
+    fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
     /// The text of the value; none of a number, which the op takes as such.
     fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
@@ -155,6 +163,15 @@ impl<N: 'static, V: Copy + Valued + 'static> Typed for Leaf<N, V> {
 }
 
 impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Leaf<N, V> {
+    const PULLS: bool = true;
+
+    #[inline(always)]
+    fn pull(&self, _: &L, g: V, to: &mut impl Sink) {
+        if V::IS_ARRAY {
+            to.add(L::ARRAYS_BEFORE, g);
+        }
+    }
+
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
         leaves.get()
@@ -189,6 +206,8 @@ impl Typed for Whole {
 macro_rules! written {
     ($($t:ty),*) => {$(
         impl<L> Node<L> for $t {
+            const PULLS: bool = true;
+
             #[inline(always)]
             fn at(&self, _: &L) -> $t {
                 *self
@@ -261,6 +280,20 @@ where
             | (const { needs_range_reduction::<F, T>() } && scalar::needs_range_reduction(self.1.at(leaves).value()))
     }
 
+    const PULLS: bool = is_constant::<V::DType>() || (F::PULLS && is_real::<T>() && X::PULLS);
+
+    #[inline(always)]
+    fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
+        let x = self.1.at(leaves).value();
+        let y = self.0.apply([x]);
+        if let Some(g) = same::<_, F::Out>(g)
+            && let Some([g]) = self.0.pull([x], y, g)
+            && let Some(g) = same::<_, X::Out>(g)
+        {
+            self.1.pull(leaves, g, to);
+        }
+    }
+
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         let x = X::write(writer)?;
         Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
@@ -322,6 +355,22 @@ where
     #[inline(always)]
     fn needs_range_reduction(&self, leaves: &L) -> bool {
         self.1.needs_range_reduction(leaves) | self.2.needs_range_reduction(leaves)
+    }
+
+    const PULLS: bool = is_constant::<V::DType>() || (F::PULLS && is_real::<T>() && X::PULLS && Y::PULLS);
+
+    #[inline(always)]
+    fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
+        let (x, y) = (self.1.at(leaves).left(), X::Out::right(self.2.at(leaves)));
+        let value = self.0.apply([x, y]);
+        let Some(g) = same::<_, F::Out>(g) else { return };
+        let Some([g_x, g_y]) = self.0.pull([x, y], value, g) else { return };
+        if let Some(g) = same::<_, X::Out>(g_x) {
+            self.1.pull(leaves, g, to);
+        }
+        if let Some(g) = same::<_, Y::Out>(g_y) {
+            self.2.pull(leaves, g, to);
+        }
     }
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
@@ -391,6 +440,21 @@ where
         self.1.needs_range_reduction(leaves)
             | self.2.needs_range_reduction(leaves)
             | self.3.needs_range_reduction(leaves)
+    }
+
+    const PULLS: bool = is_constant::<V>() || (F::PULLS && is_real::<T>() && X::PULLS && Y::PULLS && Z::PULLS);
+
+    #[inline(always)]
+    fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
+        let x = [self.1.at(leaves), self.2.at(leaves).of(), self.3.at(leaves).of()];
+        let Some([g_x, g_y, g_z]) = self.0.pull(x, self.0.apply(x), g) else { return };
+        self.1.pull(leaves, g_x, to);
+        if let Some(g) = same::<_, Y::Out>(g_y) {
+            self.2.pull(leaves, g, to);
+        }
+        if let Some(g) = same::<_, Z::Out>(g_z) {
+            self.3.pull(leaves, g, to);
+        }
     }
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {

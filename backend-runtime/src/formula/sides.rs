@@ -2,6 +2,7 @@
 //! right one. Nothing is numbered, so that parts need not know of each other.
 
 use super::{
+    gradient::Sink,
     join::Scalar,
     leaf::{Layout, Leaves, Loaded, OfArray, Value, Visitor},
     node::{Node, Typed},
@@ -67,6 +68,15 @@ impl<V: Copy + Valued + 'static> Typed for It<V> {
 }
 
 impl<V: Copy + Valued + 'static> Node<V> for It<V> {
+    const PULLS: bool = true;
+
+    #[inline(always)]
+    fn pull(&self, _: &V, g: V, to: &mut impl Sink) {
+        if V::IS_ARRAY {
+            to.add(0, g);
+        }
+    }
+
     #[inline(always)]
     fn at(&self, leaves: &V) -> V {
         *leaves
@@ -148,6 +158,13 @@ macro_rules! side {
                 self.0.needs_range_reduction(&leaves.$at)
             }
 
+            const PULLS: bool = X::PULLS;
+
+            #[inline(always)]
+            fn pull(&self, leaves: &(P, Q), g: X::Out, to: &mut impl Sink) {
+                self.0.pull(&leaves.$at, g, &mut SinkAfter { to, before: $before });
+            }
+
             fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
                 X::write(&mut After { writer, before: $before })
             }
@@ -168,6 +185,19 @@ macro_rules! side {
 }
 side!(Left, P, 0, 0);
 side!(Right, Q, 1, P::ARRAYS);
+
+/// Takes the gradients of a part whose arrays come after others.
+struct SinkAfter<'s, S> {
+    to: &'s mut S,
+    before: usize,
+}
+
+impl<S: Sink> Sink for SinkAfter<'_, S> {
+    #[inline(always)]
+    fn add<V: Copy + 'static>(&mut self, array: usize, g: V) {
+        self.to.add(self.before + array, g);
+    }
+}
 
 /// Writes a part whose arrays come after others.
 struct After<'w, W> {

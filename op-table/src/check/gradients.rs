@@ -24,7 +24,10 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
             continue;
         }
         match of_row(op, model) {
-            Ok(gradient) => model.ops[index].gradient = gradient,
+            Ok(gradient) => {
+                model.ops[index].gradient = gradient;
+                model.ops[index].by_element = by_element(&model.ops[index], model);
+            }
             Err(mistakes) => {
                 let (own, name) = (op.own, op.name.clone());
                 model.ops[index].gradient = Gradient::Unsaid;
@@ -96,6 +99,44 @@ fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
         rules.push(Rule { input: input.name.clone(), function: Ok(Box::new(function)) });
     }
     Some(rules)
+}
+
+/// The gradients of a row with a scalar expression as such expressions, where all of them are.
+fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
+    let expr = op.maps.values().find_map(|map| match map {
+        Map::Each { real, .. } => Some(&real.expr),
+        _ => None,
+    })?;
+    let rules = match &op.gradient {
+        Gradient::Rules(rules) if op.second.is_none() && matches!(op.result, Out::One(Elem::T | Elem::Real)) => rules,
+        _ => return None,
+    };
+    let set = model.floats_of(&op.set)?;
+    let is_real = |d: &&String| !d.starts_with("complex");
+    let dtypes: Vec<String> = model.dtypes_of(&set.name).iter().filter(is_real).cloned().collect();
+    let mut all = Vec::new();
+    for input in op.differentiable() {
+        let rule = rules.iter().find(|rule| rule.input == input.name).map(|rule| rule.function.as_ref());
+        let said = match rule {
+            Some(Err(_)) => return None,
+            Some(Ok(function)) => match function.maps.get(COLUMN) {
+                Some(Map::Compose(form)) if !form.text.is_empty() => expr::parse(&Text::new(form.text.clone(), 0..0, "")).ok(),
+                _ => None,
+            },
+            None => None,
+        };
+        let said = said.and_then(|e| derive::as_words(e, model));
+        let rule = match said {
+            Some(rule) => Some(rule),
+            None => derive::by_element(expr, &input.name, model).ok()?,
+        };
+        let Some(mut rule) = rule else { continue };
+        let used: Vec<String> = op.params.iter().map(|p| p.name.clone()).chain(["g".into(), "y".into()]).collect();
+        let function = function(op, input, &used, model)?;
+        expr::each::check(&mut rule, &function, &dtypes, model).ok()?;
+        all.push((input.name.clone(), rule));
+    }
+    Some(all)
 }
 
 fn said_rules(op: &Op, said: &[(Text, Text)], model: &Model) -> Result<Gradient, Vec<Mistake>> {
@@ -272,6 +313,7 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
         result_text: input.ty.replace("operand", "array"),
         maps: BTreeMap::new(),
         gradient: Gradient::Unsaid,
+        by_element: None,
         ..op.clone()
     })
 }

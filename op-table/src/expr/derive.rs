@@ -10,8 +10,43 @@ use crate::model::{Model, WordResult};
 /// # Errors
 /// The word that has no derivative.
 pub fn gradient(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
-    let derive = Derive { of, model };
-    Ok(derive.pull(e, &name("y"), name("g"))?.map(as_ops))
+    Ok(by_element(e, of, model)?.map(as_ops))
+}
+
+/// The same as a scalar expression.
+///
+/// # Errors
+/// The word that has no derivative.
+pub fn by_element(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
+    Derive { of, model }.pull(e, &name("y"), name("g"))
+}
+
+/// A composition of ops as a scalar expression, where there is a word for each.
+pub fn as_words(e: Expr, model: &Model) -> Option<Expr> {
+    let Node::Call(op, arguments) = e.node else {
+        let parts = std::cell::Cell::new(true);
+        let e = mapped(e, &|part| match as_words(part.clone(), model) {
+            Some(part) => part,
+            None => {
+                parts.set(false);
+                part
+            }
+        });
+        return parts.get().then_some(e);
+    };
+    if arguments.iter().any(|a| a.option.is_some()) {
+        return None;
+    }
+    let args = arguments.into_iter().map(|a| as_words(a.value, model)).collect::<Option<Vec<_>>>()?;
+    let order = [Comparison::Less, Comparison::LessEqual, Comparison::Greater, Comparison::GreaterEqual];
+    if let Some(how) = order.into_iter().find(|how| how.op() == op) {
+        return Some(of_node(Node::Compare(how, Box::new(args.try_into().ok()?))));
+    }
+    if op == "where" {
+        return Some(of_node(Node::If(Box::new(args.try_into().ok()?))));
+    }
+    let (name, _) = model.words.iter().find(|(_, word)| word.op.as_ref().is_some_and(|(of, _)| *of == op))?;
+    Some(word(name, args))
 }
 
 struct Derive<'m> {

@@ -84,6 +84,7 @@ impl Parser<'_> {
             ulp,
             reason,
             gradient: self.gradient(row),
+            by_element: None,
             domain: self.domain(row),
             cases: self.list(row, "cases"),
             own: self.role == Role::Own,

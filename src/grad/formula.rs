@@ -1,0 +1,101 @@
+//! Formulas as one op: over arrays in the host's memory a formula is one loop there, and one for each gradient on the way back. The tape keeps its arrays,
+//! and nothing of what is between them and its value.
+
+use super::tape::{Diff, Grads, Pull, Results, Var};
+use crate::{
+    Backend, Element, Error, Real, Result,
+    runtime::{
+        RealVisitor,
+        formula::{self, Kept, Layout, Leaves, MOST, Node, Run, Typed, Visitor, gradient_of, run_kept},
+    },
+};
+use std::marker::PhantomData;
+
+/// A formula on a tape: as one op where it can be, else op by op.
+pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
+    d: &Diff<B>,
+    e: &E,
+    leaves: &L,
+) -> Result<Var<B, T>>
+where
+    E: Run<'a, Diff<B>, L> + Typed<Out = T>,
+{
+    // one more array is the gradient of the value
+    if const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
+        return formula::run(d, e, leaves);
+    }
+    let mut arrays = Arrays { d, all: Vec::with_capacity(L::Layout::ARRAYS), on_host: true, wrong: None };
+    leaves.visit(&mut arrays);
+    if let Some(wrong) = arrays.wrong {
+        return Err(wrong);
+    }
+    if !arrays.on_host {
+        return formula::run(d, e, leaves);
+    }
+    e.check()?;
+    let (arrays, scalars) = (arrays.all, leaves.scalars());
+    let kept = arrays.iter().map(|(_, kept)| kept);
+    let Some(value) = run_kept::<B, L::Layout, E, T>(d.within(), e, scalars, kept) else {
+        return formula::run(d, e, leaves);
+    };
+    let value = value?;
+    if arrays.iter().all(|(place, _)| place.is_none()) {
+        return Ok(d.constant(value));
+    }
+    let rule = Formula::<B, L::Layout, E, T> { tree: *e, scalars, arrays, of: PhantomData };
+    let Some(rule) = T::if_real(rule) else { return Ok(d.constant(value)) };
+    let at = d.record(rule, &[crate::ArrayAttributes::shape(&value)]);
+    Ok(d.recorded(value, at))
+}
+
+/// The arrays of a formula, with their places.
+struct Arrays<'d, B: Backend> {
+    d: &'d Diff<B>,
+    all: Vec<(Option<usize>, Kept<B>)>,
+    on_host: bool,
+    wrong: Option<Error>,
+}
+
+impl<'a, B: Backend> Visitor<'a, Diff<B>> for Arrays<'_, B> {
+    fn array<T: Element>(&mut self, x: &'a Var<B, T>) {
+        self.on_host &= self.d.within().host_view(x.value()).is_some();
+        match self.d.place_of(formula::NAME, x) {
+            Ok(place) if self.on_host => self.all.push((place, Kept::of::<T>(x.value().clone()))),
+            Ok(_) => {}
+            Err(wrong) => self.wrong = Some(wrong),
+        }
+    }
+}
+
+/// What is kept of a formula.
+struct Formula<B, L: Layout, E, T> {
+    tree: E,
+    scalars: L::Scalars,
+    arrays: Vec<(Option<usize>, Kept<B>)>,
+    of: PhantomData<fn() -> (L, T)>,
+}
+
+impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> RealVisitor<T> for Formula<B, L, E, T> {
+    type Out = Box<dyn Pull<B>>;
+
+    fn visit(self) -> Box<dyn Pull<B>>
+    where
+        T: Real,
+    {
+        Box::new(self)
+    }
+}
+
+impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real> Pull<B> for Formula<B, L, E, T> {
+    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()> {
+        let g = Kept::of::<T>(results.take::<B, T>(b, 0)?);
+        for (k, (place, _)) in self.arrays.iter().enumerate() {
+            let Some(place) = *place else { continue };
+            let arrays = self.arrays.iter().map(|(_, kept)| kept);
+            let gradient = gradient_of::<B, L, E, T>(b, &self.tree, self.scalars, k, &g, arrays);
+            let elsewhere = || Error::argument(formula::NAME, "the gradient of its value is not in the host's memory");
+            grads.add::<B, T>(b, place, gradient.ok_or_else(elsewhere)??)?;
+        }
+        Ok(())
+    }
+}

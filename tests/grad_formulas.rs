@@ -1,0 +1,156 @@
+//! Gradients of formulas, which a tape has as one op, against those of the same ops one by one.
+
+use backends::{
+    grad::{Diff, Var, grad, hessian, value_and_grad},
+    lazy,
+    prelude::*,
+};
+
+type NdArray<T> = <Numpyish as Arrays>::Array<T>;
+
+fn close<T: Precision>(b: &Numpyish, x: &NdArray<T>, y: &NdArray<T>, tolerance: f64) {
+    let options = AllcloseOptions::new().rtol(tolerance).atol(tolerance);
+    assert!(x.shape() == y.shape() && b.allclose_with(x, y, options).unwrap(), "{x:?}\n{y:?}");
+}
+
+fn inputs<T: Precision>(b: &Numpyish) -> Result<(NdArray<T>, NdArray<T>, NdArray<T>)> {
+    Ok((
+        b.random_uniform_with::<T>([5, 7], RandomUniformOptions::new().low(0.2).high(2.0))?,
+        b.random_uniform_with::<T>([7], RandomUniformOptions::new().low(0.2).high(2.0))?,
+        b.asarray(T::of(0.7))?,
+    ))
+}
+
+/// The value and gradients of both, in one dtype.
+fn same<T: Precision>(tolerance: f64) -> Result<()> {
+    let b = Numpyish::new();
+    let (x, y, s) = inputs::<T>(&b)?;
+    let u = b.random_normal::<T>([5, 7])?;
+    let formula = value_and_grad(
+        &b,
+        |d, (x, y, s)| {
+            let value = expr!(d, exp(-square(x - y) / (2 * s * s)) + y * sin(3.5 * x) - where(x > y, x, s * y) + maximum(x, y) / (1 + x))?;
+            d.sum_as::<T, T>(d.multiply(value, &d.constant(u.clone()))?, ..)
+        },
+        (&x, &y, &s),
+    )?;
+    let ops = value_and_grad(
+        &b,
+        |d, (x, y, s)| {
+            let gauss = d.exp(
+                d.negative(d.divide(d.square(d.subtract(x, y)?)?, d.multiply(d.multiply(s, s)?, T::of(2.0))?)?)?,
+            )?;
+            let wave = d.multiply(y, d.sin(d.multiply(x, T::of(3.5))?)?)?;
+            let chosen = d.r#where(d.greater(x, y)?, x, d.multiply(s, y)?)?;
+            let most = d.divide(d.maximum(x, y)?, d.add(x, T::ONE)?)?;
+            let value = d.add(d.subtract(d.add(gauss, wave)?, chosen)?, most)?;
+            d.sum_as::<T, T>(d.multiply(value, &d.constant(u.clone()))?, ..)
+        },
+        (&x, &y, &s),
+    )?;
+    close(&b, &formula.0, &ops.0, tolerance);
+    close(&b, &formula.1.0, &ops.1.0, tolerance);
+    close(&b, &formula.1.1, &ops.1.1, tolerance);
+    close(&b, &formula.1.2, &ops.1.2, tolerance);
+    Ok(())
+}
+
+#[test]
+fn as_those_of_the_ops() -> Result<()> {
+    same::<f64>(1e-13)?;
+    same::<f32>(2e-5)
+}
+
+/// A function that takes the formula apart where it has to: complex numbers, many arrays, other dtypes.
+#[test]
+fn formulas_that_run_op_by_op() -> Result<()> {
+    let b = Numpyish::new();
+    let (x, y) = (b.asarray([0.5, 1.5])?, b.asarray([1.0, -2.0])?);
+    let z = b.complex(&x, &y)?;
+    // |z^2| = re^2 + im^2
+    let g = grad(&b, |d, z| expr!(d, sum(abs(z * z), ..)), &z)?;
+    close::<f64>(&b, &b.real(&g)?, &expr!(b, 2 * x)?, 1e-13);
+    close::<f64>(&b, &b.imag(&g)?, &expr!(b, 2 * y)?, 1e-13);
+    // nine arrays
+    let all: Vec<NdArray<f64>> = (0..9).map(|i| b.asarray([1.0 + f64::from(i)])).collect::<Result<_>>()?;
+    let list: Vec<&NdArray<f64>> = all.iter().collect();
+    let g = grad(
+        &b,
+        |d, v: &Vec<Var<Numpyish, f64>>| {
+            let [a, c, e, f, g, h, i, j, k] = &v[..] else { unreachable!() };
+            expr!(d, sum(a * c + e * f + g * h + i * j + k * a, ..))
+        },
+        list,
+    )?;
+    let wanted = [2.0 + 9.0, 1.0, 4.0, 3.0, 6.0, 5.0, 8.0, 7.0, 1.0];
+    for (g, wanted) in g.iter().zip(wanted) {
+        assert_eq!(b.to_vec(g)?, [wanted]);
+    }
+    // integers and truth values are constants
+    let n = b.asarray([2_i64, 3])?;
+    let g = grad(&b, |d, x| expr!(d, sum(x * astype::<f64>(d.constant(n.clone())) + where(x > 1, x, 0), ..)), &x)?;
+    assert_eq!(b.to_vec(g)?, [2.0, 4.0]);
+    Ok(())
+}
+
+#[test]
+fn of_gradients_in_place_and_without_a_macro() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([0.5, 1.5, -0.3])?;
+    fn f<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+        expr!(b, sum(x * x * sin(x), ..))
+    }
+    let h = hessian(&b, f, &x)?;
+    let second = expr!(b, 2 * sin(x) + 4 * x * cos(x) - x * x * sin(x))?;
+    close::<f64>(&b, &h, &b.diag(second)?, 1e-13);
+    let g = grad(&b, |d, x| d.sum((lazy(x) * x * lazy(x).sin()).eval(d)?, ..), &x)?;
+    close::<f64>(&b, &g, &expr!(b, 2 * x * sin(x) + x * x * cos(x))?, 1e-13);
+    let g = grad(
+        &b,
+        |d, x| {
+            let mut y = x.clone();
+            expr!(d, y += x * y)?;
+            expr!(d, y[1..] *= 2 * x[1..])?;
+            d.sum(y, ..)
+        },
+        &x,
+    )?;
+    // x + x^2, and 2 x^2 + 2 x^3
+    close::<f64>(&b, &g, &b.asarray([2.0, 4.0 * 1.5 + 6.0 * 2.25, -4.0 * 0.3 + 6.0 * 0.09])?, 1e-13);
+    Ok(())
+}
+
+#[test]
+fn shapes_and_places_are_checked() -> Result<()> {
+    let b = Numpyish::new();
+    let (x, longer) = (b.asarray([1.0, 2.0])?, b.asarray([1.0, 2.0, 3.0])?);
+    let wrong = grad(&b, |d, x| expr!(d, sum(x + d.constant(longer.clone()), ..)), &x).unwrap_err();
+    let plain = expr!(b, x + longer).unwrap_err();
+    assert_eq!(wrong.to_string(), plain.to_string());
+    let mut outside: Option<Var<Numpyish, f64>> = None;
+    grad(
+        &b,
+        |d, x| {
+            outside = Some(x.clone());
+            d.sum(x, ..)
+        },
+        &x,
+    )?;
+    let outside = outside.unwrap();
+    let wrong = grad(&b, |d: &Diff<Numpyish>, x| expr!(d, sum(x * outside, ..)), &x).unwrap_err();
+    assert!(wrong.to_string().contains("another gradient"), "{wrong}");
+    // empty arrays
+    let g = grad(&b, |d, x| expr!(d, sum(x * x, ..)), &b.zeros::<f64>([0, 3])?)?;
+    assert_eq!(g.shape(), [0, 3]);
+    Ok(())
+}
+
+#[test]
+fn on_libtorch() -> Result<()> {
+    let Ok(b) = Torch::cpu() else { return Ok(()) };
+    let x = b.asarray([0.5, 1.5, -0.3])?;
+    let g = grad(&b, |d, x| expr!(d, sum(x * x * sin(x), ..)), &x)?;
+    let wanted = expr!(b, 2 * x * sin(x) + x * x * cos(x))?;
+    assert!(b.allclose(g, wanted)?);
+    Ok(())
+}
