@@ -74,7 +74,12 @@ fn row(op: &Op, model: &Model, input: &Input, call: &TokenStream) -> TokenStream
         .then(|| as_formula(op, &expand, input, &dtypes, model));
     let module = id(name);
     let tests = match input.gradients {
-        true => gradients(op, &dtypes, call),
+        true => {
+            let as_formula = (op.by_element.is_some() && !numbers && dtypes.iter().any(|d| *d == "float64"))
+                .then(|| gradients_of_formula(op, &expand, input, model));
+            let gradients = gradients(op, &dtypes, call);
+            quote!(#gradients #as_formula)
+        }
         false => quote!(#(#checks)* #answers #as_formula),
     };
     quote! {
@@ -128,9 +133,58 @@ fn gradients(op: &Op, dtypes: &[&String], call: &TokenStream) -> TokenStream {
     quote!(#(#tests)*)
 }
 
+/// The test of the gradients of a scalar expression in a formula, against differences.
+fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
+    let (root, ty, (low, high)) = (&input.root, &input.backend_type, op.domain);
+    let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
+        return quote!();
+    };
+    let formula = formula_of(op, expand, input, model);
+    let dtype = dtype("float64");
+    quote! {
+        #formula
+
+        #[test]
+        fn as_a_formula() {
+            SUITE.gradients_of_formula(&ROW, #dtype, (#low, #high), formula::<#root::grad::Diff<#ty>, #t>);
+        }
+    }
+}
+
 /// The test that a scalar expression gives the same in a formula.
 fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
-    let (root, ty) = (&input.root, &input.backend_type);
+    let ty = &input.backend_type;
+    let to: Vec<Option<&String>> = match &op.second_set {
+        Some(set) => model.dtypes_of(set).iter().map(Some).collect(),
+        None => vec![None],
+    };
+    let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
+    // of a second dtype every one, to and from float64 and another one: each pair is a kernel to compile
+    let count = to.len();
+    let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
+        let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
+        let to = to.iter().enumerate();
+        let wanted = to.filter(move |(j, to)| usual(**to) || (i + 1) % count == *j);
+        wanted.map(move |(_, to)| (*of, *to))
+    });
+    let calls = pairs.filter_map(|(of, to)| {
+        let (d, t) = (dtype(of), ty_of(of)?);
+        let Some(to) = to else { return Some(quote!((#d, None, formula::<#ty, #t>))) };
+        let (to, u) = (dtype(to), ty_of(to)?);
+        Some(quote!((#d, Some(#to), formula::<#ty, #u, #t>)))
+    });
+    let formula = formula_of(op, expand, input, model);
+    quote! {
+        #formula
+
+        #[test]
+        fn as_a_formula() { SUITE.formulas(&ROW, &[#(#calls),*]); }
+    }
+}
+
+/// The function `formula`: a call of the row as a formula.
+fn formula_of(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
+    let root = &input.root;
     let bound_of = |set: &str| {
         let name = model.set(set).map_or("Element".into(), |set| match set.is_narrower {
             true => camel(&set.name),
@@ -140,7 +194,7 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
     };
     let (bound, user) = (bound_of(&op.set), input.extension.as_ref().map(|name| quote!(+ #name)));
     let n = op.inputs().count();
-    let ops = Expand::new(model, input).ops_module();
+    let ops = expand.ops_module();
     let path = input.extension.is_none().then(|| quote!(#root::));
     let item = id(&op.name);
     let default = op.has_options().then(|| quote!(..Default::default()));
@@ -170,25 +224,6 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
     let elements = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
     let leaves = names.iter().rev().fold(quote!(()), |rest, name| quote!((#name, #rest)));
     let index = 0..n;
-    let to: Vec<Option<&String>> = match &op.second_set {
-        Some(set) => model.dtypes_of(set).iter().map(Some).collect(),
-        None => vec![None],
-    };
-    let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
-    // of a second dtype every one, to and from float64 and another one: each pair is a kernel to compile
-    let count = to.len();
-    let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
-        let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
-        let to = to.iter().enumerate();
-        let wanted = to.filter(move |(j, to)| usual(**to) || (i + 1) % count == *j);
-        wanted.map(move |(_, to)| (*of, *to))
-    });
-    let calls = pairs.filter_map(|(of, to)| {
-        let (d, t) = (dtype(of), ty_of(of)?);
-        let Some(to) = to else { return Some(quote!((#d, None, formula::<#ty, #t>))) };
-        let (to, u) = (dtype(to), ty_of(to)?);
-        Some(quote!((#d, Some(#to), formula::<#ty, #u, #t>)))
-    });
     let second = op.second_set.as_ref().map(|set| {
         let bound = bound_of(set);
         quote!(U: #bound,)
@@ -209,9 +244,6 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
             let tree = #tree;
             b.formula(&tree, &#leaves).map(Value::array::<_>)
         }
-
-        #[test]
-        fn as_a_formula() { SUITE.formulas(&ROW, &[#(#calls),*]); }
     }
 }
 

@@ -10,6 +10,17 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, cuda::Cuda, numpyish::Numpyish};
 
+/// The cases of a row whose arguments are all arrays: there is one at least.
+pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
+    let arrays = |text: &&str| {
+        let args = parse::args(text).unwrap_or_default();
+        args.named.is_empty() && args.positional.iter().all(|arg| matches!(arg, Arg::Name(name) if name != "all"))
+    };
+    let texts: Vec<&str> = row.cases.iter().copied().filter(arrays).collect();
+    assert!(!texts.is_empty(), "{}: no case has only arrays", row.name);
+    texts
+}
+
 impl<B: Arrays> Suite<B> {
     /// The cases of a row whose arguments are arrays, as formulas of the one op: bit for bit what the op gives on
     /// [`Numpyish`] and [`Cuda`], and within the row's accuracy on both sides where a formula is run by other functions than the op.
@@ -18,12 +29,7 @@ impl<B: Arrays> Suite<B> {
     /// If a formula gives something else, or if there is no case for it.
     pub fn formulas(&self, row: &Row, dtypes: &[(DType, Option<DType>, Call<B>)]) {
         let Some(b) = self.backend() else { return };
-        let arrays = |text: &&&str| {
-            let args = parse::args(text).unwrap_or_default();
-            args.named.is_empty() && args.positional.iter().all(|arg| matches!(arg, Arg::Name(name) if name != "all"))
-        };
-        let texts: Vec<&&str> = row.cases.iter().filter(arrays).collect();
-        assert!(!texts.is_empty(), "{}: no case has only arrays", row.name);
+        let texts = of_arrays(row);
         for &(dtype, to, formula) in dtypes {
             let dtypes = DTypes { of: dtype, to };
             for text in &texts {

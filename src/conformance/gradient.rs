@@ -132,15 +132,36 @@ fn paired(a: &ArrayD<Complex<f64>>, b: &ArrayD<Complex<f64>>) -> (f64, f64) {
 }
 
 impl<B: Backend> Suite<B> {
+    /// The same of the row as a formula, in the cases whose arguments are all arrays.
+    ///
+    /// # Panics
+    /// As [`Suite::gradients`].
+    pub fn gradients_of_formula(&self, row: &Row, dtype: DType, domain: (f64, f64), formula: Call<Diff<B>>) {
+        let cases = super::formula::of_arrays(row);
+        self.gradients_of_cases(row, &cases, dtype, &[], domain, formula);
+    }
+
     /// The gradients of a row against differences, in float64 or complex128.
     ///
     /// # Panics
     /// Where they differ, or a call fails.
     pub fn gradients(&self, row: &Row, dtype: DType, without: &[&str], domain: (f64, f64), call: Call<Diff<B>>) {
+        self.gradients_of_cases(row, row.cases, dtype, without, domain, call);
+    }
+
+    fn gradients_of_cases(
+        &self,
+        row: &Row,
+        cases: &[&str],
+        dtype: DType,
+        without: &[&str],
+        domain: (f64, f64),
+        call: Call<Diff<B>>,
+    ) {
         let Some(b) = self.backend() else { return };
         let mut wrong = Vec::new();
         let mut checked = 0;
-        for text in row.cases {
+        for text in cases {
             match of_case(b, row, dtype, text, without, domain, call) {
                 Ok(true) => checked += 1,
                 Ok(false) => {}

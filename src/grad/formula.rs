@@ -99,3 +99,22 @@ impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real> Pull
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{grad::Diff, prelude::*};
+
+    #[test]
+    fn a_formula_is_one_op_of_the_tape() -> Result<()> {
+        let b = Numpyish::new();
+        let d = Diff::new(b.clone());
+        let (x, y) = (d.input::<f64>(b.asarray([1.0, 2.0])?), d.input::<f64>(b.asarray([3.0])?));
+        let before = d.count();
+        expr!(d, exp(-square(x - y) / (2 * y * y)) + where(x > y, abs(x), maximum(y, 0.5)) * sigmoid(x))?;
+        assert_eq!(d.count(), before + 1);
+        // and the mean of one is two
+        expr!(d, mean((x - y) * *2, ..))?;
+        assert_eq!(d.count(), before + 3);
+        Ok(())
+    }
+}
