@@ -1,9 +1,12 @@
 //! Gradients of formulas, which a tape has as one op, against those of the same ops one by one.
 
+mod common;
+
 use backends::{
-    grad::{Diff, Var, grad, hessian, value_and_grad},
+    grad::{Diff, Var, grad, hessian, value_and_grad, vjp},
     lazy,
     prelude::*,
+    runtime::available,
 };
 
 type NdArray<T> = <Numpyish as Arrays>::Array<T>;
@@ -152,5 +155,47 @@ fn on_libtorch() -> Result<()> {
     let g = grad(&b, |d, x| expr!(d, sum(x * x * sin(x), ..)), &x)?;
     let wanted = expr!(b, 2 * x * sin(x) + x * x * cos(x))?;
     assert!(b.allclose(g, wanted)?);
+    Ok(())
+}
+
+/// Formulas on the GPU are one kernel, and one for each gradient.
+#[test]
+fn on_cuda() -> Result<()> {
+    let Some(cuda) = available("cuda", Cuda::new(0)) else { return Ok(()) };
+    let b = Numpyish::new();
+    fn f<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>, s: &B::Array<T>) -> Result<B::Array<T>> {
+        let value = expr!(
+            b,
+            exp(-square(x - y) / (2 * s * s)) + y * sin(3.5 * x) - where(x > y, x, s * y) + leaky_relu(x - 1) * clip(y, 0.5, 1.5)
+        )?;
+        b.sum_as::<T, T>(value, ..)
+    }
+    fn same<T: Precision>(b: &Numpyish, cuda: &Cuda, tolerance: f64) -> Result<()> {
+        let (x, y, s) = inputs::<T>(b)?;
+        let wanted = value_and_grad(b, |d, (x, y, s)| f::<_, T>(d, x, y, s), (&x, &y, &s))?;
+        let there = |x: &NdArray<T>| b.to_backend::<T, _>(x, cuda);
+        let (x, y, s) = (there(&x)?, there(&y)?, there(&s)?);
+        let found = value_and_grad(cuda, |d, (x, y, s)| f::<_, T>(d, x, y, s), (&x, &y, &s))?;
+        let back = |x: &<Cuda as Arrays>::Array<T>| cuda.to_backend::<T, _>(x, b);
+        close(b, &back(&found.0)?, &wanted.0, tolerance);
+        close(b, &back(&found.1.0)?, &wanted.1.0, tolerance);
+        close(b, &back(&found.1.1)?, &wanted.1.1, tolerance);
+        close(b, &back(&found.1.2)?, &wanted.1.2, tolerance);
+        Ok(())
+    }
+    same::<f64>(&b, &cuda, 1e-12)?;
+    same::<f32>(&b, &cuda, 2e-5)?;
+    // one kernel there, one for each of two gradients back
+    let device = common::SoftCuda::open();
+    let launched = || device.as_ref().map(|device| device.launched_and_allocated()[0]);
+    let (x, y) = (cuda.asarray([0.5, 1.5, 2.5])?, cuda.asarray([1.0, 1.1, 1.2])?);
+    let g = cuda.asarray([1.0, 1.0, 1.0])?;
+    let before = launched();
+    let (_, mut back) = vjp(&cuda, |d, (x, y)| expr!(d, exp(-square(x - y)) + y * sin(x)), (&x, &y))?;
+    let there = launched();
+    back.pull(&g)?;
+    if let (Some(before), Some(there), Some(back)) = (before, there, launched()) {
+        assert_eq!((there - before, back - there), (1, 2));
+    }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Where arrays live: the base trait of every op group.
 
 use crate::{
-    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result, bytes,
-    device,
+    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result,
+    bytes, device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,

@@ -92,7 +92,11 @@ pub trait EachSource: 'static {
     /// The form for complex dtypes, where it is another.
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
-    /// Names of the array parameters, in order.
+    /// The gradients of the operands as such expressions, over the parameters, the operands, the result and its gradient, in this order; an empty text where
+    /// there is none, no texts where [`Each::PULLS`] is false.
+    const CUDA_PULLS: &'static [&'static str] = &[];
+
+    /// Names of the array parameters, in order: `x0`, `x1`.
     const INPUTS: &'static [&'static str];
 
     /// Which of them is of the dtype `T`.

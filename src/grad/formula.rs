@@ -1,9 +1,9 @@
-//! Formulas as one op: over arrays in the host's memory a formula is one loop there, and one for each gradient on the way back. The tape keeps its arrays,
-//! and nothing of what is between them and its value.
+//! Formulas as one op: where the backend within runs a formula in one loop or kernel, it is that on the tape as well, and one more for each gradient on the way
+//! back. The tape keeps its arrays, and nothing of what is between them and its value.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
-    Backend, Element, Error, Real, Result,
+    Backend, DTypeKind, Element, Error, Real, Result,
     runtime::{
         RealVisitor,
         formula::{self, Kept, Layout, Leaves, MOST, Node, Run, Typed, Visitor, gradient_of, run_kept},
@@ -20,16 +20,17 @@ pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
 where
     E: Run<'a, Diff<B>, L> + Typed<Out = T>,
 {
-    // one more array is the gradient of the value
-    if const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
+    // one more array is the gradient of the value; complex ones have other rules than those of the rows' expressions
+    let is_complex = const { matches!(T::DTYPE.kind(), DTypeKind::Complex) };
+    if is_complex || const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
         return formula::run(d, e, leaves);
     }
-    let mut arrays = Arrays { d, all: Vec::with_capacity(L::Layout::ARRAYS), on_host: true, wrong: None };
+    let mut arrays = Arrays { d, all: Vec::with_capacity(L::Layout::ARRAYS), fuse: true, wrong: None };
     leaves.visit(&mut arrays);
     if let Some(wrong) = arrays.wrong {
         return Err(wrong);
     }
-    if !arrays.on_host {
+    if !arrays.fuse {
         return formula::run(d, e, leaves);
     }
     e.check()?;
@@ -52,15 +53,17 @@ where
 struct Arrays<'d, B: Backend> {
     d: &'d Diff<B>,
     all: Vec<(Option<usize>, Kept<B>)>,
-    on_host: bool,
+    /// Whether the backend within runs formulas over all of them as one.
+    fuse: bool,
     wrong: Option<Error>,
 }
 
 impl<'a, B: Backend> Visitor<'a, Diff<B>> for Arrays<'_, B> {
     fn array<T: Element>(&mut self, x: &'a Var<B, T>) {
-        self.on_host &= self.d.within().host_view(x.value()).is_some();
+        let (b, value) = (self.d.within(), x.value());
+        self.fuse &= b.host_view(value).is_some() || b.fused_input(value).is_some();
         match self.d.place_of(formula::NAME, x) {
-            Ok(place) if self.on_host => self.all.push((place, Kept::of::<T>(x.value().clone()))),
+            Ok(place) if self.fuse => self.all.push((place, Kept::of::<T>(x.value().clone()))),
             Ok(_) => {}
             Err(wrong) => self.wrong = Some(wrong),
         }
@@ -93,7 +96,7 @@ impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real> Pull
             let Some(place) = *place else { continue };
             let arrays = self.arrays.iter().map(|(_, kept)| kept);
             let gradient = gradient_of::<B, L, E, T>(b, &self.tree, self.scalars, k, &g, arrays);
-            let elsewhere = || Error::argument(formula::NAME, "the gradient of its value is not in the host's memory");
+            let elsewhere = || Error::argument(formula::NAME, "the gradient of its value is not where its arrays are");
             grads.add::<B, T>(b, place, gradient.ok_or_else(elsewhere)??)?;
         }
         Ok(())

@@ -118,7 +118,7 @@ impl Expand<'_> {
                 const NEEDS_RANGE_REDUCTION_COMPLEX: bool = true;
             )
         });
-        let pull = self.pull(op, &path, &open);
+        let (pull, pulls) = (self.pull(op, &path, &open), cuda_pulls(op));
         let apply = match complex {
             None if op.mixes_dtypes() => {
                 let types = self.tuple_of(op);
@@ -181,6 +181,7 @@ impl Expand<'_> {
                 #turns
                 #turns_complex
                 #gains_from_avx512
+                #pulls
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 #of_t
                 #moved
@@ -517,4 +518,17 @@ pub fn camel_dtype(name: &str) -> String {
         Some(bits) => format!("BFloat{bits}"),
         None => camel(name),
     }
+}
+
+/// The gradients of the operands in CUDA C++, over the operands, the result and its gradient.
+fn cuda_pulls(op: &Op) -> TokenStream {
+    let (Some(rules), Some(first)) = (&op.by_element, op.inputs().next()) else { return quote!() };
+    let mut function = op.clone();
+    let array = |name: &str| Param { name: name.into(), kind: Kind::Array(op.result.elem()), ..first.clone() };
+    function.params.extend([array("y"), array("g")]);
+    let texts = op.inputs().map(|p| match rules.iter().find(|(of, _)| *of == p.name) {
+        Some((_, rule)) => cuda::text(rule, &function),
+        None => String::new(),
+    });
+    quote!(const CUDA_PULLS: &'static [&'static str] = &[#(#texts),*];)
 }

@@ -99,6 +99,14 @@ impl Expression {
         Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T }
     }
 
+    /// That of the gradient of an operand, over the operands, the result and its gradient; none where there is none.
+    pub(super) fn of_gradient<F: EachSource>(operand: usize) -> Option<Expression> {
+        const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
+        let text = F::CUDA_PULLS.get(operand).filter(|text| !text.is_empty())?;
+        let inputs = NAMES.get(..F::INPUTS.len() + 2)?;
+        Some(Expression { text, inputs, params: F::PARAMS, input_of_t: F::INPUT_OF_T })
+    }
+
     /// The struct that the kernels around an expression take: its members are the parameters.
     pub fn functor(&self, name: &str) -> String {
         let list =

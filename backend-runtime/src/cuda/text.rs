@@ -30,6 +30,19 @@ impl Text {
         format!("n{}", self.numbers.len() - 1)
     }
 
+    /// A call of an expression, whose struct is there once.
+    fn used(&mut self, expression: Expression, out: DType, operands: &[String]) -> String {
+        // two tables may have rows of one name: what tells them apart is the text
+        let text = expression.functor("");
+        let at = self.rows.iter().position(|known| *known == text).unwrap_or_else(|| {
+            self.structs += &expression.functor(&format!("row{}", self.rows.len()));
+            self.rows.push(text);
+            self.rows.len() - 1
+        });
+        let params: Vec<String> = expression.params.iter().map(|_| self.member("double")).collect();
+        format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
+    }
+
     /// How many numbers there are so far.
     pub(super) fn numbers(&self) -> usize {
         self.numbers.len()
@@ -64,16 +77,15 @@ impl Writer for Text {
     }
 
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[String]) -> String {
-        let expression = Expression::of::<F>(of);
-        // two tables may have rows of one name: what tells them apart is the text
-        let text = expression.functor("");
-        let at = self.rows.iter().position(|known| *known == text).unwrap_or_else(|| {
-            self.structs += &expression.functor(&format!("row{}", self.rows.len()));
-            self.rows.push(text);
-            self.rows.len() - 1
-        });
-        let params: Vec<String> = F::PARAMS.iter().map(|_| self.member("double")).collect();
-        format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
+        self.used(Expression::of::<F>(of), out, operands)
+    }
+
+    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[String]) -> Option<String> {
+        Some(self.used(Expression::of_gradient::<F>(k)?, of, parts))
+    }
+
+    fn sum(&mut self, a: String, b: String) -> String {
+        format!("op_plus({a}, {b})")
     }
 }
 

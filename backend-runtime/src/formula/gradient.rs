@@ -3,10 +3,12 @@
 
 use super::{
     leaf::{Layout, MOST, OfArray, OfPair},
-    node::{Node, Typed},
+    node::{Node, Row, Typed},
+    sides::After,
+    writer::{Numbers, Writer},
 };
 use crate::{
-    Arrays, DTypeKind, Element, Real, Result,
+    Arrays, DType, DTypeKind, Element, Real, Result,
     numpyish::{
         formula::{Views, over},
         raw::View,
@@ -33,6 +35,49 @@ pub(super) const fn is_constant<T: Element>() -> bool {
 
 pub(super) const fn is_real<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real)
+}
+
+/// Whether there is a gradient of an array by operand number `k` of a row, as text.
+pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
+    F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
+}
+
+/// The text of what operand number `k` of a row adds to the gradient of an array: `parts` are the texts of the operands, the result and its gradient.
+pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
+    writer: &mut W,
+    k: usize,
+    of: DType,
+    parts: &[W::Part],
+    array: usize,
+) -> Option<W::Part> {
+    if !has::<F, L, X>(k, array) {
+        return None;
+    }
+    let g = writer.pull::<F>(k, of, parts)?;
+    X::write_pull(writer, g, array)
+}
+
+/// The numbers of [`pulled`].
+pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
+    op: &F,
+    k: usize,
+    x: &X,
+    leaves: &L,
+    array: usize,
+    numbers: &mut impl Numbers,
+) {
+    if has::<F, L, X>(k, array) {
+        numbers.params(op);
+        x.numbers_pull(leaves, array, numbers);
+    }
+}
+
+/// The text of a sum of what is there.
+pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Part>) -> Option<W::Part> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(writer.sum(a, b)),
+        (a, b) => a.or(b),
+    }
 }
 
 /// The gradient of array number `K` of a formula `E`, where both have the dtype `T`: a formula over the gradient of its value, and all that it is over.
@@ -66,6 +111,22 @@ impl<L, E: Node<L, Out = T>, T: Real, const K: usize> Node<(T, L)> for Gradient<
     fn needs_range_reduction(&self, (_, leaves): &(T, L)) -> bool {
         self.0.needs_range_reduction(leaves)
     }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        if !E::has(K) {
+            return Some(writer.number(T::DTYPE));
+        }
+        let g = writer.element(0);
+        E::write_pull(&mut After { writer, before: 1 }, g, K)
+    }
+
+    fn numbers(&self, (_, leaves): &(T, L), numbers: &mut impl Numbers) {
+        if E::has(K) {
+            self.0.numbers_pull(leaves, K, numbers);
+        } else {
+            numbers.number(T::ZERO);
+        }
+    }
 }
 
 struct Found<T, const K: usize>(T);
@@ -82,18 +143,25 @@ impl<T: Real, const K: usize> Sink for Found<T, K> {
 }
 
 /// An array that is kept for a formula, whatever its dtype is.
-pub struct Kept<B>(Box<dyn OnHost<B>>);
+pub struct Kept<B>(Box<dyn Input<B>>);
 
-trait OnHost<B>: Send + Sync {
+trait Input<B>: Send + Sync {
     /// The elements, if they are in the host's memory.
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>>;
+
+    /// The array as an input of the backend's kernels, if it can be one.
+    fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
 }
 
 struct Of<B: Arrays, T: Element>(B::Array<T>);
 
-impl<B: Arrays, T: Element> OnHost<B> for Of<B, T> {
+impl<B: Arrays, T: Element> Input<B> for Of<B, T> {
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>> {
         b.host_view(&self.0).map(|view| view.view())
+    }
+
+    fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)> {
+        b.fused_input(&self.0).map(|x| (T::DTYPE, x))
     }
 }
 
@@ -104,17 +172,30 @@ impl<B: Arrays> Kept<B> {
     }
 }
 
-/// Runs a formula over arrays that were kept, in order; none where these are not the formula's, or not all in the host's memory.
+/// Runs a formula over arrays that were kept, in order: in one pass over the host's memory, or in a kernel of the backend. None where these are not the formula's,
+/// or it has to run op by op.
 pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &B,
     e: &E,
     scalars: L::Scalars,
-    arrays: impl IntoIterator<Item = &'k Kept<B>>,
+    arrays: impl IntoIterator<Item = &'k Kept<B>> + Clone,
 ) -> Option<Result<B::Array<T>>> {
+    if L::ARRAYS > MOST {
+        return None;
+    }
+    if const { B::FUSES } {
+        let inputs: Option<Vec<(DType, &dyn Any)>> = arrays.clone().into_iter().map(|x| x.0.input(b)).collect();
+        if let Some(inputs) = inputs
+            && inputs.iter().map(|(dtype, _)| dtype).eq(&L::DTYPES[..L::ARRAYS])
+        {
+            let inputs: Vec<&dyn Any> = inputs.into_iter().map(|(_, x)| x).collect();
+            return b.fused::<L, E, T>(e, scalars, &inputs, None);
+        }
+    }
     let mut views = Views::default();
     let mut count = 0;
     for array in arrays {
-        let view = array.0.view(b).filter(|view| count < L::ARRAYS.min(MOST) && view.dtype == L::DTYPES[count])?;
+        let view = array.0.view(b).filter(|view| count < L::ARRAYS && view.dtype == L::DTYPES[count])?;
         views.push(view);
         count += 1;
     }
@@ -132,7 +213,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     scalars: L::Scalars,
     k: usize,
     g: &'k Kept<B>,
-    arrays: impl IntoIterator<Item = &'k Kept<B>>,
+    arrays: impl Iterator<Item = &'k Kept<B>> + Clone,
 ) -> Option<Result<B::Array<T>>> {
     let all = std::iter::once(g).chain(arrays);
     macro_rules! one_of {

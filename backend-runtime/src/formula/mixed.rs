@@ -1,14 +1,14 @@
 //! Ops of a formula whose operands are of several dtypes, such as a condition and what it chooses from.
 
 use super::{
-    gradient::{Sink, is_constant, same},
+    gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
     join::{Join, Single},
     leaf::{Layout, Leaves},
     node::{Node, Row, Typed, holds, numbers_of, operand},
     run::{Run, Valued},
     writer::{Numbers, Writer},
 };
-use crate::{Arrays, EachOf, Element, Elements, Result};
+use crate::{Arrays, DType, EachOf, Element, Elements, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
 /// Marks an operand that says its dtype itself.
@@ -53,6 +53,15 @@ pub trait OperandsAt<L, P>: Operands<P> {
 
     /// As in [`Node`].
     fn numbers(&self, leaves: &L, numbers: &mut impl Numbers);
+
+    /// As in [`Node`], by the op `F`.
+    fn has<F: Row>(array: usize) -> bool;
+
+    /// The text of the gradient of an array, of the texts of the operands, the result, and its gradient.
+    fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
+
+    /// The numbers of [`write_pull`](OperandsAt::write_pull), but for those of `parts`.
+    fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut impl Numbers);
 }
 
 /// A row over operands of the dtypes of `D` as a call of the backend's method.
@@ -119,7 +128,7 @@ where
         self.1.needs_range_reduction(leaves)
     }
 
-    const PULLS: bool = is_constant::<V>() || (F::PULLS && X::PULLS);
+    const PULLS: bool = is_constant::<V>() || (F::PULLS && is_real::<V>() && X::PULLS);
 
     #[inline(always)]
     fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
@@ -137,6 +146,23 @@ where
     fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
         self.1.numbers(leaves, numbers);
         numbers.params(&self.0);
+    }
+
+    fn has(array: usize) -> bool {
+        !is_constant::<V>() && X::has::<F>(array)
+    }
+
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        let of = D::DTYPES[F::INPUT_OF_T];
+        let mut parts = X::write(writer);
+        parts.push(writer.call::<F>(of, V::DTYPE, &parts));
+        parts.push(g);
+        X::write_pull::<F, W>(writer, of, &parts, array)
+    }
+
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+        self.numbers(leaves, numbers);
+        self.1.numbers_pull(&self.0, leaves, array, numbers);
     }
 }
 
@@ -197,6 +223,23 @@ macro_rules! own {
 
             fn numbers(&self, leaves: &Of, numbers: &mut impl Numbers) {
                 $(numbers_of(&self.$at, leaves, numbers, Single::value);)*
+            }
+
+            fn has<F: Row>(array: usize) -> bool {
+                $(has::<F, Of, $x>($at, array))||*
+            }
+
+            fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part> {
+                let mut all = None;
+                $(
+                    let part = pulled::<F, Of, $x, W>(writer, $at, of, parts, array);
+                    all = sum(writer, all, part);
+                )*
+                all
+            }
+
+            fn numbers_pull<F: Row>(&self, op: &F, leaves: &Of, array: usize, numbers: &mut impl Numbers) {
+                $(numbers_pulled(op, $at, &self.$at, leaves, array, numbers);)*
             }
         }
 
@@ -277,6 +320,23 @@ macro_rules! shared {
 
             fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
                 $(numbers_of(&self.$at, leaves, numbers, shared!(@as $as $x $y $z));)*
+            }
+
+            fn has<F: Row>(array: usize) -> bool {
+                $(has::<F, L, $name>($at, array))||*
+            }
+
+            fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part> {
+                let mut all = None;
+                $(
+                    let part = pulled::<F, L, $name, W>(writer, $at, of, parts, array);
+                    all = sum(writer, all, part);
+                )*
+                all
+            }
+
+            fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+                $(numbers_pulled(op, $at, &self.$at, leaves, array, numbers);)*
             }
         }
 

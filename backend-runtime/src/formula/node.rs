@@ -1,7 +1,7 @@
 //! The tree of a formula: ops over the elements at one place.
 
 use super::{
-    gradient::{Sink, is_constant, is_real, same},
+    gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
     join::{Fits, Join, Literal, Single, Whole},
     leaf::{Layout, Leaves},
     run::Valued,
@@ -75,6 +75,19 @@ pub trait Node<L>: Typed {
 
     /// The numbers that the text has names for. `leaves` has the scalars among the leaves.
     fn numbers(&self, _leaves: &L, _numbers: &mut impl Numbers) {}
+
+    /// Whether there is a gradient of an array, of which `array` are before it.
+    fn has(_array: usize) -> bool {
+        false
+    }
+
+    /// The text of the gradient of an array, of that of the value: what [`pull`](Node::pull) gives. None where it has none.
+    fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
+        None
+    }
+
+    /// The numbers of [`write_pull`](Node::write_pull).
+    fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut impl Numbers) {}
 }
 
 /// The text of an operand: an element, or a number as the dtype `T` of the op.
@@ -179,6 +192,14 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         V::IS_ARRAY.then(|| writer.element(L::ARRAYS_BEFORE))
+    }
+
+    fn has(array: usize) -> bool {
+        V::IS_ARRAY && array == L::ARRAYS_BEFORE
+    }
+
+    fn write_pull<W: Writer>(_: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        <Self as Node<L>>::has(array).then_some(g)
     }
 }
 
@@ -303,6 +324,21 @@ where
         self.1.numbers(leaves, numbers);
         numbers.params(&self.0);
     }
+
+    fn has(array: usize) -> bool {
+        !is_constant::<V::DType>() && has::<F, L, X>(0, array)
+    }
+
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        let x = X::write(writer)?;
+        let y = writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, std::slice::from_ref(&x));
+        pulled::<F, L, X, W>(writer, 0, T::DTYPE, &[x, y, g], array)
+    }
+
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+        self.numbers(leaves, numbers);
+        numbers_pulled(&self.0, 0, &self.1, leaves, array, numbers);
+    }
 }
 
 /// An op with two operands, of dtype `T` together, with a result `V`.
@@ -386,6 +422,26 @@ where
         numbers_of(&self.2, leaves, numbers, X::Out::right);
         numbers.params(&self.0);
     }
+
+    fn has(array: usize) -> bool {
+        !is_constant::<V::DType>() && (has::<F, L, X>(0, array) || has::<F, L, Y>(1, array))
+    }
+
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
+        let mut parts = vec![x, y];
+        parts.push(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &parts));
+        parts.push(g);
+        let x = pulled::<F, L, X, W>(writer, 0, T::DTYPE, &parts, array);
+        let y = pulled::<F, L, Y, W>(writer, 1, T::DTYPE, &parts, array);
+        sum(writer, x, y)
+    }
+
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+        self.numbers(leaves, numbers);
+        numbers_pulled(&self.0, 0, &self.1, leaves, array, numbers);
+        numbers_pulled(&self.0, 1, &self.2, leaves, array, numbers);
+    }
 }
 
 /// An op with three operands, the first of which says the dtype.
@@ -467,5 +523,28 @@ where
         numbers_of(&self.2, leaves, numbers, Fits::of);
         numbers_of(&self.3, leaves, numbers, Fits::of);
         numbers.params(&self.0);
+    }
+
+    fn has(array: usize) -> bool {
+        !is_constant::<V>() && (has::<F, L, X>(0, array) || has::<F, L, Y>(1, array) || has::<F, L, Z>(2, array))
+    }
+
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        let mut parts =
+            vec![operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
+        parts.push(writer.call::<F>(T::DTYPE, V::DTYPE, &parts));
+        parts.push(g);
+        let x = pulled::<F, L, X, W>(writer, 0, T::DTYPE, &parts, array);
+        let y = pulled::<F, L, Y, W>(writer, 1, T::DTYPE, &parts, array);
+        let z = pulled::<F, L, Z, W>(writer, 2, T::DTYPE, &parts, array);
+        let first = sum(writer, x, y);
+        sum(writer, first, z)
+    }
+
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+        self.numbers(leaves, numbers);
+        numbers_pulled(&self.0, 0, &self.1, leaves, array, numbers);
+        numbers_pulled(&self.0, 1, &self.2, leaves, array, numbers);
+        numbers_pulled(&self.0, 2, &self.3, leaves, array, numbers);
     }
 }

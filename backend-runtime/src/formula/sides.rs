@@ -85,6 +85,14 @@ impl<V: Copy + Valued + 'static> Node<V> for It<V> {
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         V::IS_ARRAY.then(|| writer.element(0))
     }
+
+    fn has(array: usize) -> bool {
+        V::IS_ARRAY && array == 0
+    }
+
+    fn write_pull<W: Writer>(_: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        (V::IS_ARRAY && array == 0).then_some(g)
+    }
 }
 
 /// A leaf that is all leaves, as a whole.
@@ -172,6 +180,20 @@ macro_rules! side {
             fn numbers(&self, leaves: &(P, Q), numbers: &mut impl Numbers) {
                 self.0.numbers(&leaves.$at, numbers);
             }
+
+            fn has(array: usize) -> bool {
+                array.checked_sub($before).is_some_and(X::has)
+            }
+
+            fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+                X::write_pull(&mut After { writer, before: $before }, g, array.checked_sub($before)?)
+            }
+
+            fn numbers_pull(&self, leaves: &(P, Q), array: usize, numbers: &mut impl Numbers) {
+                if let Some(array) = array.checked_sub($before) {
+                    self.0.numbers_pull(&leaves.$at, array, numbers);
+                }
+            }
         }
 
         impl<'a, B: Arrays, P: Leaves<'a, B>, Q: Leaves<'a, B>, X: Run<'a, B, $leaves>> Run<'a, B, (P, Q)>
@@ -200,9 +222,9 @@ impl<S: Sink> Sink for SinkAfter<'_, S> {
 }
 
 /// Writes a part whose arrays come after others.
-struct After<'w, W> {
-    writer: &'w mut W,
-    before: usize,
+pub(super) struct After<'w, W> {
+    pub(super) writer: &'w mut W,
+    pub(super) before: usize,
 }
 
 impl<W: Writer> Writer for After<'_, W> {
@@ -218,5 +240,13 @@ impl<W: Writer> Writer for After<'_, W> {
 
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[W::Part]) -> W::Part {
         self.writer.call::<F>(of, out, operands)
+    }
+
+    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[W::Part]) -> Option<W::Part> {
+        self.writer.pull::<F>(k, of, parts)
+    }
+
+    fn sum(&mut self, a: W::Part, b: W::Part) -> W::Part {
+        self.writer.sum(a, b)
     }
 }
