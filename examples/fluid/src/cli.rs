@@ -15,7 +15,8 @@ usage: fluid [OPTIONS]
   --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
   --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
   --dtype NAME        float32 or float64 [float32]
-  --scene NAME        plume (smoke rises from a source) or shear (two streams roll up) [plume]
+  --scene NAME        plume (smoke rises from a source), shear (two streams roll up), cylinder (a stream around an
+                      obstacle), or inflow: looks for the inflow of smoke that makes a given picture [plume]
   --initial PATH      instead of a scene: an .npz file, or a folder of .npy files, with the array `velocity` of shape
                       (rows, columns, 2), in cells per unit of time along rows and columns; there is no smoke then
   --size LENGTHS      cells along rows and columns, of a scene [256x256]
@@ -24,7 +25,8 @@ usage: fluid [OPTIONS]
   --frames N          how many pictures are made meanwhile, 0 to 1000 [80]
   --seed N            of the small disturbances at the beginning [1]
   --out DIR           the folder, made if need be, for velocity.npy (rows, columns, 2), smoke.npy, the pictures
-                      smoke_0001.png .. and vorticity.png, and animation.png, which browsers show [out]
+                      smoke_0001.png .. and vorticity.png, and animation.png, which browsers show; of the scene inflow,
+                      for inflow.npy (columns) and inverse.png [out]
   --help              this text
 ";
 
@@ -41,6 +43,13 @@ pub struct Options {
     pub frames: usize,
     pub seed: u64,
     pub out: PathBuf,
+}
+
+impl Options {
+    /// Whether an inflow is looked for.
+    pub fn is_inverse(&self) -> bool {
+        self.initial.is_none() && self.scene == Scene::Inflow
+    }
 }
 
 /// Reads the arguments; nothing where help is asked for.

@@ -5,9 +5,11 @@
 
 mod cli;
 mod fluid;
+mod inverse;
 mod picture;
 mod scene;
 mod simulate;
+mod walls;
 
 use backends::dispatch;
 use cli::Options;

@@ -33,3 +33,29 @@ pub fn vorticity(values: ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     let colors = Colors { gradient: preset::rd_bu(), reversed: true, range, name };
     figure::to_scale("Vorticity in the end", &[panel(values)], &colors, HIGHEST)
 }
+
+/// A picture and the one that was made of it again, each above the inflow that made it.
+pub fn inverse(
+    target: ArrayD<f64>,
+    made: ArrayD<f64>,
+    wanted: ArrayD<f64>,
+    found: ArrayD<f64>,
+) -> Result<Picture, Box<dyn Error>> {
+    let largest = |x: &ArrayD<f64>| x.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(*v));
+    let (smoke, inflow) = (largest(&target), largest(&wanted));
+    // the inflow as a strip at the ground, in the colors of the smoke
+    let with_strip = |picture: ArrayD<f64>, inflow_of: ArrayD<f64>, title: &str| {
+        let mut panel = panel(picture);
+        let strip = panel.values.shape()[0].div_ceil(24);
+        for (index, value) in panel.values.indexed_iter_mut() {
+            if index[0] < strip {
+                *value = (inflow_of[[index[1]]] / inflow * smoke).max(0.0);
+            }
+        }
+        panel.title = title.into();
+        panel
+    };
+    let colors = Colors { gradient: preset::magma(), reversed: false, range: [0.0, smoke], name: "density of smoke".into() };
+    let panels = [with_strip(target, wanted, "given"), with_strip(made, found, "found")];
+    figure::to_scale("The picture, and below it the inflow", &panels, &colors, HIGHEST)
+}

@@ -1,6 +1,6 @@
 //! What the fluid does at first, and what acts on it.
 
-use crate::fluid::Fluid;
+use crate::{fluid::Fluid, walls::Walled};
 use backends::{Backend, Precision, RandomNormalOptions, Result, expr};
 use std::str::FromStr;
 
@@ -11,6 +11,10 @@ pub enum Scene {
     Plume,
     /// A stream between two of the other direction, which roll up where they meet.
     Shear,
+    /// A stream from the left around a cylinder, behind which it sways; stripes of smoke show it.
+    Cylinder,
+    /// The inflow of smoke at the ground is looked for that makes a given picture, through the gradient of the simulation: see `inverse`.
+    Inflow,
 }
 
 impl FromStr for Scene {
@@ -20,61 +24,179 @@ impl FromStr for Scene {
         match name {
             "plume" => Ok(Scene::Plume),
             "shear" => Ok(Scene::Shear),
-            _ => Err("the scenes are plume and shear"),
+            "cylinder" => Ok(Scene::Cylinder),
+            "inflow" => Ok(Scene::Inflow),
+            _ => Err("the scenes are plume, shear, cylinder and inflow"),
+        }
+    }
+}
+
+/// A fluid, free or around obstacles.
+pub enum Flow<B: Backend, T: Precision> {
+    Free(Fluid<B, T>),
+    Walled(Walled<B, T>),
+}
+
+impl<B: Backend, T: Precision> Flow<B, T> {
+    /// What is in the cells, and the velocity itself, carried along for a time `dt`.
+    pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
+        match self {
+            Flow::Free(fluid) => {
+                let [up, right] = &fluid.velocity;
+                let [up, right, moved] = fluid.advect([up, right, carried], dt)?;
+                fluid.velocity = [up, right];
+                Ok(moved)
+            }
+            Flow::Walled(fluid) => fluid.advect(carried, dt),
+        }
+    }
+
+    /// What is lighter than the mean rises, and the rest sinks, so that the box as a whole stays where it is: `push` is the speed of
+    /// a cell full of smoke.
+    pub fn lift(&mut self, b: &B, density: &B::Array<T>, push: f64) -> Result<()> {
+        let mean = b.mean_as::<T, T>(density, ..)?;
+        match self {
+            Flow::Free(fluid) => {
+                let up = &mut fluid.velocity[0];
+                expr!(b, *up += push * (density - mean))
+            }
+            Flow::Walled(fluid) => {
+                // on the face between two cells
+                let below = b.roll(density, 1, 0)?;
+                let up = &mut fluid.velocity[0];
+                expr!(b, *up += push * (0.5 * (density + below) - mean))
+            }
+        }
+    }
+
+    /// Makes it free of divergence.
+    pub fn project(&mut self) -> Result<()> {
+        match self {
+            Flow::Free(fluid) => fluid.project(),
+            Flow::Walled(fluid) => fluid.project(),
+        }
+    }
+
+    /// How fast fluid comes out of each cell.
+    pub fn divergence(&self) -> Result<B::Array<T>> {
+        match self {
+            Flow::Free(fluid) => fluid.divergence(),
+            Flow::Walled(fluid) => fluid.divergence(),
+        }
+    }
+
+    /// Twice the angular velocity of each cell.
+    pub fn vorticity(&self) -> Result<B::Array<T>> {
+        match self {
+            Flow::Free(fluid) => fluid.vorticity(),
+            Flow::Walled(fluid) => fluid.vorticity(),
+        }
+    }
+
+    /// The velocity of the cells along both axes.
+    pub fn velocity(&self) -> Result<[B::Array<T>; 2]> {
+        match self {
+            Flow::Free(fluid) => Ok(fluid.velocity.clone()),
+            Flow::Walled(fluid) => fluid.at_cells(),
         }
     }
 }
 
 /// A fluid with smoke in it, between 0 and 1.
 pub struct Smoke<B: Backend, T: Precision> {
-    pub fluid: Fluid<B, T>,
+    pub flow: Flow<B, T>,
     pub density: B::Array<T>,
-    /// Smoke that comes out of the source in a unit of time.
-    source: Option<B::Array<T>>,
+    inflow: Inflow<B, T>,
+}
+
+/// Where smoke comes from.
+enum Inflow<B: Backend, T: Precision> {
+    Nowhere,
+    /// So much of it in a unit of time, warmer than the fluid around.
+    Source(B::Array<T>),
+    /// A stream to the right at this speed, with this smoke in it, holds the fluid with these weights.
+    Stream { speed: f64, smoke: B::Array<T>, weights: B::Array<T> },
 }
 
 /// How fast smoke is made at the source, and how fast it rises, per unit of time.
 const RATE: f64 = 0.2;
 const BUOYANCY: f64 = 0.06;
 
+/// What is left of the divergence of a fluid around obstacles, as a part of what was there.
+const TOLERANCE: f64 = 1e-4;
+
+/// The middles of the cells along both axes, in lengths of the box, with an axis of length 1 for the other.
+pub fn middles<B: Backend, T: Precision>(b: &B, [rows, columns]: [usize; 2]) -> Result<[B::Array<T>; 2]> {
+    let line = |n: usize| b.arange(T::of(0.5 / n as f64), T::ONE, T::of(1.0 / n as f64));
+    Ok([b.expand_dims(line(rows)?, 1)?, b.expand_dims(line(columns)?, 0)?])
+}
+
+/// 0 in a disc around (y, x) with this radius, 1 around it, in cells.
+pub fn around_disc<B: Backend, T: Precision>(
+    b: &B,
+    [rows, columns]: [usize; 2],
+    [y, x]: [f64; 2],
+    radius: f64,
+) -> Result<B::Array<T>> {
+    let [i, j] = middles::<B, T>(b, [rows, columns])?;
+    let (rows, columns) = (rows as f64, columns as f64);
+    let square = expr!(b, (rows * (i - y)) * *2 + (columns * (j - x)) * *2)?;
+    expr!(b, astype::<T>(square > radius * *2))
+}
+
 impl<B: Backend, T: Precision> Smoke<B, T> {
     /// The scene at its beginning; its small disturbances are the backend's next random numbers.
-    pub fn new(b: &B, scene: Scene, [rows, columns]: [usize; 2]) -> Result<Self> {
-        let line = |n: usize| b.arange(T::of(0.5 / n as f64), T::ONE, T::of(1.0 / n as f64));
-        let (y, x) = (b.expand_dims(line(rows)?, 1)?, b.expand_dims(line(columns)?, 0)?);
-        let noise = |std: f64| b.random_normal_with::<T>([rows, columns], RandomNormalOptions::new().std(std));
+    pub fn new(b: &B, scene: Scene, shape: [usize; 2]) -> Result<Self> {
+        let [y, x] = middles::<B, T>(b, shape)?;
+        let noise = |std: f64| b.random_normal_with::<T>(shape, RandomNormalOptions::new().std(std));
         match scene {
-            Scene::Plume => {
+            Scene::Plume | Scene::Inflow => {
                 let source = expr!(b, RATE * exp(-((y - 0.12) * *2 + (x - 0.5) * *2) / (2.0 * 0.03 * *2)))?;
-                let fluid = Fluid::new(b, [noise(0.05)?, noise(0.05)?])?;
-                let density = b.zeros([rows, columns])?;
-                Ok(Smoke { fluid, density, source: Some(source) })
+                let flow = Flow::Free(Fluid::new(b, [noise(0.05)?, noise(0.05)?])?);
+                Ok(Smoke { flow, density: b.zeros(shape)?, inflow: Inflow::Source(source) })
             }
             Scene::Shear => {
                 let layer = expr!(b, tanh((y - 0.25) / 0.02) - tanh((y - 0.75) / 0.02) + 0.0 * x)?;
                 let wave = expr!(b, 0.1 * sin(6.283185307179586 * 2.0 * x) + 0.0 * y)?;
                 let up = b.add(wave, noise(0.01)?)?;
                 let density = expr!(b, 0.5 * layer)?;
-                Ok(Smoke { fluid: Fluid::new(b, [up, expr!(b, layer - 1.0)?])?, density, source: None })
+                let flow = Flow::Free(Fluid::new(b, [up, expr!(b, layer - 1.0)?])?);
+                Ok(Smoke { flow, density, inflow: Inflow::Nowhere })
+            }
+            Scene::Cylinder => {
+                let speed = 1.0;
+                let radius = shape[0] as f64 / 10.0;
+                let fluid = around_disc::<B, T>(b, shape, [0.5, 0.25], radius)?;
+                let up = b.add(noise(0.02)?, expr!(b, 0.05 * speed * sin(6.283185307179586 * (x + 0.0 * y)))?)?;
+                let velocity = [up, b.full(shape, T::of(speed))?];
+                let flow = Flow::Walled(Walled::new(b, fluid, velocity, TOLERANCE)?);
+                let weights = expr!(b, exp(-((x - 0.03) / 0.02) * *2) + 0.0 * y)?;
+                // ten stripes
+                let smoke = expr!(b, 1.0 / (1.0 + exp(-20.0 * sin(6.283185307179586 * 10.0 * y))) + 0.0 * x)?;
+                let inflow = Inflow::Stream { speed, smoke, weights };
+                Ok(Smoke { flow, density: b.zeros(shape)?, inflow })
             }
         }
     }
 
     /// The scene after a time `dt`.
     pub fn step(&mut self, b: &B, dt: f64) -> Result<()> {
-        let [up, right] = &self.fluid.velocity;
-        let [up, right, density] = self.fluid.advect([up, right, &self.density], dt)?;
-        self.fluid.velocity = [up, right];
-        self.density = density;
-        if let Some(source) = &self.source {
-            let density = &mut self.density;
-            expr!(b, *density = minimum(density + dt * source, 1.0))?;
-            // what is lighter than the mean rises, and the rest sinks: the box as a whole stays where it is
-            let mean = b.item(b.mean(&self.density, ..)?)?;
-            let (up, density) = (&mut self.fluid.velocity[0], &self.density);
-            let push = dt * BUOYANCY;
-            expr!(b, *up += push * (density - mean))?;
+        self.density = self.flow.advect(&self.density, dt)?;
+        match (&self.inflow, &mut self.flow) {
+            (Inflow::Source(source), flow) => {
+                let density = &mut self.density;
+                expr!(b, *density = minimum(density + dt * source, 1.0))?;
+                flow.lift(b, density, dt * BUOYANCY)?;
+            }
+            (Inflow::Stream { speed, smoke, weights }, Flow::Walled(fluid)) => {
+                let (speed, density) = (*speed, &mut self.density);
+                let [up, right] = &mut fluid.velocity;
+                expr!(b, *up *= 1.0 - weights)?;
+                expr!(b, *right += weights * (speed - right))?;
+                expr!(b, *density += weights * (smoke - density))?;
+            }
+            _ => {}
         }
-        self.fluid.project()
+        self.flow.project()
     }
 }

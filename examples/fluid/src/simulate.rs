@@ -1,6 +1,11 @@
 //! The program proper: generic over the backend and the precision.
 
-use crate::{cli::Options, fluid::Fluid, picture, scene::Smoke};
+use crate::{
+    cli::Options,
+    fluid::Fluid,
+    inverse, picture,
+    scene::{Flow, Smoke},
+};
 use backends::{Backend, Precision, Real};
 use backends_npz::{Npz, encode};
 use examples_common::{
@@ -13,6 +18,9 @@ use std::{error::Error, time::Instant};
 
 /// The names of the files that [`run`] returns.
 pub fn file_names(options: &Options) -> Vec<String> {
+    if options.is_inverse() {
+        return inverse::FILES.map(String::from).into();
+    }
     let mut names: Vec<String> = vec!["velocity.npy".into(), "vorticity.png".into()];
     if options.initial.is_none() {
         names.push("smoke.npy".into());
@@ -36,22 +44,26 @@ pub fn run<B: Backend, T: Precision>(
     console: &mut Console,
 ) -> Result<Vec<File>, Box<dyn Error>> {
     b.seed(options.seed);
+    if options.is_inverse() {
+        return inverse::run::<B, T>(b, options, console);
+    }
     let start = Instant::now();
     let mut files = Vec::new();
-    let fluid = match &options.initial {
+    let flow = match &options.initial {
         Some(path) => from_file::<B, T>(b, options, &Npz::open(path)?)?,
         None => from_scene::<B, T>(b, options, &mut files)?,
     };
-    let divergence = b.item(b.max(b.abs(fluid.divergence()?)?, ..)?)?.to_f64();
+    let divergence = b.item(b.max(b.abs(flow.divergence()?)?, ..)?)?.to_f64();
     let seconds = start.elapsed().as_secs_f64();
     console.say(format!(
         "{} steps and the pictures in {seconds:.2} s; divergence at most {divergence:.1e}",
         options.steps
     ));
-    let [up, right] = [host(b, &fluid.velocity[0])?, host(b, &fluid.velocity[1])?];
+    let [up, right] = flow.velocity()?;
+    let [up, right] = [host(b, &up)?, host(b, &right)?];
     let velocity = stack(Axis(2), &[up.view(), right.view()])?;
     files.push(File { name: "velocity.npy".into(), bytes: encode(&velocity) });
-    let vorticity = host(b, &fluid.vorticity()?)?.mapv(Real::to_f64);
+    let vorticity = host(b, &flow.vorticity()?)?.mapv(Real::to_f64);
     files.push(File { name: "vorticity.png".into(), bytes: picture::vorticity(vorticity)?.png()? });
     Ok(files)
 }
@@ -61,7 +73,7 @@ fn from_scene<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     files: &mut Vec<File>,
-) -> Result<Fluid<B, T>, Box<dyn Error>> {
+) -> Result<Flow<B, T>, Box<dyn Error>> {
     let mut smoke = Smoke::<B, T>::new(b, options.scene, options.size)?;
     let bar = progress("steps", options.steps);
     let mut pictures: Vec<Picture> = Vec::new();
@@ -83,11 +95,11 @@ fn from_scene<B: Backend, T: Precision>(
     {
         files.push(File { name: "animation.png".into(), bytes: first.animated(others, PER_SECOND)? });
     }
-    Ok(smoke.fluid)
+    Ok(smoke.flow)
 }
 
 /// A given velocity, left to itself.
-fn from_file<B: Backend, T: Precision>(b: &B, options: &Options, data: &Npz) -> Result<Fluid<B, T>, Box<dyn Error>> {
+fn from_file<B: Backend, T: Precision>(b: &B, options: &Options, data: &Npz) -> Result<Flow<B, T>, Box<dyn Error>> {
     let initial = data.get::<f64>("velocity")?;
     let shape = initial.shape();
     if shape.len() != 3 || shape[2] != 2 || shape[..2].iter().any(|&n| n < 4) {
@@ -103,11 +115,11 @@ fn from_file<B: Backend, T: Precision>(b: &B, options: &Options, data: &Npz) -> 
         bar.set_position(step as u64);
     }
     bar.finish_and_clear();
-    Ok(fluid)
+    Ok(Flow::Free(fluid))
 }
 
 /// The array in memory, unless a number in it is none.
-fn host<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
+pub fn host<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let x = b.to_ndarray(x)?.into_owned();
     let finite = x.iter().all(|v| v.to_f64().is_finite());
     if finite { Ok(x) } else { Err("the simulation leads to values that are not finite".into()) }

@@ -1,0 +1,109 @@
+//! An inverse problem: which inflow of smoke at the ground makes a given picture, after it has risen around an obstacle? The simulation is over any backend,
+//! so its gradient is too: from the picture through all steps, and through the linear solve in each, to the inflow.
+
+use crate::{
+    cli::Options,
+    picture,
+    scene::{Flow, around_disc, middles},
+    simulate::host,
+    walls::Walled,
+};
+use backends::{ArrayAttributes, Backend, Precision, Real, Result, expr};
+use backends_npz::encode;
+use backends_solvers::minimize::{Method, Minimize, minimize};
+use examples_common::{
+    console::{Console, progress},
+    output::File,
+};
+use std::{error::Error, ops::ControlFlow, time::Instant};
+
+/// The names of the files that [`run`] returns.
+pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
+
+/// How fast smoke rises, per unit of time.
+const BUOYANCY: f64 = 0.25;
+
+/// What is left of the divergence, as a part of what was there: gradients go through many solves.
+const TOLERANCE: f64 = 1e-5;
+
+/// How many times the gradient is taken at most.
+const ITERATIONS: usize = 60;
+
+/// The picture that an inflow makes: the smoke after so many steps, of so much of it per unit of time, cell by cell along the ground.
+pub fn smoke<B: Backend, T: Precision>(
+    b: &B,
+    inflow: &B::Array<T>,
+    [rows, columns]: [usize; 2],
+    steps: usize,
+    dt: f64,
+) -> Result<B::Array<T>> {
+    let shape = [rows, columns];
+    let [y, _] = middles::<B, T>(b, shape)?;
+    let ground = expr!(b, exp(-((y - 0.08) / 0.03) * *2))?;
+    let fluid = around_disc::<B, T>(b, shape, [0.55, 0.5], rows.min(columns) as f64 / 9.0)?;
+    let rest = [b.zeros::<T>(shape)?, b.zeros::<T>(shape)?];
+    let mut flow = Flow::Walled(Walled::new(b, fluid, rest, TOLERANCE)?);
+    let mut density = b.zeros::<T>(shape)?;
+    for _ in 0..steps {
+        density = flow.advect(&density, dt)?;
+        expr!(b, density += dt * ground * inflow)?;
+        flow.lift(b, &density, dt * BUOYANCY)?;
+        flow.project()?;
+    }
+    Ok(density)
+}
+
+/// What is looked for, and is only known to who makes the picture.
+fn hidden<B: Backend, T: Precision>(b: &B, shape: [usize; 2]) -> Result<B::Array<T>> {
+    let [_, x] = middles::<B, T>(b, shape)?;
+    let inflow = expr!(b, 0.10 * exp(-((x - 0.36) / 0.07) * *2) + 0.06 * exp(-((x - 0.66) / 0.10) * *2))?;
+    b.reshape(inflow, [shape[1]])
+}
+
+/// Makes the picture, looks for its inflow, and returns the files to write.
+pub fn run<B: Backend, T: Precision>(
+    b: &B,
+    options: &Options,
+    console: &mut Console,
+) -> std::result::Result<Vec<File>, Box<dyn Error>> {
+    let (shape, steps, dt) = (options.size, options.steps, options.dt);
+    let start = Instant::now();
+    let wanted = hidden::<B, T>(b, shape)?;
+    let target = smoke::<B, T>(b, &wanted, shape, steps, dt)?;
+    let bar = progress("gradients", ITERATIONS);
+    let step = |iteration: &backends_solvers::minimize::Iteration| {
+        bar.set_position(iteration.iterations as u64);
+        ControlFlow::Continue(())
+    };
+    let how = Minimize::new().method(Method::Lbfgs { memory: 20 }).max_iter(ITERATIONS).gtol(1e-9).ftol(0.0).callback(step);
+    let found = minimize(
+        b,
+        |d, inflow| {
+            let made = smoke::<_, T>(d, inflow, shape, steps, dt)?;
+            let target = d.constant::<T>(target.clone());
+            d.sum_as::<T, T>(d.square(d.subtract(made, target)?)?, ..)
+        },
+        &b.zeros::<T>([shape[1]])?,
+        how,
+    )?;
+    bar.finish_and_clear();
+    let made = smoke::<B, T>(b, &found.x, shape, steps, dt)?;
+    let off = |x: &B::Array<T>, y: &B::Array<T>| -> Result<f64> {
+        let (difference, length) = (b.vector_norm(b.subtract(x, y)?)?, b.vector_norm(y)?);
+        Ok((b.item(difference)?.to_f64() / b.item(length)?.to_f64()) * 100.0)
+    };
+    console.say(format!(
+        "after {} gradients in {:.1} s the picture differs by {:.2} %, the inflow by {:.2} %",
+        found.evaluations,
+        start.elapsed().as_secs_f64(),
+        off(&made, &target)?,
+        off(&found.x, &wanted)?,
+    ));
+    let values = |x: &B::Array<T>| Ok::<_, Box<dyn Error>>(host(b, x)?.mapv(Real::to_f64));
+    let picture = picture::inverse(values(&target)?, values(&made)?, values(&wanted)?, values(&found.x)?)?;
+    debug_assert_eq!(found.x.shape(), [shape[1]]);
+    Ok(vec![
+        File { name: FILES[0].into(), bytes: encode(&host(b, &found.x)?) },
+        File { name: FILES[1].into(), bytes: picture.png()? },
+    ])
+}

@@ -1,0 +1,170 @@
+//! A fluid around obstacles, on any backend: velocities on the faces between cells, and a pressure by a linear solve.
+
+use backends::{
+    Backend, Boundary, Error, GridSampleOptions, IrfftnOptions, Precision, Result, StackOptions, expr,
+};
+use backends_solvers::linear::{Method, Solve};
+use ndarray::ArrayD;
+use std::f64::consts::TAU;
+
+/// A fluid in a periodic box with obstacles in it, through whose sides nothing flows.
+///
+/// Velocities are at the middles of the faces that they go through (a staggered, or MAC grid: Harlow and Welch, 1965): element (i, j) of the one along an axis
+/// is on the face between a cell and the one before it along this axis. Lengths are in cells.
+pub struct Walled<B: Backend, T: Precision> {
+    backend: B,
+    shape: [usize; 2],
+    /// The coordinates of the cells along both axes.
+    cells: [B::Array<T>; 2],
+    /// 1 in the fluid and 0 in obstacles.
+    pub fluid: B::Array<T>,
+    /// 1 on the faces along both axes that have fluid on both sides.
+    open: [B::Array<T>; 2],
+    /// 1 over the eigenvalues of the operator of the pressure without obstacles, which make its iterations fewer.
+    inverse: B::Array<T::Complex>,
+    /// Cells per unit of time through the faces along both axes.
+    pub velocity: [B::Array<T>; 2],
+    pressure: Option<B::Array<T>>,
+    /// What is left of the divergence at most, as a part of what was there.
+    tolerance: f64,
+}
+
+/// The element before, along an axis of the periodic box; the one after it.
+fn before<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
+    b.roll(x, 1, axis)
+}
+
+fn after<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
+    b.roll(x, -1, axis)
+}
+
+impl<B: Backend, T: Precision> Walled<B, T> {
+    /// A fluid with this velocity on its faces, around the obstacles where `fluid` is 0 and not 1.
+    pub fn new(b: &B, fluid: B::Array<T>, velocity: [B::Array<T>; 2], tolerance: f64) -> Result<Self> {
+        let &[rows, columns] = b.shape(&fluid) else {
+            return Err(Error::shape("walls", b.shape(&fluid), "obstacles have two axes"));
+        };
+        for velocity in &velocity {
+            if b.shape(velocity) != [rows, columns] {
+                return Err(Error::shapes("walls", b.shape(&fluid), b.shape(velocity)));
+            }
+        }
+        let behind = [before::<B, T>(b, &fluid, 0)?, before::<B, T>(b, &fluid, 1)?];
+        let [up, right] = behind.map(|behind| expr!(b, fluid * behind));
+        let wave = |i: usize, n: usize| 2.0 - 2.0 * (TAU * i as f64 / n as f64).cos();
+        let inverse = ArrayD::from_shape_fn(vec![rows, columns / 2 + 1], |at| {
+            let value = wave(at[0], rows) + wave(at[1], columns);
+            T::of(if value == 0.0 { 0.0 } else { 1.0 / value })
+        });
+        let lines = [rows, columns].map(|n| b.arange(T::ZERO, T::of(n as f64), T::ONE));
+        let [i, j] = lines;
+        let [i, j] = [b.expand_dims(i?, 1)?, b.expand_dims(j?, 0)?];
+        Ok(Walled {
+            shape: [rows, columns],
+            cells: [b.broadcast_to(i, [rows, columns])?, b.broadcast_to(j, [rows, columns])?],
+            open: [up?, right?],
+            inverse: b.complex(b.asarray(inverse)?, T::ZERO)?,
+            fluid,
+            velocity,
+            pressure: None,
+            tolerance,
+            backend: b.clone(),
+        })
+    }
+
+    /// The values at the places `dt` times a velocity back from those of the elements, by linear interpolation.
+    fn carried(&self, x: &B::Array<T>, [up, right]: [&B::Array<T>; 2], dt: f64) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let [i, j] = &self.cells;
+        let places = b.stack_with([expr!(b, i - dt * up)?, expr!(b, j - dt * right)?], StackOptions::new().axis(-1))?;
+        let [rows, columns] = self.shape;
+        let grid = b.reshape(x, [1, rows, columns, 1])?;
+        let periodic = GridSampleOptions::new().mode(Boundary::GridWrap);
+        b.reshape(b.grid_sample_with(grid, b.expand_dims(places, 0)?, periodic)?, [rows, columns])
+    }
+
+    /// The velocity in the middles of the cells.
+    pub fn at_cells(&self) -> Result<[B::Array<T>; 2]> {
+        let b = &self.backend;
+        let [up, right] = &self.velocity;
+        let (above, beyond) = (after::<B, T>(b, up, 0)?, after::<B, T>(b, right, 1)?);
+        Ok([expr!(b, 0.5 * (up + above))?, expr!(b, 0.5 * (right + beyond))?])
+    }
+
+    /// What is in the cells, and the velocity itself, carried along for a time `dt`. Nothing is carried into obstacles.
+    pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let [up, right] = &self.velocity;
+        // each at the faces of the other
+        let (above, beyond) = (after::<B, T>(b, up, 0)?, after::<B, T>(b, right, 1)?);
+        let both_up = expr!(b, up + above)?;
+        let both_right = expr!(b, right + beyond)?;
+        let (left, below) = (before::<B, T>(b, &both_up, 1)?, before::<B, T>(b, &both_right, 0)?);
+        let up_there = expr!(b, 0.25 * (both_up + left))?;
+        let right_there = expr!(b, 0.25 * (both_right + below))?;
+        let [center_up, center_right] = self.at_cells()?;
+        let moved = self.carried(carried, [&center_up, &center_right], dt)?;
+        let velocity =
+            [self.carried(up, [up, &right_there], dt)?, self.carried(right, [&up_there, right], dt)?];
+        let fluid = &self.fluid;
+        let moved = expr!(b, fluid * moved)?;
+        self.velocity = velocity;
+        Ok(moved)
+    }
+
+    /// How fast fluid comes out of each cell.
+    pub fn divergence(&self) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let [up, right] = &self.velocity;
+        let (above, beyond) = (after::<B, T>(b, up, 0)?, after::<B, T>(b, right, 1)?);
+        expr!(b, above - up + beyond - right)
+    }
+
+    /// Twice the angular velocity in the middle of each cell, counterclockwise.
+    pub fn vorticity(&self) -> Result<B::Array<T>> {
+        let b = &self.backend;
+        let [up, right] = self.at_cells()?;
+        let (left, beyond) = (before::<B, T>(b, &up, 1)?, after::<B, T>(b, &up, 1)?);
+        let (below, above) = (before::<B, T>(b, &right, 0)?, after::<B, T>(b, &right, 0)?);
+        let fluid = &self.fluid;
+        expr!(b, fluid * 0.5 * (beyond - left - (above - below)))
+    }
+
+    /// Stops what would flow into obstacles, and takes away what is not free of divergence: the gradient of the pressure, of which
+    /// `div(open grad p) = div(open u)`.
+    pub fn project(&mut self) -> Result<()> {
+        let b = self.backend.clone();
+        let b = &b;
+        let ([up, right], [open_up, open_right]) = (&self.velocity, &self.open);
+        self.velocity = [expr!(b, open_up * up)?, expr!(b, open_right * right)?];
+        let source = b.negative(self.divergence()?)?;
+        let fluid = &self.fluid;
+        let operator = |b: &B, p: &B::Array<T>| {
+            let (below, left) = (before::<B, T>(b, p, 0)?, before::<B, T>(b, p, 1)?);
+            let up = expr!(b, open_up * (p - below))?;
+            let right = expr!(b, open_right * (p - left))?;
+            let (above, beyond) = (after::<B, T>(b, &up, 0)?, after::<B, T>(b, &right, 1)?);
+            // in obstacles nothing is asked for
+            expr!(b, up - above + right - beyond + (1 - fluid) * p)
+        };
+        let (inverse, shape) = (self.inverse.clone(), self.shape);
+        let without_obstacles = move |b: &B, r: &B::Array<T>| {
+            let spectrum = b.multiply(b.rfftn(r)?, &inverse)?;
+            b.irfftn_with(spectrum, IrfftnOptions::new().s(shape))
+        };
+        let mut solve = Solve::new().method(Method::Cg).rtol(self.tolerance).hermitian(true);
+        solve = solve.preconditioner(without_obstacles);
+        if let Some(pressure) = &self.pressure {
+            solve = solve.x0(pressure);
+        }
+        let pressure = solve.solve_matrix_free(b, operator, &source)?.into_x()?;
+        let (below, left) = (before::<B, T>(b, &pressure, 0)?, before::<B, T>(b, &pressure, 1)?);
+        let [up, right] = &self.velocity;
+        self.velocity = [
+            expr!(b, up - open_up * (pressure - below))?,
+            expr!(b, right - open_right * (pressure - left))?,
+        ];
+        self.pressure = Some(pressure);
+        Ok(())
+    }
+}
