@@ -107,13 +107,13 @@ impl Expand<'_> {
         let places = || op.params.iter().enumerate();
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
+        // what kind of argument an operand is, is inferred
+        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let turbofish = match (&op.second, op.infers_dtype()) {
-            (Some(_), _) => quote!(::<U, T>),
+            (Some(_), _) => quote!(::<U, T #(#markers)*>),
             (None, true) => quote!(),
-            (None, false) => quote!(::<T>),
+            (None, false) => quote!(::<T #(#markers)*>),
         };
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).count();
-        debug_assert!(markers == 0 || turbofish.is_empty(), "operands say the dtype");
         let (prepare, method, options) = if op.has_options() {
             let path = self.options_path(op);
             let set = places().filter(|(_, p)| p.default.is_some()).map(|(i, p)| self.read_option(i, p, op));
