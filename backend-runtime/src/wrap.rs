@@ -208,3 +208,33 @@ impl<'a> Arg<'a> {
         Arg::Index(items.iter().map(item).collect())
     }
 }
+
+/// The methods of [`Arrays`](crate::Arrays) in which a wrapper is the backend within it: device and memory. It stands in the implementation of the trait.
+#[macro_export]
+macro_rules! forward_to_within {
+    () => {
+        fn device(&self) -> ::std::string::String {
+            $crate::Arrays::device($crate::Wrap::within(self))
+        }
+
+        fn device_info(&self) -> $crate::Result<$crate::DeviceInfo> {
+            $crate::Arrays::device_info($crate::Wrap::within(self))
+        }
+
+        fn memory(&self) -> $crate::Result<$crate::MemoryInfo> {
+            $crate::Arrays::memory($crate::Wrap::within(self))
+        }
+
+        fn reset_peak_memory(&self) -> $crate::Result<()> {
+            $crate::Arrays::reset_peak_memory($crate::Wrap::within(self))
+        }
+
+        fn free_cache(&self) -> $crate::Result<()> {
+            $crate::Arrays::free_cache($crate::Wrap::within(self))
+        }
+
+        fn synchronize(&self) -> $crate::Result<()> {
+            $crate::Arrays::synchronize($crate::Wrap::within(self))
+        }
+    };
+}

@@ -44,29 +44,7 @@ impl<B: Backend> Arrays for Counted<B> {
         self.within.from_ndarray(x)
     }
 
-    fn device(&self) -> String {
-        self.within.device()
-    }
-
-    fn device_info(&self) -> Result<DeviceInfo> {
-        self.within.device_info()
-    }
-
-    fn memory(&self) -> Result<MemoryInfo> {
-        self.within.memory()
-    }
-
-    fn reset_peak_memory(&self) -> Result<()> {
-        self.within.reset_peak_memory()
-    }
-
-    fn free_cache(&self) -> Result<()> {
-        self.within.free_cache()
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        self.within.synchronize()
-    }
+    backends::runtime::forward_to_within!();
 
     fn seed(&self, seed: u64) {
         self.within.seed(seed)

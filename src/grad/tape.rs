@@ -2,10 +2,10 @@
 
 use super::{formula::formula, implicit::implicit};
 use crate::{
-    ArrayAttributes, Arrays, Backend, DeviceInfo, Element, Error, Float, HostArray, LinearMap, MemoryInfo, Operand,
-    Result,
+    ArrayAttributes, Arrays, Backend, Element, Error, Float, HostArray, IntoArray, LinearMap, Operand, Result,
     runtime::{
         Wrap,
+        dlpack::{CopyMode, DLDevice, ManagedTensor},
         formula::{Leaves, Run, Typed},
     },
 };
@@ -462,28 +462,22 @@ impl<B: Backend> Arrays for Diff<B> {
         Ok(self.constant(self.within.from_ndarray(x)?))
     }
 
-    fn device(&self) -> String {
-        self.within.device()
+    crate::runtime::forward_to_within!();
+
+    fn to_dlpack_with<'a, T: Element>(
+        &self,
+        x: impl IntoArray<'a, Var<B, T>>,
+        copy: CopyMode,
+    ) -> Result<ManagedTensor> {
+        self.within.to_dlpack_with(x.into_array().into_owned().value, copy)
     }
 
-    fn device_info(&self) -> Result<DeviceInfo> {
-        self.within.device_info()
+    fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<Var<B, T>> {
+        Ok(self.constant(self.within.from_dlpack_with(tensor, copy)?))
     }
 
-    fn memory(&self) -> Result<MemoryInfo> {
-        self.within.memory()
-    }
-
-    fn reset_peak_memory(&self) -> Result<()> {
-        self.within.reset_peak_memory()
-    }
-
-    fn free_cache(&self) -> Result<()> {
-        self.within.free_cache()
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        self.within.synchronize()
+    fn dlpack_device(&self) -> DLDevice {
+        self.within.dlpack_device()
     }
 
     fn seed(&self, seed: u64) {

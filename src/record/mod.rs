@@ -273,29 +273,7 @@ impl<B: Backend> Arrays for Recorded<B> {
         Ok(x)
     }
 
-    fn device(&self) -> String {
-        self.within.device()
-    }
-
-    fn device_info(&self) -> Result<crate::DeviceInfo> {
-        self.within.device_info()
-    }
-
-    fn memory(&self) -> Result<crate::MemoryInfo> {
-        self.within.memory()
-    }
-
-    fn reset_peak_memory(&self) -> Result<()> {
-        self.within.reset_peak_memory()
-    }
-
-    fn free_cache(&self) -> Result<()> {
-        self.within.free_cache()
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        self.within.synchronize()
-    }
+    crate::runtime::forward_to_within!();
 
     fn seed(&self, seed: u64) {
         self.state().text.push_str(&format!("seed({seed})\n"));

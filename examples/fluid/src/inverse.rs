@@ -75,7 +75,8 @@ pub fn run<B: Backend, T: Precision>(
         bar.set_position(iteration.iterations as u64);
         ControlFlow::Continue(())
     };
-    let how = Minimize::new().method(Method::Lbfgs { memory: 20 }).max_iter(ITERATIONS).gtol(1e-9).ftol(0.0).callback(step);
+    let how =
+        Minimize::new().method(Method::Lbfgs { memory: 20 }).max_iter(ITERATIONS).gtol(1e-9).ftol(0.0).callback(step);
     let found = minimize(
         b,
         |d, inflow| {

@@ -55,7 +55,8 @@ pub fn inverse(
         panel.title = title.into();
         panel
     };
-    let colors = Colors { gradient: preset::magma(), reversed: false, range: [0.0, smoke], name: "density of smoke".into() };
+    let colors =
+        Colors { gradient: preset::magma(), reversed: false, range: [0.0, smoke], name: "density of smoke".into() };
     let panels = [with_strip(target, wanted, "given"), with_strip(made, found, "found")];
     figure::to_scale("The picture, and below it the inflow", &panels, &colors, HIGHEST)
 }

@@ -115,7 +115,11 @@ enum Inflow<B: Backend, T: Precision> {
     /// So much of it in a unit of time, warmer than the fluid around.
     Source(B::Array<T>),
     /// A stream to the right at this speed, with this smoke in it, holds the fluid with these weights.
-    Stream { speed: f64, smoke: B::Array<T>, weights: B::Array<T> },
+    Stream {
+        speed: f64,
+        smoke: B::Array<T>,
+        weights: B::Array<T>,
+    },
 }
 
 /// How fast smoke is made at the source, and how fast it rises, per unit of time.

@@ -1,8 +1,6 @@
 //! A fluid around obstacles, on any backend: velocities on the faces between cells, and a pressure by a linear solve.
 
-use backends::{
-    Backend, Boundary, Error, GridSampleOptions, IrfftnOptions, Precision, Result, StackOptions, expr,
-};
+use backends::{Backend, Boundary, Error, GridSampleOptions, IrfftnOptions, Precision, Result, StackOptions, expr};
 use backends_solvers::linear::{Method, Solve};
 use ndarray::ArrayD;
 use std::f64::consts::TAU;
@@ -104,8 +102,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         let right_there = expr!(b, 0.25 * (both_right + below))?;
         let [center_up, center_right] = self.at_cells()?;
         let moved = self.carried(carried, [&center_up, &center_right], dt)?;
-        let velocity =
-            [self.carried(up, [up, &right_there], dt)?, self.carried(right, [&up_there, right], dt)?];
+        let velocity = [self.carried(up, [up, &right_there], dt)?, self.carried(right, [&up_there, right], dt)?];
         let fluid = &self.fluid;
         let moved = expr!(b, fluid * moved)?;
         self.velocity = velocity;
@@ -160,10 +157,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         let pressure = solve.solve_matrix_free(b, operator, &source)?.into_x()?;
         let (below, left) = (before::<B, T>(b, &pressure, 0)?, before::<B, T>(b, &pressure, 1)?);
         let [up, right] = &self.velocity;
-        self.velocity = [
-            expr!(b, up - open_up * (pressure - below))?,
-            expr!(b, right - open_right * (pressure - left))?,
-        ];
+        self.velocity =
+            [expr!(b, up - open_up * (pressure - below))?, expr!(b, right - open_right * (pressure - left))?];
         self.pressure = Some(pressure);
         Ok(())
     }

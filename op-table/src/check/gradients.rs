@@ -120,7 +120,9 @@ fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
         let said = match rule {
             Some(Err(_)) => return None,
             Some(Ok(function)) => match function.maps.get(COLUMN) {
-                Some(Map::Compose(form)) if !form.text.is_empty() => expr::parse(&Text::new(form.text.clone(), 0..0, "")).ok(),
+                Some(Map::Compose(form)) if !form.text.is_empty() => {
+                    expr::parse(&Text::new(form.text.clone(), 0..0, "")).ok()
+                }
                 _ => None,
             },
             None => None,
