@@ -2,6 +2,8 @@
 
 use super::{
     coo::Coo,
+    csc::Csc,
+    dia::Dia,
     structure::{check_indices, check_pointers, check_shape, pointers_of, rows_of},
 };
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result};
@@ -76,6 +78,15 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         // they come in C order, each once
         let indptr = pointers_of(b, elements.row_indices(), elements.shape()[0])?;
         Ok(Csr::of(elements.values().clone(), elements.column_indices().clone(), indptr, elements.shape()))
+    }
+
+    /// The identity of `n` rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where there is not so much.
+    pub fn eye(b: &B, n: usize) -> Result<Csr<B, T>> {
+        check_shape("Csr::eye", [n, n])?;
+        Ok(Csr::of(b.ones([n])?, b.arange(0, n as i64, 1)?, b.arange(0, n as i64 + 1, 1)?, [n, n]))
     }
 
     /// The stored values.
@@ -162,5 +173,27 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// [`Error::Memory`] where there is not so much.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
+    }
+
+    /// Rows as columns, and columns as rows: the same arrays, read as those of compressed columns.
+    #[must_use]
+    pub fn transpose(&self) -> Csc<B, T> {
+        Csc::of_transpose(self.clone())
+    }
+
+    /// The same matrix with its columns one after another.
+    ///
+    /// # Errors
+    /// Those of the ops that are run.
+    pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
+        self.to_coo(b)?.to_csc(b)
+    }
+
+    /// The same matrix as diagonals: see [`Coo::to_dia`].
+    ///
+    /// # Errors
+    /// As those of [`Coo::to_dia`].
+    pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
+        self.to_coo(b)?.to_dia(b)
     }
 }

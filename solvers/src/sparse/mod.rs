@@ -22,9 +22,17 @@
 //! ```
 #![doc = include_str!("../../../docs/sparse.md")]
 
+mod arithmetic;
 mod coo;
+mod csc;
 mod csr;
+mod dia;
+mod gradients;
+mod parts;
+mod show;
 mod structure;
 
-pub use coo::Coo;
+pub use coo::{Coo, kron};
+pub use csc::Csc;
 pub use csr::Csr;
+pub use dia::Dia;
