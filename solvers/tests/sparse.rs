@@ -154,7 +154,9 @@ fn products<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         let expected = a.dot(&dense(&others, [shape[1], 4]));
         c.same(csr.matmul_sparse(b, &other.to_csr(b)?)?.to_dense(b), expected.into_dyn());
         let factor = dice.elements([2, 3], 4);
-        let pairs = ndarray::linalg::kron(&dense(&factor, [2, 3]), &a);
+        let (left, [rows, columns]) = (dense(&factor, [2, 3]), shape);
+        let pair = |(i, j)| left[[i / rows, j / columns]] * a[[i % rows, j % columns]];
+        let pairs = Array2::from_shape_fn([2 * rows, 3 * columns], pair);
         let product = kron(b, &c.coo::<T>(&factor, [2, 3]), &coo)?;
         assert_eq!(product.nnz(), 4 * elements.len());
         c.same(product.to_dense(b), pairs.into_dyn());
