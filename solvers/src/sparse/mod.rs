@@ -20,7 +20,8 @@
 //! assert_eq!(a.matmul(&b, &b.asarray([1.0, 10.0])?)?, b.asarray([2.0, 31.0])?);
 //! # Ok::<(), Error>(())
 //! ```
-#![doc = include_str!("../../../docs/sparse.md")]
+//!
+//! The guide is `docs/sparse.md`.
 
 mod arithmetic;
 mod coo;
@@ -36,3 +37,8 @@ pub use coo::{Coo, kron};
 pub use csc::Csc;
 pub use csr::Csr;
 pub use dia::Dia;
+
+/// The examples of the guide are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sparse.md")]
+struct Guide;
