@@ -100,10 +100,13 @@ pub fn csc_product(
         for task in tasks {
             let (part, first) = (task / segments, task % segments * SEGMENT);
             let columns = if segments > 1 { first..p.width.min(first + SEGMENT) } else { 0..p.width };
-            let at = if part == 0 { out.start() } else { further.start().wrapping_add((part - 1) * n * x.dtype.size()) };
+            let at =
+                if part == 0 { out.start() } else { further.start().wrapping_add((part - 1) * n * x.dtype.size()) };
             // SAFETY: as in `csr_product`, the indices being below the rows of the result; tasks write to different results, or to
             // different columns.
-            unsafe { (loops.csc)(&structure, structure.rows_of_part(part, parts), columns, values.start(), x.start(), at) };
+            unsafe {
+                (loops.csc)(&structure, structure.rows_of_part(part, parts), columns, values.start(), x.start(), at)
+            };
         }
     });
     for part in 1..parts {
@@ -509,4 +512,127 @@ unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
         i += 1;
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numpyish::{copy::tests::Dice, typed::array};
+
+    const B: Numpyish = Numpyish::new();
+
+    /// A matrix that is worth several threads: rows of all lengths, empty ones and one that has a third of all elements.
+    struct Large {
+        values: Vec<i64>,
+        indices: Vec<i64>,
+        indptr: Vec<i64>,
+        columns: usize,
+    }
+
+    impl Large {
+        fn new(columns: usize) -> Large {
+            let mut dice = Dice(7);
+            let mut indptr = vec![0];
+            for row in 0..20_000 {
+                let len = if row == 1234 { 100_000 } else { dice.below(20) };
+                indptr.push(indptr[row] + len as i64);
+            }
+            let stored = indptr[20_000] as usize;
+            let mut below = |n: usize| dice.below(n) as i64;
+            let values = (0..stored).map(|_| below(100) - 50).collect();
+            let indices = (0..stored).map(|_| below(columns)).collect();
+            Large { values, indices, indptr, columns }
+        }
+
+        /// What `f` is told of each element: its number, row, column and value.
+        fn each(&self, mut f: impl FnMut(usize, usize, usize, i64)) {
+            for row in 0..self.indptr.len() - 1 {
+                for k in self.indptr[row] as usize..self.indptr[row + 1] as usize {
+                    f(k, row, self.indices[k] as usize, self.values[k]);
+                }
+            }
+        }
+
+        fn arrays(&self) -> [NdArray<i64>; 3] {
+            let of = |x: &Vec<i64>| array("test", &[x.len()], x.clone()).unwrap();
+            [of(&self.values), of(&self.indices), of(&self.indptr)]
+        }
+    }
+
+    fn numbers(rows: usize, width: usize) -> Vec<i64> {
+        (0..rows * width).map(|i| (i as i64).wrapping_mul(37) % 101 - 50).collect()
+    }
+
+    fn list(x: NdArray<i64>) -> Vec<i64> {
+        x.iter().copied().collect()
+    }
+
+    #[test]
+    fn large_matrices_on_several_threads() {
+        for columns in [500, 30_000] {
+            let a = Large::new(columns);
+            let rows = a.indptr.len() - 1;
+            let [values, indices, indptr] = a.arrays();
+            for width in [1, 3, 15, 20] {
+                let (x, y) = (numbers(a.columns, width), numbers(rows, width));
+                let (mut there, mut back) = (vec![0; rows * width], vec![0; a.columns * width]);
+                let mut sampled = vec![0; a.values.len()];
+                a.each(|k, row, column, value| {
+                    for c in 0..width {
+                        there[row * width + c] += value * x[column * width + c];
+                        back[column * width + c] += value * y[row * width + c];
+                        sampled[k] += y[row * width + c] * x[column * width + c];
+                    }
+                });
+                let x = array("test", &[a.columns, width], x).unwrap();
+                let y = array("test", &[rows, width], y).unwrap();
+                assert_eq!(list(csr_matmul(&B, &values, &indices, &indptr, &x).unwrap()), there);
+                assert_eq!(list(csc_matmul(&B, &values, &indices, &indptr, &y, a.columns).unwrap()), back);
+                assert_eq!(list(sampled_matmul(&B, &indices, &indptr, &y, &x).unwrap()), sampled);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_index_outside_is_named_wherever_it_is() {
+        for (place, second) in [(5, 7), (150_000, 150_001), (0, 200_000)] {
+            let mut a = Large::new(500);
+            (a.indices[place], a.indices[second]) = (500, -1);
+            let [values, indices, indptr] = a.arrays();
+            let x = array("test", &[500], numbers(500, 1)).unwrap();
+            let y = array("test", &[20_000], numbers(20_000, 1)).unwrap();
+            let error = |op| Err(Error::index(op, 500, 0, 500));
+            assert_eq!(csr_matmul(&B, &values, &indices, &indptr, &x), error("csr_matmul"));
+            assert_eq!(csc_matmul(&B, &values, &indices, &indptr, &y, 500), error("csc_matmul"));
+            assert_eq!(sampled_matmul(&B, &indices, &indptr, &y, &x), error("sampled_matmul"));
+        }
+    }
+
+    #[test]
+    fn pointers_that_do_not_ascend() {
+        let (values, indices) = (array("test", &[2], vec![1, 2]).unwrap(), array("test", &[2], vec![0, 1]).unwrap());
+        let x = array("test", &[2], vec![3, 4]).unwrap();
+        for bad in [[0, 3, 2], [0, 1, 1], [1, 1, 2], [0, -1, 2], [0, i64::MIN, 2], [0, i64::MAX, 2], [-1, 0, 2]] {
+            let indptr = array("test", &[3], bad.to_vec()).unwrap();
+            let found = csr_matmul(&B, &values, &indices, &indptr, &x);
+            assert_eq!(found, Err(rules::bad_pointers("csr_matmul", 2)), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn tasks_are_all_rows() {
+        let a = Large::new(500);
+        let [_, indices, indptr] = a.arrays();
+        let shape = Compressed { rows: 20_000, columns: 500, stored: a.values.len(), width: 1, shape: vec![] };
+        let structure = Structure::of("test", view(&indices), view(&indptr), &shape).unwrap();
+        for parts in [1, 2, 7, 20_000] {
+            let mut next = 0;
+            for part in 0..parts {
+                let rows = structure.rows_of_part(part, parts);
+                assert_eq!(rows.start, next);
+                next = rows.end;
+            }
+            assert_eq!(next, 20_000);
+        }
+    }
 }

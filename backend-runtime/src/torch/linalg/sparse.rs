@@ -200,7 +200,11 @@ mod tests {
         compared::<f64>(&b, &[1.0, 2.0, 3.0, -4.0], &[1.0, 10.0, 100.0, 1000.0, -1.0, 7.0]);
         compared::<i32>(&b, &[1, 2, 3, -4], &[1, 10, 100, i32::MAX, -1, 7]);
         compared::<u16>(&b, &[1, 2, 3, 65535], &[1, 10, 100, 65000, 2, 7]);
-        compared::<bf16>(&b, &[1.0, 2.0, 3.0, -4.0].map(bf16::from_f32), &[1.5, 3.0, 5.0, 7.0, 2.0, -1.0].map(bf16::from_f32));
+        compared::<bf16>(
+            &b,
+            &[1.0, 2.0, 3.0, -4.0].map(bf16::from_f32),
+            &[1.5, 3.0, 5.0, 7.0, 2.0, -1.0].map(bf16::from_f32),
+        );
         let c = |re: f64| Complex::new(re, 1.0 - re);
         compared(&b, &[1.0, 2.0, 3.0, -4.0].map(c), &[1.0, 3.0, 5.0, 7.0, 2.0, -1.0].map(c));
     }
@@ -210,9 +214,13 @@ mod tests {
         let Some(b) = torch() else { return };
         let (on, x) = (b.on("csr_matmul"), array(&b, vec![1.0, 2.0]));
         let values = array(&b, vec![1.0, 2.0]);
-        for (indices, indptr) in
-            [([0_i64, 2], [0_i64, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 3, 2]), ([0, 1], [1, 1, 2]), ([0, 1], [0, 1, 1])]
-        {
+        for (indices, indptr) in [
+            ([0_i64, 2], [0_i64, 1, 2]),
+            ([0, -1], [0, 1, 2]),
+            ([0, 1], [0, 3, 2]),
+            ([0, 1], [1, 1, 2]),
+            ([0, 1], [0, 1, 1]),
+        ] {
             let (indices, indptr) = (array(&b, indices.to_vec()), array(&b, indptr.to_vec()));
             let of_loops = csr_matmul(&b, &values, &indices, &indptr, &x).unwrap_err();
             let of_ops: Error = csr_of_ops(on, &values, &indices, &indptr, &x).unwrap_err();
