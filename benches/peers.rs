@@ -24,6 +24,13 @@ fn noise(seed: u64, count: usize) -> Vec<f64> {
     (0..count as u64).map(of).collect()
 }
 
+/// The columns of a stencil of 5 places on a grid of rows of 450.
+fn stencil(b: &Numpyish) -> Result<<Numpyish as Arrays>::Array<i64>> {
+    let rows = b.expand_dims(b.arange::<i64>(0, 200_000, 1)?, 1)?;
+    let columns = b.add(rows, b.asarray([-450_i64, -1, 0, 1, 450])?)?;
+    b.reshape(b.clip(columns, 0, 199_999)?, -1)
+}
+
 /// The arrays that calls name.
 fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     let (x, y) = (b.asarray(noise(1, N))?, b.asarray(noise(2, N))?);
@@ -59,6 +66,18 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
         ("n3", b.reshape(b.getitem(&x, [Slice::from(..999_999)])?, [-1, 3])?),
         ("turn", b.asarray([[cos, -sin], [sin, cos]])?),
     ];
+    let sparse = [
+        // 100 000 rows of 10 elements anywhere, and the 5 diagonals of a stencil of 200 000 places
+        ("ri", below(&y, 100_000.0)?),
+        ("rp", b.arange::<i64>(0, 1_000_001, 10)?),
+        ("li", stencil(b)?),
+        ("lp", b.arange::<i64>(0, 1_000_001, 5)?),
+    ];
+    let of_sparse = [
+        ("rx", b.getitem(&x, [Slice::from(..100_000)])?),
+        ("rm", b.reshape(b.getitem(&x, [Slice::from(..800_000)])?, [100_000, 8])?),
+        ("lx", b.getitem(&x, [Slice::from(..200_000)])?),
+    ];
     let integers =
         [("i", below(&x, N as f64)?), ("k", below(&x, 100.0)?), ("j", below(&y, 1000.0)?), ("reps", below(&y, 4.0)?)];
     let mut named = Vec::from([
@@ -68,7 +87,8 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
         ("h", V::array::<f32>(b.astype::<f32, f64>(&x)?)),
     ]);
     named.extend(floats.into_iter().map(|(name, x)| (name, V::array::<f64>(x))));
-    named.extend(integers.into_iter().map(|(name, x)| (name, V::array::<i64>(x))));
+    named.extend(of_sparse.into_iter().map(|(name, x)| (name, V::array::<f64>(x))));
+    named.extend(sparse.into_iter().chain(integers).map(|(name, x)| (name, V::array::<i64>(x))));
     named.extend([("x", V::array::<f64>(x)), ("y", V::array::<f64>(y))]);
     Ok(named.into_iter().map(|(name, x)| (name.to_owned(), x)).collect())
 }

@@ -12,6 +12,7 @@ import scipy.fft as sf
 import scipy.linalg as sl
 import scipy.ndimage as nd
 import scipy.signal as sg
+import scipy.sparse
 import scipy.special as sp
 import torch
 import torch.nn.functional as tf
@@ -50,9 +51,19 @@ def arrays():
 
 
 values = arrays()
+values |= dict(rx=values["x"][:100_000], rm=values["x"][:800_000].reshape(-1, 8), lx=values["x"][:200_000])
+stencil = np.clip(np.arange(200_000)[:, None] + [-450, -1, 0, 1, 450], 0, 199_999).ravel()
+# 100 000 rows of 10 elements anywhere, and the 5 diagonals of a stencil of 200 000 places
+structures = dict(
+    ra=((values["y"] * 100_000).astype("i8"), np.arange(0, N + 1, 10), 100_000), la=(stencil, np.arange(0, N + 1, 5), 200_000)
+)
+sparse, tensors = {}, {}
+for name, (columns, rows, n) in structures.items():
+    sparse[name] = scipy.sparse.csr_array((values["x"], columns, rows), (n, n))
+    tensors[name] = torch.sparse_csr_tensor(*(torch.from_numpy(part) for part in (rows, columns, values["x"])), (n, n))
 modules = dict(np=np, sp=sp, nd=nd, sl=sl, sg=sg, sf=sf, rng=np.random.default_rng(1), torch=torch, tf=tf, tl=torch.linalg, ts=torch.special)
-of_numpy = modules | values
-of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.items()}
+of_numpy = modules | values | sparse
+of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.items()} | tensors
 for line in (Path(__file__).parent.parent / "benches" / "peers.txt").read_text().splitlines():
     if not line or line.startswith("#"):
         continue
