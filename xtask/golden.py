@@ -38,7 +38,7 @@ from golden_random import (  # noqa: E402
 )
 from golden_words import (  # noqa: E402
     _pad_to, _pad_stack, _tile_to, _digitize, _histogramdd, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _set_op, _average, _bincount,
-    _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _topk,
+    _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _csr, _csc, _sampled, _argsort, _sort, _topk,
 )
 
 # What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
@@ -115,6 +115,7 @@ SHAPES = {
 }  # fmt: skip
 INDICES = {
     "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]], "rise": [0, 1, 1, 3],
+    "rise0": [0], "rows4": [0, 3, 3, 4],
 }  # fmt: skip
 
 
@@ -480,7 +481,7 @@ def _histogram(x, weights, bins, low, high, edges, density, T):
 WORDS = {"np": np} | {
     word.__name__: word
     for word in (
-        _frombuffer, _set, _add_at, _scatter_add, _scatter, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
+        _frombuffer, _set, _add_at, _scatter_add, _scatter, _csr, _csc, _sampled, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
         _window, _sum_as, _prod_as, _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
         _pad_to, _pad_stack, _tile_to, _digitize, _histogramdd, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,

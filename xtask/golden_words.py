@@ -156,6 +156,38 @@ def _scatter(x, indices, values, axis):
     return y
 
 
+def _dense_csr(values, indices, indptr, columns):
+    """The matrix of compressed rows, in full; checked as ours are."""
+    if len(values) != len(indices) or len(indptr) == 0 or indptr[0] != 0 or indptr[-1] != len(indices) or np.any(np.diff(indptr) < 0):
+        raise ValueError("pointers")
+    if indices.ndim != 1 or indptr.ndim != 1 or np.any((indices < 0) | (indices >= columns)):
+        raise ValueError("indices")
+    matrix = np.zeros((len(indptr) - 1, columns), values.dtype)
+    np.add.at(matrix, (np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), indices), values)
+    return matrix
+
+
+def _csr(values, indices, indptr, x):
+    if x.ndim > 2:
+        raise ValueError("axes")
+    return np.matmul(_dense_csr(values, indices, indptr, len(x)), x)
+
+
+def _csc(values, indices, indptr, x, rows):
+    if x.ndim > 2:
+        raise ValueError("axes")
+    return np.matmul(_dense_csr(values, indices, indptr, rows).T, x)
+
+
+def _sampled(indices, indptr, x1, x2):
+    if x1.shape[1:] != x2.shape[1:] or x1.ndim > 2 or len(x1) != len(indptr) - 1:
+        raise ValueError("shapes")
+    _dense_csr(np.zeros(len(indices)), indices, indptr, len(x2))
+    rows = np.repeat(np.arange(len(x1)), np.diff(indptr))
+    terms = x1[rows] * x2[indices]
+    return terms if x1.ndim == 1 else np.sum(terms, axis=1, dtype=terms.dtype)
+
+
 def _argsort(x, axis, descending):
     """Stable also where it descends, NaN last in both."""
     _, rank = np.unique(x, return_inverse=True)  # all NaN have one rank, the highest

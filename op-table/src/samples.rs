@@ -12,7 +12,7 @@ pub const SAMPLES: &[&str] = &[
 ];
 
 /// Samples of int64, to be used as indices.
-pub const INDICES: [&str; 6] = ["i", "ii", "i0", "iv", "ix", "rise"];
+pub const INDICES: [&str; 8] = ["i", "ii", "i0", "iv", "ix", "rise", "rise0", "rows4"];
 
 /// Whether a sample of this name has such elements.
 pub fn is_sample(name: &str, elem: Elem) -> bool {

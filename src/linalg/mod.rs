@@ -5,6 +5,7 @@ mod least_squares;
 mod norms;
 mod powers;
 mod products;
+mod sparse;
 
 pub use einsum::einsum;
 pub(crate) use least_squares::kept_values;
@@ -12,6 +13,7 @@ pub use least_squares::{lstsq, matrix_rank, pinv};
 pub use norms::{matrix_norm, vector_norm};
 pub use powers::{expm, inv, matrix_power};
 pub use products::{cross, dot, inner, kron, tensordot, vecdot};
+pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 
 /// A shape, as `reshape` takes it. No length of an array is beyond `isize`.
 fn signed(shape: &[usize]) -> Vec<isize> {

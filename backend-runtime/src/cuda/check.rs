@@ -98,6 +98,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::images::REGION_KERNELS,
     super::linalg::KERNELS,
     super::linalg::FACTOR_KERNELS,
+    super::linalg::SPARSE_KERNELS,
     super::random::KERNELS,
     super::random::SAMPLERS,
     super::reduction::SCANS,

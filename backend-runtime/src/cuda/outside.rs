@@ -6,7 +6,7 @@
 //! for right.
 
 use super::{device::Device, error::Checked};
-use crate::{Earlier, Error, Result};
+use crate::{Earlier, Error, Result, rules};
 use cudarc::driver::{result, sys};
 use std::{
     cell::RefCell,
@@ -19,13 +19,17 @@ use std::{
 /// The kernels' `Outside`: an index that is outside of its axis.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
-struct Outside {
+pub(super) struct Outside {
     /// The op's number in [`OPS`], and one more; 0 if there is none.
     op: u64,
     index: i64,
+    /// Or [`POINTERS`].
     axis: u64,
     len: u64,
 }
+
+/// In place of an axis: it is no index, but pointers of a sparse matrix do not ascend from 0 to `len`.
+const POINTERS: u64 = u64::MAX;
 
 /// The ops that have looked at indices.
 static OPS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
@@ -46,13 +50,21 @@ fn number_of(op: &'static str) -> u64 {
 
 impl Outside {
     /// What a kernel notes, but for the index.
-    fn new(op: &'static str, axis: usize, len: usize) -> Outside {
+    pub(super) fn index(op: &'static str, axis: usize, len: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: axis as u64, len: len as u64 }
+    }
+
+    /// The same for pointers of a matrix with so many elements.
+    pub(super) fn pointers(op: &'static str, stored: usize) -> Outside {
+        Outside { op: number_of(op), index: 0, axis: POINTERS, len: stored as u64 }
     }
 
     fn error(self) -> Option<Error> {
         let op = ops().get((self.op as usize).checked_sub(1)?).copied()?;
         let (axis, len) = (self.axis as usize, self.len as usize);
+        if self.axis == POINTERS {
+            return Some(rules::bad_pointers(op, len));
+        }
         Some(Error::Index { op, index: self.index.into(), axis, len, earlier: Earlier(true) })
     }
 }
@@ -108,8 +120,7 @@ impl Notes {
     pub(super) fn note(
         &self,
         op: &'static str,
-        axis: usize,
-        len: usize,
+        outside: Outside,
         launch: impl FnOnce(sys::CUdeviceptr, [u64; 4]) -> Result<()>,
     ) -> Result<()> {
         let mut place = self.place();
@@ -122,7 +133,7 @@ impl Notes {
             }
             *place = (new, size);
         }
-        let Outside { op, axis, len, .. } = Outside::new(op, axis, len);
+        let Outside { op, axis, len, .. } = outside;
         launch(place.0, [op, 0, axis, len])?;
         self.due.store(true, Ordering::Release);
         Ok(())

@@ -37,6 +37,7 @@ mod repeats;
 mod roll;
 mod size;
 mod slices;
+mod sparse;
 mod statistics;
 
 pub use axes::{axis, matrix, moved, new_axes, permutation, require_axes, single_axes};
@@ -74,4 +75,5 @@ pub use repeats::{Repeats, counted, repeated, tiled};
 pub use roll::{Roll, halves, roll};
 pub use size::{c_strides, count, infer, list, overlaps};
 pub use slices::{Span, assigned, span, spans};
+pub use sparse::{Compressed, bad_pointers, csc_product, csr_product, sampled_product};
 pub use statistics::{bin_edges, bin_range, counted_numbers, counted_places, not_ascending, variables, weighted};

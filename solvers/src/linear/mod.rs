@@ -15,6 +15,7 @@ mod operator;
 mod precondition;
 mod solution;
 mod solve;
+mod sparse;
 mod system;
 
 pub use csr::HostCsr;

@@ -1,1 +1,38 @@
 //! Sparse matrices: values over the arrays of any backend.
+//!
+//! A matrix is a few arrays of the backend: the values that are stored, and their places as arrays of `i64`. Every method takes the
+//! backend, as ops do, and runs on each of them, on [`Diff`](backends::grad::Diff) too: gradients go through the values.
+//!
+//! | type | stores | good for |
+//! |---|---|---|
+//! | [`Coo`] | value, row and column of each element | being built; duplicates are allowed, and add up |
+//! | [`Csr`] | the rows one after another | products, rows |
+//! | [`Csc`] | the columns one after another | products with the transpose, columns |
+//! | [`Dia`] | whole diagonals | stencils on grids |
+//!
+//! ```
+//! use backends::prelude::*;
+//! use backends_solvers::sparse::Coo;
+//!
+//! let b = Numpyish::new();
+//! // [[2, 0], [1, 3]]
+//! let a = Coo::from_triplets(&b, [(0, 0, 2.0), (1, 0, 1.0), (1, 1, 3.0)], [2, 2])?.to_csr(&b)?;
+//! assert_eq!(a.matmul(&b, &b.asarray([1.0, 10.0])?)?, b.asarray([2.0, 31.0])?);
+//! # Ok::<(), Error>(())
+//! ```
+#![doc = include_str!("../../../docs/sparse.md")]
+
+mod arithmetic;
+mod coo;
+mod csc;
+mod csr;
+mod dia;
+mod gradients;
+mod parts;
+mod show;
+mod structure;
+
+pub use coo::{Coo, kron};
+pub use csc::Csc;
+pub use csr::Csr;
+pub use dia::Dia;

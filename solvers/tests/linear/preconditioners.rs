@@ -76,7 +76,7 @@ fn multigrid_of_periodic_grids() {
 }
 
 fn of_matrices<B: Backend, T: WideFloat>(b: &B, hermitian: bool) -> Checked {
-    let a = Triplets::<T>::convection(12, if hermitian { 0.0 } else { 0.7 });
+    let a = Triplets::<T>::convection(12, if hermitian { 0.0 } else { 0.7 }).on(b);
     let y = vector::<B, T>(b, &[2, 144], 81)?;
     let method = if hermitian { Method::Cg } else { Method::BiCgStab(1) };
     let solve = || Solve::new().method(method).rtol(1e-9).max_iter(2000);
@@ -120,11 +120,11 @@ fn incomplete_factors_of_a_band_are_complete() {
     let y = vector::<_, Complex<f64>>(&b, &[10], 82).unwrap();
     let dense = line.dense(&b);
     let expected = b.solve(&dense, &y).unwrap();
-    let lu = IncompleteLu::of(&b, &line).unwrap();
+    let lu = IncompleteLu::of(&b, &line.on(&b)).unwrap();
     near(&b, "ILU(0)", &lu.apply(&b, &y).unwrap(), &expected, 1e-13);
     let transposed = b.solve(b.matrix_transpose(&dense).unwrap(), &y).unwrap();
     near(&b, "transposed", &lu.apply_transposed(&b, &y).unwrap().unwrap(), &transposed, 1e-13);
-    let cholesky = IncompleteCholesky::of(&b, &line).unwrap();
+    let cholesky = IncompleteCholesky::of(&b, &line.on(&b)).unwrap();
     near(&b, "IC(0)", &cholesky.apply(&b, &y).unwrap(), &expected, 1e-13);
     near(&b, "transposed", &cholesky.apply_transposed(&b, &y).unwrap().unwrap(), &transposed, 1e-13);
 }

@@ -1,8 +1,15 @@
 //! Sparse matrices as operators, and their factors.
 
-use crate::common::*;
-use backends::prelude::*;
-use backends_solvers::linear::*;
+use crate::{common::*, on_every_backend};
+use backends::{
+    expr,
+    grad::{self, grad},
+    prelude::*,
+};
+use backends_solvers::{
+    linear::*,
+    sparse::{Coo, Csr},
+};
 
 /// A sparse matrix by its elements: products by gathering and adding, so that they are recorded for gradients.
 pub struct Triplets<T> {
@@ -64,52 +71,115 @@ impl<T: WideFloat> Triplets<T> {
         b.reshape(b.from_iter(elements).unwrap(), [self.n, self.n]).unwrap()
     }
 
-    pub fn host(&self) -> HostCsr<T> {
-        let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        order.sort_by_key(|&k| self.rows[k]);
-        let mut indptr = vec![0; self.n + 1];
-        self.rows.iter().for_each(|&i| indptr[i + 1] += 1);
-        (0..self.n).for_each(|i| indptr[i + 1] += indptr[i]);
-        let indices: Vec<usize> = order.iter().map(|&k| self.columns[k]).collect();
-        let values: Vec<T> = order.iter().map(|&k| self.values[k]).collect();
-        HostCsr::new([self.n, self.n], &indptr, &indices, &values).unwrap()
+    pub fn on<B: Backend>(&self, b: &B) -> Csr<B, T> {
+        let elements = self.rows.iter().zip(&self.columns).zip(&self.values).map(|((&i, &j), &v)| (i, j, v));
+        Coo::from_triplets(b, elements.collect::<Vec<_>>(), [self.n, self.n]).unwrap().to_csr(b).unwrap()
     }
 }
 
-impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Triplets<T> {
-    fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
-        Dense::<B, T>::new(&self.dense(b)).apply(b, x)
+/// All layouts as operators.
+fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
+    let triplets = Triplets::<T>::convection(4, 0.7);
+    let (csr, dense) = (triplets.on(b), triplets.dense(b));
+    let dense = Dense::<B, T>::new(&dense);
+    let operators: [(&str, Box<dyn LinearOperator<B, T>>); 4] = [
+        ("csr", Box::new(csr.clone())),
+        ("coo", Box::new(csr.to_coo(b)?)),
+        ("csc", Box::new(csr.to_csc(b)?)),
+        ("dia", Box::new(csr.to_dia(b)?)),
+    ];
+    for shape in [&[16][..], &[3, 16], &[2, 3, 16], &[0, 16]] {
+        let y = vector::<B, T>(b, shape, 95)?;
+        for (name, a) in &operators {
+            assert_eq!((a.shape(), a.unknown_ndim()), (Some([16, 16]), Some(1)));
+            if y.is_empty() {
+                assert_eq!(a.apply(b, &y)?.shape(), shape);
+                continue;
+            }
+            near(b, name, &a.apply(b, &y)?, &dense.apply(b, &y)?, 1e-13);
+            near(b, name, &a.apply_adjoint(b, &y)?.unwrap(), &dense.apply_adjoint(b, &y)?.unwrap(), 1e-13);
+            let found = Solve::new().rtol(1e-12).solve_operator(b, &**a, &y)?.checked()?;
+            assert_eq!(found.method, "biCG-stab(2)");
+            near(b, name, &a.apply(b, &found.x)?, &y, 1e-10);
+        }
     }
+    for (name, a) in &operators {
+        assert!(a.apply(b, &b.zeros([15])?).is_err() && a.apply(b, &b.zeros(0..0_usize)?).is_err(), "{name}");
+        assert!(Solve::new().solve_operator(b, &**a, &b.zeros([15])?).is_err());
+        let Some(Matrix::Sparse(host)) = a.matrix(b)? else { panic!("{name}") };
+        assert_eq!((host.shape(), host.diagonal()[3]), ([16, 16], T::from_complex(Complex::new(4.2 * 11.0, 0.0))));
+    }
+    // least squares of a matrix that is not square: its upper half
+    let host = dense_of(b, &csr)?;
+    let half = Csr::from_dense(b, &b.get(&host, ix![..7])?)?;
+    let y = vector::<B, T>(b, &[2, 7], 96)?;
+    let found = Solve::new().rtol(1e-12).solve(b, &half, &y)?.checked()?;
+    let expected = Solve::new().solve(b, &b.get(&host, ix![..7])?, &y)?.checked()?;
+    near(b, "least squares", &found.x, &expected.x, 1e-9);
+    assert_eq!(found.x.shape(), [2, 16]);
+    Ok(())
+}
 
-    fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
-        Dense::<B, T>::new(&self.dense(b)).apply_adjoint(b, y)
-    }
+fn dense_of<B: Backend, T: WideFloat>(b: &B, a: &Csr<B, T>) -> Result<B::Array<T>> {
+    a.to_dense(b)
+}
 
-    fn shape(&self) -> Option<[usize; 2]> {
-        Some([self.n, self.n])
-    }
+fn of_both_kinds<B: Backend>(b: &B) -> Checked {
+    layouts::<B, f64>(b)?;
+    layouts::<B, Complex<f64>>(b)
+}
 
-    fn unknown_ndim(&self) -> Option<usize> {
-        Some(1)
-    }
+#[test]
+fn sparse_matrices_are_operators() {
+    on_every_backend!(of_both_kinds);
+}
 
-    fn matrix(&self, _b: &B) -> Result<Option<Matrix<B, T>>> {
-        Ok(Some(Matrix::Sparse(self.host())))
+/// By the right side and by the values of the matrix, with a preconditioner that is transposed on the way back.
+fn gradients<B: Backend>(b: &B) -> Checked {
+    let triplets = Triplets::<f64>::convection(3, 0.4);
+    let a = triplets.on(b);
+    let y = vector::<B, f64>(b, &[9], 97)?;
+    for preconditioned in [false, true] {
+        let (by_a, by_y) = grad(
+            b,
+            |d, (a, y)| {
+                let mut solve = Solve::new().method(Method::BiCgStab(1)).rtol(1e-13);
+                if preconditioned {
+                    solve = solve.preconditioner(IncompleteLu::of(d, a)?);
+                }
+                let x = solve.solve(d, a, y)?.into_x()?;
+                expr!(d, sum(x * x * x, ..))
+            },
+            (&a, &y),
+        )?;
+        let dense = a.to_dense(b)?;
+        let f = |d: &grad::Diff<B>, (a, y): &(grad::Var<B, f64>, grad::Var<B, f64>)| {
+            let x = d.solve(a, y)?;
+            expr!(d, sum(x * x * x, ..))
+        };
+        let expected = grad(b, f, (&dense, &y))?;
+        near(b, "by the right side", &by_y, &expected.1, 1e-9);
+        let there = b.not_equal(&dense, 0.0)?;
+        near(b, "by the values", &by_a.to_dense(b)?, &b.r#where(there, &expected.0, 0.0)?, 1e-9);
     }
+    Ok(())
+}
+
+#[test]
+fn gradients_by_the_values() {
+    on_every_backend!(gradients);
 }
 
 #[cfg(feature = "faer")]
 mod direct {
     use super::*;
-    use crate::on_every_backend;
-    use backends::grad::grad;
 
     fn factors<B: Backend, T: WideFloat>(b: &B, tolerance: f64) -> Checked {
         for (stream, hermitian) in [(0.0, true), (0.0, false), (0.7, false)] {
             let a = Triplets::<T>::convection(5, stream);
             let y = vector::<B, T>(b, &[3, 25], 91)?;
             let solve = Solve::new().method(Method::Direct).hermitian(hermitian);
-            let found = solve.solve(b, &a, &y)?.checked()?;
+            let found = solve.solve(b, &a.on(b), &y)?.checked()?;
             let dense = Solve::new().solve(b, &a.dense(b), &y)?.into_x()?;
             near(b, "factors", &found.x, &dense, tolerance);
             assert_eq!((found.iterations.as_slice(), found.method.as_str()), (&[0; 3][..], "direct"));
@@ -117,11 +187,11 @@ mod direct {
         // negative definite, and Hermitian without being definite
         let line = Triplets::<T>::line(6);
         let y = vector::<B, T>(b, &[6], 92)?;
-        let found = Solve::new().method(Method::Direct).hermitian(true).solve(b, &line, &y)?;
+        let found = Solve::new().method(Method::Direct).hermitian(true).solve(b, &line.on(b), &y)?;
         near(b, "negative", &found.x, &b.solve(line.dense(b), &y)?, tolerance);
         let swap = Triplets::<T>::new(2, [(0, 1, Complex::new(2.0, 0.0)), (1, 0, Complex::new(2.0, 0.0))]);
         let y = vector::<B, T>(b, &[2], 93)?;
-        let found = Solve::new().method(Method::Direct).hermitian(true).solve(b, &swap, &y)?;
+        let found = Solve::new().method(Method::Direct).hermitian(true).solve(b, &swap.on(b), &y)?;
         near(b, "indefinite", &found.x, &b.solve(swap.dense(b), &y)?, tolerance);
         Ok(())
     }
@@ -142,7 +212,7 @@ mod direct {
     fn singular_matrices_and_empty_ones() {
         let b = Numpyish::new();
         let solve = |a: &Triplets<f64>, n: usize| {
-            Solve::new().method(Method::Direct).solve(&b, a, &b.ones::<f64>([n]).unwrap())
+            Solve::new().method(Method::Direct).solve(&b, &a.on(&b), &b.ones::<f64>([n]).unwrap())
         };
         let one = Complex::new(1.0, 0.0);
         for elements in [vec![(0, 0, one)], vec![(0, 0, one), (0, 1, one), (1, 0, one), (1, 1, one)], vec![]] {
@@ -162,7 +232,7 @@ mod direct {
         let found = grad(
             &b,
             |d, y| {
-                let x = Solve::new().method(Method::Direct).solve(d, &a, y)?.into_x()?;
+                let x = Solve::new().method(Method::Direct).solve(d, &a.on(&b).constant_on(d), y)?.into_x()?;
                 d.sum(d.power(x, 3.0)?, ..)
             },
             &y,

@@ -161,3 +161,15 @@ pub fn vector_norm<B: Backend, T: Float>(
     };
     b.multiply(whole::<B, T>(b, &by_magnitude)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
+
+/// `csr_matmul`, by the dense factor: the product with the transpose of the sparse one.
+pub fn csr_matmul_x<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    values: &B::Array<T>,
+    indices: &B::Array<i64>,
+    indptr: &B::Array<i64>,
+    shape: &[usize],
+) -> Result<B::Array<T>> {
+    b.csc_matmul(values, indices, indptr, g, shape[0])
+}

@@ -18,7 +18,11 @@ use crate::{
     rules::{self, Selection},
 };
 
-const TEXT: &str = concat!(include_str!("../kernels/index.cuh"), include_str!("../kernels/gather.cuh"));
+const TEXT: &str = concat!(
+    include_str!("../kernels/atomics.cuh"),
+    include_str!("../kernels/index.cuh"),
+    include_str!("../kernels/gather.cuh")
+);
 
 static PROGRAM: Program = Program { name: "gather", source: ProgramSource::File(TEXT) };
 

@@ -9,7 +9,7 @@ use super::{
     copy::{contiguous, copied},
     kernel::{Argument, Grid},
     manipulation::{along_or_row, reshaped},
-    outside::Notes,
+    outside::{Notes, Outside},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
@@ -20,7 +20,10 @@ use crate::{
     rules::{self, Along, Masked},
 };
 
-static PROGRAM: Program = Program { name: "index", source: ProgramSource::File(include_str!("../kernels/index.cuh")) };
+static PROGRAM: Program = Program {
+    name: "index",
+    source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/index.cuh"))),
+};
 
 /// The kernels of lists of indices, listed for the check.
 pub(super) use gather::KERNELS as GATHER_KERNELS;
@@ -93,7 +96,17 @@ impl BoundsCheck {
 }
 
 /// Leaves the index at the place `found`, if one is outside of its axis, to the next call that waits for the device.
-fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
+pub(super) fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
+    let outside = Outside::index(op, axis, len);
+    noted(b, op, outside, found, indices)
+}
+
+/// Leaves it to the next call that waits for the device that pointers do not ascend from 0 to `stored`, if `found` is the place of one.
+pub(super) fn note_pointers(b: &Cuda, op: &'static str, found: u64, indptr: &RawArray, stored: usize) -> Result<()> {
+    noted(b, op, Outside::pointers(op, stored), found, indptr)
+}
+
+fn noted(b: &Cuda, op: &'static str, outside: Outside, found: u64, indices: &RawArray) -> Result<()> {
     let merged = Merged::new(&[indices]);
     if merged.n() == 0 {
         return Ok(());
@@ -101,7 +114,7 @@ fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize,
     let kernel = b.kernel(op, &PROGRAM, Instance::new("note_outside", "", &[]))?;
     let walk = merged.walk::<1>(op)?;
     let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
-    Notes::of_this_thread(&b.device).note(op, axis, len, |place, outside| {
+    Notes::of_this_thread(&b.device).note(op, outside, |place, outside| {
         let arguments: [&dyn Argument; 5] = [&place, &found, &indices.pointer(), &walk, &outside];
         // SAFETY: the arguments are those of `note_outside`; the place that is found is one of the indices.
         unsafe { b.launch(op, kernel, one, &arguments) }

@@ -1,4 +1,4 @@
-//! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap. Factorizations: cuSOLVER, and cuBLAS for many small
+//! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap, and for sparse matrices. Factorizations: cuSOLVER, and cuBLAS for many small
 //! matrices.
 
 mod batched;
@@ -8,11 +8,14 @@ mod gemm;
 mod integer;
 mod operands;
 mod solver;
+mod sparse;
 mod spectral;
 mod stack;
 
 pub use factor::{cholesky, det, qr, slogdet, solve, solve_triangular};
 pub(super) use integer::KERNELS;
+pub(super) use sparse::KERNELS as SPARSE_KERNELS;
+pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 pub use spectral::{eig, eigh, eigvals, eigvalsh, svd, svdvals};
 pub(super) use stack::KERNELS as FACTOR_KERNELS;
 

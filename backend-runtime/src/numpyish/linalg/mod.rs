@@ -4,9 +4,11 @@ mod dense;
 mod diagonal;
 mod factor;
 mod pack;
+mod sparse;
 
 pub use diagonal::diagonal;
 pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
+pub use sparse::{csc_matmul, csc_product, csr_matmul, csr_product, sampled_matmul, sampled_product};
 
 use super::{
     NdArray, Numpyish,
@@ -38,7 +40,7 @@ fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     let dtype = x1.dtype;
     let product = Product::of(OP, x1.shape, x2.shape, x1.dtype.size())?;
     let elements = if is_half(dtype) {
-        let (wide1, wide2) = (converted(x1, DType::Float32)?, converted(x2, DType::Float32)?);
+        let (wide1, wide2) = (converted(OP, x1, DType::Float32)?, converted(OP, x2, DType::Float32)?);
         let (s1, s2) = (rules::c_strides(x1.shape), rules::c_strides(x2.shape));
         let wide = |x: View<'_>, wide: &Buffer| (wide.start().cast_const(), x.shape.to_vec());
         let ((p1, d1), (p2, d2)) = (wide(x1, &wide1), wide(x2, &wide2));
@@ -57,9 +59,9 @@ fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
 }
 
 /// The elements in C order, in another dtype.
-fn converted(x: View<'_>, to: DType) -> Result<Buffer> {
-    let from = copy::to_buffer(OP, x)?;
-    let wide = Buffer::new(OP, from.len(), to)?;
+fn converted(op: &'static str, x: View<'_>, to: DType) -> Result<Buffer> {
+    let from = copy::to_buffer(op, x)?;
+    let wide = Buffer::new(op, from.len(), to)?;
     // SAFETY: as many elements of both dtypes.
     unsafe { convert_all(&from, &wide) };
     Ok(wide)

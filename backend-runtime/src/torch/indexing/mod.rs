@@ -60,17 +60,29 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Re
     let (least, most) = (on.item(&least)?, on.item(&most)?);
     let n = len as i64;
     match () {
-        _ if least < -n || most >= n => Err(first_outside(on, indices, axis, len)?),
+        _ if least < -n || most >= n => Err(first_outside(on, indices, axis, -n, len)?),
         _ if least >= 0 => Ok(indices.clone()),
         _ => on.call(&ops::REMAINDER, args![indices, Number::of(n)]),
     }
 }
 
-/// The error that names the first index in C order that is out of range; the caller knows that there is one.
+/// Refuses indices that are not from 0 to `len` - 1.
+pub(super) fn check_from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<()> {
+    if indices.size() == 0 {
+        return Ok(());
+    }
+    let (least, most) = on.pair(&ops::AMINMAX, args![indices])?;
+    if on.item(&least)? < 0 || on.item(&most)? >= len as i64 {
+        return Err(first_outside(on, indices, axis, 0, len)?);
+    }
+    Ok(())
+}
+
+/// The error that names the first index in C order that is below `least` or behind the axis; the caller knows that there is one.
 #[cold]
-fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Error> {
+fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, len: usize) -> Result<Error> {
     let flat = on.reshape(indices, &[indices.size()])?;
-    let below = on.call(&ops::LT, args![&flat, Number::of(-(len as i64))])?;
+    let below = on.call(&ops::LT, args![&flat, Number::of(least)])?;
     let above = on.call(&ops::GE, args![&flat, Number::of(len as i64)])?;
     let outside = on.cast(&on.call(&ops::MAXIMUM, args![&below, &above])?, DType::UInt8)?;
     let first = on.item(&on.call(&ops::ARGMAX, args![&outside, 0_i64, false])?)?;

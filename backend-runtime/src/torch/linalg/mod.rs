@@ -1,8 +1,10 @@
 //! Linear algebra: products of matrices here, factorizations in `factor`.
 
 mod factor;
+mod sparse;
 
 pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
+pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 
 use super::{
     Torch, TorchArray,

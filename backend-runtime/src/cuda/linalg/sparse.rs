@@ -1,0 +1,146 @@
+//! Products with sparse matrices of compressed rows, by kernels of our own: cuSPARSE looks at no index, and has no integers.
+//!
+//! Pointers and indices are looked at by the kernels that use them. What is wrong with them is the error of the next call that waits
+//! for the device, as with all arrays of indices.
+
+use crate::{
+    DType, Numeric, Result,
+    cuda::{
+        Cuda, CudaArray,
+        array::RawArray,
+        copy::contiguous,
+        indexing::{note, note_pointers},
+        kernel::{Argument, Grid},
+        program::{Instance, KernelList, Program, ProgramSource},
+    },
+    rules::{self, Compressed},
+};
+
+static PROGRAM: Program = Program {
+    name: "sparse",
+    source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/sparse.cuh"))),
+};
+
+/// How many threads share a row, as the kernels have it.
+const LANES: [(usize, &str); 3] = [(2, "2"), (8, "8"), (32, "32")];
+
+/// The kernels, listed for the check.
+pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
+    let numeric = || DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
+    let shared = |name| {
+        let lanes = LANES.into_iter();
+        lanes.flat_map(move |(_, tag)| numeric().map(move |dtype| Instance::new(name, tag, &[dtype])))
+    };
+    ["check_no_rows", "check_rows"]
+        .map(|name| Instance::new(name, "", &[]))
+        .into_iter()
+        .chain(shared("csr_vector"))
+        .chain(numeric().map(|dtype| Instance::new("csr_matrix", "", &[dtype])))
+        .chain(shared("csc_product"))
+        .chain(shared("sampled_product"))
+        .collect()
+});
+
+/// The product of a matrix of compressed rows with a vector or a matrix.
+pub fn csr_matmul<T: Numeric>(
+    b: &Cuda,
+    values: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    indptr: &CudaArray<i64>,
+    x: &CudaArray<T>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "csr_matmul";
+    let (values, indices, indptr, x) = (&values.raw, &indices.raw, &indptr.raw, &x.raw);
+    let p = rules::csr_product(OP, &values.shape, &indices.shape, &indptr.shape, &x.shape, size_of::<T>())?;
+    let (threads, instance) = match p.width {
+        1 => {
+            let (lanes, tag) = lanes(&p);
+            (p.rows * lanes, Instance::new("csr_vector", tag, &[T::DTYPE]))
+        }
+        width => (p.rows * width, Instance::new("csr_matrix", "", &[T::DTYPE])),
+    };
+    product(b, OP, &p, [values, indices, indptr, x], threads, instance).map(CudaArray::of)
+}
+
+/// The product of its transpose.
+pub fn csc_matmul<T: Numeric>(
+    b: &Cuda,
+    values: &CudaArray<T>,
+    indices: &CudaArray<i64>,
+    indptr: &CudaArray<i64>,
+    x: &CudaArray<T>,
+    rows: usize,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "csc_matmul";
+    let (values, indices, indptr, x) = (&values.raw, &indices.raw, &indptr.raw, &x.raw);
+    let p = rules::csc_product(OP, &values.shape, &indices.shape, &indptr.shape, &x.shape, rows, size_of::<T>())?;
+    let (lanes, tag) = lanes(&p);
+    let instance = Instance::new("csc_product", tag, &[T::DTYPE]);
+    product(b, OP, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance).map(CudaArray::of)
+}
+
+/// Single elements of a product of dense matrices.
+pub fn sampled_matmul<T: Numeric>(
+    b: &Cuda,
+    indices: &CudaArray<i64>,
+    indptr: &CudaArray<i64>,
+    x1: &CudaArray<T>,
+    x2: &CudaArray<T>,
+) -> Result<CudaArray<T>> {
+    const OP: &str = "sampled_matmul";
+    let (indices, indptr, x1, x2) = (&indices.raw, &indptr.raw, &x1.raw, &x2.raw);
+    let p = rules::sampled_product(OP, &indices.shape, &indptr.shape, &x1.shape, &x2.shape, size_of::<T>())?;
+    let (lanes, tag) = lanes(&p);
+    let instance = Instance::new("sampled_product", tag, &[T::DTYPE]);
+    product(b, OP, &p, [x1, indices, indptr, x2], p.rows * lanes, instance).map(CudaArray::of)
+}
+
+/// How many threads share a row: about half as many as it has elements.
+fn lanes(p: &Compressed) -> (usize, &'static str) {
+    let wanted = p.stored / p.rows.max(1) / 2;
+    LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
+}
+
+/// What was found that is wrong with a matrix: the place of a pointer, and of an index.
+const FOUND: usize = 2;
+
+/// Runs the kernel of a product, whose arrays are those of a matrix, with the values or a dense factor before and a dense factor
+/// behind them.
+fn product(
+    b: &Cuda,
+    op: &'static str,
+    p: &Compressed,
+    [before, indices, indptr, behind]: [&RawArray; 4],
+    threads: usize,
+    instance: Instance,
+) -> Result<RawArray> {
+    let [before, indices] = [contiguous(b, op, before)?, contiguous(b, op, indices)?];
+    let [indptr, behind] = [contiguous(b, op, indptr)?, contiguous(b, op, behind)?];
+    let out = b.uninit_raw(op, behind.dtype, &p.shape)?;
+    // sums begin with it, and rows whose pointers are none keep it
+    b.set_bytes(op, &out, 0)?;
+    let found = b.uninit_raw(op, DType::UInt64, &[FOUND])?;
+    b.set_bytes(op, &found, u8::MAX)?;
+    let [to, left, columns, pointers] = [&out, &before, &indices, &indptr].map(RawArray::pointer);
+    let (right, wrong) = (behind.pointer(), found.pointer());
+    let sizes = [p.rows, p.columns, p.stored, p.width].map(|size| size as u64);
+    let kernel = |instance| b.kernel(op, &PROGRAM, instance);
+    if p.rows == 0 {
+        let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
+        let arguments: [&dyn Argument; 3] = [&pointers, &sizes, &wrong];
+        // SAFETY: the arguments are those of `check_no_rows`: one pointer, the sizes, room for what is found.
+        unsafe { b.launch(op, kernel(Instance::new("check_no_rows", "", &[]))?, one, &arguments)? };
+    } else if out.size() == 0 || threads == 0 {
+        let arguments: [&dyn Argument; 4] = [&pointers, &columns, &sizes, &wrong];
+        // SAFETY: the arguments are those of `check_rows`: pointers, indices, the sizes, room for what is found.
+        unsafe { b.launch(op, kernel(Instance::new("check_rows", "", &[]))?, Grid::over(p.rows), &arguments)? };
+    } else {
+        let arguments: [&dyn Argument; 7] = [&to, &left, &columns, &pointers, &right, &sizes, &wrong];
+        // SAFETY: the arguments are those of the products: arrays of these sizes, as the rule has it. The kernels use no pointer and
+        // no index that is outside of them.
+        unsafe { b.launch(op, kernel(instance)?, Grid::over(threads), &arguments)? };
+    }
+    note_pointers(b, op, wrong, &indptr, p.stored)?;
+    note(b, op, wrong + size_of::<u64>() as u64, &indices, 0, p.columns)?;
+    Ok(out)
+}

@@ -1,0 +1,512 @@
+//! Products with sparse matrices of compressed rows and columns.
+//!
+//! Rows are split over threads by the number of their elements, and each is summed by one thread in one order: results do not depend
+//! on the threads. Indices are looked at in parts that stay in the cache until they are used.
+
+use super::converted;
+use crate::{
+    Complex, DType, Error, Numeric, Result,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::Buffer,
+        convert::{computed_in, is_half},
+        copy::{self, Packed},
+        parallel::{CHEAP, parallel},
+        raw::{RawArray, View, view},
+        simd::versions,
+        typed::typed,
+    },
+    rules::{self, Compressed},
+};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// The product of a matrix of compressed rows with a vector or a matrix.
+pub fn csr_matmul<T: Numeric>(
+    _: &Numpyish,
+    values: &NdArray<T>,
+    indices: &NdArray<i64>,
+    indptr: &NdArray<i64>,
+    x: &NdArray<T>,
+) -> Result<NdArray<T>> {
+    typed(csr_product(view(values), view(indices), view(indptr), view(x)))
+}
+
+/// The product of its transpose.
+pub fn csc_matmul<T: Numeric>(
+    _: &Numpyish,
+    values: &NdArray<T>,
+    indices: &NdArray<i64>,
+    indptr: &NdArray<i64>,
+    x: &NdArray<T>,
+    rows: usize,
+) -> Result<NdArray<T>> {
+    typed(csc_product(view(values), view(indices), view(indptr), view(x), rows))
+}
+
+/// Single elements of a product of dense matrices.
+pub fn sampled_matmul<T: Numeric>(
+    _: &Numpyish,
+    indices: &NdArray<i64>,
+    indptr: &NdArray<i64>,
+    x1: &NdArray<T>,
+    x2: &NdArray<T>,
+) -> Result<NdArray<T>> {
+    typed(sampled_product(view(indices), view(indptr), view(x1), view(x2)))
+}
+
+/// [`csr_matmul`] of arrays of any dtype.
+pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: View<'_>) -> Result<RawArray> {
+    const OP: &str = "csr_matmul";
+    let p = rules::csr_product(OP, values.shape, indices.shape, indptr.shape, x.shape, x.dtype.size())?;
+    let (values, x) = (Dense::of(OP, values)?, Dense::of(OP, x)?);
+    let structure = Structure::of(OP, indices, indptr, &p)?;
+    let out = Buffer::new(OP, p.rows * p.width, x.dtype)?;
+    let product = loops(x.dtype).csr;
+    structure.in_rows(OP, |structure, rows| {
+        // SAFETY: the values are as many as the indices, which are below the rows of `x`; tasks write different rows of the result.
+        unsafe { product(structure, rows, values.start(), x.start(), out.start()) };
+    })?;
+    finished(OP, p.shape, out, values.narrow)
+}
+
+/// [`csc_matmul`] of arrays of any dtype.
+pub fn csc_product(
+    values: View<'_>,
+    indices: View<'_>,
+    indptr: View<'_>,
+    x: View<'_>,
+    rows: usize,
+) -> Result<RawArray> {
+    const OP: &str = "csc_matmul";
+    let p = rules::csc_product(OP, values.shape, indices.shape, indptr.shape, x.shape, rows, x.dtype.size())?;
+    let (values, x) = (Dense::of(OP, values)?, Dense::of(OP, x)?);
+    let structure = Structure::of(OP, indices, indptr, &p)?;
+    structure.check_all(OP)?;
+    let loops = loops(x.dtype);
+    let n = p.columns * p.width;
+    // Elements of all columns go to the same rows. Parts of the columns have results of their own, which are added up: as many as
+    // the matrix is worth, whatever the number of threads. Where there are several right-hand sides, parts of these need no sums.
+    let segments = if p.width >= 2 * SEGMENT { p.width.div_ceil(SEGMENT) } else { 1 };
+    let work = p.stored.saturating_mul(p.width);
+    let worth = (work / (n.saturating_mul(4).max(1))).min(work / CHEAP).clamp(1, MOST_PARTS);
+    let parts = if segments > 1 { 1 } else { worth };
+    let out = Buffer::zeroed(OP, n, x.dtype)?;
+    let further = Buffer::zeroed(OP, n * (parts - 1), x.dtype)?;
+    let grain = if segments * parts > 1 && work >= 2 * CHEAP { 1 } else { segments * parts };
+    parallel(segments * parts, grain, |tasks| {
+        for task in tasks {
+            let (part, first) = (task / segments, task % segments * SEGMENT);
+            let columns = if segments > 1 { first..p.width.min(first + SEGMENT) } else { 0..p.width };
+            let at = if part == 0 { out.start() } else { further.start().wrapping_add((part - 1) * n * x.dtype.size()) };
+            // SAFETY: as in `csr_product`, the indices being below the rows of the result; tasks write to different results, or to
+            // different columns.
+            unsafe { (loops.csc)(&structure, structure.rows_of_part(part, parts), columns, values.start(), x.start(), at) };
+        }
+    });
+    for part in 1..parts {
+        parallel(n, CHEAP, |range| {
+            let at = |start: *mut u8| start.wrapping_add(range.start * x.dtype.size());
+            let from = further.start().wrapping_add((part - 1) * n * x.dtype.size());
+            // SAFETY: a range of `n` elements of both; tasks write different ones.
+            unsafe { (loops.add)(at(out.start()), at(from), range.len()) };
+        });
+    }
+    finished(OP, p.shape, out, values.narrow)
+}
+
+/// [`sampled_matmul`] of arrays of any dtype.
+pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
+    const OP: &str = "sampled_matmul";
+    let p = rules::sampled_product(OP, indices.shape, indptr.shape, x1.shape, x2.shape, x1.dtype.size())?;
+    let (x1, x2) = (Dense::of(OP, x1)?, Dense::of(OP, x2)?);
+    let structure = Structure::of(OP, indices, indptr, &p)?;
+    let out = Buffer::new(OP, p.stored, x1.dtype)?;
+    let product = loops(x1.dtype).sampled;
+    structure.in_rows(OP, |structure, rows| {
+        // SAFETY: `x1` has the rows of the matrix, `x2` those that the indices are below; tasks write the elements of different rows.
+        unsafe { product(structure, rows, x1.start(), x2.start(), out.start()) };
+    })?;
+    finished(OP, p.shape, out, x1.narrow)
+}
+
+/// The result in the dtype of the row: 16-bit floats are rounded once.
+fn finished(op: &'static str, shape: Vec<usize>, elements: Buffer, narrow: Option<DType>) -> Result<RawArray> {
+    let Some(dtype) = narrow else {
+        // SAFETY: every row has been written.
+        return unsafe { RawArray::new(op, shape, elements) };
+    };
+    let out = Buffer::new(op, elements.len(), dtype)?;
+    // SAFETY: as many elements of both dtypes.
+    unsafe { super::convert_all(&elements, &out) };
+    // SAFETY: every element has been converted.
+    unsafe { RawArray::new(op, shape, out) }
+}
+
+/// The elements of an array in C order, in the dtype that they are computed in.
+struct Dense<'a> {
+    elements: Packed<'a>,
+    dtype: DType,
+    /// The dtype of the array, if it is another.
+    narrow: Option<DType>,
+}
+
+impl<'a> Dense<'a> {
+    fn of(op: &'static str, x: View<'a>) -> Result<Dense<'a>> {
+        let dtype = computed_in(x.dtype);
+        let elements = if is_half(x.dtype) { Packed::Owned(converted(op, x, dtype)?) } else { copy::pack(op, x)? };
+        Ok(Dense { elements, dtype, narrow: is_half(x.dtype).then_some(x.dtype) })
+    }
+
+    fn start(&self) -> *const u8 {
+        self.elements.start()
+    }
+}
+
+// SAFETY: the elements are only read.
+unsafe impl Sync for Dense<'_> {}
+
+/// Right-hand sides of one task of a transposed product, where there are many.
+const SEGMENT: usize = 8;
+
+/// Results of parts that are added up, at most.
+const MOST_PARTS: usize = 8;
+
+/// Elements of one task.
+const TASK: usize = 1 << 14;
+
+/// Indices that are looked at before they are used.
+const LOOK: usize = 1 << 11;
+
+/// The arrays of indices of a matrix, whose pointers ascend from 0 to the number of indices.
+struct Structure<'a> {
+    indices: Packed<'a>,
+    indptr: Packed<'a>,
+    shape: &'a Compressed,
+}
+
+// SAFETY: the indices are only read.
+unsafe impl Sync for Structure<'_> {}
+
+versions! {
+    /// Whether pointers ascend, from one that is not negative on. Without a branch: a set sign bit is one that does not.
+    unsafe fn ascending[][](pointers: &[i64]) -> bool {
+        let mut bad = 0;
+        for i in 1..pointers.len() {
+            bad |= pointers[i] | pointers[i].wrapping_sub(pointers[i - 1]);
+        }
+        bad >= 0
+    }
+
+    /// Whether indices are from 0 to `len` - 1.
+    unsafe fn within[][](indices: &[i64], len: usize) -> bool {
+        let last = len as i64 - 1;
+        let mut bad = 0;
+        for &i in indices {
+            bad |= i | last.wrapping_sub(i);
+        }
+        bad >= 0
+    }
+}
+
+impl<'a> Structure<'a> {
+    fn of(op: &'static str, indices: View<'a>, indptr: View<'a>, shape: &'a Compressed) -> Result<Structure<'a>> {
+        let structure = Structure { indices: copy::pack(op, indices)?, indptr: copy::pack(op, indptr)?, shape };
+        let pointers = structure.indptr();
+        let ends = [pointers.first(), pointers.last()];
+        // SAFETY: the loop has no conditions.
+        if ends != [Some(&0), Some(&(shape.stored as i64))] || !unsafe { ascending(pointers) } {
+            return Err(rules::bad_pointers(op, shape.stored));
+        }
+        Ok(structure)
+    }
+
+    fn indices(&self) -> &[i64] {
+        // SAFETY: the indices, packed.
+        unsafe { self.indices.slice::<i64>(self.shape.stored) }
+    }
+
+    fn indptr(&self) -> &[i64] {
+        // SAFETY: the pointers, packed.
+        unsafe { self.indptr.slice::<i64>(self.shape.rows + 1) }
+    }
+
+    /// The elements of a row, or of rows one after another.
+    fn elements(&self, rows: Range<usize>) -> Range<usize> {
+        let pointers = self.indptr();
+        pointers[rows.start] as usize..pointers[rows.end] as usize
+    }
+
+    /// The first row at or behind a place, where a row takes as many as it has elements, and one.
+    fn row_at(&self, place: usize) -> usize {
+        let pointers = self.indptr();
+        let (mut low, mut high) = (0, self.shape.rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if pointers[middle] as usize + middle < place { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The rows of one of `parts` parts with about as many elements each.
+    fn rows_of_part(&self, part: usize, parts: usize) -> Range<usize> {
+        let places = (self.shape.stored + self.shape.rows) as u128;
+        let at = |part: usize| {
+            if part == parts { self.shape.rows } else { self.row_at((places * part as u128 / parts as u128) as usize) }
+        };
+        at(part)..at(part + 1)
+    }
+
+    /// Runs `f` on ranges of rows that are all there are, on several threads where that pays, after a look at the indices of each.
+    fn in_rows(&self, op: &'static str, f: impl Fn(&Structure<'_>, Range<usize>) + Sync) -> Result<()> {
+        let work = (self.shape.stored + self.shape.rows).saturating_mul(self.shape.width);
+        let tasks = work.div_ceil(TASK).clamp(1, self.shape.rows.max(1));
+        let outside = AtomicBool::new(false);
+        let (indices, pointers) = (self.indices(), self.indptr());
+        parallel(tasks, 2, |range| {
+            for task in range {
+                let rows = self.rows_of_part(task, tasks);
+                let mut first = rows.start;
+                while first < rows.end {
+                    // whole rows, at least one
+                    let most = pointers[first].saturating_add(LOOK as i64);
+                    let mut end = first + 1;
+                    while end < rows.end && end - first < LOOK && pointers[end + 1] <= most {
+                        end += 1;
+                    }
+                    // SAFETY: the loop has no conditions.
+                    if !unsafe { within(&indices[self.elements(first..end)], self.shape.columns) } {
+                        outside.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                    f(self, first..end);
+                    first = end;
+                }
+            }
+        });
+        if outside.into_inner() { self.check_all(op) } else { Ok(()) }
+    }
+
+    /// An error that names the first index outside.
+    fn check_all(&self, op: &'static str) -> Result<()> {
+        let (indices, len) = (self.indices(), self.shape.columns);
+        // SAFETY: the loop has no conditions.
+        if unsafe { within(indices, len) } {
+            return Ok(());
+        }
+        let index = indices.iter().copied().find(|&i| i < 0 || i as usize >= len).unwrap_or_default();
+        Err(Error::index(op, index, 0, len))
+    }
+}
+
+/// The loops of one dtype. Arrays are in C order; indices and pointers have been checked.
+struct Loops {
+    csr: unsafe fn(&Structure<'_>, rows: Range<usize>, values: *const u8, x: *const u8, out: *mut u8),
+    csc: unsafe fn(
+        &Structure<'_>,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        values: *const u8,
+        x: *const u8,
+        out: *mut u8,
+    ),
+    sampled: unsafe fn(&Structure<'_>, rows: Range<usize>, x1: *const u8, x2: *const u8, out: *mut u8),
+    add: unsafe fn(to: *mut u8, from: *const u8, n: usize),
+}
+
+/// Signed and unsigned integers have the same products, bit by bit.
+#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+fn loops(dtype: DType) -> Loops {
+    fn of<T: Numeric>() -> Loops {
+        Loops { csr: csr::<T>, csc: csc::<T>, sampled: sampled::<T>, add: add::<T> }
+    }
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => of::<u8>(),
+        Int16 | UInt16 => of::<u16>(),
+        Int32 | UInt32 => of::<u32>(),
+        Int64 | UInt64 => of::<u64>(),
+        Float16 | BFloat16 | Float32 => of::<f32>(),
+        Float64 => of::<f64>(),
+        Complex64 => of::<Complex<f32>>(),
+        Complex128 => of::<Complex<f64>>(),
+    }
+}
+
+versions! {
+    /// Rows of a product with compressed rows.
+    unsafe fn csr[T: Numeric][T](s: &Structure<'_>, rows: Range<usize>, values: *const u8, x: *const u8, out: *mut u8) {
+        let (values, x, out) = (values.cast::<T>(), x.cast::<T>(), out.cast::<T>());
+        let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
+        for row in rows {
+            let elements = pointers[row] as usize..pointers[row + 1] as usize;
+            // SAFETY: the caller's promise: elements of the matrix, whose indices are rows of `x`, and a row of the result.
+            unsafe {
+                if width == 1 {
+                    *out.add(row) = dot(values, indices, elements, x);
+                    continue;
+                }
+                let to = out.add(row * width);
+                let mut first = 0;
+                while first + 8 <= width {
+                    combined::<T, 8>(values, indices, elements.clone(), x.add(first), width, to.add(first));
+                    first += 8;
+                }
+                if first + 4 <= width {
+                    combined::<T, 4>(values, indices, elements.clone(), x.add(first), width, to.add(first));
+                    first += 4;
+                }
+                if first + 2 <= width {
+                    combined::<T, 2>(values, indices, elements.clone(), x.add(first), width, to.add(first));
+                    first += 2;
+                }
+                if first < width {
+                    combined::<T, 1>(values, indices, elements, x.add(first), width, to.add(first));
+                }
+            }
+        }
+    }
+
+    /// Columns of compressed columns, each times its row of `x`, added to the rows of the result.
+    unsafe fn csc[T: Numeric][T](
+        s: &Structure<'_>,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        values: *const u8,
+        x: *const u8,
+        out: *mut u8,
+    ) {
+        let (values, x, out) = (values.cast::<T>(), x.cast::<T>(), out.cast::<T>());
+        let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
+        for row in rows {
+            let elements = pointers[row] as usize..pointers[row + 1] as usize;
+            // SAFETY: the caller's promise: elements of the matrix, whose indices are rows of the result, and a row of `x`.
+            unsafe {
+                let from = x.add(row * width);
+                if width == 1 {
+                    let factor = *from;
+                    for k in elements {
+                        let to = out.add(*indices.add(k) as usize);
+                        *to = (*to).plus((*values.add(k)).times(factor));
+                    }
+                    continue;
+                }
+                for k in elements {
+                    let (to, value) = (out.add(*indices.add(k) as usize * width), *values.add(k));
+                    for c in columns.clone() {
+                        *to.add(c) = (*to.add(c)).plus(value.times(*from.add(c)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Elements of a product of dense matrices, in rows of the sparse one.
+    unsafe fn sampled[T: Numeric][T](s: &Structure<'_>, rows: Range<usize>, x1: *const u8, x2: *const u8, out: *mut u8) {
+        let (x1, x2, out) = (x1.cast::<T>(), x2.cast::<T>(), out.cast::<T>());
+        let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
+        for row in rows {
+            // SAFETY: the caller's promise: a row of `x1`, elements of the matrix, whose indices are rows of `x2`.
+            unsafe {
+                let left = x1.add(row * width);
+                for k in pointers[row] as usize..pointers[row + 1] as usize {
+                    let right = x2.add(*indices.add(k) as usize * width);
+                    *out.add(k) = if width == 1 { (*left).times(*right) } else { inner(left, right, width) };
+                }
+            }
+        }
+    }
+
+    /// Adds to each element.
+    unsafe fn add[T: Numeric][T](to: *mut u8, from: *const u8, n: usize) {
+        let (to, from) = (to.cast::<T>(), from.cast::<T>());
+        for i in 0..n {
+            // SAFETY: `n` elements of both.
+            unsafe { *to.add(i) = (*to.add(i)).plus(*from.add(i)) };
+        }
+    }
+}
+
+/// The sum of elements, each times the element of `x` at its index: in four sums, so that no addition waits for the one before.
+///
+/// # Safety
+/// The elements have values and indices, which are places in `x`.
+#[inline(always)]
+unsafe fn dot<T: Numeric>(values: *const T, indices: *const i64, elements: Range<usize>, x: *const T) -> T {
+    // SAFETY: the caller's promise.
+    let term = |k: usize| unsafe { (*values.add(k)).times(*x.add(*indices.add(k) as usize)) };
+    let (mut k, end) = (elements.start, elements.end);
+    let mut sums = [T::ZERO; 4];
+    while k + 4 <= end {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.plus(term(k + i));
+        }
+        k += 4;
+    }
+    let mut sum = sums[0].plus(sums[1]).plus(sums[2].plus(sums[3]));
+    while k < end {
+        sum = sum.plus(term(k));
+        k += 1;
+    }
+    sum
+}
+
+/// `W` columns of the sum of rows of `x`, each times the value of an element.
+///
+/// # Safety
+/// The elements have values and indices, which are rows of `x` of `width` elements, of which `W` are there from `x` on; `to` has
+/// room for as many.
+#[inline(always)]
+unsafe fn combined<T: Numeric, const W: usize>(
+    values: *const T,
+    indices: *const i64,
+    elements: Range<usize>,
+    x: *const T,
+    width: usize,
+    to: *mut T,
+) {
+    let mut sums = [T::ZERO; W];
+    for k in elements {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (value, from) = (*values.add(k), x.add(*indices.add(k) as usize * width));
+            for (c, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.plus(value.times(*from.add(c)));
+            }
+        }
+    }
+    for (c, sum) in sums.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { *to.add(c) = sum };
+    }
+}
+
+/// The sum of the products of `n` elements.
+///
+/// # Safety
+/// There are so many of both.
+#[inline(always)]
+unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
+    const LANES: usize = 8;
+    // SAFETY: the caller's promise.
+    let term = |i: usize| unsafe { (*left.add(i)).times(*right.add(i)) };
+    let mut sums = [T::ZERO; LANES];
+    let mut i = 0;
+    while i + LANES <= n {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.plus(term(i + lane));
+        }
+        i += LANES;
+    }
+    let mut sum = T::ZERO;
+    for part in sums {
+        sum = sum.plus(part);
+    }
+    while i < n {
+        sum = sum.plus(term(i));
+        i += 1;
+    }
+    sum
+}

@@ -1,0 +1,255 @@
+//! Matrices as lists of elements with their rows and columns.
+
+use super::{
+    csc::Csc,
+    csr::Csr,
+    dia::Dia,
+    structure::{check_indices, check_shape, pointers_of, signed},
+};
+use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, lazy};
+
+/// A sparse matrix as the value, the row and the column of each stored element, in any order (COO). Elements at one place add up.
+pub struct Coo<B: Arrays, T: Element> {
+    values: B::Array<T>,
+    rows: B::Array<i64>,
+    columns: B::Array<i64>,
+    shape: [usize; 2],
+}
+
+impl<B: Arrays, T: Element> Clone for Coo<B, T> {
+    fn clone(&self) -> Self {
+        let Coo { values, rows, columns, shape } = self;
+        Coo { values: values.clone(), rows: rows.clone(), columns: columns.clone(), shape: *shape }
+    }
+}
+
+impl<B: Backend, T: Numeric> Coo<B, T> {
+    /// The matrix of this shape with these elements, each an array of one axis and one length.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the values do not have one axis, or the shape has more places than `i64` counts; [`Error::Shapes`] where
+    /// the arrays differ in length; [`Error::Index`] where a row or a column is negative or outside of the shape.
+    pub fn new(
+        b: &B,
+        values: B::Array<T>,
+        rows: B::Array<i64>,
+        columns: B::Array<i64>,
+        shape: [usize; 2],
+    ) -> Result<Coo<B, T>> {
+        const OP: &str = "Coo::new";
+        check_shape(OP, shape)?;
+        if values.ndim() != 1 {
+            return Err(Error::shape(OP, values.shape(), "is not that of 1-D values"));
+        }
+        for indices in [&rows, &columns] {
+            if indices.shape() != values.shape() {
+                return Err(Error::shapes(OP, values.shape(), indices.shape()));
+            }
+        }
+        check_indices(OP, b, &rows, 0, shape[0])?;
+        check_indices(OP, b, &columns, 1, shape[1])?;
+        Ok(Coo { values, rows, columns, shape })
+    }
+
+    /// The matrix of this shape with these elements, each as row, column and value, from the host.
+    ///
+    /// # Errors
+    /// As those of [`Coo::new`].
+    pub fn from_triplets(
+        b: &B,
+        elements: impl IntoIterator<Item = (usize, usize, T)>,
+        shape: [usize; 2],
+    ) -> Result<Coo<B, T>> {
+        let (mut values, mut rows, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        // what does not fit is outside of any shape
+        let index = |i: usize| i64::try_from(i).unwrap_or(i64::MAX);
+        for (row, column, value) in elements {
+            values.push(value);
+            rows.push(index(row));
+            columns.push(index(column));
+        }
+        Coo::new(b, b.from_iter(values)?, b.from_iter(rows)?, b.from_iter(columns)?, shape)
+    }
+
+    /// Of arrays that make a matrix, as the caller has seen to.
+    pub(super) fn of(values: B::Array<T>, rows: B::Array<i64>, columns: B::Array<i64>, shape: [usize; 2]) -> Coo<B, T> {
+        Coo { values, rows, columns, shape }
+    }
+
+    /// The elements that are not 0, in C order, of a dense matrix. It waits for their number.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `x` does not have two axes.
+    pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Coo<B, T>> {
+        const OP: &str = "Coo::from_dense";
+        let &[rows, columns] = x.shape() else {
+            return Err(Error::shape(OP, x.shape(), "is not that of a matrix"));
+        };
+        check_shape(OP, [rows, columns])?;
+        let mask = b.not_equal(x, T::ZERO)?;
+        let mut places = b.nonzero(&mask)?.into_iter();
+        let (Some(row_of), Some(column_of)) = (places.next(), places.next()) else {
+            return Err(Error::shape(OP, x.shape(), "is not that of a matrix"));
+        };
+        let flat = b.add(b.multiply(&row_of, columns as i64)?, &column_of)?;
+        let values = b.take(b.reshape(x, -1)?, flat, 0)?;
+        Ok(Coo { values, rows: row_of, columns: column_of, shape: [rows, columns] })
+    }
+
+    /// The identity of `n` rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where there is not so much.
+    pub fn eye(b: &B, n: usize) -> Result<Coo<B, T>> {
+        check_shape("Coo::eye", [n, n])?;
+        let places = b.arange(0, n as i64, 1)?;
+        Ok(Coo::of(b.ones([n])?, places.clone(), places, [n, n]))
+    }
+
+    /// The stored values.
+    pub fn values(&self) -> &B::Array<T> {
+        &self.values
+    }
+
+    /// The row of each stored element.
+    pub fn row_indices(&self) -> &B::Array<i64> {
+        &self.rows
+    }
+
+    /// The column of each stored element.
+    pub fn column_indices(&self) -> &B::Array<i64> {
+        &self.columns
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    /// How many elements are stored, zeros and duplicates too.
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The dtype of the values.
+    pub fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    /// Other values at the same places.
+    ///
+    /// # Errors
+    /// [`Error::Shapes`] where there are not as many.
+    pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Coo<B, U>> {
+        if values.shape() != self.rows.shape() {
+            return Err(Error::shapes("Coo::with_values", self.rows.shape(), values.shape()));
+        }
+        Ok(Coo::of(values, self.rows.clone(), self.columns.clone(), self.shape))
+    }
+
+    /// Rows as columns, and columns as rows: the same arrays in other places.
+    #[must_use]
+    pub fn transpose(&self) -> Coo<B, T> {
+        let [rows, columns] = self.shape;
+        Coo::of(self.values.clone(), self.columns.clone(), self.rows.clone(), [columns, rows])
+    }
+
+    /// The product with a vector, or with each column of a matrix. Each product sorts the elements: for several of them make it a [`Csr`] first.
+    ///
+    /// # Errors
+    /// As those of [`Csr::matmul`].
+    pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        self.to_csr(b)?.matmul(b, x)
+    }
+
+    /// The matrix in full: an array of its shape.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where there is not so much.
+    pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
+        let [rows, columns] = self.shape;
+        let sums = b.segment_sum(&self.values, self.places(b)?, rows * columns)?;
+        b.reshape(sums, signed(self.shape))
+    }
+
+    /// The place of each element, counted in C order.
+    pub(super) fn places(&self, b: &B) -> Result<B::Array<i64>> {
+        (lazy(&self.rows) * self.shape[1] as i64 + &self.columns).eval(b)
+    }
+
+    /// The same matrix with its rows one after another, the columns of each ascending; elements at one place are one, their sum. It waits for
+    /// the number of elements.
+    ///
+    /// # Errors
+    /// Those of the ops that are run.
+    pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
+        let places = b.unique_inverse(self.places(b)?)?;
+        let values = b.segment_sum(&self.values, places.inverse_indices, places.values.len())?;
+        let width = (self.shape[1] as i64).max(1);
+        let rows = b.floor_divide(&places.values, width)?;
+        let columns = b.remainder(&places.values, width)?;
+        let indptr = pointers_of(b, &rows, self.shape[0])?;
+        Ok(Csr::of(values, columns, indptr, self.shape))
+    }
+
+    /// The same matrix with its columns one after another, as [`Coo::to_csr`].
+    ///
+    /// # Errors
+    /// Those of the ops that are run.
+    pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
+        Ok(self.transpose().to_csr(b)?.transpose())
+    }
+
+    /// The same matrix as the diagonals that have an element, zeros between those. It waits for their number.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where there is not so much.
+    pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
+        let [rows, columns] = self.shape;
+        let of_diagonals = b.unique_inverse(b.subtract(&self.columns, &self.rows)?)?;
+        let offsets: Vec<isize> = b.to_ndarray(&of_diagonals.values)?.iter().map(|&offset| offset as isize).collect();
+        let places = (lazy(&of_diagonals.inverse_indices) * columns as i64 + &self.columns).eval(b)?;
+        let data = b.segment_sum(&self.values, places, offsets.len() * columns)?;
+        let data = b.reshape(data, [offsets.len() as isize, columns as isize])?;
+        Dia::new(data, offsets, [rows, columns])
+    }
+}
+
+/// The Kronecker product: every element of `x` times the whole of `y`, in its place. Of `n` and `m` stored elements it stores `n m`.
+///
+/// With identities it makes of matrices of one axis those of grids: the Laplacian of a grid is that of its rows in each row, and that of
+/// its columns in each column.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_solvers::sparse::{Coo, Dia, kron};
+///
+/// let b = Numpyish::new();
+/// let (n, m) = (3, 4);
+/// let second = |n: usize| Dia::<_, f64>::constant(&b, &[(-1, 1.0), (0, -2.0), (1, 1.0)], [n, n])?.to_coo(&b);
+/// let rows = kron(&b, &second(n)?, &Coo::eye(&b, m)?)?;
+/// let columns = kron(&b, &Coo::eye(&b, n)?, &second(m)?)?;
+/// let laplacian = rows.to_csr(&b)?.add(&b, &columns.to_csr(&b)?)?;
+/// assert_eq!((laplacian.shape(), laplacian.nnz()), ([12, 12], 12 + 2 * (2 * 4 + 3 * 3)));
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] where the product has more places than `i64` counts; [`Error::Memory`] where there is not so much.
+pub fn kron<B: Backend, T: Numeric>(b: &B, x: &Coo<B, T>, y: &Coo<B, T>) -> Result<Coo<B, T>> {
+    const OP: &str = "kron";
+    let sizes = [x.shape[0].checked_mul(y.shape[0]), x.shape[1].checked_mul(y.shape[1])];
+    let [Some(rows), Some(columns)] = sizes else {
+        return Err(Error::shapes(OP, &x.shape, &y.shape));
+    };
+    check_shape(OP, [rows, columns])?;
+    // all pairs: an axis for each matrix
+    let pairs = |left: &B::Array<i64>, scale: usize, right: &B::Array<i64>| {
+        let left = b.expand_dims(b.multiply(left, scale as i64)?, 1)?;
+        b.reshape(b.add(left, right)?, -1)
+    };
+    let values = b.reshape(b.multiply(b.expand_dims(&x.values, 1)?, &y.values)?, -1)?;
+    let row_of = pairs(&x.rows, y.shape[0], &y.rows)?;
+    let column_of = pairs(&x.columns, y.shape[1], &y.columns)?;
+    Ok(Coo::of(values, row_of, column_of, [rows, columns]))
+}

@@ -1,0 +1,53 @@
+//! Gradients by the values of sparse matrices.
+
+use super::{coo::Coo, csc::Csc, csr::Csr, dia::Dia};
+use backends::{
+    Backend, Float, Numeric, Result,
+    grad::{Diff, Found, Params, Struct, Var},
+};
+
+/// The gradient of a matrix is one with the same places.
+macro_rules! by_values {
+    ($($matrix:ident: |$m:ident, $d:ident, $values:ident| $with:expr;)*) => {$(
+        impl<B: Backend, T: Numeric> $matrix<B, T> {
+            /// The matrix on a [`Diff`] of its backend, as a constant.
+            #[must_use]
+            pub fn constant_on(&self, d: &Diff<B>) -> $matrix<Diff<B>, T> {
+                self.lifted(d, d.constant(self.values().clone()))
+            }
+
+            /// The places on a [`Diff`], with values that are there.
+            fn lifted(&self, $d: &Diff<B>, $values: Var<B, T>) -> $matrix<Diff<B>, T> {
+                let $m = self;
+                $with
+            }
+        }
+
+        impl<B: Backend, T: Float> Params<B, Struct> for &$matrix<B, T> {
+            type Vars = $matrix<Diff<B>, T>;
+            type Grads = $matrix<B, T>;
+
+            fn lift(&self, d: &Diff<B>) -> Self::Vars {
+                let values = self.values();
+                self.lifted(d, Params::<B, _>::lift(&values, d))
+            }
+
+            fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
+                let values = self.values();
+                self.with_values(Params::<B, _>::collect(&values, b, found, next)?)
+            }
+        }
+    )*};
+}
+by_values! {
+    Coo: |m, d, values| {
+        let [rows, columns] = [m.row_indices(), m.column_indices()].map(|x| d.constant(x.clone()));
+        Coo::of(values, rows, columns, m.shape())
+    };
+    Csr: |m, d, values| {
+        let [indices, indptr] = [m.indices(), m.indptr()].map(|x| d.constant(x.clone()));
+        Csr::of(values, indices, indptr, m.shape())
+    };
+    Csc: |m, d, values| Csc::of_transpose(m.as_transpose().lifted(d, values));
+    Dia: |m, _d, values| Dia::of(values, m.offsets().to_vec(), m.shape());
+}

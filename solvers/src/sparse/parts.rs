@@ -1,0 +1,121 @@
+//! Parts of matrices of compressed rows, and their sums.
+
+use super::{
+    csr::Csr,
+    structure::{check_range, gathered, number_at, pointers, rows_of},
+};
+use backends::{ArrayAttributes, Backend, Error, IntoAxisOrAll, Numeric, Result, lazy, slices};
+use std::ops::Range;
+
+impl<B: Backend, T: Numeric> Csr<B, T> {
+    /// The stored elements where a mask of them is true. It waits for their number.
+    pub(super) fn kept(&self, b: &B, mask: &B::Array<bool>) -> Result<Csr<B, T>> {
+        let places = b.nonzero(mask)?.swap_remove(0);
+        // how many are kept before each element
+        let before = pointers(b, &b.astype::<i64, _>(mask)?)?;
+        let indptr = b.take(before, self.indptr(), 0)?;
+        let (values, indices) = (b.take(self.values(), &places, 0)?, b.take(self.indices(), &places, 0)?);
+        Ok(Csr::of(values, indices, indptr, self.shape()))
+    }
+
+    /// The rows of a range, as a matrix of their own. It waits for their places.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where it is no range of the rows.
+    pub fn rows(&self, b: &B, range: Range<usize>) -> Result<Csr<B, T>> {
+        let [rows, columns] = self.shape();
+        check_range("Csr::rows", &range, 0, rows)?;
+        let (begin, end) = (number_at(b, self.indptr(), range.start)?, number_at(b, self.indptr(), range.end)?);
+        let part = slices![begin..end];
+        let indptr = b.subtract(b.getitem(self.indptr(), slices![range.start..range.end + 1])?, begin as i64)?;
+        let values = b.getitem(self.values(), &part)?;
+        Ok(Csr::of(values, b.getitem(self.indices(), &part)?, indptr, [range.len(), columns]))
+    }
+
+    /// The columns of a range, as a matrix of their own. It waits for the number of elements.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where it is no range of the columns.
+    pub fn columns(&self, b: &B, range: Range<usize>) -> Result<Csr<B, T>> {
+        let [rows, columns] = self.shape();
+        check_range("Csr::columns", &range, 1, columns)?;
+        let (first, end) = (range.start as i64, range.end as i64);
+        let inside = (lazy(self.indices()).greater_equal(first) & lazy(self.indices()).less(end)).eval(b)?;
+        let part = self.kept(b, &inside)?;
+        let indices = b.subtract(part.indices(), first)?;
+        Ok(Csr::of(part.values().clone(), indices, part.indptr().clone(), [rows, range.len()]))
+    }
+
+    /// The block of a range of rows and one of columns. It waits for its elements' number.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where these are no ranges of the axes.
+    pub fn block(&self, b: &B, rows: Range<usize>, columns: Range<usize>) -> Result<Csr<B, T>> {
+        self.rows(b, rows)?.columns(b, columns)
+    }
+
+    /// The rows at indices, in their order, as often as they are named; negative indices count from the end. It waits for the number of elements.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the indices do not have one axis; [`Error::Index`] where one is outside of the rows.
+    pub fn take_rows(&self, b: &B, indices: &B::Array<i64>) -> Result<Csr<B, T>> {
+        const OP: &str = "Csr::take_rows";
+        if indices.ndim() != 1 {
+            return Err(Error::shape(OP, indices.shape(), "is not that of 1-D indices"));
+        }
+        let [rows, columns] = self.shape();
+        let indices = b.r#where(b.less(indices, 0)?, b.add(indices, rows as i64)?, indices)?;
+        super::structure::check_indices(OP, b, &indices, 0, rows)?;
+        let part = gathered(b, self.indptr(), &indices)?;
+        let (values, columns_of) = (b.take(self.values(), &part.place, 0)?, b.take(self.indices(), &part.place, 0)?);
+        Ok(Csr::of(values, columns_of, part.indptr, [indices.len(), columns]))
+    }
+
+    /// One element: an array without axes. It waits for the place of its row.
+    ///
+    /// # Errors
+    /// [`Error::Index`] where it is outside of the matrix.
+    pub fn get(&self, b: &B, row: usize, column: usize) -> Result<B::Array<T>> {
+        for (axis, index) in [row, column].into_iter().enumerate() {
+            let len = self.shape()[axis];
+            if index >= len {
+                return Err(Error::index("Csr::get", index as i128, axis, len));
+            }
+        }
+        let row = self.rows(b, row..row + 1)?;
+        let here = b.equal(row.indices(), column as i64)?;
+        b.sum_as::<T, T>(b.r#where(here, row.values(), T::ZERO)?, ..)
+    }
+
+    /// A diagonal as a vector: the main one for the offset 0, one above it for a positive offset. It is empty beyond the matrix.
+    ///
+    /// # Errors
+    /// Those of the ops that are run.
+    pub fn diagonal(&self, b: &B, offset: isize) -> Result<B::Array<T>> {
+        let [rows, columns] = self.shape();
+        let first = if offset < 0 { offset.unsigned_abs() } else { 0 };
+        let len = rows.saturating_sub(first).min(columns.saturating_sub(offset.max(0) as usize));
+        if len == 0 {
+            return b.zeros([0]);
+        }
+        let row_of = rows_of(b, self.indptr(), self.nnz())?;
+        let on = (lazy(self.indices()) - &row_of).equal(offset as i64);
+        let values = on.clone().r#where(self.values(), lazy(T::ZERO)).eval(b)?;
+        let places = on.r#where(lazy(&row_of) - first as i64, 0).eval(b)?;
+        b.segment_sum(values, places, len)
+    }
+
+    /// The sum of all elements (`..`), of those of each column (0), or of those of each row (1).
+    ///
+    /// # Errors
+    /// [`Error::Axis`] for another axis.
+    pub fn sum(&self, b: &B, axis: impl IntoAxisOrAll) -> Result<B::Array<T>> {
+        let [rows, columns] = self.shape();
+        match axis.axis_or_all() {
+            None => b.sum_as::<T, T>(self.values(), ..),
+            Some(0 | -2) => self.transpose_matmul(b, &b.ones([rows])?),
+            Some(1 | -1) => self.matmul(b, &b.ones([columns])?),
+            Some(axis) => Err(Error::Axis { op: "Csr::sum", axis: axis as i128, ndim: 2 }),
+        }
+    }
+}
