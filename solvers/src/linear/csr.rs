@@ -112,10 +112,10 @@ pub(super) use factors::Factors;
 mod factors {
     use super::HostCsr;
     use crate::linear::OP;
-    use backends::{Complex, DTypeKind, Element, Error, Float, Real, Result, WideFloat};
+    use backends::{Complex, DTypeKind, Element, Error, Real, Result, WideFloat};
     use faer::{
         MatMut, Side,
-        linalg::solvers::{ShapeCore, SolveCore},
+        linalg::solvers::SolveCore,
         sparse::{SparseColMat, Triplet},
         traits::ComplexField,
     };
@@ -135,7 +135,7 @@ mod factors {
     }
 
     /// `f64` and its complex numbers.
-    trait Scalar: ComplexField + Copy {
+    trait Scalar: ComplexField + Copy + 'static {
         fn scaled(self, by: f64) -> Self;
         fn is_finite(self) -> bool;
         fn first(self) -> f64;

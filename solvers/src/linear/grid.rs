@@ -1,7 +1,8 @@
 //! Operators of grids.
 
 use super::{OP, operator::LinearOperator};
-use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Result, Slice, WideFloat, expr};
+use crate::sparse::{Coo, Csr};
+use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Real, Result, Slice, WideFloat, expr};
 
 /// What is beyond the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +73,38 @@ impl Laplacian {
     pub fn shift(mut self, shift: f64) -> Self {
         self.shift = shift;
         self
+    }
+
+    /// The matrix for grids of this shape, whose unknowns are the elements in C order: for direct methods and incomplete factorizations.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the shape has not as many axes as the operator; [`Error::Memory`].
+    pub fn to_csr<B: Backend, T: WideFloat>(&self, b: &B, shape: &[usize]) -> Result<Csr<B, T>> {
+        if shape.len() != self.axes.len() {
+            return Err(Error::shape("Laplacian", shape, format!("the operator has {} axes", self.axes.len())));
+        }
+        let n: usize = shape.iter().product();
+        let number = |x: f64| T::from_real(T::Real::of(x));
+        let mut elements = Vec::with_capacity(n.saturating_mul(1 + 2 * shape.len()));
+        for k in 0..n {
+            elements.push((k, k, number(self.diagonal())));
+            let mut stride = n;
+            for (axis, &length) in self.axes.iter().zip(shape) {
+                stride /= length;
+                let at = k / stride % length;
+                for (is_end, other, across) in [
+                    (at == 0, k.wrapping_sub(stride), k + (length - 1) * stride),
+                    (at + 1 == length, k + stride, k.wrapping_sub((length - 1) * stride)),
+                ] {
+                    match (is_end, axis.ends) {
+                        (false, _) => elements.push((k, other, number(axis.weight))),
+                        (true, Ends::Wrap) => elements.push((k, across, number(axis.weight))),
+                        (true, Ends::Times(factor)) => elements.push((k, k, number(factor * axis.weight))),
+                    }
+                }
+            }
+        }
+        Coo::from_triplets(b, elements, [n, n])?.to_csr(b)
     }
 
     pub(super) fn lines(&self) -> &[Line] {

@@ -29,7 +29,7 @@ fn methods<B: Backend, T: WideFloat>(b: &B, rtol: f64, tolerance: f64) -> Checke
         let found = Solve::new().method(method).rtol(rtol).restart(5).solve(b, a, &y)?.checked()?;
         near(b, &found.method, &found.x, &b.solve(a, &y)?, tolerance);
         let r = b.subtract(&y, b.matmul(a, &found.x)?)?;
-        let length = b.item(b.vector_norm(r, ..)?)?.to_f64();
+        let length = b.item(b.vector_norm(r)?)?.to_f64();
         assert!(length <= 2.0 * found.tolerance[0], "{}: {length} and {}", found.method, found.tolerance[0]);
     }
     let found = Solve::new().solve(b, &plain, &y)?.checked()?;
@@ -118,6 +118,19 @@ fn grids<B: Backend>(b: &B) -> Checked {
         let expected = part(1, 0.5) + part(2, 1.0) + part(3, 2.0) - 0.25 * v[at];
         assert!((value - expected).abs() < 1e-13, "{at:?}: {value} and {expected}");
     }
+    // its matrix
+    let csr = a.to_csr::<B, f64>(b, &[3, 4, 5])?;
+    let rows = b.reshape(b.asarray(v.clone())?, [2, 60])?;
+    let product = b.reshape(csr.apply(b, &rows)?, [2, 3, 4, 5])?;
+    near(b, "matrix", &product, &a.apply(b, &b.asarray(v.clone())?)?, 1e-14);
+    for (boundary, n) in [(Periodic, 1), (Periodic, 2), (Neumann, 1), (Zero, 1)] {
+        let line = Laplacian::new([boundary]);
+        let x = b.asarray(numbers(&[n], 23))?;
+        let (product, expected) = (line.to_csr::<B, f64>(b, &[n])?.apply(b, &x)?, line.apply(b, &x)?);
+        assert!(b.allclose(&product, &expected)?, "{boundary:?} {n}: {product:?} and {expected:?}");
+    }
+    assert!(a.to_csr::<B, f64>(b, &[3]).is_err() && a.apply(b, &b.zeros::<f64>([3])?).is_err());
+    assert!(Laplacian::new([Zero]).spacing(&[0.0]).is_err() && Laplacian::new([Zero]).spacing(&[1.0, 1.0]).is_err());
     // a batch of grids, begun at the solution: nothing to do
     let y = b.asarray(numbers(&[2, 3, 4, 5], 22))?;
     let solve = || Solve::new().rtol(1e-9);

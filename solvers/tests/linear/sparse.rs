@@ -104,7 +104,7 @@ fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
         }
     }
     for (name, a) in &operators {
-        assert!(a.apply(b, &b.zeros([15])?).is_err() && a.apply(b, &b.zeros(0..0_usize)?).is_err(), "{name}");
+        assert!(a.apply(b, &b.zeros([15])?).is_err() && a.apply(b, &b.zeros([0_usize; 0])?).is_err(), "{name}");
         assert!(Solve::new().solve_operator(b, &**a, &b.zeros([15])?).is_err());
         let Some(Matrix::Sparse(host)) = a.matrix(b)? else { panic!("{name}") };
         assert_eq!((host.shape(), host.diagonal()[3]), ([16, 16], T::from_complex(Complex::new(4.2 * 11.0, 0.0))));
@@ -233,12 +233,12 @@ mod direct {
             &b,
             |d, y| {
                 let x = Solve::new().method(Method::Direct).solve(d, &a.on(&b).constant_on(d), y)?.into_x()?;
-                d.sum(d.power(x, 3.0)?, ..)
+                d.sum(d.pow(x, 3.0)?, ..)
             },
             &y,
         )
         .unwrap();
-        let expected = grad(&b, |d, y| d.sum(d.power(d.solve(&d.constant(dense.clone()), y)?, 3.0)?, ..), &y).unwrap();
+        let expected = grad(&b, |d, y| d.sum(d.pow(d.solve(&d.constant(dense.clone()), y)?, 3.0)?, ..), &y).unwrap();
         near(&b, "gradient", &found, &expected, 1e-12);
     }
 }
