@@ -72,7 +72,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
     let l = rs.len() - 1;
     // of r_1 on: the parts of each in those before it, and of r_0 in each; index 0 is r_1
     let mut tau: Vec<Vec<B::Array<T>>> = Vec::with_capacity(l);
-    let (mut sigma, mut first): (Vec<B::Array<T>>, Vec<B::Array<T>>) = (vec![], vec![]);
+    let mut sigma: Vec<B::Array<T>> = Vec::with_capacity(l);
+    let mut first: Vec<B::Array<T>> = Vec::with_capacity(l);
     for j in 1..=l {
         let mut parts = Vec::with_capacity(j - 1);
         for i in 1..j {

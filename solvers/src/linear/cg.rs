@@ -89,6 +89,7 @@ pub(super) fn bicg<B: Backend, T: WideFloat>(
     let mut rho = s.dot(&r2, &p)?;
     loop {
         let q = s.apply(&p)?;
+        let q2 = s.adjoint(&p2, "biCG")?;
         let alpha = ratio(b, &rho, &s.dot(&p2, &q)?)?;
         s.advance(monitor, &mut x, &alpha, &p)?;
         expr!(b, r -= alpha * q)?;
@@ -96,7 +97,6 @@ pub(super) fn bicg<B: Backend, T: WideFloat>(
         if !monitor.observe(&squares(b, &rr)?, Some(&x)) {
             return Ok(x);
         }
-        let q2 = s.adjoint(&p2, "biCG")?;
         expr!(b, r2 -= conj(alpha) * q2)?;
         let (z, z2) = (s.precondition(&r)?, s.precondition_adjoint(&r2)?);
         let new = s.dot(&r2, &z)?;
@@ -140,10 +140,9 @@ pub(super) fn cgls<B: Backend, T: WideFloat>(
         if q.shape() != y.shape() {
             return Err(Error::shapes(super::OP, q.shape(), y.shape()));
         }
-        let alpha = ratio(b, &gg, &of_rows.dot(&q, &q)?)?;
-        // one number for each system, with as many axes as the rows have
-        let alpha_rows = b.reshape(&alpha, of_rows.numbers_shape())?;
-        let alpha = b.reshape(alpha, s.numbers_shape())?;
+        // one number for each system, with as many axes as the rows have, and as the unknowns have
+        let alpha_rows = ratio(b, &b.reshape(&gg, of_rows.numbers_shape())?, &of_rows.dot(&q, &q)?)?;
+        let alpha = b.reshape(&alpha_rows, s.numbers_shape())?;
         s.advance(monitor, &mut x, &alpha, &p)?;
         of_rows.advance(monitor, &mut r, &b.negative(alpha_rows)?, &q)?;
         g = s.adjoint(&r, "least squares")?;

@@ -135,7 +135,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
     /// Judges systems again by residuals that are computed anew: the recurrences of an iteration may have said too much.
     pub fn correct(&mut self, residual_sq: &[f64]) -> bool {
         for (i, &rr) in residual_sq.iter().enumerate() {
-            if self.states[i] == State::Converged && !(rr <= self.tolerance_sq[i]) {
+            if self.states[i] == State::Converged && (rr.is_nan() || rr > self.tolerance_sq[i]) {
                 self.states[i] = if self.iterations[i] >= self.max_iter { State::GivenUp } else { State::Running };
                 self.mask = None;
             }

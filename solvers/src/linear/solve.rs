@@ -256,7 +256,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         for (name, tolerance) in
             [("rtol", self.rtol), ("atol", self.atol), ("gradient_rtol", self.gradient_rtol.unwrap_or(0.0))]
         {
-            if !(tolerance >= 0.0) {
+            if tolerance.is_nan() || tolerance < 0.0 {
                 return wrong(&format!("`{name}` is {tolerance}, and has to be 0 or more"));
             }
         }
@@ -336,6 +336,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             Method::Direct => direct::way(b, a, self.hermitian || a.is_hermitian())?,
             _ => Way::Iterative,
         };
+        let adjoint = self.adjoint(method, way.clone(), batch);
         let found = RefCell::new(None);
         let x = b.implicit::<T>(
             OP,
@@ -353,7 +354,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
                 let (y, ax) = (self.projected(b, y, axes)?, a.apply(b, x)?);
                 expr!(b, ax - y)
             },
-            self.adjoint(method, way.clone(), batch),
+            move |b, product, g| adjoint.solve(b, product, g),
         )?;
         self.finished(x, found)
     }
@@ -366,15 +367,9 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         }
     }
 
-    fn adjoint(
-        &self,
-        method: Method,
-        way: Way<B, T>,
-        batch: usize,
-    ) -> impl Fn(&B, &backends::LinearMap<'_, B, T>, &B::Array<T>) -> Result<B::Array<T>> + Send + Sync + 'static + use<B, T>
-    {
+    fn adjoint(&self, method: Method, way: Way<B, T>, batch: usize) -> Adjoint<B, T> {
         let rtol = self.gradient_rtol.unwrap_or(if self.rtol > 0.0 { self.rtol } else { 1e-5 });
-        let adjoint = Adjoint {
+        Adjoint {
             method,
             way,
             rtol,
@@ -384,8 +379,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             mean_free: self.mean_free,
             preconditioner: self.preconditioner.clone(),
             is_transposed: true,
-        };
-        move |b, product, g| adjoint.solve(b, product, g)
+        }
     }
 
     fn iterate(
@@ -488,6 +482,9 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         y: &B::Array<T>,
         batch: usize,
     ) -> Result<Solution<B, T>> {
+        // the derivative of what is to be 0 is A^H A
+        let of_a = self.adjoint(Method::Cg, Way::Iterative, batch);
+        let adjoint = Adjoint { preconditioner: None, mean_free: false, ..of_a };
         let found = RefCell::new(None);
         let x = b.implicit::<T>(
             OP,
@@ -501,8 +498,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
                 let ax = a.apply(b, x)?;
                 adjoint_product(a, b, &expr!(b, ax - y)?)
             },
-            // its derivative is A^H A
-            self.adjoint(Method::Cg, Way::Iterative, batch),
+            move |b, product, g| adjoint.solve(b, product, g),
         )?;
         self.finished(x, found)
     }

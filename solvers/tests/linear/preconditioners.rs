@@ -81,20 +81,20 @@ fn of_matrices<B: Backend, T: WideFloat>(b: &B, hermitian: bool) -> Checked {
     let method = if hermitian { Method::Cg } else { Method::BiCgStab(1) };
     let solve = || Solve::new().method(method).rtol(1e-9).max_iter(2000);
     let plain = solve().solve(b, &a, &y)?.checked()?;
-    let check = |solve: Solve<'_, B, T>, fewer: bool| -> Checked {
+    let check = |solve: Solve<'_, B, T>, part: f64| -> Checked {
         let found = solve.solve(b, &a, &y)?.checked()?;
         near(b, &found.method, &found.x, &plain.x, 1e-6);
         let (n, most) = (found.iterations[0], plain.iterations[0]);
-        assert!(!fewer || 3 * n < 2 * most, "{}: {n} and {most}", found.method);
+        assert!(n as f64 <= part * most as f64, "{}: {n} and {most}", found.method);
         Ok(())
     };
-    check(solve().preconditioner(Jacobi::of(b, &a)?), true)?;
-    check(solve().preconditioner(IncompleteLu::of(b, &a)?), true)?;
-    check(solve().method(Method::Gmres).preconditioner(IncompleteLu::of(b, &a)?), false)?;
-    check(solve().method(Method::BiCg).preconditioner(IncompleteLu::of(b, &a)?), true)?;
-    check(solve().preconditioner(|b: &B, r: &B::Array<T>| expr!(b, 0.5 * r)), false)?;
+    check(solve().preconditioner(Jacobi::of(b, &a)?), 0.9)?;
+    check(solve().preconditioner(IncompleteLu::of(b, &a)?), 0.67)?;
+    check(solve().method(Method::Gmres).preconditioner(IncompleteLu::of(b, &a)?), 1.2)?;
+    check(solve().method(Method::BiCg).preconditioner(IncompleteLu::of(b, &a)?), 0.67)?;
+    check(solve().preconditioner(|b: &B, r: &B::Array<T>| expr!(b, 0.5 * r)), 1.2)?;
     if hermitian {
-        check(solve().preconditioner(IncompleteCholesky::of(b, &a)?), true)?;
+        check(solve().preconditioner(IncompleteCholesky::of(b, &a)?), 0.67)?;
     }
     Ok(())
 }
