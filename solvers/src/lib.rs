@@ -4,3 +4,8 @@ pub mod linear;
 pub mod minimize;
 pub mod ode;
 pub mod sparse;
+
+/// The examples of the guide are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/solvers.md")]
+struct Guide;

@@ -1,0 +1,123 @@
+//! biCG-stab(l), for any square operator.
+
+use super::{
+    monitor::{Monitor, squares},
+    system::{System, ratio},
+};
+use backends::{Backend, Result, WideFloat, expr};
+
+/// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex spectrum", ETNA 1 (1993), algorithm
+/// 3.1. Each iteration has `l` steps of biCG, and one minimisation of the residual over a polynomial of degree `l`: two products with the operator for each of the
+/// steps. The shadow residual is the first residual; the preconditioner is on the right, so that residuals are those of the system itself.
+pub(super) fn bicgstab<B: Backend, T: WideFloat>(
+    s: &System<'_, B, T>,
+    l: usize,
+    monitor: &mut Monitor<'_, '_, B, T>,
+) -> Result<B::Array<T>> {
+    let b = s.b;
+    let (x0, r) = s.start()?;
+    let rr = s.dot(&r, &r)?;
+    if !monitor.start(&squares(b, &s.dot(s.y, s.y)?)?, squares(b, &rr)?) {
+        return Ok(x0);
+    }
+    let shadow = r.clone();
+    let product = |u: &B::Array<T>| if s.is_preconditioned() { s.apply(&s.precondition(u)?) } else { s.apply(u) };
+    // with a preconditioner `M` this is what `M` is applied to in the end
+    let mut x = if s.is_preconditioned() { b.zeros_like(&x0)? } else { x0.clone() };
+    let mut rs = vec![r];
+    let mut us = vec![b.zeros_like(&x)?];
+    let one = b.ones::<T>(s.numbers_shape())?;
+    let (mut rho, mut alpha, mut omega) = (one.clone(), b.zeros_like(&one)?, one);
+    loop {
+        expr!(b, rho = -omega * rho)?;
+        for j in 0..l {
+            let new = s.dot(&shadow, &rs[j])?;
+            let beta = expr!(b, where(rho == 0, 0, alpha * new / rho))?;
+            rho = new;
+            for (u, r) in us.iter_mut().zip(&rs) {
+                expr!(b, *u = r - beta * u)?;
+            }
+            us.push(product(&us[j])?);
+            alpha = ratio(b, &rho, &s.dot(&shadow, &us[j + 1])?)?;
+            for (r, u) in rs.iter_mut().zip(&us[1..]) {
+                expr!(b, *r -= alpha * u)?;
+            }
+            rs.push(product(&rs[j])?);
+            s.advance(monitor, &mut x, &alpha, &us[0])?;
+        }
+        omega = minimize_residual(s, monitor, &mut x, &mut rs, &mut us)?;
+        let rr = s.dot(&rs[0], &rs[0])?;
+        let seen = (!s.is_preconditioned()).then_some(&x);
+        if !monitor.observe(&squares(b, &rr)?, seen) {
+            break;
+        }
+    }
+    if !s.is_preconditioned() {
+        return Ok(x);
+    }
+    let step = s.precondition(&x)?;
+    expr!(b, x0 + step)
+}
+
+/// The part of the minimisation: the residual loses what it has in the space of `r_1 .. r_l`, by modified Gram-Schmidt. Gives omega; one `r` and one `u` are
+/// left.
+fn minimize_residual<B: Backend, T: WideFloat>(
+    s: &System<'_, B, T>,
+    monitor: &mut Monitor<'_, '_, B, T>,
+    x: &mut B::Array<T>,
+    rs: &mut Vec<B::Array<T>>,
+    us: &mut Vec<B::Array<T>>,
+) -> Result<B::Array<T>> {
+    let b = s.b;
+    let l = rs.len() - 1;
+    // of r_1 on: the parts of each in those before it, and of r_0 in each; index 0 is r_1
+    let mut tau: Vec<Vec<B::Array<T>>> = Vec::with_capacity(l);
+    let mut sigma: Vec<B::Array<T>> = Vec::with_capacity(l);
+    let mut first: Vec<B::Array<T>> = Vec::with_capacity(l);
+    for j in 1..=l {
+        let mut parts = Vec::with_capacity(j - 1);
+        for i in 1..j {
+            let part = ratio(b, &s.dot(&rs[i], &rs[j])?, &sigma[i - 1])?;
+            let (before, after) = rs.split_at_mut(j);
+            let (r, rj) = (&before[i], &mut after[0]);
+            expr!(b, *rj -= part * r)?;
+            parts.push(part);
+        }
+        sigma.push(s.dot(&rs[j], &rs[j])?);
+        first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
+        tau.push(parts);
+    }
+    // gamma: the same in terms of the r_j as they were; gamma'': shifted by one, for x
+    let mut gamma = first.clone();
+    for j in (0..l).rev() {
+        for i in j + 1..l {
+            let (g, t) = (gamma[i].clone(), &tau[i][j]);
+            let of = &mut gamma[j];
+            expr!(b, *of -= t * g)?;
+        }
+    }
+    let mut shifted: Vec<B::Array<T>> = gamma[1..].to_vec();
+    for j in 0..l.saturating_sub(1) {
+        for i in j + 1..l - 1 {
+            let (t, g, of) = (&tau[i][j], &gamma[i + 1], &mut shifted[j]);
+            expr!(b, *of += t * g)?;
+        }
+    }
+    s.advance(monitor, x, &gamma[0], &rs[0])?;
+    for (g, r) in shifted.iter().zip(&rs[1..]) {
+        s.advance(monitor, x, g, r)?;
+    }
+    let (r, others) = rs.split_at_mut(1);
+    for (g, other) in first.iter().zip(&*others) {
+        let r = &mut r[0];
+        expr!(b, *r -= g * other)?;
+    }
+    let (u, others) = us.split_at_mut(1);
+    for (g, other) in gamma.iter().zip(&*others) {
+        let u = &mut u[0];
+        expr!(b, *u -= g * other)?;
+    }
+    rs.truncate(1);
+    us.truncate(1);
+    Ok(gamma.swap_remove(l - 1))
+}

@@ -1,0 +1,140 @@
+//! The way back through a solve: a solve of the transposed system.
+
+use super::{
+    Method, OP,
+    csr::Factors,
+    monitor::Monitor,
+    precondition::Preconditioner,
+    solve::run,
+    system::{System, unknown_axes},
+};
+use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
+use std::sync::Arc;
+
+/// By what systems with the matrix are solved.
+#[derive(Clone)]
+pub(super) enum Way<B: Backend, T: WideFloat> {
+    /// By products with it.
+    Iterative,
+    /// By the table's `solve`, of this matrix.
+    Dense(B::Array<T>),
+    /// By factors in the host's memory.
+    Sparse(Arc<Factors<T>>),
+}
+
+impl<B: Backend, T: WideFloat> Way<B, T> {
+    /// The solution with the matrix, or its transpose; none where products with it are needed.
+    pub fn solve(&self, b: &B, y: &B::Array<T>, is_transposed: bool, batch: usize) -> Result<B::Array<T>> {
+        match self {
+            Way::Iterative => Err(Error::argument(OP, "there is no factorization")),
+            Way::Dense(matrix) if is_transposed => super::direct::dense(b, &b.matrix_transpose(matrix)?, y),
+            Way::Dense(matrix) => super::direct::dense(b, matrix, y),
+            Way::Sparse(factors) => super::direct::sparse(b, factors, y, is_transposed, batch),
+        }
+    }
+}
+
+/// Solves the transposed system for the gradients of the residual; and its own gradients, those of second order, by the system itself again.
+#[derive(Clone)]
+pub(super) struct Adjoint<B: Backend, T: WideFloat> {
+    pub method: Method,
+    pub way: Way<B, T>,
+    pub rtol: f64,
+    pub max_iter: usize,
+    pub restart: usize,
+    pub batch: usize,
+    pub mean_free: bool,
+    pub preconditioner: Option<Arc<dyn Preconditioner<B, T>>>,
+    /// Whether it is the transposed system, or that of the solve again.
+    pub is_transposed: bool,
+}
+
+impl<B: Backend, T: WideFloat> Adjoint<B, T> {
+    pub fn solve(&self, b: &B, product: &LinearMap<'_, B, T>, g: &B::Array<T>) -> Result<B::Array<T>> {
+        let axes = unknown_axes(self.batch..g.ndim());
+        let projected =
+            |b: &B| if self.mean_free { expr!(b, g - mean(g, axes, keepdims = true)) } else { Ok(g.clone()) };
+        if let Way::Dense(_) = self.way {
+            // an op of the table, which has the gradients of second order
+            let z = self.way.solve(b, &projected(b)?, self.is_transposed, self.batch)?;
+            return if self.mean_free { expr!(b, z - mean(z, axes, keepdims = true)) } else { Ok(z) };
+        }
+        let again = Adjoint { is_transposed: !self.is_transposed, ..self.clone() };
+        b.implicit::<T>(
+            OP,
+            |b| self.find(b, product, &projected(b)?),
+            |b, z| {
+                let (g, az) = (projected(b)?, product(b, z)?);
+                expr!(b, az - g)
+            },
+            move |b, product, g| again.solve(b, product, g),
+        )
+    }
+
+    fn find(&self, b: &B, product: &LinearMap<'_, B, T>, g: &B::Array<T>) -> Result<B::Array<T>> {
+        if let Way::Sparse(_) = self.way {
+            return self.way.solve(b, g, self.is_transposed, self.batch);
+        }
+        let method = match self.method {
+            // the products with the conjugate transpose that it needs are not there
+            Method::BiCg => Method::BiCgStab(2),
+            method => method,
+        };
+        let apply = |b: &B, z: &B::Array<T>| product(b, z);
+        let preconditioner =
+            self.preconditioner.as_deref().map(|of| OnTheWayBack { of, method, is_transposed: self.is_transposed });
+        // whether there is one is known by trying
+        let preconditioner = match preconditioner {
+            Some(p) if p.of_this(b, g)?.is_some() => Some(p),
+            _ => None,
+        };
+        let preconditioner = preconditioner.as_ref().map(|p| p as &dyn Preconditioner<B, T>);
+        let system = System::new(b, &apply, None, preconditioner, (g, None), self.batch);
+        let mut monitor = Monitor::new((self.rtol, 0.0), self.max_iter, false, None);
+        let z = run(&system, method, self.restart, &mut monitor)?;
+        match monitor.converged().iter().position(|converged| !converged) {
+            None => Ok(z),
+            Some(i) => Err(Error::argument(
+                OP,
+                format!(
+                    "the solve of the transposed system, for the gradients, did not converge: the residual is {:.3e} after {} iterations, the tolerance {:.3e} (`gradient_rtol`, `gradient_max_iter`)",
+                    monitor.residual_sq[i].sqrt(),
+                    monitor.iterations[i],
+                    monitor.tolerance_sq[i].sqrt()
+                ),
+            )),
+        }
+    }
+}
+
+/// The preconditioner of the solve, transposed.
+struct OnTheWayBack<'p, B: Backend, T: WideFloat> {
+    of: &'p dyn Preconditioner<B, T>,
+    method: Method,
+    is_transposed: bool,
+}
+
+impl<B: Backend, T: WideFloat> OnTheWayBack<'_, B, T> {
+    fn of_this(&self, b: &B, r: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        if !self.is_transposed {
+            return self.of.apply(b, r).map(Some);
+        }
+        match self.of.apply_transposed(b, r)? {
+            Some(z) => Ok(Some(z)),
+            // conjugate gradients take Hermitian ones, whose transpose is the conjugate
+            None if matches!(self.method, Method::Cg | Method::CgAdaptive) => {
+                b.conj(self.of.apply(b, &b.conj(r)?)?).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+impl<B: Backend, T: WideFloat> Preconditioner<B, T> for OnTheWayBack<'_, B, T> {
+    fn apply(&self, b: &B, r: &B::Array<T>) -> Result<B::Array<T>> {
+        match self.of_this(b, r)? {
+            Some(z) => Ok(z),
+            None => Ok(r.clone()),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Operators of grids.
+
+use super::{OP, operator::LinearOperator};
+use crate::sparse::{Coo, Csr};
+use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Real, Result, Slice, WideFloat, expr};
+
+/// What is beyond the ends of an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum GridBoundary {
+    /// The other end.
+    Periodic,
+    /// Zeros, one step from the last element (Dirichlet).
+    Zero,
+    /// What is at the end: nothing flows through it (Neumann).
+    Neumann,
+}
+
+/// The Laplacian of a grid less a multiple of the grid: `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's (`shift` 0) and
+/// Helmholtz' equation. Symmetric; negative definite where `shift` is positive, or it is 0 and an axis ends with zeros.
+///
+/// The grid is the last axes of an array, as many as there are boundaries; axes before them are a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Laplacian {
+    axes: Vec<Line>,
+    shift: f64,
+}
+
+/// One axis of the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line {
+    /// One over the square of the distance.
+    pub weight: f64,
+    pub ends: Ends,
+}
+
+/// What is one step beyond the ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ends {
+    Wrap,
+    /// So many times the last element; for zeros at a distance of `d` steps `(d - 1) / d` by a straight line.
+    Times(f64),
+}
+
+impl Laplacian {
+    /// With a boundary for each axis, all distances 1 and no shift.
+    pub fn new(boundaries: impl IntoIterator<Item = GridBoundary>) -> Self {
+        let ends = |boundary| match boundary {
+            GridBoundary::Periodic => Ends::Wrap,
+            GridBoundary::Zero => Ends::Times(0.0),
+            GridBoundary::Neumann => Ends::Times(1.0),
+        };
+        let axes = boundaries.into_iter().map(|boundary| Line { weight: 1.0, ends: ends(boundary) }).collect();
+        Laplacian { axes, shift: 0.0 }
+    }
+
+    /// With these distances, one for each axis.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where there are not as many as axes, or one is not a positive number.
+    pub fn spacing(mut self, spacing: &[f64]) -> Result<Self> {
+        if spacing.len() != self.axes.len() || spacing.iter().any(|h| !(*h > 0.0 && h.is_finite())) {
+            return Err(Error::argument(
+                "Laplacian",
+                format!("`spacing` is {spacing:?}, and has to be {} positive numbers", self.axes.len()),
+            ));
+        }
+        self.axes.iter_mut().zip(spacing).for_each(|(axis, h)| axis.weight = 1.0 / (h * h));
+        Ok(self)
+    }
+
+    /// Less so many times the grid.
+    pub fn shift(mut self, shift: f64) -> Self {
+        self.shift = shift;
+        self
+    }
+
+    /// The matrix for grids of this shape, whose unknowns are the elements in C order: for direct methods and incomplete factorizations.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the shape has not as many axes as the operator; [`Error::Memory`].
+    pub fn to_csr<B: Backend, T: WideFloat>(&self, b: &B, shape: &[usize]) -> Result<Csr<B, T>> {
+        if shape.len() != self.axes.len() {
+            return Err(Error::shape("Laplacian", shape, format!("the operator has {} axes", self.axes.len())));
+        }
+        let n: usize = shape.iter().product();
+        let number = |x: f64| T::from_real(T::Real::of(x));
+        let mut elements = Vec::with_capacity(n.saturating_mul(1 + 2 * shape.len()));
+        for k in 0..n {
+            elements.push((k, k, number(self.diagonal())));
+            let mut stride = n;
+            for (axis, &length) in self.axes.iter().zip(shape) {
+                stride /= length;
+                let at = k / stride % length;
+                for (is_end, other, across) in [
+                    (at == 0, k.wrapping_sub(stride), k + (length - 1) * stride),
+                    (at + 1 == length, k + stride, k.wrapping_sub((length - 1) * stride)),
+                ] {
+                    match (is_end, axis.ends) {
+                        (false, _) => elements.push((k, other, number(axis.weight))),
+                        (true, Ends::Wrap) => elements.push((k, across, number(axis.weight))),
+                        (true, Ends::Times(factor)) => elements.push((k, k, number(factor * axis.weight))),
+                    }
+                }
+            }
+        }
+        Coo::from_triplets(b, elements, [n, n])?.to_csr(b)
+    }
+
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.axes
+    }
+
+    pub(super) fn of_lines(axes: Vec<Line>, shift: f64) -> Self {
+        Laplacian { axes, shift }
+    }
+
+    pub(super) fn shift_value(&self) -> f64 {
+        self.shift
+    }
+
+    /// What an element is multiplied by, away from the ends.
+    pub(super) fn diagonal(&self) -> f64 {
+        -self.shift - 2.0 * self.axes.iter().map(|axis| axis.weight).sum::<f64>()
+    }
+
+    /// The grid with the elements beyond the ends of its axes.
+    fn padded<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        let first = x.ndim() - self.axes.len();
+        let mut widths = vec![(0, 0); x.ndim()];
+        widths[first..].fill((1, 1));
+        let mode = match self.axes.first().map(|axis| axis.ends) {
+            Some(Ends::Wrap) => PadMode::Wrap,
+            Some(Ends::Times(0.0)) => PadMode::Constant,
+            Some(Ends::Times(1.0)) => PadMode::Edge,
+            _ => return self.padded_by_axes(b, x, first),
+        };
+        if self.axes.iter().any(|axis| axis.ends != self.axes[0].ends) {
+            return self.padded_by_axes(b, x, first);
+        }
+        b.pad_with(x, widths, PadOptions::new().mode(mode))
+    }
+
+    fn padded_by_axes<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>, first: usize) -> Result<B::Array<T>> {
+        self.axes.iter().enumerate().try_fold(x.clone(), |x, (k, axis)| beyond(b, &x, first + k, axis.ends))
+    }
+}
+
+/// The array with one element more at both ends of an axis.
+pub(super) fn beyond<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, axis: usize, ends: Ends) -> Result<B::Array<T>> {
+    let mut widths = vec![(0, 0); x.ndim()];
+    widths[axis] = (1, 1);
+    let pad = |mode| b.pad_with(x, widths, PadOptions::new().mode(mode));
+    match ends {
+        Ends::Wrap => pad(PadMode::Wrap),
+        Ends::Times(0.0) => pad(PadMode::Constant),
+        Ends::Times(1.0) => pad(PadMode::Edge),
+        Ends::Times(factor) => {
+            let n = x.shape()[axis] as isize;
+            let [low, high] = [part(b, x, axis, 0, 1, 1)?, part(b, x, axis, n - 1, n, 1)?];
+            let (low, high) = (expr!(b, factor * low)?, expr!(b, factor * high)?);
+            b.concat_with([&low, x, &high], backends::ConcatOptions::new().axis(axis as isize))
+        }
+    }
+}
+
+/// Part of one axis.
+pub(super) fn part<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: usize,
+    start: isize,
+    stop: isize,
+    step: isize,
+) -> Result<B::Array<T>> {
+    let mut slices = vec![Slice::ALL; x.ndim()];
+    slices[axis] = Slice::from(start..stop).step(step);
+    b.getitem(x, slices)
+}
+
+impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Laplacian {
+    fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        let axes = self.axes.len();
+        if x.ndim() < axes {
+            return Err(Error::shape("Laplacian", x.shape(), format!("has fewer than {axes} axes")));
+        }
+        if x.is_empty() || axes == 0 {
+            let center = self.diagonal();
+            return expr!(b, center * x);
+        }
+        let first = x.ndim() - axes;
+        let around = self.padded(b, x)?;
+        // the grid moved by a step along an axis: a view
+        let moved = |axis: usize, by: isize| {
+            let mut slices = vec![Slice::ALL; first];
+            slices.extend((0..axes).map(|k| {
+                let start = 1 + if k == axis { by } else { 0 };
+                Slice::from(start..start + x.shape()[first + k] as isize)
+            }));
+            b.getitem(&around, slices)
+        };
+        let center = self.diagonal();
+        let pair = |axis: usize| Ok::<_, Error>((moved(axis, -1)?, moved(axis, 1)?, self.axes[axis].weight));
+        match axes {
+            1 => {
+                let (l, r, w) = pair(0)?;
+                expr!(b, w * (l + r) + center * x)
+            }
+            2 => {
+                let ((u, d, wy), (l, r, wx)) = (pair(0)?, pair(1)?);
+                expr!(b, wy * (u + d) + wx * (l + r) + center * x)
+            }
+            _ => {
+                let mut sum = expr!(b, center * x)?;
+                for axis in 0..axes {
+                    let (l, r, w): (<B as Arrays>::Array<T>, _, _) = pair(axis)?;
+                    expr!(b, sum += w * (l + r))?;
+                }
+                Ok(sum)
+            }
+        }
+    }
+
+    fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        self.apply(b, y).map(Some).map_err(|why| why.within(OP))
+    }
+
+    fn unknown_ndim(&self) -> Option<usize> {
+        Some(self.axes.len())
+    }
+
+    fn is_hermitian(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,238 @@
+//! What a system of linear equations is given by: matrices, or functions that multiply by one.
+
+use super::csr::HostCsr;
+use backends::{ArrayAttributes, Arrays, Backend, Error, Result, WideFloat};
+
+/// A linear map between arrays of any shape: the `A` of `A x = y`.
+///
+/// Only [`apply`](LinearOperator::apply) is needed. What else is known of it lets more methods run: a matrix that can be had goes to direct methods and
+/// preconditioners, products with the adjoint to biCG and least squares.
+///
+/// Operators are to compute with the backend that they are given: it may be one that records for gradients, or one that does not.
+pub trait LinearOperator<B: Backend, T: WideFloat> {
+    /// `A x`. Leading axes that are a batch of systems are leading axes of the result.
+    ///
+    /// # Errors
+    /// Those of the ops; [`Error::Shapes`] where `x` does not fit.
+    fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>>;
+
+    /// `A^H y`, the product with the conjugate transpose; `None` where it is not known.
+    ///
+    /// # Errors
+    /// As those of [`apply`](LinearOperator::apply).
+    fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        let _ = (b, y);
+        Ok(None)
+    }
+
+    /// Rows and columns of the matrix, where they are known.
+    fn shape(&self) -> Option<[usize; 2]> {
+        None
+    }
+
+    /// How many axes the unknowns of one system have, where that is known: the axes before them are a batch of systems.
+    fn unknown_ndim(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether the matrix is known to be its own conjugate transpose (for reals: symmetric).
+    fn is_hermitian(&self) -> bool {
+        false
+    }
+
+    /// The matrix itself, where it can be had.
+    ///
+    /// # Errors
+    /// Those of the ops.
+    fn matrix(&self, b: &B) -> Result<Option<Matrix<B, T>>> {
+        let _ = b;
+        Ok(None)
+    }
+}
+
+/// The matrix of a [`LinearOperator`].
+pub enum Matrix<B: Backend, T: WideFloat> {
+    /// An array of the backend, its last two axes the matrix.
+    Dense(B::Array<T>),
+    /// A sparse matrix in the host's memory.
+    Sparse(HostCsr<T>),
+}
+
+/// A function as an operator: `A` is not stored ("matrix-free").
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_solvers::linear::{LinearOperator, MatrixFree};
+///
+/// let b = Numpyish::new();
+/// let diagonal = b.asarray([1.0, 2.0])?;
+/// let a = MatrixFree::new(|b: &Numpyish, x| b.multiply(x, &diagonal)).hermitian();
+/// assert_eq!(a.apply(&b, &b.asarray([1.0, 1.0])?)?, diagonal);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct MatrixFree<'a, B: Backend, T: WideFloat> {
+    apply: Product<'a, B, T>,
+    adjoint: Option<Product<'a, B, T>>,
+    hermitian: bool,
+}
+
+type Product<'a, B, T> = Box<dyn Fn(&B, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'a>;
+
+impl<'a, B: Backend, T: WideFloat> MatrixFree<'a, B, T> {
+    /// The function that multiplies by `A`.
+    pub fn new(apply: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a) -> Self {
+        MatrixFree { apply: Box::new(apply), adjoint: None, hermitian: false }
+    }
+
+    /// With the function that multiplies by the conjugate transpose `A^H`.
+    pub fn adjoint(mut self, adjoint: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a) -> Self {
+        self.adjoint = Some(Box::new(adjoint));
+        self
+    }
+
+    /// Says that `A` is its own conjugate transpose (for reals: symmetric).
+    pub fn hermitian(mut self) -> Self {
+        self.hermitian = true;
+        self
+    }
+}
+
+impl<B: Backend, T: WideFloat> LinearOperator<B, T> for MatrixFree<'_, B, T> {
+    fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        (self.apply)(b, x)
+    }
+
+    fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        match &self.adjoint {
+            Some(adjoint) => adjoint(b, y).map(Some),
+            None if self.hermitian => (self.apply)(b, y).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn is_hermitian(&self) -> bool {
+        self.hermitian
+    }
+}
+
+/// An array as an operator: its last two axes are the matrix, and the unknowns are the last axis of `x`. Leading axes are batches, and broadcast.
+pub struct Dense<'a, B: Backend, T: WideFloat>(&'a B::Array<T>);
+
+impl<'a, B: Backend, T: WideFloat> Dense<'a, B, T> {
+    /// The matrix, or matrices.
+    pub fn new(matrix: &'a B::Array<T>) -> Self {
+        Dense(matrix)
+    }
+}
+
+/// The product of matrices with vectors along the last axis of `x`.
+fn product<B: Backend, T: WideFloat>(b: &B, a: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
+    match (a.ndim(), x.ndim()) {
+        (0 | 1, _) | (_, 0) => Err(Error::shapes(super::OP, a.shape(), x.shape())),
+        (_, 1) => b.matmul(a, x),
+        // rows of vectors times the transposed matrix: one product of matrices
+        (2, _) => b.matmul(x, b.matrix_transpose(a)?),
+        _ => b.squeeze(b.matmul(a, b.expand_dims(x, -1)?)?, -1),
+    }
+}
+
+impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
+    fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        product(b, self.0, x).map_err(|why| why.within(super::OP))
+    }
+
+    fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        if self.0.ndim() < 2 {
+            return Err(Error::shapes(super::OP, self.0.shape(), y.shape()));
+        }
+        let adjoint = b.matrix_transpose(b.conj(self.0)?)?;
+        product(b, &adjoint, y).map(Some).map_err(|why| why.within(super::OP))
+    }
+
+    fn shape(&self) -> Option<[usize; 2]> {
+        match self.0.shape() {
+            [.., m, n] => Some([*m, *n]),
+            _ => None,
+        }
+    }
+
+    fn unknown_ndim(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn matrix(&self, _b: &B) -> Result<Option<Matrix<B, T>>> {
+        Ok(Some(Matrix::Dense(self.0.clone())))
+    }
+}
+
+/// What a system may be given as: `&matrix`, `&operator`, or a function of the backend and the unknowns.
+///
+/// `K` says which of these it is; it is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
+)]
+pub trait IntoOperator<'a, B: Backend, T: WideFloat, K> {
+    /// The operator.
+    fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a>;
+}
+
+/// The kinds of what operators are made of.
+pub struct AnOperator;
+/// An array.
+pub struct AnArray;
+/// A function.
+pub struct AFunction;
+
+struct Borrowed<'a, O>(&'a O);
+
+impl<B: Backend, T: WideFloat, O: LinearOperator<B, T>> LinearOperator<B, T> for Borrowed<'_, O> {
+    fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
+        self.0.apply(b, x)
+    }
+
+    fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        self.0.apply_adjoint(b, y)
+    }
+
+    fn shape(&self) -> Option<[usize; 2]> {
+        self.0.shape()
+    }
+
+    fn unknown_ndim(&self) -> Option<usize> {
+        self.0.unknown_ndim()
+    }
+
+    fn is_hermitian(&self) -> bool {
+        self.0.is_hermitian()
+    }
+
+    fn matrix(&self, b: &B) -> Result<Option<Matrix<B, T>>> {
+        self.0.matrix(b)
+    }
+}
+
+impl<'a, B: Backend, T: WideFloat, O: LinearOperator<B, T>> IntoOperator<'a, B, T, AnOperator> for &'a O {
+    fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a> {
+        Box::new(Borrowed(self))
+    }
+}
+
+impl<'a, B, T, A> IntoOperator<'a, B, T, AnArray> for &'a A
+where
+    T: WideFloat,
+    A: ArrayAttributes<DType = T>,
+    B: Backend + Arrays<Array<T> = A>,
+{
+    fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a> {
+        Box::new(Dense::<B, T>(self))
+    }
+}
+
+impl<'a, B: Backend, T: WideFloat, F> IntoOperator<'a, B, T, AFunction> for F
+where
+    F: Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a,
+{
+    fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a> {
+        Box::new(MatrixFree::new(self))
+    }
+}

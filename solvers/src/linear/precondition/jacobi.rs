@@ -1,0 +1,55 @@
+//! Division by the diagonal.
+
+use super::Preconditioner;
+use crate::linear::{
+    OP,
+    operator::{LinearOperator, Matrix},
+};
+use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
+
+/// The inverse of the diagonal: for matrices whose rows are of very different sizes. Rows with a 0 there stay as they are.
+#[derive(Clone)]
+pub struct Jacobi<B: Backend, T: WideFloat> {
+    diagonal: B::Array<T>,
+}
+
+impl<B: Backend, T: WideFloat> Jacobi<B, T> {
+    /// Of the diagonal, an array that broadcasts to the unknowns.
+    pub fn new(diagonal: B::Array<T>) -> Self {
+        Jacobi { diagonal }
+    }
+
+    /// Of the matrix of an operator.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where the operator has no matrix.
+    pub fn of(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
+        let diagonal = match a.matrix(b)? {
+            Some(Matrix::Dense(matrix)) => b.diagonal(matrix)?,
+            Some(Matrix::Sparse(matrix)) => b.from_iter(matrix.diagonal())?,
+            None => {
+                return Err(Error::argument(
+                    OP,
+                    "Jacobi: the operator has no matrix; give the diagonal to `Jacobi::new`",
+                ));
+            }
+        };
+        Ok(Jacobi { diagonal })
+    }
+}
+
+impl<B: Backend, T: WideFloat> Preconditioner<B, T> for Jacobi<B, T> {
+    fn apply(&self, b: &B, r: &B::Array<T>) -> Result<B::Array<T>> {
+        let d = &self.diagonal;
+        let z = expr!(b, where(d == 0, r, r / d))?;
+        if z.shape() == r.shape() { Ok(z) } else { Err(Error::shapes("Jacobi", d.shape(), r.shape())) }
+    }
+
+    fn apply_transposed(&self, b: &B, r: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        self.apply(b, r).map(Some)
+    }
+
+    fn name(&self) -> &'static str {
+        "Jacobi"
+    }
+}

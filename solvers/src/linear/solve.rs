@@ -1,0 +1,562 @@
+//! The options of a solve, and the solve.
+
+use super::{
+    OP, bicgstab, cg, direct, gmres,
+    gradient::{Adjoint, Way},
+    monitor::{Callback, Monitor, squares},
+    operator::{IntoOperator, LinearOperator, Matrix, MatrixFree},
+    precondition::Preconditioner,
+    solution::{Progress, Solution},
+    system::{System, not_square, unknown_axes},
+};
+use backends::{ArrayAttributes, Axes, Backend, Error, Result, WideFloat, expr};
+use std::{cell::RefCell, fmt, ops::ControlFlow, sync::Arc};
+
+/// How a system of linear equations is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// [`Direct`](Method::Direct) where there is a dense square matrix, [`LeastSquares`](Method::LeastSquares) where the operator is known not to be square, [`Cg`](Method::Cg)
+    /// where it is said to be Hermitian, else [`BiCgStab`](Method::BiCgStab)`(2)`.
+    #[default]
+    Auto,
+    /// Conjugate gradients, for Hermitian operators that are positive or negative definite. It runs on others as well, and may diverge.
+    Cg,
+    /// Conjugate gradients with steps from the products with the operator, which bears operators that are not quite linear or symmetric.
+    CgAdaptive,
+    /// Biconjugate gradients, for operators whose adjoint is known.
+    BiCg,
+    /// biCG-stab(l), for any square operator, with `l` from 1 on; an iteration applies the operator `2 l` times.
+    BiCgStab(usize),
+    /// The generalized minimal residual method, for any square operator; see [`restart`](Solve::restart).
+    Gmres,
+    /// Factorization of the matrix: of a dense one where the arrays are, of a sparse one on the host, which needs the feature `faer`.
+    Direct,
+    /// The least `|y - A x|`: by the table's `lstsq` of a dense matrix, else by conjugate gradients on the normal equations, which need the adjoint.
+    LeastSquares,
+}
+
+/// A solve of `A x = y`: its options, and what runs it.
+///
+/// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems, with a stopping rule for each of them.
+/// Methods that iterate stop where `r.r <= max(rtol^2 y.y, atol^2)` with the residual `r = y - A x`.
+///
+/// On a backend that records, the solution has gradients by the right side and by all that the operator is made of: the way back solves the transposed
+/// system once, by the same method.
+///
+/// ```
+/// use backends::{expr, prelude::*};
+/// use backends_solvers::linear::{Method, Solve};
+///
+/// let b = Numpyish::new();
+/// let y = b.asarray([1.0, 2.0, 3.0])?;
+/// let matrix = b.asarray([[4.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 4.0]])?;
+/// let x = Solve::new().solve(&b, &matrix, &y)?.into_x()?; // a matrix: by factorization
+///
+/// // an operator without a matrix: twice the unknowns, and the sum of the neighbours
+/// let solution = Solve::new().method(Method::Cg).rtol(1e-10).solve_matrix_free(&b, |b, x| {
+///     let around = b.pad(x, 1)?;
+///     let (left, right) = (b.get(&around, ix![..-2])?, b.get(&around, ix![2..])?);
+///     expr!(b, 4.0 * x + left + right)
+/// }, &y)?;
+/// assert!(solution.iterations[0] <= 3 && b.allclose(solution.into_x()?, x)?);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Solve<'a, B: Backend, T: WideFloat> {
+    pub(super) method: Method,
+    pub(super) rtol: f64,
+    pub(super) atol: f64,
+    pub(super) max_iter: usize,
+    pub(super) restart: usize,
+    batch_ndim: Option<usize>,
+    x0: Option<B::Array<T>>,
+    pub(super) preconditioner: Option<Arc<dyn Preconditioner<B, T>>>,
+    history: bool,
+    pub(super) mean_free: bool,
+    hermitian: bool,
+    callback: Option<RefCell<Box<Callback<'a, B, T>>>>,
+    gradient_rtol: Option<f64>,
+    gradient_max_iter: Option<usize>,
+}
+
+impl<B: Backend, T: WideFloat> Default for Solve<'_, B, T> {
+    fn default() -> Self {
+        Solve::new()
+    }
+}
+
+impl<B: Backend, T: WideFloat> fmt::Debug for Solve<'_, B, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Solve")
+            .field("method", &self.method)
+            .field("rtol", &self.rtol)
+            .field("atol", &self.atol)
+            .field("max_iter", &self.max_iter)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
+    /// With `rtol` 1e-5, `atol` 0, 1000 iterations, and the method [`Auto`](Method::Auto).
+    pub fn new() -> Self {
+        Solve {
+            method: Method::Auto,
+            rtol: 1e-5,
+            atol: 0.0,
+            max_iter: 1000,
+            restart: 30,
+            batch_ndim: None,
+            x0: None,
+            preconditioner: None,
+            history: false,
+            mean_free: false,
+            hermitian: false,
+            callback: None,
+            gradient_rtol: None,
+            gradient_max_iter: None,
+        }
+    }
+
+    /// How the system is solved.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// What the length of the residual is to become, as a part of the length of the right side.
+    pub fn rtol(mut self, rtol: f64) -> Self {
+        self.rtol = rtol;
+        self
+    }
+
+    /// What the length of the residual is to become; the larger one of both tolerances counts.
+    pub fn atol(mut self, atol: f64) -> Self {
+        self.atol = atol;
+        self
+    }
+
+    /// After how many iterations a method gives up.
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// After how many iterations GMRES begins anew: it keeps as many arrays, and one more. 30, unless it is said.
+    pub fn restart(mut self, restart: usize) -> Self {
+        self.restart = restart;
+        self
+    }
+
+    /// How many leading axes of the right side are a batch of systems. By default those before the axes that the operator's unknowns are known to have (one,
+    /// for matrices), and none where that is not known.
+    pub fn batch_ndim(mut self, batch_ndim: usize) -> Self {
+        self.batch_ndim = Some(batch_ndim);
+        self
+    }
+
+    /// The unknowns to begin with, of the shape of the solution; zeros by default. Direct methods do not use it. Gradients do not go through it.
+    pub fn x0(mut self, x0: &B::Array<T>) -> Self {
+        self.x0 = Some(x0.clone());
+        self
+    }
+
+    /// What approximately solves the system in each iteration: see [`Preconditioner`]. Direct methods and least squares do not use it.
+    pub fn preconditioner(mut self, preconditioner: impl Preconditioner<B, T> + 'static) -> Self {
+        self.preconditioner = Some(Arc::new(preconditioner));
+        self
+    }
+
+    /// Whether the residuals of all iterations are kept.
+    pub fn history(mut self, history: bool) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// For operators whose null space is the constants, such as a Laplacian with periodic boundaries: the mean of the right side, which no `x` gives, is
+    /// taken away, and the solution is the one of mean 0. Its gradients are those of that solution.
+    pub fn mean_free(mut self, mean_free: bool) -> Self {
+        self.mean_free = mean_free;
+        self
+    }
+
+    /// Says that the operator is its own conjugate transpose (for reals: symmetric), where it does not say so itself.
+    pub fn hermitian(mut self, hermitian: bool) -> Self {
+        self.hermitian = hermitian;
+        self
+    }
+
+    /// What is called after each iteration; `ControlFlow::Break` ends the solve.
+    pub fn callback(mut self, callback: impl FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'a) -> Self {
+        self.callback = Some(RefCell::new(Box::new(callback)));
+        self
+    }
+
+    /// The relative tolerance of the solve on the way back of gradients, whose absolute one is 0; that of the solve itself by default, or 1e-5 where that is 0.
+    pub fn gradient_rtol(mut self, rtol: f64) -> Self {
+        self.gradient_rtol = Some(rtol);
+        self
+    }
+
+    /// After how many iterations the solve on the way back of gradients is an error; as many as the solve itself may take by default.
+    pub fn gradient_max_iter(mut self, max_iter: usize) -> Self {
+        self.gradient_max_iter = Some(max_iter);
+        self
+    }
+
+    /// Solves `A x = y`. The operator is `&matrix`, `&operator`, or a function `|b: &B, x: &B::Array<T>| ..`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where an option cannot be, the operator is not square, or lacks what the method needs, or its matrix is singular in a direct method;
+    /// [`Error::Shapes`] where shapes do not fit; those of the operator. That a method does not converge is no error: see [`Solution`].
+    pub fn solve<'o, K>(&self, b: &B, a: impl IntoOperator<'o, B, T, K>, y: &B::Array<T>) -> Result<Solution<B, T>> {
+        self.solve_operator(b, &*a.into_operator(), y)
+    }
+
+    /// The same for a function, whose arguments need no types.
+    ///
+    /// # Errors
+    /// As those of [`solve`](Solve::solve).
+    pub fn solve_matrix_free(
+        &self,
+        b: &B,
+        a: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>>,
+        y: &B::Array<T>,
+    ) -> Result<Solution<B, T>> {
+        self.solve_operator(b, &MatrixFree::new(a), y)
+    }
+
+    /// The same for an operator whose type is known when the program runs.
+    ///
+    /// # Errors
+    /// As those of [`solve`](Solve::solve).
+    pub fn solve_operator(&self, b: &B, a: &dyn LinearOperator<B, T>, y: &B::Array<T>) -> Result<Solution<B, T>> {
+        self.check()?;
+        let batch = self.batch(a, y)?;
+        let method = self.resolve(b, a)?;
+        if let (Some([m, n]), Some(_)) = (a.shape(), a.unknown_ndim()) {
+            let rows: usize = y.shape()[batch..].iter().product();
+            if rows != m {
+                return Err(Error::shapes(OP, &[m, n], y.shape()));
+            }
+            if m != n && method != Method::LeastSquares {
+                return Err(not_square(&[n], &[m]));
+            }
+        }
+        match method {
+            Method::LeastSquares => match a.matrix(b)? {
+                Some(Matrix::Dense(matrix)) => self.dense_least_squares(b, &matrix, y),
+                _ => self.least_squares(b, a, y, batch),
+            },
+            _ => self.square(b, a, y, batch, method),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let wrong = |what: &str| Err(Error::argument(OP, what));
+        for (name, tolerance) in
+            [("rtol", self.rtol), ("atol", self.atol), ("gradient_rtol", self.gradient_rtol.unwrap_or(0.0))]
+        {
+            if tolerance.is_nan() || tolerance < 0.0 {
+                return wrong(&format!("`{name}` is {tolerance}, and has to be 0 or more"));
+            }
+        }
+        match self.method {
+            Method::BiCgStab(0) => {
+                wrong("biCG-stab(l) needs an `l` of 1 or more; `BiCg` is the method without a minimisation")
+            }
+            Method::Gmres if self.restart == 0 => wrong("GMRES needs a `restart` of 1 or more"),
+            _ => Ok(()),
+        }
+    }
+
+    fn batch(&self, a: &dyn LinearOperator<B, T>, y: &B::Array<T>) -> Result<usize> {
+        let most = y.ndim();
+        match (self.batch_ndim, a.unknown_ndim()) {
+            (Some(n), _) if n <= most => Ok(n),
+            (Some(n), _) => Err(Error::shape(OP, y.shape(), format!("has no {n} leading axes of a batch"))),
+            (None, Some(unknowns)) if unknowns <= most => Ok(most - unknowns),
+            (None, Some(unknowns)) => Err(Error::shape(OP, y.shape(), format!("the unknowns have {unknowns} axes"))),
+            (None, None) => Ok(0),
+        }
+    }
+
+    fn resolve(&self, b: &B, a: &dyn LinearOperator<B, T>) -> Result<Method> {
+        if self.method != Method::Auto {
+            return Ok(self.method);
+        }
+        Ok(match a.shape() {
+            Some([m, n]) if m != n => Method::LeastSquares,
+            _ if self.preconditioner.is_none() && !self.mean_free && matches!(a.matrix(b)?, Some(Matrix::Dense(_))) => {
+                Method::Direct
+            }
+            _ if self.hermitian || a.is_hermitian() => Method::Cg,
+            _ => Method::BiCgStab(2),
+        })
+    }
+
+    fn named(&self, method: Method) -> String {
+        let name = match method {
+            Method::BiCgStab(l) => format!("biCG-stab({l})"),
+            Method::Gmres => format!("GMRES({})", self.restart),
+            Method::Cg => "CG".into(),
+            Method::CgAdaptive => "CG-adaptive".into(),
+            Method::BiCg => "biCG".into(),
+            Method::Direct => "direct".into(),
+            Method::LeastSquares => "least squares".into(),
+            Method::Auto => "auto".into(),
+        };
+        match &self.preconditioner {
+            Some(p) if method != Method::Direct && method != Method::LeastSquares => {
+                format!("{name} with {}", p.name())
+            }
+            _ => name,
+        }
+    }
+
+    /// `y` without its mean, where it is asked for.
+    fn projected(&self, b: &B, y: &B::Array<T>, axes: Axes) -> Result<B::Array<T>> {
+        if self.mean_free { expr!(b, y - mean(y, axes, keepdims = true)) } else { Ok(y.clone()) }
+    }
+
+    fn square(
+        &self,
+        b: &B,
+        a: &dyn LinearOperator<B, T>,
+        y: &B::Array<T>,
+        batch: usize,
+        method: Method,
+    ) -> Result<Solution<B, T>> {
+        if let Some(x0) = &self.x0
+            && x0.shape() != y.shape()
+        {
+            return Err(Error::shapes(OP, x0.shape(), y.shape()));
+        }
+        let axes = unknown_axes(batch..y.ndim());
+        let way = match method {
+            Method::Direct => direct::way(b, a, self.hermitian || a.is_hermitian())?,
+            _ => Way::Iterative,
+        };
+        let adjoint = self.adjoint(method, way.clone(), batch);
+        let found = RefCell::new(None);
+        let x = b.implicit::<T>(
+            OP,
+            |b| {
+                let y = self.projected(b, y, axes)?;
+                let solution = match &way {
+                    Way::Iterative => self.iterate(b, a, &y, batch, method)?,
+                    way => self.factored(b, a, &y, (batch, axes), way)?,
+                };
+                let x = solution.x.clone();
+                *found.borrow_mut() = Some(solution);
+                Ok(x)
+            },
+            |b, x| {
+                let (y, ax) = (self.projected(b, y, axes)?, a.apply(b, x)?);
+                expr!(b, ax - y)
+            },
+            move |b, product, g| adjoint.solve(b, product, g),
+        )?;
+        self.finished(x, found)
+    }
+
+    /// The report of the solve, with the solution that has gradients.
+    fn finished(&self, x: B::Array<T>, found: RefCell<Option<Solution<B, T>>>) -> Result<Solution<B, T>> {
+        match found.into_inner() {
+            Some(solution) => Ok(Solution { x, ..solution }),
+            None => Err(Error::argument(OP, "the backend has not run the solve")),
+        }
+    }
+
+    fn adjoint(&self, method: Method, way: Way<B, T>, batch: usize) -> Adjoint<B, T> {
+        let rtol = self.gradient_rtol.unwrap_or(if self.rtol > 0.0 { self.rtol } else { 1e-5 });
+        Adjoint {
+            method,
+            way,
+            rtol,
+            max_iter: self.gradient_max_iter.unwrap_or(self.max_iter),
+            restart: self.restart,
+            batch,
+            mean_free: self.mean_free,
+            preconditioner: self.preconditioner.clone(),
+            is_transposed: true,
+        }
+    }
+
+    fn iterate(
+        &self,
+        b: &B,
+        a: &dyn LinearOperator<B, T>,
+        y: &B::Array<T>,
+        batch: usize,
+        method: Method,
+    ) -> Result<Solution<B, T>> {
+        let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
+        let adjoint = |b: &B, y: &B::Array<T>| adjoint_product(a, b, y);
+        let x0 = match &self.x0 {
+            Some(x0) => Some(self.projected(b, x0, unknown_axes(batch..y.ndim()))?),
+            None => None,
+        };
+        let system = System::new(b, &apply, Some(&adjoint), self.preconditioner.as_deref(), (y, x0.as_ref()), batch);
+        let mut callback = self.callback.as_ref().map(RefCell::borrow_mut);
+        let mut monitor = Monitor::new(
+            (self.rtol, self.atol),
+            self.max_iter,
+            self.history,
+            callback.as_deref_mut().map(|c| &mut **c),
+        );
+        let x = run(&system, method, self.restart, &mut monitor)?;
+        Ok(self.report(x, &system, monitor, method))
+    }
+
+    fn report(
+        &self,
+        x: B::Array<T>,
+        system: &System<'_, B, T>,
+        monitor: Monitor<'_, '_, B, T>,
+        method: Method,
+    ) -> Solution<B, T> {
+        let lengths = |squares: &[f64]| squares.iter().map(|s| s.sqrt()).collect();
+        Solution {
+            x,
+            residual: lengths(&monitor.residual_sq),
+            tolerance: lengths(&monitor.tolerance_sq),
+            evaluations: system.evaluations.get(),
+            converged: monitor.converged(),
+            diverged: monitor.diverged(),
+            iterations: monitor.iterations,
+            history: monitor.history,
+            method: self.named(method),
+        }
+    }
+
+    /// By a factorization, and the residual of what it gave.
+    fn factored(
+        &self,
+        b: &B,
+        a: &dyn LinearOperator<B, T>,
+        y: &B::Array<T>,
+        (batch, axes): (usize, Axes),
+        way: &Way<B, T>,
+    ) -> Result<Solution<B, T>> {
+        let x = self.projected(b, &way.solve(b, y, false, batch)?, axes)?;
+        let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
+        let system = System::new(b, &apply, None, None, (y, None), batch);
+        let r = system.residual(&x)?;
+        let residual: Vec<f64> = squares(b, &system.dot(&r, &r)?)?.into_iter().map(f64::sqrt).collect();
+        let finite: Vec<bool> = residual.iter().map(|r| r.is_finite()).collect();
+        Ok(Solution {
+            x,
+            tolerance: vec![0.0; residual.len()],
+            iterations: vec![0; residual.len()],
+            evaluations: system.evaluations.get(),
+            diverged: finite.iter().map(|finite| !finite).collect(),
+            converged: finite,
+            history: vec![],
+            residual,
+            method: self.named(Method::Direct),
+        })
+    }
+
+    /// By the table's `lstsq`, which has the gradients.
+    fn dense_least_squares(&self, b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<Solution<B, T>> {
+        let found = direct::least_squares(b, matrix, y)?;
+        let residual: Vec<f64> = found.residual_sq.iter().map(|r| r.sqrt()).collect();
+        let finite: Vec<bool> = residual.iter().map(|r| r.is_finite()).collect();
+        Ok(Solution {
+            x: found.x,
+            tolerance: vec![0.0; residual.len()],
+            iterations: vec![0; residual.len()],
+            evaluations: 0,
+            diverged: finite.iter().map(|finite| !finite).collect(),
+            converged: finite,
+            history: vec![],
+            residual,
+            method: self.named(Method::LeastSquares),
+        })
+    }
+
+    fn least_squares(
+        &self,
+        b: &B,
+        a: &dyn LinearOperator<B, T>,
+        y: &B::Array<T>,
+        batch: usize,
+    ) -> Result<Solution<B, T>> {
+        // the derivative of what is to be 0 is A^H A
+        let of_a = self.adjoint(Method::Cg, Way::Iterative, batch);
+        let adjoint = Adjoint { preconditioner: None, mean_free: false, ..of_a };
+        let found = RefCell::new(None);
+        let x = b.implicit::<T>(
+            OP,
+            |b| {
+                let solution = self.iterate_least_squares(b, a, y, batch)?;
+                let x = solution.x.clone();
+                *found.borrow_mut() = Some(solution);
+                Ok(x)
+            },
+            |b, x| {
+                let ax = a.apply(b, x)?;
+                adjoint_product(a, b, &expr!(b, ax - y)?)
+            },
+            move |b, product, g| adjoint.solve(b, product, g),
+        )?;
+        self.finished(x, found)
+    }
+
+    fn iterate_least_squares(
+        &self,
+        b: &B,
+        a: &dyn LinearOperator<B, T>,
+        y: &B::Array<T>,
+        batch: usize,
+    ) -> Result<Solution<B, T>> {
+        let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
+        let adjoint = |b: &B, y: &B::Array<T>| adjoint_product(a, b, y);
+        let rows = System::new(b, &apply, None, None, (y, None), batch);
+        let right = adjoint(b, y)?;
+        if let Some(x0) = &self.x0
+            && x0.shape() != right.shape()
+        {
+            return Err(Error::shapes(OP, x0.shape(), right.shape()));
+        }
+        let system = System::new(b, &apply, Some(&adjoint), None, (&right, self.x0.as_ref()), batch);
+        system.evaluations.set(1);
+        let mut callback = self.callback.as_ref().map(RefCell::borrow_mut);
+        let mut monitor = Monitor::new(
+            (self.rtol, self.atol),
+            self.max_iter,
+            self.history,
+            callback.as_deref_mut().map(|c| &mut **c),
+        );
+        let (x, r) = cg::cgls(&system, &rows, self.x0.as_ref(), &right, &mut monitor)?;
+        let residual = squares(b, &rows.dot(&r, &r)?)?.into_iter().map(f64::sqrt).collect();
+        let report = self.report(x, &system, monitor, Method::LeastSquares);
+        Ok(Solution { residual, ..report })
+    }
+}
+
+fn adjoint_product<B: Backend, T: WideFloat>(
+    a: &dyn LinearOperator<B, T>,
+    b: &B,
+    y: &B::Array<T>,
+) -> Result<B::Array<T>> {
+    let why = "this method needs products with the conjugate transpose of the operator: give them by `MatrixFree::adjoint`, or choose another method";
+    a.apply_adjoint(b, y)?.ok_or_else(|| Error::argument(OP, why))
+}
+
+/// The iterations of a method.
+pub(super) fn run<B: Backend, T: WideFloat>(
+    system: &System<'_, B, T>,
+    method: Method,
+    restart: usize,
+    monitor: &mut Monitor<'_, '_, B, T>,
+) -> Result<B::Array<T>> {
+    match method {
+        Method::Cg => cg::cg(system, monitor),
+        Method::CgAdaptive => cg::cg_adaptive(system, monitor),
+        Method::BiCg => cg::bicg(system, monitor),
+        Method::Gmres => gmres::gmres(system, restart, monitor),
+        Method::BiCgStab(l) => bicgstab::bicgstab(system, l, monitor),
+        Method::Auto | Method::Direct | Method::LeastSquares => bicgstab::bicgstab(system, 2, monitor),
+    }
+}

@@ -1,0 +1,8 @@
+//! Linear solvers: against recorded results of Phi-ML and SciPy, against dense solves, and where things go wrong.
+
+mod cases;
+mod common;
+mod gradients;
+mod preconditioners;
+mod reference;
+mod sparse;
