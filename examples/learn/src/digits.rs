@@ -43,7 +43,7 @@ fn distance([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let along = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy);
     let along = along.clamp(0.0, 1.0);
-    (x - x0 - along * dx).hypot(y - y0 - along * dy)
+    ((x - x0 - along * dx).powi(2) + (y - y0 - along * dy).powi(2)).sqrt()
 }
 
 /// Draws digits by the backend's next random numbers, which are the same on every backend.

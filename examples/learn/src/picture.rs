@@ -35,6 +35,6 @@ pub fn digits(pictures: &ArrayD<f64>, parts: &ArrayD<f64>) -> Result<Picture, Bo
             Panel { values, title: format!("{digit}: {:.0} %", 100.0 * part), labels: Default::default(), extents, marks: vec![] }
         })
         .collect();
-    let colors = Colors { gradient: preset::greys(), reversed: false, range: [-0.5, 1.5], name: "ink".into() };
-    figure::to_scale("Digits of the test, and what the network reads", &panels, &colors, 130)
+    let colors = Colors { gradient: preset::greys(), reversed: false, range: [-1.0, 2.0], name: "ink".into() };
+    figure::to_scale("Digits of the test, and what the network reads", &panels, &colors, 150)
 }

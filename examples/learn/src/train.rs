@@ -115,7 +115,7 @@ fn accuracy<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &D
 
 /// The first digits of the test, and what the network reads.
 fn show<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &Digits<B, T>) -> Result<Vec<u8>, Box<dyn Error>> {
-    let pictures = b.getitem(&digits.pictures, backends::slices![..8])?;
+    let pictures = b.getitem(&digits.pictures, backends::slices![..6])?;
     let parts = b.exp(b.log_softmax(network.read(b, &pictures)?, 1)?)?;
     let host = |x: &B::Array<T>| -> backends::Result<ArrayD<f64>> { Ok(b.to_ndarray(x)?.mapv(Real::to_f64)) };
     picture::digits(&host(&pictures)?, &host(&parts)?)?.png()

@@ -21,6 +21,11 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+// the examples of the guide are tests
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/minimize.md")]
+struct Guide;
+
 mod descent;
 mod flat;
 mod line_search;
