@@ -23,7 +23,8 @@ fn goes_as_scipy<B: Backend>(b: &B) -> Result<()> {
     let found = solve([0.0, 10.0], SolveIvp::new())?;
     assert_eq!((found.t.len(), found.steps, found.evaluations, found.success), (39, 38, 314, true));
     near(&found.t[..4], &[0.0, 0.055737167803990975, 0.2007981716291002, 0.342904642457644], 1e-12);
-    near(&b.to_vec(&found.y[2])?, &[2.7613596789508916, 9.33337999047419], 1e-12);
+    // rounding goes into the lengths of the steps, and these into the states
+    near(&b.to_vec(&found.y[2])?, &[2.7613596789508916, 9.33337999047419], 1e-10);
     near(&b.to_vec(&found.y[38])?, &[0.25656938153408765, 0.5039054707316548], 1e-8);
     let found = solve([0.0, 10.0], SolveIvp::new().rtol(1e-8).atol(1e-10))?;
     assert_eq!((found.t.len(), found.evaluations), (337, 2078));

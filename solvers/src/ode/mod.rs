@@ -140,8 +140,11 @@ pub struct Solution<A> {
 
 const OP: &str = "solve_ivp";
 
-/// How much a step may be shorter or longer than the one before, and how much shorter than what the estimate of its error allows.
-const [SHORTER, LONGER, SAFETY]: [f64; 3] = [0.2, 10.0, 0.9];
+/// How much shorter and longer a step may be than the one before.
+const SHORTER: f64 = 0.2;
+const LONGER: f64 = 10.0;
+/// How much shorter a step is than what the estimate of its error allows.
+const SAFETY: f64 = 0.9;
 
 /// Solves `y' = f(t, y)` from the state `y0` at the first of two times to the second, which may be earlier: the method of Dormand and Prince of order 5 with
 /// an error estimate of order 4 (J. Comput. Appl. Math. 6, 1980), and the control of steps of SciPy's `solve_ivp(method="RK45")`: the
