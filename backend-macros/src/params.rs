@@ -57,6 +57,18 @@ pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             quote!(#n: ::backends::grad::Params::<#b, _>::collect(&&self.#n, b, found, next)?)
         }
     });
+    let map = fields.named.iter().map(|field| {
+        let n = &field.ident;
+        if is_constant(&field) {
+            quote!(#n: ::core::clone::Clone::clone(&self.#n))
+        } else {
+            quote!(#n: ::backends::grad::Params::<#b, _>::map(&&self.#n, f)?)
+        }
+    });
+    let change = fields.named.iter().filter(|field| !is_constant(field)).map(|field| {
+        let (n, ty) = (&field.ident, &field.ty);
+        quote!(<&#ty as ::backends::grad::Params<#b, _>>::change(&mut params.#n, &beside.#n, f)?;)
+    });
     Ok(quote! {
         impl<#parameters> ::backends::grad::Params<#b, ::backends::grad::Struct> for &#here
         where
@@ -77,6 +89,19 @@ pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
                 next: &mut usize,
             ) -> ::backends::Result<#here> {
                 ::core::result::Result::Ok(#name { #(#collect),* })
+            }
+
+            fn map<__F: ::backends::grad::MapArrays<#b>>(&self, f: &mut __F) -> ::backends::Result<#here> {
+                ::core::result::Result::Ok(#name { #(#map),* })
+            }
+
+            fn change<__F: ::backends::grad::ChangeArrays<#b>>(
+                params: &mut #here,
+                beside: &#here,
+                f: &mut __F,
+            ) -> ::backends::Result<()> {
+                #(#change)*
+                ::core::result::Result::Ok(())
             }
         }
     })

@@ -1,6 +1,9 @@
 //! What users call: gradients of functions, and what is made of them.
 
-use super::tape::{Diff, Record, Var};
+use super::{
+    leaves::{ChangeArrays, MapArrays},
+    tape::{Diff, Record, Var},
+};
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
 use std::{any::Any, marker::PhantomData};
 
@@ -23,6 +26,31 @@ pub trait Params<B: Backend, K> {
     /// The gradients, of what was found at the places `next` and after it.
     #[doc(hidden)]
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads>;
+
+    /// The inputs with another array in place of each, in order; what is no array is copied.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads>;
+
+    /// Changes every array of `params`, in order, with the one at the same place of `beside`: the step of an optimiser.
+    ///
+    /// # Errors
+    /// Those of `f`; [`Error::Argument`] where a vector has not the same length in both.
+    fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()>;
+}
+
+/// The changes of a list of parameters.
+fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
+    params: &mut [P::Grads],
+    beside: &[P::Grads],
+    f: &mut F,
+) -> Result<()> {
+    if params.len() != beside.len() {
+        let (n, m) = (params.len(), beside.len());
+        return Err(Error::argument("change", format!("a vector of {n} parameters has {m} gradients")));
+    }
+    params.iter_mut().zip(beside).try_for_each(|(params, beside)| P::change(params, beside, f))
 }
 
 /// The gradients that were found.
@@ -61,6 +89,14 @@ where
             Some(g) => Ok(g),
         }
     }
+
+    fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<A> {
+        f.map::<A::DType>(*self)
+    }
+
+    fn change<F: ChangeArrays<B>>(params: &mut A, beside: &A, f: &mut F) -> Result<()> {
+        f.change::<A::DType>(params, beside)
+    }
 }
 
 impl<B: Backend, K, P: Params<B, K>> Params<B, Many<K>> for Vec<P> {
@@ -73,6 +109,14 @@ impl<B: Backend, K, P: Params<B, K>> Params<B, Many<K>> for Vec<P> {
 
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
         self.iter().map(|p| p.collect(b, found, next)).collect()
+    }
+
+    fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads> {
+        self.iter().map(|p| p.map(f)).collect()
+    }
+
+    fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()> {
+        change_all::<B, K, P, F>(params, beside, f)
     }
 }
 
@@ -90,6 +134,14 @@ where
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
         self.iter().map(|p| p.collect(b, found, next)).collect()
     }
+
+    fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads> {
+        self.iter().map(|p| p.map(f)).collect()
+    }
+
+    fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()> {
+        change_all::<B, K, &'a P, F>(params, beside, f)
+    }
 }
 
 macro_rules! tuples {
@@ -104,6 +156,40 @@ macro_rules! tuples {
 
             fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
                 Ok(($(self.$n.collect(b, found, next)?,)*))
+            }
+
+            fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads> {
+                Ok(($(self.$n.map(f)?,)*))
+            }
+
+            fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()> {
+                $($p::change(&mut params.$n, &beside.$n, f)?;)*
+                Ok(())
+            }
+        }
+
+        impl<'a, B: Backend, $($k, $p),*> Params<B, ($($k,)*)> for &'a ($($p,)*)
+        where
+            $(&'a $p: Params<B, $k>),*
+        {
+            type Vars = ($(<&'a $p as Params<B, $k>>::Vars,)*);
+            type Grads = ($(<&'a $p as Params<B, $k>>::Grads,)*);
+
+            fn lift(&self, d: &Diff<B>) -> Self::Vars {
+                ($((&self.$n).lift(d),)*)
+            }
+
+            fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
+                Ok(($((&self.$n).collect(b, found, next)?,)*))
+            }
+
+            fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads> {
+                Ok(($((&self.$n).map(f)?,)*))
+            }
+
+            fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()> {
+                $(<&'a $p as Params<B, $k>>::change(&mut params.$n, &beside.$n, f)?;)*
+                Ok(())
             }
         }
     )*};

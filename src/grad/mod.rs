@@ -25,6 +25,7 @@ mod custom;
 mod formula;
 mod implicit;
 pub(crate) mod indexing;
+mod leaves;
 #[doc(hidden)]
 pub mod rules;
 mod tape;
@@ -34,6 +35,7 @@ pub use api::{Found, Struct};
 pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
 pub use backend_macros::Params;
 pub use custom::{checkpoint, custom};
+pub use leaves::{ChangeArrays, MapArrays};
 pub use tape::{Diff, Var};
 
 /// What the methods of [`Diff`] are made of, those of a user's table too.

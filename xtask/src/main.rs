@@ -45,6 +45,7 @@ cargo xtask <task>
   peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
   peers rows [CALL] [THREADS..]
                               the calls of benches/peers.txt beside NumPy, SciPy and PyTorch, or those with a part of the text
+  peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT] [--only PROGRAM]
                               what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build

@@ -3,18 +3,22 @@
 
 use crate::{
     measure::built,
-    run::{Outcome, environment, root},
+    run::{Outcome, cargo, environment, root, run},
     setup,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     process::Command,
 };
 
 /// What the peers are, in an environment of their own; PyTorch's package has some GB.
 const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
-const SIZES: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
+/// All sizes: elements of formulas, and pictures in a batch.
+const SIZES: [usize; 6] = [10, 32, 1000, 1024, 1_000_000, 10_000_000];
+const OF_FORMULAS: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
+const OF_NETWORKS: [usize; 2] = [32, 1024];
 
 /// Rounds of both programs, one after the other: what disturbs one of them for a while does not decide.
 const ROUNDS: usize = 2;
@@ -22,11 +26,12 @@ const ROUNDS: usize = 2;
 /// Least nanoseconds, by formula and peer, one for each size.
 type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 
-/// `peers [rows] [PART OF A CALL] [THREADS..]`
+/// `peers [rows | mlp] [PART OF A CALL] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
-    let (rows, args) = match args {
-        [first, rest @ ..] if first == "rows" => (true, rest),
-        args => (false, args),
+    let (rows, mlp, args) = match args {
+        [first, rest @ ..] if first == "rows" => (true, false, rest),
+        [first, rest @ ..] if first == "mlp" => (false, true, rest),
+        args => (false, false, args),
     };
     let (part, args) = match args {
         [first, rest @ ..] if rows && first.parse::<usize>().is_err() => (Some(first), rest),
@@ -41,12 +46,19 @@ pub fn task(args: &[String]) -> Outcome {
     };
     setup::task(&[])?;
     let python = environment("peers-venv", &PACKAGES)?;
-    let program = built(if rows { "peers" } else { "formulas" })?;
-    let script = root().join(if rows { "xtask/peers_rows.py" } else { "xtask/peers.py" });
-    let mut words: Vec<String> = part.into_iter().cloned().collect();
-    if !rows {
-        words.extend(SIZES.map(|n| n.to_string()));
+    let (bench, script, sizes) = if rows {
+        ("peers", "xtask/peers_rows.py", &[][..])
+    } else if mlp {
+        ("mlp", "xtask/peers_mlp.py", &OF_NETWORKS[..])
+    } else {
+        ("formulas", "xtask/peers.py", &OF_FORMULAS[..])
+    };
+    let mut programs = vec![built(bench)?];
+    if mlp {
+        programs.push(networks()?);
     }
+    let script = root().join(script);
+    let words: Vec<String> = part.into_iter().cloned().chain(sizes.iter().map(ToString::to_string)).collect();
     for threads in threads {
         let mut times = Times::new();
         let count = threads.to_string();
@@ -59,13 +71,24 @@ pub fn task(args: &[String]) -> Outcome {
                 }
                 Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             };
-            read(&with(&mut Command::new(&program))?, &mut times);
+            for program in &programs {
+                read(&with(&mut Command::new(program))?, &mut times);
+            }
             read(&with(Command::new(&python).arg(&script).arg(&count))?, &mut times);
         }
         let table = if rows { ratios(&times) } else { table(&times) };
         println!("\n{threads} thread{}, us\n\n{table}", if threads == 1 { "" } else { "s" });
     }
     Ok(())
+}
+
+/// The program of burn and candle, which is no part of the workspace.
+fn networks() -> Outcome<PathBuf> {
+    let target = root().join("target/networks");
+    let mut command = cargo();
+    command.args(["build", "--release", "--manifest-path"]).arg(root().join("benches/networks/Cargo.toml"));
+    run(command.env("CARGO_TARGET_DIR", &target))?;
+    Ok(target.join("release/backends-peers-of-networks"))
 }
 
 fn read(lines: &str, times: &mut Times) {

@@ -45,11 +45,11 @@ pub struct Picture {
     pixels: Vec<u8>,
 }
 
-const INK: RGBColor = RGBColor(30, 34, 42);
-const FONT: &str = "sans-serif";
-const TITLE: u32 = 26;
-const NAME: u32 = 19;
-const NUMBER: u32 = 17;
+pub(crate) const INK: RGBColor = RGBColor(30, 34, 42);
+pub(crate) const FONT: &str = "sans-serif";
+pub(crate) const TITLE: u32 = 26;
+pub(crate) const NAME: u32 = 19;
+pub(crate) const NUMBER: u32 = 17;
 
 /// Room around each panel: for the labels at its left and below it, and beside the next.
 const LEFT: u32 = 96;
@@ -63,7 +63,7 @@ const REMARK: u32 = 28;
 const BAR: u32 = 24;
 const BAR_LABELS: u32 = 120;
 
-type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, BitMapBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 impl Colors {
@@ -114,11 +114,7 @@ pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) ->
 
 /// Panels of these sizes (width, height) side by side, and the colour bar.
 pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) -> Result<Picture, Box<dyn Error>> {
-    static REGISTERED: Once = Once::new();
-    REGISTERED.call_once(|| {
-        let registered = register_font(FONT, FontStyle::Normal, dejavu::sans::regular());
-        assert!(registered.is_ok(), "DejaVu Sans is a font");
-    });
+    prepare();
     let highest = sizes.iter().map(|s| s[1]).max().unwrap_or(0);
     let remark = colors.remark(panels);
     let above = ABOVE + if panels.iter().any(|p| !p.title.is_empty()) { PANEL_TITLE } else { 0 };
@@ -126,29 +122,35 @@ pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) 
     let width = sizes.iter().map(|s| LEFT + s[0] + RIGHT).sum::<u32>() + BAR + BAR_LABELS;
     let width = words.into_iter().fold(width, u32::max);
     let height = above + highest + BELOW + if remark.is_some() { REMARK } else { 0 };
-    let mut pixels = vec![0; (width * height * 3) as usize];
-    {
-        let root = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+    Picture::painted(width, height, |root| {
         root.fill(&WHITE)?;
-        text(&root, title, [width / 2, 18], TITLE, HPos::Center)?;
+        text(root, title, [width / 2, 18], TITLE, HPos::Center)?;
         let mut left = 0;
         for (panel, &[panel_width, panel_height]) in panels.iter().zip(sizes) {
             let top = above + highest - panel_height;
             if !panel.title.is_empty() {
-                text(&root, &panel.title, [left + LEFT + panel_width / 2, top - PANEL_TITLE], NAME, HPos::Center)?;
+                text(root, &panel.title, [left + LEFT + panel_width / 2, top - PANEL_TITLE], NAME, HPos::Center)?;
             }
             let area =
                 root.clone().shrink((left as i32, top as i32), (LEFT + panel_width + RIGHT, panel_height + BELOW));
-            draw_panel(&root, &area, panel, [panel_width, panel_height], colors)?;
+            draw_panel(root, &area, panel, [panel_width, panel_height], colors)?;
             left += LEFT + panel_width + RIGHT;
         }
-        draw_bar(&root, &root.clone().shrink((left as i32, above as i32), (BAR + BAR_LABELS, highest)), colors)?;
+        draw_bar(root, &root.clone().shrink((left as i32, above as i32), (BAR + BAR_LABELS, highest)), colors)?;
         if let Some(remark) = remark {
-            text(&root, &remark, [width / 2, height - REMARK], NUMBER, HPos::Center)?;
+            text(root, &remark, [width / 2, height - REMARK], NUMBER, HPos::Center)?;
         }
-        root.present()?;
-    }
-    Ok(Picture { width, height, pixels })
+        Ok(())
+    })
+}
+
+/// Makes the font known, once.
+pub(crate) fn prepare() {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        let registered = register_font(FONT, FontStyle::Normal, dejavu::sans::regular());
+        assert!(registered.is_ok(), "DejaVu Sans is a font");
+    });
 }
 
 /// About how broad a text is, with some room at both sides.
@@ -156,7 +158,7 @@ fn breadth(text: &str, size: u32) -> u32 {
     (text.chars().count() as u32 + 3) * size * 6 / 10
 }
 
-fn text(root: &Area<'_>, text: &str, at: [u32; 2], size: u32, across: HPos) -> Result<(), Box<dyn Error>> {
+pub(crate) fn text(root: &Area<'_>, text: &str, at: [u32; 2], size: u32, across: HPos) -> Result<(), Box<dyn Error>> {
     let style = (FONT, size).into_font().color(&INK).pos(Pos::new(across, VPos::Top));
     root.draw(&Text::new(text.to_owned(), (at[0] as i32, at[1] as i32), style))?;
     Ok(())
@@ -251,20 +253,20 @@ fn draw_bar(root: &Area<'_>, area: &Area<'_>, colors: &Colors) -> Result<(), Box
 }
 
 /// How the numbers along an axis are written: all alike.
-struct Numbers {
+pub(crate) struct Numbers {
     digits: usize,
     powers: bool,
 }
 
 impl Numbers {
     /// Enough digits to tell apart a twentieth of the way.
-    fn over([from, to]: [f64; 2]) -> Numbers {
+    pub(crate) fn over([from, to]: [f64; 2]) -> Numbers {
         let digits = -((to - from) / 20.0).log10().floor();
         let powers = digits > 5.0 || from.abs().max(to.abs()) >= 1e6;
         Numbers { digits: digits.clamp(0.0, 5.0) as usize, powers }
     }
 
-    fn show(&self, value: f64) -> String {
+    pub(crate) fn show(&self, value: f64) -> String {
         if self.powers {
             return format!("{value:.2e}");
         }
@@ -275,6 +277,21 @@ impl Numbers {
 }
 
 impl Picture {
+    /// What is painted on an area of this size.
+    pub(crate) fn painted(
+        width: u32,
+        height: u32,
+        paint: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error>>,
+    ) -> Result<Picture, Box<dyn Error>> {
+        let mut pixels = vec![0; (width * height * 3) as usize];
+        {
+            let root = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+            paint(&root)?;
+            root.present()?;
+        }
+        Ok(Picture { width, height, pixels })
+    }
+
     /// The bytes of a PNG file.
     pub fn png(&self) -> Result<Vec<u8>, Box<dyn Error>> {
         self.encode(|_| Ok(()), &[])

@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod console;
+pub mod curve;
 pub mod figure;
 pub mod library;
 pub mod memory;

@@ -1,1 +1,299 @@
-//! Minima of functions.
+//! Minima of functions, over any backend.
+//!
+//! [`minimize`] finds one by gradients, [`trust_region`] by second derivatives as well, [`nelder_mead`] by values alone. [`Adam`] and [`Sgd`] are the same
+//! one step at a time, for training loops.
+//!
+//! ```
+//! use backends::prelude::*;
+//! use backends_solvers::minimize::{Method, Minimize, minimize};
+//!
+//! /// Rosenbrock's valley, over any backend: it knows nothing of gradients.
+//! fn valley<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+//!     let (head, tail) = (b.getitem(x, slices![..-1])?, b.getitem(x, slices![1..])?);
+//!     expr!(b, sum(100.0 * (tail - head**2)**2 + (1 - head)**2, ..))
+//! }
+//!
+//! let b = Numpyish::new();
+//! let start = b.asarray([-1.2, 1.0, 0.5])?;
+//! let found = minimize(&b, |d, x| valley(d, x), &start, Minimize::new().method(Method::Bfgs))?;
+//! assert!(found.converged && found.value < 1e-10, "{}", found.message);
+//! assert!(b.allclose(&found.x, b.ones([3])?)?);
+//! # Ok::<(), Error>(())
+//! ```
+
+// the examples of the guide are tests
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/minimize.md")]
+struct Guide;
+
+mod descent;
+mod flat;
+mod line_search;
+mod nelder_mead;
+mod optimizers;
+mod problem;
+mod quasi_newton;
+mod trust_region;
+
+use backends::{
+    Backend, Real, Result,
+    grad::{Diff, Params, Var, value_and_grad},
+};
+use problem::{Array, Point, Problem, Search, Stop};
+use std::{fmt, ops::ControlFlow};
+
+pub use line_search::LineSearch;
+pub use nelder_mead::nelder_mead;
+pub use optimizers::{Adam, Sgd, clip_grad_norm, grad_norm};
+pub use trust_region::trust_region;
+
+/// How [`minimize`] goes down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Broyden, Fletcher, Goldfarb and Shanno: for up to some thousands of unknowns, for it keeps a matrix of them.
+    Bfgs,
+    /// The same with limited memory: of the last steps, so many; 10 are usual.
+    Lbfgs {
+        /// How many steps are remembered.
+        memory: usize,
+    },
+    /// Steps of `rate` times the gradient.
+    GradientDescent {
+        /// The factor.
+        rate: f64,
+    },
+    /// Steps against the gradient whose rate adapts: it is halved until the value falls by at least half of what the slope promises, and doubled
+    /// after a step that did so at once.
+    AdaptiveDescent {
+        /// The rate that is tried first.
+        rate: f64,
+    },
+    /// The steps of [`Adam`].
+    Adam {
+        /// The learning rate.
+        rate: f64,
+    },
+}
+
+/// What is told after each iteration, and before the first.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Iteration {
+    /// Steps made.
+    pub iterations: usize,
+    /// Evaluations of the function made, those of its gradient among them.
+    pub evaluations: usize,
+    /// The value there.
+    pub value: f64,
+    /// The largest magnitude in the gradient there; none without gradients.
+    pub gradient_norm: Option<f64>,
+}
+
+type Callback<'c> = Box<dyn FnMut(&Iteration) -> ControlFlow<()> + 'c>;
+
+/// The settings of a search.
+///
+/// A search has converged when the largest magnitude in the gradient is at most `gtol`. If `ftol` or `xtol` are greater than 0, it has as well when
+/// a step changes the value by at most `ftol * max(|value|, 1)`, or the unknowns by at most `xtol * max(|x|, 1)`, in the largest of them.
+pub struct Minimize<'c> {
+    method: Method,
+    line_search: LineSearch,
+    gtol: Option<f64>,
+    ftol: f64,
+    xtol: f64,
+    max_iter: usize,
+    max_evaluations: usize,
+    trajectory: bool,
+    callback: Option<Callback<'c>>,
+}
+
+impl Default for Minimize<'_> {
+    fn default() -> Self {
+        Minimize {
+            method: Method::Lbfgs { memory: 10 },
+            line_search: LineSearch::default(),
+            gtol: None,
+            ftol: 0.0,
+            xtol: 0.0,
+            max_iter: 1000,
+            max_evaluations: usize::MAX,
+            trajectory: false,
+            callback: None,
+        }
+    }
+}
+
+impl<'c> Minimize<'c> {
+    /// L-BFGS that remembers 10 steps, `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16 bits), no other tolerance, and at most 1000 iterations.
+    pub fn new() -> Minimize<'c> {
+        Minimize::default()
+    }
+
+    /// How [`minimize`] goes down.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// How the quasi-Newton methods find the lengths of their steps.
+    #[must_use]
+    pub fn line_search(mut self, line_search: LineSearch) -> Self {
+        self.line_search = line_search;
+        self
+    }
+
+    /// The largest magnitude in the gradient at a minimum.
+    #[must_use]
+    pub fn gtol(mut self, gtol: f64) -> Self {
+        self.gtol = Some(gtol);
+        self
+    }
+
+    /// The change of the value, relative to it or to 1, at which the search ends.
+    #[must_use]
+    pub fn ftol(mut self, ftol: f64) -> Self {
+        self.ftol = ftol;
+        self
+    }
+
+    /// The change of the unknowns, relative to the largest of them or to 1, at which the search ends.
+    #[must_use]
+    pub fn xtol(mut self, xtol: f64) -> Self {
+        self.xtol = xtol;
+        self
+    }
+
+    /// How many steps are made at most; with 0 the function is evaluated at the start.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// How many evaluations are made at most; a step that has begun may take a few more.
+    #[must_use]
+    pub fn max_evaluations(mut self, max_evaluations: usize) -> Self {
+        self.max_evaluations = max_evaluations;
+        self
+    }
+
+    /// Whether the result has the places after each iteration.
+    #[must_use]
+    pub fn trajectory(mut self, trajectory: bool) -> Self {
+        self.trajectory = trajectory;
+        self
+    }
+
+    /// What is called before the first iteration and after each; `ControlFlow::Break(())` ends the search.
+    #[must_use]
+    pub fn callback(mut self, callback: impl FnMut(&Iteration) -> ControlFlow<()> + 'c) -> Self {
+        self.callback = Some(Box::new(callback));
+        self
+    }
+}
+
+impl fmt::Debug for Minimize<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Minimize").field("method", &self.method).field("gtol", &self.gtol).finish_non_exhaustive()
+    }
+}
+
+/// What a search has found. `N` has the structure of the start.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Minimum<N> {
+    /// The lowest place that the method has come to; with Adam and a fixed rate the last one.
+    pub x: N,
+    /// The value there.
+    pub value: f64,
+    /// The largest magnitude in the gradient there; none without gradients.
+    pub gradient_norm: Option<f64>,
+    /// Steps made.
+    pub iterations: usize,
+    /// Evaluations of the function made, each with its gradient where there is one.
+    pub evaluations: usize,
+    /// Whether it is a minimum, as far as the tolerances say.
+    pub converged: bool,
+    /// Whether the function, or its gradient, came to be infinite or NaN.
+    pub diverged: bool,
+    /// Why the search ended, as a sentence.
+    pub message: &'static str,
+    /// The start and the places after each iteration, if [`Minimize::trajectory`] asks for them.
+    pub trajectory: Vec<N>,
+}
+
+/// Finds a minimum of a function that gives one real number, from `x0` on, by gradients.
+///
+/// `f` and `x0` are what [`backends::grad::value_and_grad`] takes: unknowns are an array of any shape, or vectors, tuples and structs of
+/// arrays. The search itself is in the dtype of the value. Complex unknowns are searched for along the direction of steepest ascent, `d/dx + i d/dy`.
+///
+/// A search that ends without a minimum is no error: the result says so.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_solvers::minimize::{Minimize, minimize};
+///
+/// let b = Numpyish::new();
+/// let (x, y) = (b.asarray([0.0, 1.0, 2.0, 3.0])?, b.asarray([1.1, 2.9, 5.2, 6.8])?);
+/// let start = (&b.asarray(0.0)?, &b.asarray(0.0)?);
+/// let found = minimize(&b, |d, (slope, offset)| {
+///     let (x, y) = (d.constant(x.clone()), d.constant(y.clone()));
+///     expr!(d, sum((slope * x + offset - y)**2, ..))
+/// }, start, Minimize::new())?;
+/// let (slope, offset) = found.x;
+/// assert!((b.item(slope)? - 1.94).abs() < 1e-5 && (b.item(offset)? - 1.09).abs() < 1e-5);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the function; [`Error::Argument`](backends::Error::Argument) where a tolerance or a rate is negative or NaN, or the function uses an op without a
+/// gradient.
+pub fn minimize<B, P, K, U>(
+    b: &B,
+    mut f: impl FnMut(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
+    x0: P,
+    options: Minimize<'_>,
+) -> Result<Minimum<P::Grads>>
+where
+    B: Backend,
+    P: Params<B, K>,
+    U: Real,
+    for<'a> &'a P::Grads: Params<B, K, Vars = P::Vars, Grads = P::Grads>,
+{
+    let mut evaluate = |x: &Array<B, U>| {
+        let x = flat::unflatten::<B, P, K, U>(b, x, &x0)?;
+        let (value, gradient) = value_and_grad::<B, &P::Grads, K, U>(b, |d, x| f(d, x), &x)?;
+        Ok((b.item(&value)?.to_f64(), flat::flatten::<B, &P::Grads, K, U>(b, &&gradient)?))
+    };
+    let (method, start) = (options.method, flat::flatten::<B, P, K, U>(b, &x0)?);
+    let mut problem = Problem::new(Search::new(b, options)?, &mut evaluate);
+    let (point, stop) = match method {
+        Method::Bfgs => quasi_newton::descend(&mut problem, &mut quasi_newton::Bfgs::new(), start)?,
+        Method::Lbfgs { memory } => quasi_newton::descend(&mut problem, &mut quasi_newton::Lbfgs::new(memory), start)?,
+        Method::GradientDescent { rate } => descent::fixed(&mut problem, start, rate)?,
+        Method::AdaptiveDescent { rate } => descent::adaptive(&mut problem, start, rate)?,
+        Method::Adam { rate } => descent::adam(&mut problem, start, Adam::new(rate))?,
+    };
+    finished(problem.into_search(), point, stop, |x| flat::unflatten::<B, P, K, U>(b, x, &x0))
+}
+
+/// The result of a search by gradients.
+fn finished<B: Backend, U: Real, N>(
+    search: Search<'_, '_, B, U>,
+    point: Point<B, U>,
+    stop: Stop,
+    shaped: impl Fn(&Array<B, U>) -> Result<N>,
+) -> Result<Minimum<N>> {
+    Ok(Minimum {
+        x: shaped(&point.x)?,
+        value: point.value,
+        gradient_norm: Some(search.largest(&point.gradient)?),
+        iterations: search.iterations,
+        evaluations: search.evaluations,
+        converged: stop.converged(),
+        diverged: stop.diverged(),
+        message: stop.message(),
+        trajectory: search.trajectory.iter().map(shaped).collect::<Result<_>>()?,
+    })
+}

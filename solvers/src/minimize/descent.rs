@@ -1,0 +1,92 @@
+//! Methods that go along the gradient.
+
+use super::{
+    optimizers::Adam,
+    problem::{Array, Point, Problem, Stop},
+};
+use backends::{Backend, Real, Result};
+
+/// Steps of `rate` times the gradient.
+pub(super) fn fixed<B: Backend, U: Real>(
+    problem: &mut Problem<'_, '_, B, U>,
+    start: Array<B, U>,
+    rate: f64,
+) -> Result<(Point<B, U>, Stop)> {
+    walk(problem, start, |problem, point| problem.moved(&point.x, -rate, &point.gradient))
+}
+
+/// Steps of Adam.
+pub(super) fn adam<B: Backend, U: Real>(
+    problem: &mut Problem<'_, '_, B, U>,
+    start: Array<B, U>,
+    mut adam: Adam,
+) -> Result<(Point<B, U>, Stop)> {
+    walk(problem, start, |problem, point| {
+        let mut x = point.x.clone();
+        adam.step_array::<B, U>(problem.b, &mut x, &point.gradient)?;
+        Ok(x)
+    })
+}
+
+/// Goes from place to place, one evaluation for each step.
+fn walk<'p, 'c, B: Backend, U: Real>(
+    problem: &mut Problem<'p, 'c, B, U>,
+    start: Array<B, U>,
+    mut step: impl FnMut(&Problem<'p, 'c, B, U>, &Point<B, U>) -> Result<Array<B, U>>,
+) -> Result<(Point<B, U>, Stop)> {
+    let mut point = problem.at(start)?;
+    if let Some(stop) = problem.look(&point)? {
+        return Ok((point, stop));
+    }
+    loop {
+        let next = step(problem, &point)?;
+        let next = problem.at(next)?;
+        let stop = problem.stepped(&point, &next)?;
+        point = next;
+        if let Some(stop) = stop {
+            return Ok((point, stop));
+        }
+    }
+}
+
+/// Halvings of a step at most.
+const HALVINGS: usize = 60;
+
+/// Steps against the gradient whose rate adapts: it is halved until the value falls by at least half of what the slope promises, and doubled after a step
+/// that did so at once.
+pub(super) fn adaptive<B: Backend, U: Real>(
+    problem: &mut Problem<'_, '_, B, U>,
+    start: Array<B, U>,
+    first: f64,
+) -> Result<(Point<B, U>, Stop)> {
+    let mut point = problem.at(start)?;
+    let mut rate = first;
+    if let Some(stop) = problem.look(&point)? {
+        return Ok((point, stop));
+    }
+    loop {
+        let promised = problem.dot(&point.gradient, &point.gradient)?;
+        let mut found = None;
+        for round in 0..HALVINGS {
+            let next = problem.at(problem.moved(&point.x, -rate, &point.gradient)?)?;
+            let falls = point.value - next.value;
+            if next.value == f64::NEG_INFINITY || falls >= 0.5 * rate * promised {
+                found = Some((next, round == 0));
+                break;
+            }
+            if problem.evaluations >= problem.options.max_evaluations {
+                return Ok((point, Stop::Evaluations));
+            }
+            rate *= 0.5;
+        }
+        let Some((next, at_once)) = found else { return Ok((point, Stop::Precision)) };
+        if at_once {
+            rate *= 2.0;
+        }
+        let stop = problem.stepped(&point, &next)?;
+        point = next;
+        if let Some(stop) = stop {
+            return Ok((point, stop));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Unknowns of any structure as one vector of real numbers, and back.
+
+use super::optimizers::complex;
+use backends::{
+    Backend, DTypeKind, Element, Error, Float, Real, Result, Slice,
+    grad::{MapArrays, Params},
+};
+use std::any::{Any, TypeId};
+
+/// All numbers of the arrays, one after the other; of complex ones first the real parts of an array, then its imaginary parts.
+pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P) -> Result<B::Array<U>> {
+    let mut parts = Flatten { b, parts: Vec::new() };
+    params.map(&mut parts)?;
+    let mut parts = parts.parts;
+    match parts.len() {
+        0 => b.zeros::<U>([0]),
+        1 => Ok(parts.swap_remove(0)),
+        _ => b.concat(&parts),
+    }
+}
+
+/// The structure of `like`, with the numbers of the vector.
+pub(super) fn unflatten<B: Backend, P: Params<B, K>, K, U: Real>(
+    b: &B,
+    x: &B::Array<U>,
+    like: &P,
+) -> Result<P::Grads> {
+    like.map(&mut Unflatten { b, x, next: 0 })
+}
+
+/// The array in another dtype; the same handle where it has it already.
+fn convert<B: Backend, U: Element, T: Element>(b: &B, x: B::Array<T>) -> Result<B::Array<U>> {
+    if TypeId::of::<T>() != TypeId::of::<U>() {
+        return b.astype::<U, T>(x);
+    }
+    let same: Box<dyn Any> = Box::new(x);
+    same.downcast().map(|x| *x).map_err(|_| Error::argument("minimize", "a dtype has two types of arrays"))
+}
+
+struct Flatten<'f, B: Backend, U: Real> {
+    b: &'f B,
+    parts: Vec<B::Array<U>>,
+}
+
+impl<B: Backend, U: Real> MapArrays<B> for Flatten<'_, B, U> {
+    fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>> {
+        let (b, n) = (self.b, b_size(b_shape::<B, T>(self.b, x)));
+        let mut push = |part: B::Array<U>| b.reshape::<U>(part, [n]).map(|part| self.parts.push(part));
+        if T::DTYPE.kind() == DTypeKind::Complex {
+            push(convert::<B, U, T::Real>(b, b.real::<T>(x)?)?)?;
+            push(convert::<B, U, T::Real>(b, b.imag::<T>(x)?)?)?;
+        } else {
+            push(convert::<B, U, T>(b, x.clone())?)?;
+        }
+        Ok(x.clone())
+    }
+}
+
+fn b_shape<'a, B: Backend, T: Float>(b: &B, x: &'a B::Array<T>) -> &'a [usize] {
+    b.shape(x)
+}
+
+fn b_size(shape: &[usize]) -> usize {
+    shape.iter().product()
+}
+
+struct Unflatten<'f, B: Backend, U: Real> {
+    b: &'f B,
+    x: &'f B::Array<U>,
+    next: usize,
+}
+
+impl<B: Backend, U: Real> Unflatten<'_, B, U> {
+    /// The next numbers, as an array of this shape.
+    fn take(&mut self, shape: &[usize]) -> Result<B::Array<U>> {
+        let (from, n) = (self.next, b_size(shape));
+        self.next += n;
+        if self.b.shape(self.x) == [n] {
+            return self.b.reshape::<U>(self.x, shape);
+        }
+        let part = self.b.getitem::<U>(self.x, [Slice::from(from as isize..self.next as isize)])?;
+        self.b.reshape::<U>(part, shape)
+    }
+}
+
+impl<B: Backend, U: Real> MapArrays<B> for Unflatten<'_, B, U> {
+    fn map<T: Float>(&mut self, like: &B::Array<T>) -> Result<B::Array<T>> {
+        let b = self.b;
+        let shape = b_shape::<B, T>(b, like);
+        if T::DTYPE.kind() == DTypeKind::Complex {
+            let re = convert::<B, T::Real, U>(b, self.take(shape)?)?;
+            let im = convert::<B, T::Real, U>(b, self.take(shape)?)?;
+            return complex::<B, T>(b, &re, &im);
+        }
+        convert::<B, T, U>(b, self.take(shape)?)
+    }
+}

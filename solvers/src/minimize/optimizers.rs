@@ -1,0 +1,375 @@
+//! Optimisers that go one step at a time, for training loops: they are given parameters and gradients, and change the parameters.
+
+use backends::{
+    Backend, DTypeKind, Error, Float, Result, expr,
+    grad::{ChangeArrays, MapArrays, Params},
+};
+use std::any::Any;
+
+/// What an optimiser keeps between steps, in the order of the parameters' arrays.
+#[derive(Default)]
+pub(super) struct Slots {
+    kept: Vec<Box<dyn Any + Send + Sync>>,
+    next: usize,
+}
+
+impl Slots {
+    /// The first array comes next.
+    fn restart(&mut self) {
+        self.next = 0;
+    }
+
+    /// What was kept for the next array; at the first step what `make` gives.
+    fn next<S: Send + Sync + 'static>(&mut self, op: &'static str, make: impl FnOnce() -> Result<S>) -> Result<&mut S> {
+        let place = self.next;
+        self.next += 1;
+        if place == self.kept.len() {
+            self.kept.push(Box::new(make()?));
+        }
+        let kept = self.kept.get_mut(place).and_then(|kept| kept.downcast_mut());
+        kept.ok_or_else(|| Error::argument(op, "this optimiser has stepped with parameters of other dtypes or another backend"))
+    }
+}
+
+/// Checks that a gradient has the shape of its parameter.
+fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
+    if x == g { Ok(()) } else { Err(Error::shapes(op, x, g)) }
+}
+
+/// Stochastic gradient descent, with momentum and weight decay as `torch.optim.SGD` has them.
+///
+/// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is `v = momentum * v + (1 - dampening) * g`, in the first step
+/// `g`; then `x -= rate * v`, and with [`nesterov`](Sgd::nesterov) `x -= rate * (g + momentum * v)`. Steps go against the
+/// gradient of complex parameters as [`backends::grad::grad`] gives it.
+///
+/// ```
+/// use backends::{grad::grad, prelude::*};
+/// use backends_solvers::minimize::Sgd;
+///
+/// let b = Numpyish::new();
+/// let mut x = b.asarray([4.0, -2.0])?;
+/// let mut sgd = Sgd::new(0.1).momentum(0.5);
+/// for _ in 0..100 {
+///     let g = grad(&b, |d, x| d.sum(d.square(x)?, ..), &x)?;
+///     sgd.step(&b, &mut x, &g)?;
+/// }
+/// assert!(b.to_vec(&x)?.iter().all(|x| x.abs() < 1e-6));
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Sgd {
+    /// The learning rate; a schedule changes it between steps.
+    pub rate: f64,
+    momentum: f64,
+    dampening: f64,
+    weight_decay: f64,
+    nesterov: bool,
+    started: bool,
+    slots: Slots,
+}
+
+impl Sgd {
+    /// Plain gradient descent with this learning rate.
+    pub fn new(rate: f64) -> Sgd {
+        Sgd {
+            rate,
+            momentum: 0.0,
+            dampening: 0.0,
+            weight_decay: 0.0,
+            nesterov: false,
+            started: false,
+            slots: Slots::default(),
+        }
+    }
+
+    /// How much of the velocity of a step stays in the next one; 0.
+    #[must_use]
+    pub fn momentum(mut self, momentum: f64) -> Sgd {
+        self.momentum = momentum;
+        self
+    }
+
+    /// How much less the gradient counts in the velocity from the second step on; 0.
+    #[must_use]
+    pub fn dampening(mut self, dampening: f64) -> Sgd {
+        self.dampening = dampening;
+        self
+    }
+
+    /// What is added to the gradient, times the parameter; 0.
+    #[must_use]
+    pub fn weight_decay(mut self, weight_decay: f64) -> Sgd {
+        self.weight_decay = weight_decay;
+        self
+    }
+
+    /// Whether the step looks ahead along the velocity (Nesterov's momentum); false.
+    #[must_use]
+    pub fn nesterov(mut self, nesterov: bool) -> Sgd {
+        self.nesterov = nesterov;
+        self
+    }
+
+    /// Changes the parameters by one step: an array, a struct with `derive(Params)`, a vector or a tuple, with gradients of the same kind.
+    ///
+    /// # Errors
+    /// [`Error::Shapes`] where a gradient has not the shape of its parameter; [`Error::Argument`] where the optimiser has stepped with other parameters; those
+    /// of the ops.
+    pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
+    where
+        for<'a> &'a N: Params<B, K, Grads = N>,
+    {
+        self.slots.restart();
+        <&N as Params<B, K>>::change(params, grads, &mut SgdStep { b, sgd: self })?;
+        self.started = true;
+        Ok(())
+    }
+}
+
+struct SgdStep<'s, B> {
+    b: &'s B,
+    sgd: &'s mut Sgd,
+}
+
+impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
+    fn change<T: Float>(&mut self, x: &mut B::Array<T>, g: &B::Array<T>) -> Result<()> {
+        let b = self.b;
+        let &mut Sgd { rate, momentum, dampening, weight_decay, nesterov, started, .. } = self.sgd;
+        checked("Sgd", b.shape(x), b.shape(g))?;
+        if momentum == 0.0 {
+            return if weight_decay == 0.0 {
+                expr!(b, *x -= rate * g)
+            } else {
+                expr!(b, *x -= rate * (g + weight_decay * x))
+            };
+        }
+        let decayed;
+        let g = if weight_decay == 0.0 {
+            g
+        } else {
+            decayed = expr!(b, g + weight_decay * x)?;
+            &decayed
+        };
+        let velocity = self.sgd.slots.next::<B::Array<T>>("Sgd", || Ok(g.clone()))?;
+        checked("Sgd", b.shape(velocity), b.shape(g))?;
+        if started {
+            let part = 1.0 - dampening;
+            expr!(b, *velocity = momentum * velocity + part * g)?;
+        }
+        if nesterov { expr!(b, *x -= rate * (g + momentum * velocity)) } else { expr!(b, *x -= rate * velocity) }
+    }
+}
+
+/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), with the defaults of `torch.optim.Adam`; `decoupled`
+/// weight decay makes it AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
+///
+/// The means of the gradient and of its square, over about `1 / (1 - beta)` steps and corrected for the first ones, give the step
+/// `x -= rate * mean / (sqrt(mean of squares) + eps)`. Real and imaginary parts of complex parameters are parameters of their own, as in PyTorch.
+///
+/// ```
+/// use backends::{grad::{Params, value_and_grad}, prelude::*};
+/// use backends_solvers::minimize::Adam;
+///
+/// #[derive(Params)]
+/// struct Line<B: Backend> {
+///     slope: B::Array<f64>,
+///     offset: B::Array<f64>,
+/// }
+///
+/// let b = Numpyish::new();
+/// let (x, y) = (b.asarray([0.0, 1.0, 2.0])?, b.asarray([1.0, 3.0, 5.0])?);
+/// let mut line = Line::<Numpyish> { slope: b.asarray(0.0)?, offset: b.asarray(0.0)? };
+/// let mut adam = Adam::new(0.1);
+/// for _ in 0..500 {
+///     let (_, g) = value_and_grad(&b, |d, Line { slope, offset }| {
+///         let (x, y) = (d.constant(x.clone()), d.constant(y.clone()));
+///         expr!(d, mean((slope * x + offset - y)**2, ..))
+///     }, &line)?;
+///     adam.step(&b, &mut line, &g)?;
+/// }
+/// assert!((b.item(&line.slope)? - 2.0).abs() < 1e-3);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Adam {
+    /// The learning rate; a schedule changes it between steps.
+    pub rate: f64,
+    betas: [f64; 2],
+    eps: f64,
+    weight_decay: f64,
+    decoupled: bool,
+    steps: i32,
+    slots: Slots,
+}
+
+/// The means of the gradient and of its square.
+struct Moments<A> {
+    mean: A,
+    square: A,
+}
+
+impl Adam {
+    /// With this learning rate, `betas` 0.9 and 0.999, `eps` 1e-8 and no weight decay.
+    pub fn new(rate: f64) -> Adam {
+        let slots = Slots::default();
+        Adam { rate, betas: [0.9, 0.999], eps: 1e-8, weight_decay: 0.0, decoupled: false, steps: 0, slots }
+    }
+
+    /// How much of the means of the gradient and of its square stays in the next step.
+    #[must_use]
+    pub fn betas(mut self, mean: f64, square: f64) -> Adam {
+        self.betas = [mean, square];
+        self
+    }
+
+    /// What is added to the root of the mean square, so that it is not 0.
+    #[must_use]
+    pub fn eps(mut self, eps: f64) -> Adam {
+        self.eps = eps;
+        self
+    }
+
+    /// Weight decay: added to the gradient, times the parameter; with [`decoupled`](Adam::decoupled) the parameter shrinks by `rate` times it instead.
+    #[must_use]
+    pub fn weight_decay(mut self, weight_decay: f64) -> Adam {
+        self.weight_decay = weight_decay;
+        self
+    }
+
+    /// Whether weight decay goes past the means, to the parameters: AdamW.
+    #[must_use]
+    pub fn decoupled(mut self, decoupled: bool) -> Adam {
+        self.decoupled = decoupled;
+        self
+    }
+
+    /// Changes the parameters by one step: an array, a struct with `derive(Params)`, a vector or a tuple, with gradients of the same kind.
+    ///
+    /// # Errors
+    /// [`Error::Shapes`] where a gradient has not the shape of its parameter; [`Error::Argument`] where the optimiser has stepped with other parameters; those
+    /// of the ops.
+    pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
+    where
+        for<'a> &'a N: Params<B, K, Grads = N>,
+    {
+        self.slots.restart();
+        self.steps = self.steps.saturating_add(1);
+        <&N as Params<B, K>>::change(params, grads, &mut AdamStep { b, adam: self })
+    }
+
+    /// A step of an array that is all there is.
+    pub(super) fn step_array<B: Backend, T: Float>(
+        &mut self,
+        b: &B,
+        x: &mut B::Array<T>,
+        g: &B::Array<T>,
+    ) -> Result<()> {
+        self.slots.restart();
+        self.steps = self.steps.saturating_add(1);
+        self.change::<B, T>(b, x, g)
+    }
+
+    /// A step of one real array.
+    fn change<B: Backend, T: Float>(&mut self, b: &B, x: &mut B::Array<T>, g: &B::Array<T>) -> Result<()> {
+        let &mut Adam { rate, betas: [beta, gamma], eps, weight_decay, decoupled, steps, .. } = self;
+        checked("Adam", b.shape(x), b.shape(g))?;
+        let decayed;
+        let g = if weight_decay == 0.0 || decoupled {
+            g
+        } else {
+            decayed = expr!(b, g + weight_decay * x)?;
+            &decayed
+        };
+        let zeros = || Ok(Moments { mean: b.zeros_like::<T>(g)?, square: b.zeros_like::<T>(g)? });
+        let Moments { mean, square } = self.slots.next::<Moments<B::Array<T>>>("Adam", zeros)?;
+        checked("Adam", b.shape(mean), b.shape(g))?;
+        let (new, new_square) = (1.0 - beta, 1.0 - gamma);
+        expr!(b, *mean += new * (g - mean))?;
+        expr!(b, *square = gamma * square + new_square * (g * g))?;
+        let step = rate / (1.0 - beta.powi(steps));
+        let root = (1.0 - gamma.powi(steps)).sqrt();
+        let keep = if decoupled { 1.0 - rate * weight_decay } else { 1.0 };
+        expr!(b, *x = keep * x - step * mean / (sqrt(square) / root + eps))
+    }
+}
+
+struct AdamStep<'s, B> {
+    b: &'s B,
+    adam: &'s mut Adam,
+}
+
+impl<B: Backend> ChangeArrays<B> for AdamStep<'_, B> {
+    fn change<T: Float>(&mut self, x: &mut B::Array<T>, g: &B::Array<T>) -> Result<()> {
+        let b = self.b;
+        if T::DTYPE.kind() != DTypeKind::Complex {
+            return self.adam.change::<B, T>(b, x, g);
+        }
+        let (mut re, mut im) = (b.real::<T>(&*x)?, b.imag::<T>(&*x)?);
+        self.adam.change::<B, T::Real>(b, &mut re, &b.real::<T>(g)?)?;
+        self.adam.change::<B, T::Real>(b, &mut im, &b.imag::<T>(g)?)?;
+        *x = complex::<B, T>(b, &re, &im)?;
+        Ok(())
+    }
+}
+
+/// The complex array of these parts. `T` is complex, which the types do not say.
+pub(super) fn complex<B: Backend, T: Float>(
+    b: &B,
+    re: &B::Array<T::Real>,
+    im: &B::Array<T::Real>,
+) -> Result<B::Array<T>> {
+    let z: Box<dyn Any> = Box::new(b.complex::<T::Real, _, _>(re, im)?);
+    let z = z.downcast::<B::Array<T>>();
+    z.map(|z| *z).map_err(|_| Error::argument("complex", format!("{} is not complex", T::DTYPE)))
+}
+
+/// The length of the gradients of all parameters together, as one vector.
+///
+/// # Errors
+/// Those of the ops.
+pub fn grad_norm<B: Backend, N, K>(b: &B, grads: &N) -> Result<f64>
+where
+    for<'a> &'a N: Params<B, K, Grads = N>,
+{
+    let mut squares = Squares { b, sum: 0.0 };
+    grads.map(&mut squares)?;
+    Ok(squares.sum.sqrt())
+}
+
+/// The gradients, made smaller where they are longer than `longest` together, as `torch.nn.utils.clip_grad_norm_` does it.
+///
+/// # Errors
+/// Those of the ops.
+pub fn clip_grad_norm<B: Backend, N, K>(b: &B, grads: &N, longest: f64) -> Result<N>
+where
+    for<'a> &'a N: Params<B, K, Grads = N>,
+{
+    let norm = grad_norm(b, grads)?;
+    // PyTorch adds 1e-6, so that a norm of 0 does no harm
+    grads.map(&mut Scaled { b, factor: (longest / (norm + 1e-6)).min(1.0) })
+}
+
+struct Squares<'s, B> {
+    b: &'s B,
+    sum: f64,
+}
+
+impl<B: Backend> MapArrays<B> for Squares<'_, B> {
+    fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>> {
+        let b = self.b;
+        let length = b.abs::<T>(x)?;
+        let square = expr!(b, sum(length * length, ..))?;
+        self.sum += backends::Real::to_f64(b.item(&square)?);
+        Ok(x.clone())
+    }
+}
+
+struct Scaled<'s, B> {
+    b: &'s B,
+    factor: f64,
+}
+
+impl<B: Backend> MapArrays<B> for Scaled<'_, B> {
+    fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>> {
+        let (b, factor) = (self.b, self.factor);
+        expr!(b, factor * x)
+    }
+}

@@ -1,0 +1,235 @@
+//! What all methods share: the function with its gradient at a vector, when to stop, and what is told meanwhile.
+
+use super::{Iteration, Method, Minimize};
+use backends::{Backend, Error, Real, Result, expr};
+use std::ops::{Deref, DerefMut};
+
+/// The value and the gradient of the function at a vector.
+pub(super) type Evaluate<'p, B, U> = dyn FnMut(&Array<B, U>) -> Result<(f64, Array<B, U>)> + 'p;
+
+/// An array of a backend.
+pub(super) type Array<B, U> = <B as backends::Arrays>::Array<U>;
+
+/// A place, with what the function is there.
+pub(super) struct Point<B: Backend, U: Real> {
+    pub x: B::Array<U>,
+    pub value: f64,
+    pub gradient: B::Array<U>,
+}
+
+impl<B: Backend, U: Real> Clone for Point<B, U> {
+    fn clone(&self) -> Self {
+        Point { x: self.x.clone(), value: self.value, gradient: self.gradient.clone() }
+    }
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Gradient,
+    Value,
+    Step,
+    Simplex,
+    Callback,
+    Iterations,
+    Evaluations,
+    NotFinite,
+    Unbounded,
+    Precision,
+}
+
+impl Stop {
+    pub fn converged(self) -> bool {
+        matches!(self, Stop::Gradient | Stop::Value | Stop::Step | Stop::Simplex)
+    }
+
+    pub fn diverged(self) -> bool {
+        matches!(self, Stop::NotFinite | Stop::Unbounded)
+    }
+
+    pub fn message(self) -> &'static str {
+        match self {
+            Stop::Gradient => "the largest part of the gradient is within gtol",
+            Stop::Value => "the value changes by no more than ftol",
+            Stop::Step => "the unknowns change by no more than xtol",
+            Stop::Simplex => "the corners of the simplex differ by no more than xtol in place and ftol in value",
+            Stop::Callback => "the callback stopped the search",
+            Stop::Iterations => "max_iter iterations were made",
+            Stop::Evaluations => "max_evaluations evaluations were made",
+            Stop::NotFinite => "the function or its gradient is not finite",
+            Stop::Unbounded => "the function falls without end",
+            Stop::Precision => "no lower value is found along the direction of descent: the precision of the dtype is used up, or the gradient is not that of the function",
+        }
+    }
+}
+
+/// A search for a minimum: its settings, and what was done so far.
+pub(super) struct Search<'p, 'c, B: Backend, U: Real> {
+    pub b: &'p B,
+    pub options: Minimize<'c>,
+    pub gtol: f64,
+    pub evaluations: usize,
+    pub iterations: usize,
+    pub trajectory: Vec<B::Array<U>>,
+}
+
+/// A search by gradients, with its function.
+pub(super) struct Problem<'p, 'c, B: Backend, U: Real> {
+    search: Search<'p, 'c, B, U>,
+    evaluate: &'p mut Evaluate<'p, B, U>,
+}
+
+impl<'p, 'c, B: Backend, U: Real> Deref for Problem<'p, 'c, B, U> {
+    type Target = Search<'p, 'c, B, U>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.search
+    }
+}
+
+impl<B: Backend, U: Real> DerefMut for Problem<'_, '_, B, U> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.search
+    }
+}
+
+impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
+    pub fn new(search: Search<'p, 'c, B, U>, evaluate: &'p mut Evaluate<'p, B, U>) -> Self {
+        Problem { search, evaluate }
+    }
+
+    /// What the function is at a place.
+    pub fn at(&mut self, x: B::Array<U>) -> Result<Point<B, U>> {
+        self.search.evaluations += 1;
+        let (value, gradient) = (self.evaluate)(&x)?;
+        Ok(Point { x, value, gradient })
+    }
+
+    /// The search, when it is over.
+    pub fn into_search(self) -> Search<'p, 'c, B, U> {
+        self.search
+    }
+}
+
+impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
+    pub fn new(b: &'p B, options: Minimize<'c>) -> Result<Self> {
+        options.check()?;
+        let gtol = options.gtol.unwrap_or_else(|| usual_gtol::<U>());
+        Ok(Search { b, options, gtol, evaluations: 0, iterations: 0, trajectory: Vec::new() })
+    }
+
+    /// The sum of products.
+    pub fn dot(&self, x: &B::Array<U>, y: &B::Array<U>) -> Result<f64> {
+        let b = self.b;
+        Ok(b.item(&expr!(b, sum(x * y, ..))?)?.to_f64())
+    }
+
+    /// The largest magnitude; NaN if one is.
+    pub fn largest(&self, x: &B::Array<U>) -> Result<f64> {
+        let b = self.b;
+        if b.shape(x).contains(&0) {
+            return Ok(0.0);
+        }
+        Ok(b.item(&expr!(b, max(abs(x), ..))?)?.to_f64())
+    }
+
+    /// The place a step away.
+    pub fn moved(&self, x: &B::Array<U>, step: f64, direction: &B::Array<U>) -> Result<B::Array<U>> {
+        let b = self.b;
+        expr!(b, x + step * direction)
+    }
+
+    /// Tells of the state after `iterations` steps, and says whether the search ends there.
+    pub fn look(&mut self, point: &Point<B, U>) -> Result<Option<Stop>> {
+        let norm = self.largest(&point.gradient)?;
+        if let Some(stop) = self.tell(&point.x, point.value, Some(norm)) {
+            return Ok(Some(stop));
+        }
+        Ok(if point.value == f64::NEG_INFINITY {
+            Some(Stop::Unbounded)
+        } else if !point.value.is_finite() || !norm.is_finite() {
+            Some(Stop::NotFinite)
+        } else if norm <= self.gtol {
+            Some(Stop::Gradient)
+        } else {
+            self.limits()
+        })
+    }
+
+    /// Tells of the state: a callback may stop the search.
+    pub fn tell(&mut self, x: &B::Array<U>, value: f64, gradient_norm: Option<f64>) -> Option<Stop> {
+        if self.options.trajectory {
+            self.trajectory.push(x.clone());
+        }
+        let (iterations, evaluations) = (self.iterations, self.evaluations);
+        let callback = self.options.callback.as_mut()?;
+        let flow = callback(&Iteration { iterations, evaluations, value, gradient_norm });
+        flow.is_break().then_some(Stop::Callback)
+    }
+
+    /// Whether enough has been done.
+    pub fn limits(&self) -> Option<Stop> {
+        if self.iterations >= self.options.max_iter {
+            Some(Stop::Iterations)
+        } else if self.evaluations >= self.options.max_evaluations {
+            Some(Stop::Evaluations)
+        } else {
+            None
+        }
+    }
+
+    /// Counts a step and tells of it, and says whether the search ends there.
+    pub fn stepped(&mut self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
+        self.iterations += 1;
+        let little = self.changed_little(before, after)?;
+        // a search whose last allowed step was the last needed has converged
+        Ok(match self.look(after)? {
+            Some(Stop::Iterations | Stop::Evaluations) if little.is_some() => little,
+            Some(stop) => Some(stop),
+            None => little,
+        })
+    }
+
+    /// Whether the last step changed little.
+    fn changed_little(&self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
+        let (ftol, xtol) = (self.options.ftol, self.options.xtol);
+        let size = before.value.abs().max(after.value.abs()).max(1.0);
+        if ftol > 0.0 && (before.value - after.value).abs() <= ftol * size {
+            return Ok(Some(Stop::Value));
+        }
+        if xtol > 0.0 {
+            let (b, x, y) = (self.b, &before.x, &after.x);
+            if self.largest(&expr!(b, x - y)?)? <= xtol * self.largest(x)?.max(1.0) {
+                return Ok(Some(Stop::Step));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// 1e-5 in double precision; 1e-3 in single, in which gradients have no more than that; 0.1 in 16 bits.
+fn usual_gtol<U: Real>() -> f64 {
+    match U::DTYPE {
+        backends::DType::Float64 => 1e-5,
+        backends::DType::Float32 => 1e-3,
+        _ => 0.1,
+    }
+}
+
+impl Minimize<'_> {
+    /// Whether the settings mean something.
+    pub(super) fn check(&self) -> Result<()> {
+        let tolerances = [("gtol", self.gtol.unwrap_or(0.0)), ("ftol", self.ftol), ("xtol", self.xtol)];
+        if let Some((name, x)) = tolerances.into_iter().find(|(_, x)| x.is_nan() || *x < 0.0) {
+            return Err(Error::argument("minimize", format!("{name} is {x}: a tolerance is 0 or more")));
+        }
+        let rate = match self.method {
+            Method::GradientDescent { rate } | Method::AdaptiveDescent { rate } | Method::Adam { rate } => rate,
+            Method::Bfgs | Method::Lbfgs { .. } => 1.0,
+        };
+        if rate.is_finite() && rate > 0.0 {
+            return Ok(());
+        }
+        Err(Error::argument("minimize", format!("the rate is {rate}: it has to be greater than 0")))
+    }
+}

@@ -1,0 +1,197 @@
+//! Quasi-Newton methods: they learn the second derivatives from the changes of the gradient.
+
+use super::{
+    line_search::Line,
+    problem::{Array, Point, Problem, Stop},
+};
+use backends::{Backend, Real, Result, expr};
+use std::collections::VecDeque;
+
+/// What a method has learned of the inverse of the second derivatives.
+pub(super) trait Curvature<B: Backend, U: Real> {
+    /// Whether nothing has been learned.
+    fn is_empty(&self) -> bool;
+
+    /// Forgets it.
+    fn forget(&mut self);
+
+    /// The estimate, times the gradient.
+    fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>>;
+
+    /// Learns of a step, and of what it changed the gradient by, with the products of these: of both, and of the change with itself.
+    fn learn(
+        &mut self,
+        problem: &Problem<'_, '_, B, U>,
+        step: Array<B, U>,
+        change: Array<B, U>,
+        products: [f64; 2],
+    ) -> Result<()>;
+}
+
+/// The inverse as a matrix: Broyden, Fletcher, Goldfarb and Shanno; Nocedal and Wright, "Numerical optimization", 2nd edition, equations 6.17 and 6.20.
+pub(super) struct Bfgs<A> {
+    inverse: Option<A>,
+}
+
+/// The last steps and changes of the gradient: Nocedal and Wright, algorithm 7.4.
+pub(super) struct Lbfgs<A> {
+    memory: usize,
+    pairs: VecDeque<Pair<A>>,
+    scale: f64,
+}
+
+struct Pair<A> {
+    step: A,
+    change: A,
+    /// 1 over their product.
+    rho: f64,
+}
+
+impl<A> Bfgs<A> {
+    pub fn new() -> Self {
+        Bfgs { inverse: None }
+    }
+}
+
+impl<A> Lbfgs<A> {
+    pub fn new(memory: usize) -> Self {
+        Lbfgs { memory: memory.max(1), pairs: VecDeque::new(), scale: 1.0 }
+    }
+}
+
+impl<B: Backend, U: Real> Curvature<B, U> for Bfgs<Array<B, U>> {
+    fn is_empty(&self) -> bool {
+        self.inverse.is_none()
+    }
+
+    fn forget(&mut self) {
+        self.inverse = None;
+    }
+
+    fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>> {
+        match &self.inverse {
+            Some(inverse) => problem.b.matmul::<U>(inverse, g),
+            None => Ok(g.clone()),
+        }
+    }
+
+    fn learn(
+        &mut self,
+        problem: &Problem<'_, '_, B, U>,
+        step: Array<B, U>,
+        change: Array<B, U>,
+        [both, square]: [f64; 2],
+    ) -> Result<()> {
+        let b = problem.b;
+        let mut inverse = match self.inverse.take() {
+            Some(inverse) => inverse,
+            None => {
+                let identity = b.eye::<U>(b.shape(&step)[0])?;
+                let scale = both / square;
+                expr!(b, scale * identity)?
+            }
+        };
+        let seen = b.matmul::<U>(&inverse, &change)?;
+        let rho = 1.0 / both;
+        let of_steps = rho * (1.0 + rho * problem.dot(&change, &seen)?);
+        let (row, column) = (b.expand_dims::<U>(&step, 0)?, b.expand_dims::<U>(&step, 1)?);
+        let (seen_row, seen_column) = (b.expand_dims::<U>(&seen, 0)?, b.expand_dims::<U>(&seen, 1)?);
+        expr!(b, inverse += of_steps * (column * row) - rho * (column * seen_row + seen_column * row))?;
+        self.inverse = Some(inverse);
+        Ok(())
+    }
+}
+
+impl<B: Backend, U: Real> Curvature<B, U> for Lbfgs<Array<B, U>> {
+    fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    fn forget(&mut self) {
+        self.pairs.clear();
+        self.scale = 1.0;
+    }
+
+    fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>> {
+        let b = problem.b;
+        let mut q = g.clone();
+        let mut parts = Vec::with_capacity(self.pairs.len());
+        for Pair { step, change, rho } in self.pairs.iter().rev() {
+            let part = rho * problem.dot(step, &q)?;
+            expr!(b, q -= part * change)?;
+            parts.push(part);
+        }
+        let scale = self.scale;
+        expr!(b, q *= scale)?;
+        for (Pair { step, change, rho }, part) in self.pairs.iter().zip(parts.into_iter().rev()) {
+            let part = part - rho * problem.dot(change, &q)?;
+            expr!(b, q += part * step)?;
+        }
+        Ok(q)
+    }
+
+    fn learn(
+        &mut self,
+        _problem: &Problem<'_, '_, B, U>,
+        step: Array<B, U>,
+        change: Array<B, U>,
+        [both, square]: [f64; 2],
+    ) -> Result<()> {
+        if self.pairs.len() == self.memory {
+            self.pairs.pop_front();
+        }
+        self.pairs.push_back(Pair { step, change, rho: 1.0 / both });
+        self.scale = both / square;
+        Ok(())
+    }
+}
+
+/// Goes down by steps against the estimate times the gradient.
+pub(super) fn descend<B: Backend, U: Real>(
+    problem: &mut Problem<'_, '_, B, U>,
+    curvature: &mut impl Curvature<B, U>,
+    start: Array<B, U>,
+) -> Result<(Point<B, U>, Stop)> {
+    let b = problem.b;
+    let mut point = problem.at(start)?;
+    if let Some(stop) = problem.look(&point)? {
+        return Ok((point, stop));
+    }
+    loop {
+        let g = &point.gradient;
+        let uphill = curvature.times(problem, g)?;
+        let mut direction = b.negative::<U>(uphill)?;
+        let mut slope = problem.dot(g, &direction)?;
+        if !(slope < 0.0 && slope.is_finite()) {
+            curvature.forget();
+            direction = b.negative::<U>(g)?;
+            slope = problem.dot(g, &direction)?;
+        }
+        // the first step has length 1 at most: of the scale of the function nothing is known
+        let first = if curvature.is_empty() { (1.0 / (-slope).sqrt()).min(1.0) } else { 1.0 };
+        let how = problem.options.line_search;
+        let Some(next) = Line::new(&point, &direction, slope).search(problem, first, how)? else {
+            if problem.evaluations >= problem.options.max_evaluations {
+                return Ok((point, Stop::Evaluations));
+            }
+            if curvature.is_empty() {
+                return Ok((point, Stop::Precision));
+            }
+            // the estimate may have been bad: once more, downhill
+            curvature.forget();
+            continue;
+        };
+        let (x, y, g, h) = (&point.x, &next.x, &point.gradient, &next.gradient);
+        let (step, change) = (expr!(b, y - x)?, expr!(b, h - g)?);
+        let (both, square) = (problem.dot(&step, &change)?, problem.dot(&change, &change)?);
+        let stop = problem.stepped(&point, &next)?;
+        point = next;
+        if let Some(stop) = stop {
+            return Ok((point, stop));
+        }
+        // a step along which the slope did not rise says nothing of a minimum
+        if both > f64::EPSILON * square && both.is_finite() && square.is_finite() {
+            curvature.learn(problem, step, change, [both, square])?;
+        }
+    }
+}
