@@ -8,7 +8,7 @@ use crate::{
     simulate::host,
     walls::Walled,
 };
-use backends::{ArrayAttributes, Backend, Precision, Real, Result, expr};
+use backends::{ArrayAttributes, Backend, Elementwise, Precision, Real, Reduction, Result, expr};
 use backends_npz::encode;
 use backends_solvers::minimize::{Method, Minimize, minimize};
 use examples_common::{

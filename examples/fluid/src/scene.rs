@@ -54,7 +54,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
     /// What is lighter than the mean rises, and the rest sinks, so that the box as a whole stays where it is: `push` is the speed of
     /// a cell full of smoke.
     pub fn lift(&mut self, b: &B, density: &B::Array<T>, push: f64) -> Result<()> {
-        let mean = b.mean_as::<T, T>(density, ..)?;
+        let mean = b.mean(density, ..)?;
         match self {
             Flow::Free(fluid) => {
                 let up = &mut fluid.velocity[0];

@@ -37,7 +37,8 @@ fn reads_digits(backend: &str, model: &str, least: f64) {
         assert!(fs::read(first.join(name)).unwrap().starts_with(b"\x89PNG"), "{name}");
     }
     let weights = first.join("weights.npz");
-    let text = PROGRAM.succeeds(&[&start[..], &["--epochs", "0", "--weights", weights.to_str().unwrap()]].concat(), &second);
+    let text =
+        PROGRAM.succeeds(&[&start[..], &["--epochs", "0", "--weights", weights.to_str().unwrap()]].concat(), &second);
     assert_eq!(accuracies(&text), [seen, unseen], "{text}");
     assert!(!second.join("losses.png").exists());
 }
@@ -113,7 +114,12 @@ fn wrong_arguments_are_explained() {
     let folder = PROGRAM.folder("shapes");
     let weights = folder.to_str().unwrap();
     PROGRAM.fails(&["--weights", weights], "convolution_0_weights");
-    for (name, shape) in [("layer_0_weights", &[256, 64][..]), ("layer_0_bias", &[63]), ("layer_1_weights", &[64, 10]), ("layer_1_bias", &[10])] {
+    for (name, shape) in [
+        ("layer_0_weights", &[256, 64][..]),
+        ("layer_0_bias", &[63]),
+        ("layer_1_weights", &[64, 10]),
+        ("layer_1_bias", &[10]),
+    ] {
         fs::write(folder.join(format!("{name}.npy")), encode(&ArrayD::<f64>::zeros(shape))).unwrap();
     }
     PROGRAM.fails(&["--model", "mlp", "--weights", weights], "`layer_0`");

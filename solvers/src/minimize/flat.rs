@@ -20,11 +20,7 @@ pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P
 }
 
 /// The structure of `like`, with the numbers of the vector.
-pub(super) fn unflatten<B: Backend, P: Params<B, K>, K, U: Real>(
-    b: &B,
-    x: &B::Array<U>,
-    like: &P,
-) -> Result<P::Grads> {
+pub(super) fn unflatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, x: &B::Array<U>, like: &P) -> Result<P::Grads> {
     like.map(&mut Unflatten { b, x, next: 0 })
 }
 

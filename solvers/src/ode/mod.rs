@@ -204,7 +204,8 @@ pub fn solve_ivp<B: Backend, T: Float>(
         for tried in 0.. {
             let least = 10.0 * (next_after(t, forward) - t).abs();
             if length.is_nan() || (length < least && (end - t).abs() > least) {
-                (message, success) = ("the steps that the tolerances ask for are shorter than numbers are apart", false);
+                (message, success) =
+                    ("the steps that the tolerances ask for are shorter than numbers are apart", false);
                 break;
             }
             if tried == options.max_steps {

@@ -3,7 +3,7 @@
 use super::{coo::Coo, csc::Csc, csr::Csr, dia::Dia};
 use backends::{
     Backend, Float, Numeric, Result,
-    grad::{Diff, Found, Params, Struct, Var},
+    grad::{ChangeArrays, Diff, Found, MapArrays, Params, Struct, Var},
 };
 
 /// The gradient of a matrix is one with the same places.
@@ -35,6 +35,17 @@ macro_rules! by_values {
             fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads> {
                 let values = self.values();
                 self.with_values(Params::<B, _>::collect(&values, b, found, next)?)
+            }
+
+            fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads> {
+                self.with_values(f.map::<T>(self.values())?)
+            }
+
+            fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()> {
+                let mut values = params.values().clone();
+                f.change::<T>(&mut values, beside.values())?;
+                *params = params.with_values(values)?;
+                Ok(())
             }
         }
     )*};
