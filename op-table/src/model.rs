@@ -117,10 +117,19 @@ pub struct Backend {
     pub wrap: bool,
     /// Whether they are recorded there for gradients.
     pub records: bool,
+    /// Whether they carry tangents along there.
+    pub tangents: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.
     pub span: Span,
+}
+
+impl Backend {
+    /// Whether ops get derivatives there: then rows run as the ops that they are made of.
+    pub fn differentiates(&self) -> bool {
+        self.records || self.tangents
+    }
 }
 
 /// A dtype.
@@ -263,6 +272,8 @@ pub struct Op {
     pub columns: Vec<(String, String)>,
     /// Where its gradients come from.
     pub gradient: Gradient,
+    /// In which inputs the op is linear, all others as they are: in those of each list together.
+    pub linear: Vec<Vec<String>>,
     /// Between which numbers they are tested.
     pub domain: (f64, f64),
     /// Conformance cases; `None`: those of the kinds of its parameters.

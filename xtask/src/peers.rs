@@ -12,7 +12,7 @@ use std::{
 };
 
 /// What the peers are, in an environment of their own; PyTorch's package has some GB.
-const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
+pub const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
 const SIZES: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
 
