@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 2e-7;
 
 /// Largest difference of the gradients of a narrower dtype: in units in the last place of the largest; of 32 bits, which factorizations have, and
 /// of 16 bits.
-const NARROW: [f64; 2] = [512.0, 8.0];
+const NARROW: [f64; 2] = [512.0, 16.0];
 
 /// What the tests of a row's gradients need to know beside the row.
 #[derive(Clone, Copy, Debug)]
