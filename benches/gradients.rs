@@ -1,7 +1,8 @@
-//! What recording costs: a chain of a hundred products of ten elements, plainly, recorded, and there and back.
+//! What recording costs: a chain of a hundred products of ten elements, plainly, recorded, and there and back. And what a derivative along a
+//! direction costs, forward and by going back twice.
 
 use backends::{
-    grad::{Diff, grad, vjp},
+    grad::{Diff, grad, jvp, vjp},
     prelude::*,
 };
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -44,5 +45,32 @@ fn recording(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, recording);
+/// The Gaussian of a formula.
+fn gaussian<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+    expr!(b, 0.5 * exp(-(x - 0.3) * *2 / 1.7) + sin(x) * x)
+}
+
+fn along(c: &mut Criterion) {
+    let b = Numpyish::new();
+    let mut group = c.benchmark_group("along a direction");
+    for n in [10_usize, 1_000_000] {
+        let (x, v) = (b.full([n], 0.7).expect("an array"), b.full([n], 1.5).expect("an array"));
+        let none = b.zeros::<f64>([n]).expect("an array");
+        group.bench_function(BenchmarkId::new("plain", n), |t| t.iter(|| gaussian(&b, black_box(&x))));
+        group.bench_function(BenchmarkId::new("forward", n), |t| t.iter(|| jvp(&b, gaussian, black_box(&x), &v)));
+        group.bench_function(BenchmarkId::new("back twice", n), |t| {
+            t.iter(|| {
+                // the way back is linear in what it begins with, so its own way back is the way there
+                let pulled = |d: &Diff<Numpyish>, u: &_| {
+                    let x = d.constant(black_box(&x).clone());
+                    vjp(d, gaussian, &x)?.1.pull(u)
+                };
+                vjp(&b, pulled, &none)?.1.pull(&v)
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, recording, along);
 criterion_main!(benches);

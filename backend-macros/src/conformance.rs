@@ -36,7 +36,18 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     };
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
     let wanted = wanted.filter(|op| !input.gradients || has_gradients(op, model));
-    let tests = wanted.map(|op| match missing.contains(&op.name) {
+    let every = input.every.unwrap_or(1);
+    let wanted = wanted.enumerate().filter(|(i, _)| i % every == 0).map(|(_, op)| op);
+    let wanted: Vec<&Op> = wanted.collect();
+    // PyTorch's gradients are of all rows of the base table
+    let autograd = (input.gradients && !of_table && input.groups.is_empty() && input.every.is_none()).then(|| {
+        let rows = wanted.iter().map(|op| id(&op.name));
+        quote! {
+            #[test]
+            fn autograd() { SUITE.autograd(&[#((&#rows::ROW, #rows::GRADIENTS)),*], #call); }
+        }
+    });
+    let tests = wanted.into_iter().map(|op| match missing.contains(&op.name) {
         true => ignored(op, model, input, ty),
         false => row(op, model, input, &call),
     });
@@ -44,11 +55,12 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
         #[allow(unused_imports)]
         mod conformance {
             use super::*;
-            use #root::{conformance::{Accuracy, IntoBackend, Row, Suite}, prelude::*};
+            use #root::{conformance::{Accuracy, Gradients, IntoBackend, Row, Suite}, prelude::*};
 
             static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data, #call, #call)#partial #meter;
 
             #(#tests)*
+            #autograd
         }
     }
 }
@@ -77,7 +89,7 @@ fn row(op: &Op, model: &Model, input: &Input, call: &TokenStream) -> TokenStream
         true => {
             let as_formula = (op.by_element.is_some() && !numbers && dtypes.iter().any(|d| *d == "float64"))
                 .then(|| gradients_of_formula(op, &expand, input, model));
-            let gradients = gradients(op, &dtypes, call);
+            let gradients = gradients(op, &dtypes, input, call);
             quote!(#gradients #as_formula)
         }
         false => quote!(#(#checks)* #answers #as_formula),
@@ -86,7 +98,7 @@ fn row(op: &Op, model: &Model, input: &Input, call: &TokenStream) -> TokenStream
         mod #module {
             use super::*;
 
-            const ROW: Row = Row {
+            pub(super) const ROW: Row = Row {
                 name: #name,
                 group: #group,
                 params: #params,
@@ -117,7 +129,7 @@ fn has_gradients(op: &Op, model: &Model) -> bool {
 }
 
 /// The tests of a row's gradients against differences.
-fn gradients(op: &Op, dtypes: &[&String], call: &TokenStream) -> TokenStream {
+fn gradients(op: &Op, dtypes: &[&String], input: &Input, call: &TokenStream) -> TokenStream {
     let without: Vec<&str> = match &op.gradient {
         Gradient::Rules(rules) => {
             rules.iter().filter(|rule| rule.function.is_err()).map(|rule| rule.input.as_str()).collect()
@@ -125,17 +137,48 @@ fn gradients(op: &Op, dtypes: &[&String], call: &TokenStream) -> TokenStream {
         _ => Vec::new(),
     };
     let (low, high) = op.domain;
-    let checked = dtypes.iter().filter(|dtype| ["float64", "complex128"].contains(&dtype.as_str()));
-    let tests = checked.map(|name| {
+    let is_wide = |dtype: &&&String| ["float64", "complex128"].contains(&dtype.as_str());
+    let wide: Vec<&&String> = dtypes.iter().filter(is_wide).collect();
+    let tests = wide.iter().map(|name| {
         let (test, dtype) = (id(name), dtype(name));
-        quote!(#[test] fn #test() { SUITE.gradients(&ROW, #dtype, &[#(#without),*], (#low, #high), #call); })
+        quote!(#[test] fn #test() { SUITE.gradients(&ROW, #dtype, GRADIENTS, #call); })
     });
-    quote!(#(#tests)*)
+    let root = &input.root;
+    // of a user's table there is no `call` in these dtypes alone
+    let twice = input.extension.is_none().then(|| {
+        let tests = wide.iter().map(|name| {
+            let (test, forward, dtype) = (format_ident!("second_{name}"), format_ident!("forward_{name}"), dtype(name));
+            quote! {
+                #[test]
+                fn #test() { SUITE.second_gradients(&ROW, #dtype, GRADIENTS, #call, #root::call_of_floats); }
+
+                #[test]
+                fn #forward() { SUITE.tangents(&ROW, #dtype, GRADIENTS, #call, #root::call_of_floats); }
+            }
+        });
+        quote!(#(#tests)*)
+    });
+    let has = |name: &str| wide.iter().any(|d| d.as_str() == name);
+    let wider = |name: &str| if name.starts_with("complex") { has("complex128") } else { has("float64") };
+    let is_narrow = |d: &&&String| ["float32", "float16", "bfloat16", "complex64"].contains(&d.as_str()) && wider(d);
+    let narrow: Vec<TokenStream> = dtypes.iter().filter(is_narrow).map(|name| dtype(name)).collect();
+    let narrow = (!narrow.is_empty()).then(|| {
+        quote! {
+            #[test]
+            fn narrow() { SUITE.narrow_gradients(&ROW, &[#(#narrow),*], GRADIENTS, #call); }
+        }
+    });
+    quote! {
+        pub(super) const GRADIENTS: Gradients = Gradients { without: &[#(#without),*], domain: (#low, #high) };
+        #(#tests)*
+        #twice
+        #narrow
+    }
 }
 
 /// The test of the gradients of a scalar expression in a formula, against differences.
 fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
-    let (root, ty, (low, high)) = (&input.root, &input.backend_type, op.domain);
+    let (root, ty) = (&input.root, &input.backend_type);
     let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
         return quote!();
     };
@@ -146,7 +189,7 @@ fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Mod
 
         #[test]
         fn as_a_formula() {
-            SUITE.gradients_of_formula(&ROW, #dtype, (#low, #high), formula::<#root::grad::Diff<#ty>, #t>);
+            SUITE.gradients_of_formula(&ROW, #dtype, GRADIENTS, formula::<#root::grad::Diff<#ty>, #t>);
         }
     }
 }

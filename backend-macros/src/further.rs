@@ -93,13 +93,28 @@ wrap     = true
 records  = true
 "#;
 
-/// The trait of a user's table, which has no mistakes, for the backend that records ops for gradients.
+/// The backend that carries tangents along, which has it too.
+const CARRYING: &str = r#"
+[backend.jvp]
+type     = "Jvp<B>"
+module   = "crate::grad"
+generics = "B: Backend"
+wrap     = true
+tangents = true
+"#;
+
+/// The trait of a user's table, which has no mistakes, for the backends that give ops derivatives.
 pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
-    let (source, mut unsaid) = (SourceFile { name: String::new(), text: RECORDING.into() }, Report::default());
+    let (recorded, carried) = (differentiated(input, table, RECORDING), differentiated(input, table, CARRYING));
+    quote!(#recorded #carried)
+}
+
+fn differentiated(input: &Input, table: &SourceFile, overlay: &str) -> TokenStream {
+    let (source, mut unsaid) = (SourceFile { name: String::new(), text: overlay.into() }, Report::default());
     let mut model = base_model(input, &mut unsaid);
     parse(table, Role::Own, &mut model, &mut unsaid);
     parse(&source, Role::Overlay, &mut model, &mut unsaid);
-    let Some(column) = model.backends.iter().find(|b| b.records).cloned() else { return quote!() };
+    let Some(column) = model.backends.iter().find(|b| b.differentiates()).cloned() else { return quote!() };
     inherit(&mut model, &column);
     let own: Vec<bool> = model.ops.iter().map(|op| op.own).collect();
     settle(&source, &mut model, &mut unsaid, true);

@@ -12,7 +12,7 @@ use syn::{
 /// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..], trait = NAME`; with `rows = "TEXT"` an
 /// overlay or an enum is for the trait of these rows. For tests also `backend = EXPR, type = TYPE, groups = ["NAME", ..],
 /// without = ["ROW", ..], golden = "FILE", partial = true, meter = PATH,
-/// formulas = true, gradients = true`
+/// formulas = true, gradients = true, every = 5`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
@@ -44,6 +44,8 @@ pub struct Input {
     pub formulas: bool,
     /// Whether only the gradients of rows are tested.
     pub gradients: bool,
+    /// Of how many rows one is tested, where not all are.
+    pub every: Option<usize>,
     /// Name of an enum of backends.
     pub any: Option<Ident>,
     /// The backends in it.
@@ -72,6 +74,7 @@ impl Parse for Input {
             golden: None,
             formulas: false,
             gradients: false,
+            every: None,
             any: None,
             of: Vec::new(),
             partial: false,
@@ -102,6 +105,7 @@ impl Parse for Input {
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "formulas" => it.formulas = input.parse::<syn::LitBool>()?.value,
                 "gradients" => it.gradients = input.parse::<syn::LitBool>()?.value,
+                "every" => it.every = Some(input.parse::<syn::LitInt>()?.base10_parse::<usize>()?.max(1)),
                 "groups" => it.groups = strings(input)?,
                 "dtypes" => it.dtypes = strings(input)?,
                 "any" => it.any = Some(input.parse()?),
@@ -113,7 +117,7 @@ impl Parse for Input {
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, formulas, gradients"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, formulas, gradients, every"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

@@ -161,7 +161,7 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_free = |map: &Map| matches!(map, Map::Compose(_) | Map::Generic(_));
-        if new.wrap && !new.records && !op.maps.values().all(is_free) {
+        if new.wrap && !new.differentiates() && !op.maps.values().all(is_free) {
             continue;
         }
         let free = op.maps.values().find(|m| is_free(m) || m.is_of_elements() && new.each);

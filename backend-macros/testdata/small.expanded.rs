@@ -2585,6 +2585,201 @@ pub fn call<B: crate::Backend>(
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
+#[cfg(feature = "conformance")]
+#[doc(hidden)]
+#[allow(unused_imports, clippy::all)]
+pub mod __by_name_of_floats {
+    use super::*;
+    pub fn add<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            let result = args
+                .b
+                .add(
+                    args.operand::<T>(0usize)?.operand(),
+                    args.operand::<T>(1usize)?.operand(),
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn leaky<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Real>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = options::LeakyOptions::new();
+            if let Some(value) = args.option::<f64>(1usize)? {
+                options = options.slope(value);
+            }
+            let result = args.b.leaky_with(&*args.array::<T>(0usize)?, options)?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn threshold<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Real>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            let result = args
+                .b
+                .threshold(
+                    &*args.array::<T>(0usize)?,
+                    args.scalar::<T>(1usize)?,
+                    args.scalar::<T>(2usize)?,
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn sum<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = options::SumOptions::new();
+            if let Some(value) = args.option::<bool>(2usize)? {
+                options = options.keepdims(value);
+            }
+            let result = args
+                .b
+                .sum_with(
+                    &*args.array::<T>(0usize)?,
+                    args.get::<crate::runtime::Axes>(1usize)?,
+                    options,
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn rms<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = options::RmsOptions::new();
+            if let Some(value) = args.option::<bool>(2usize)? {
+                options = options.keepdims(value);
+            }
+            let result = args
+                .b
+                .rms_with(
+                    &*args.array::<T>(0usize)?,
+                    args.get::<crate::runtime::Axes>(1usize)?,
+                    options,
+                )?;
+            Ok(crate::runtime::Value::array::<T>(result))
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+    pub fn ends<B: crate::Backend>(
+        args: &crate::runtime::by_name::Args<'_, B>,
+    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        fn typed<B: crate::Backend, T: crate::runtime::Float>(
+            args: &crate::runtime::by_name::Args<'_, B>,
+        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+            #[allow(unused_mut)]
+            let mut options = options::EndsOptions::new();
+            let given = args.optional_array::<T::Real>(1usize)?;
+            if let Some(given) = &given {
+                options = options.weights(&**given);
+            }
+            let given = args.optional_array::<i32>(2usize)?;
+            if let Some(given) = &given {
+                options = options.first(&**given);
+            }
+            if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
+                options = options.side(value);
+            }
+            let result = args.b.ends_with(&*args.array::<T>(0usize)?, options)?;
+            Ok(
+                crate::runtime::Value::List(
+                    vec![
+                        crate ::runtime::Value::array:: < T > (result.values), crate
+                        ::runtime::Value::array:: < i64 > (result.counts)
+                    ],
+                ),
+            )
+        }
+        match args.dtype()? {
+            crate::runtime::DType::Float64 => typed::<B, f64>(args),
+            other => args.no_dtype(other),
+        }
+    }
+}
+#[cfg(feature = "conformance")]
+#[doc(hidden)]
+pub fn call_of_floats<B: crate::Backend>(
+    b: &B,
+    op: &str,
+    args: &[crate::runtime::Value<B>],
+    options: &[(&str, crate::runtime::Value<B>)],
+) -> crate::runtime::Result<crate::runtime::Value<B>> {
+    match op {
+        "add" => {
+            __by_name_of_floats::add(
+                &crate::runtime::by_name::Args::new(b, ops::add::INFO, args, options)?,
+            )
+        }
+        "leaky" => {
+            __by_name_of_floats::leaky(
+                &crate::runtime::by_name::Args::new(b, ops::leaky::INFO, args, options)?,
+            )
+        }
+        "threshold" => {
+            __by_name_of_floats::threshold(
+                &crate::runtime::by_name::Args::new(
+                    b,
+                    ops::threshold::INFO,
+                    args,
+                    options,
+                )?,
+            )
+        }
+        "sum" => {
+            __by_name_of_floats::sum(
+                &crate::runtime::by_name::Args::new(b, ops::sum::INFO, args, options)?,
+            )
+        }
+        "rms" => {
+            __by_name_of_floats::rms(
+                &crate::runtime::by_name::Args::new(b, ops::rms::INFO, args, options)?,
+            )
+        }
+        "ends" => {
+            __by_name_of_floats::ends(
+                &crate::runtime::by_name::Args::new(b, ops::ends::INFO, args, options)?,
+            )
+        }
+        other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
+    }
+}
 /// The rows of the op table that are scalar expressions.
 #[allow(clippy::should_implement_trait, clippy::type_complexity)]
 impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {

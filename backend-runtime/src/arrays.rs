@@ -347,7 +347,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// of. So a system of equations is differentiated by one more of the same size, however many steps `solve` takes.
     ///
     /// - `solve` and `residual` are to use the backend that they are given, not one that they hold: `solve` is given one on which nothing is recorded.
-    /// - `adjoint(b, transposed, g)` gives the `z` with `transposed(z) = g`. Nothing is conjugated, in none of them.
+    /// - `adjoint(b, transposed, g)` gives the `z` with `transposed(z) = g`. Nothing is conjugated, in none of them. Forward mode gives it `J` in place
+    ///   of `J^T`: one that solves with what it knows of the matrix itself is an error there.
     ///
     /// # Errors
     /// Those of the functions; on the way back [`Error::Shape`] where `z` has not the shape of the residual.

@@ -137,6 +137,22 @@ impl<B: Arrays> IndexList<B> {
         IndexList(indices.iter().map(one).collect())
     }
 
+    /// The same on another backend.
+    pub fn map<C: Arrays>(
+        &self,
+        array: impl Fn(&B::Array<i64>) -> C::Array<i64>,
+        mask: impl Fn(&B::Array<bool>) -> C::Array<bool>,
+    ) -> IndexList<C> {
+        let one = |item: &OwnIndex<B>| match item {
+            OwnIndex::Plain(slice) => OwnIndex::Plain(*slice),
+            OwnIndex::New => OwnIndex::New,
+            OwnIndex::Rest => OwnIndex::Rest,
+            OwnIndex::Array(x) => OwnIndex::Array(array(x)),
+            OwnIndex::Mask(x) => OwnIndex::Mask(mask(x)),
+        };
+        IndexList(self.0.iter().map(one).collect())
+    }
+
     /// The items; `Indices::Any` is a list of them.
     pub fn items(&self) -> Vec<Index<'_, B>> {
         self.0.iter().map(OwnIndex::borrowed).collect()

@@ -117,10 +117,19 @@ pub struct Backend {
     pub wrap: bool,
     /// Whether they are recorded there for gradients.
     pub records: bool,
+    /// Whether they carry tangents along there.
+    pub tangents: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.
     pub span: Span,
+}
+
+impl Backend {
+    /// Whether ops get derivatives there: then rows run as the ops that they are made of.
+    pub fn differentiates(&self) -> bool {
+        self.records || self.tangents
+    }
 }
 
 /// A dtype.
@@ -266,6 +275,8 @@ pub struct Op {
     /// The gradients at one element, of real dtypes: scalar expressions over `g`, `y` and the parameters, by inputs. Inputs that are not there
     /// have none.
     pub by_element: Option<Vec<(String, Expr)>>,
+    /// In which inputs the op is linear, all others as they are: in those of each list together.
+    pub linear: Vec<Vec<String>>,
     /// Between which numbers they are tested.
     pub domain: (f64, f64),
     /// Conformance cases; `None`: those of the kinds of its parameters.

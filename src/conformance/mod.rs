@@ -85,6 +85,7 @@ mod watchdog;
 pub use accuracy::Accuracy;
 pub use case::{Call, Meter};
 pub use data::golden;
+pub use gradient::Gradients;
 pub use refusing::Refusing;
 pub use suite::{IntoBackend, Row, Suite};
 pub use values::Values;

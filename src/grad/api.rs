@@ -1,6 +1,7 @@
 //! What users call: gradients of functions, and what is made of them.
 
 use super::{
+    forward::{Dual, Jvp},
     leaves::{ChangeArrays, MapArrays},
     tape::{Diff, Record, Var},
 };
@@ -369,28 +370,34 @@ pub fn hvp<B: Backend, T: Real>(
     grad::<B, &B::Array<T>, One, T>(b, along, x)
 }
 
-/// The value of a function, and its derivative along `v`: how the result changes if the input does so. By going back twice.
+/// The value of a function, and its derivative along `v`: how the result changes if the input does so. One pass, in which arrays carry along how they
+/// change (forward mode): nothing is recorded.
+///
+/// ```
+/// use backends::{grad::jvp, prelude::*};
+///
+/// let b = Numpyish::new();
+/// let (x, v) = (b.asarray([1.0, 2.0])?, b.asarray([1.0, 0.0])?);
+/// let (y, change) = jvp(&b, |j, x| j.square(x), &x, &v)?;
+/// assert_eq!((y, change), (b.asarray([1.0, 4.0])?, b.asarray([2.0, 0.0])?));
+/// # Ok::<(), Error>(())
+/// ```
 ///
 /// # Errors
-/// As those of [`vjp`].
+/// Those of the function; [`Error::Shape`] where `v` has not the shape of `x`; [`Error::Argument`] where an op has no gradient.
 pub fn jvp<B: Backend, T: Float>(
     b: &B,
-    f: impl FnOnce(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
+    f: impl FnOnce(&Jvp<B>, &Dual<B, T>) -> Result<Dual<B, T>>,
     x: &B::Array<T>,
     v: &B::Array<T>,
 ) -> Result<(B::Array<T>, B::Array<T>)> {
-    // the way back is linear in the gradient `u` that it begins with, so its own way back is the way there
-    let d = Diff::new(b.clone());
-    let x = d.constant::<T>(x.clone());
-    let (y, mut back) = vjp::<Diff<B>, &Var<B, T>, One, T>(&d, f, &x)?;
-    let u = d.input::<T>(b.zeros_like::<T>(y.value())?);
-    let g = back.pull::<One>(&u)?;
-    let (place, mut record) = (d.place_of("jvp", &g)?, d.take());
-    let tangent = match place {
-        Some(place) => record.back(b, vec![(place, Box::new(v.clone()))], 1, true)?.swap_remove(0),
-        None => None,
-    };
-    let tangent = tangent.and_then(|t| t.downcast::<B::Array<T>>().ok()).map(|t| *t);
-    let tangent = tangent.map_or_else(|| b.zeros_like::<T>(y.value()), Ok)?;
-    Ok((y.into_value(), tangent))
+    if x.shape() != v.shape() {
+        return Err(Error::shapes("jvp", x.shape(), v.shape()));
+    }
+    let j = Jvp::new(b.clone());
+    let y = f(&j, &j.input::<T>(x.clone(), v.clone()))?;
+    let tangent = j.place_of("jvp", &y)?;
+    let y = y.into_value();
+    let tangent = tangent.map_or_else(|| b.zeros_like::<T>(&y), Ok)?;
+    Ok((y, tangent))
 }

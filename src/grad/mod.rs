@@ -23,6 +23,7 @@ mod api;
 pub(crate) mod casting;
 mod custom;
 mod formula;
+pub(crate) mod forward;
 mod implicit;
 pub(crate) mod indexing;
 mod leaves;
@@ -35,13 +36,19 @@ pub use api::{Found, Struct};
 pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
 pub use backend_macros::Params;
 pub use custom::{checkpoint, custom};
+pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
 pub use tape::{Diff, Var};
 
 /// What the methods of [`Diff`] are made of, those of a user's table too.
 #[doc(hidden)]
 pub mod recording {
-    pub use super::tape::{Grads, Pull, Results, whole};
+    pub use super::{
+        forward::Twice,
+        tape::{Grads, Pull, Results, whole},
+    };
 }
 
 backend! { overlay = "src/grad/diff.toml" }
+
+backend! { overlay = "src/grad/jvp.toml" }

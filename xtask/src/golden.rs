@@ -1,6 +1,7 @@
 //! NumPy's results for the conformance tests, by `golden.py` in an environment of its own.
 
 use crate::{
+    peers::PACKAGES as PEERS,
     run::{Outcome, environment, root, run},
     table::{json, read},
 };
@@ -34,6 +35,18 @@ pub fn task(args: &[String]) -> Outcome {
         run(Command::new(&python).arg(script).arg(data))?;
     }
     Ok(())
+}
+
+/// `golden-torch`: what `golden_torch.py` finds by PyTorch, in the environment of the peers.
+pub fn torch(args: &[String]) -> Outcome {
+    if let Some(other) = args.first() {
+        return Err(format!("`{other}` is not an argument of `golden-torch`"));
+    }
+    let python = environment("peers-venv", &PEERS)?;
+    let data = root().join("target").join("table.json");
+    write(&data, &json(&read(None)?).to_string())?;
+    let (script, out) = (root().join("xtask/golden_torch.py"), root().join("tests/golden/autograd.txt"));
+    run(Command::new(&python).arg(script).arg(data).arg(root().join("ops.toml")).arg(out))
 }
 
 /// Computes the references of a table, or shows those of one row.

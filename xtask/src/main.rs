@@ -36,6 +36,7 @@ cargo xtask <task>
                               threads; the bounded tests of the same with fixed seeds are among those of `test`
   golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
   golden ROW [--table T]      the same of one row, shown and not written
+  golden-torch                gradients by PyTorch's autograd, for the tests of gradients; its package has some GB
   table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
   pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         "attack" => attack::task(&args),
         "fuzz" => fuzz::task(&args),
         "golden" => golden::task(&args),
+        "golden-torch" => golden::torch(&args),
         "table" => table::task(&args),
         "gpu-bundle" => gpu_bundle::task(&args),
         "miri" => measure::miri(&args),

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// What the peers are, in an environment of their own; PyTorch's package has some GB.
-const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
+pub const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
 /// All sizes: elements of formulas, and pictures in a batch.
 const SIZES: [usize; 6] = [10, 32, 1000, 1024, 1_000_000, 10_000_000];

@@ -16,6 +16,10 @@ impl Expand<'_> {
             let root = &self.root;
             return quote!(#root::grad::Diff<B>);
         }
+        if backend.tangents {
+            let root = &self.root;
+            return quote!(#root::grad::Jvp<B>);
+        }
         let (module, ty) = (self.module(backend), tokens(&backend.ty));
         if backend.ty.contains("::") { ty } else { quote!(#module::#ty) }
     }
@@ -44,8 +48,9 @@ impl Expand<'_> {
             let (prepare, body) = (self.prepare(op), self.body(op, backend));
             return quote!(#[inline] #signature { #prepare #body });
         }
-        if backend.records {
-            let (convert, body) = (self.convert(op), self.recorded(op, backend));
+        if backend.differentiates() {
+            let body = if backend.tangents { self.with_tangents(op, backend) } else { self.recorded(op, backend) };
+            let convert = self.convert(op);
             return quote!(#[inline] #signature { #convert #body });
         }
         let (convert, begin) = (self.convert(op), self.begin(op, &quote!(self), !is_wrapped));

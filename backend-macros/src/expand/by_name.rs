@@ -7,7 +7,8 @@ impl Expand<'_> {
     pub(super) fn by_name(&self, list: &str) -> TokenStream {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.backend_bounds();
-        let rows = self.own().map(|op| self.row_by_name(op));
+        let rows = self.own().map(|op| self.row_by_name(op, None));
+        let of_floats = self.extension.is_none().then(|| self.by_name_of_floats());
         let (module, private) = (self.ops_module(), self.private("by_name"));
         let arms = self.own().map(|op| {
             let (name, item) = (&op.name, id(&op.name));
@@ -49,6 +50,43 @@ impl Expand<'_> {
             ) -> #rt::Result<#rt::Value<B>> {
                 match op { #(#arms)* #rest }
             }
+
+            #of_floats
+        }
+    }
+
+    /// `call` in float64 and complex128 alone: tests of second derivatives run every row on two tapes, which takes time to compile.
+    fn by_name_of_floats(&self) -> TokenStream {
+        let (rt, module, private, bounds) =
+            (self.rt(), self.ops_module(), self.private("by_name_of_floats"), self.backend_bounds());
+        let dtypes = ["float64", "complex128"];
+        let has_any = |op: &&Op| {
+            op.second.is_none() && self.model.dtypes_of(&op.set).iter().any(|d| dtypes.contains(&d.as_str()))
+        };
+        let rows = self.own().filter(has_any).map(|op| self.row_by_name(op, Some(&dtypes)));
+        let arms = self.own().filter(has_any).map(|op| {
+            let (name, item) = (&op.name, id(&op.name));
+            quote!(#name => #private::#item(&#rt::by_name::Args::new(b, #module::#item::INFO, args, options)?),)
+        });
+        quote! {
+            #[cfg(feature = "conformance")]
+            #[doc(hidden)]
+            #[allow(unused_imports, clippy::all)]
+            pub mod #private {
+                use super::*;
+                #(#rows)*
+            }
+
+            #[cfg(feature = "conformance")]
+            #[doc(hidden)]
+            pub fn call_of_floats<B: #bounds>(
+                b: &B,
+                op: &str,
+                args: &[#rt::Value<B>],
+                options: &[(&str, #rt::Value<B>)],
+            ) -> #rt::Result<#rt::Value<B>> {
+                match op { #(#arms)* other => Err(#rt::by_name::unknown(other, &[OPS])) }
+            }
         }
     }
 
@@ -64,12 +102,14 @@ impl Expand<'_> {
         }
     }
 
-    /// `fn add<B: Backend>(args: &Args<B>) -> Result<Value<B>>`
-    fn row_by_name(&self, op: &Op) -> TokenStream {
+    /// `fn add<B: Backend>(args: &Args<B>) -> Result<Value<B>>`, in all dtypes or `only` in some.
+    fn row_by_name(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.backend_bounds(), self.dtypes(op));
         let typed = self.typed_by_name(op);
         let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
-            let dtypes = self.model.dtypes.iter().filter(|d| self.model.dtypes_of(set).contains(&d.name));
+            let is_wanted = |d: &str| only.is_none_or(|only| only.contains(&d));
+            let has = |d: &&DType| self.model.dtypes_of(set).contains(&d.name) && is_wanted(&d.name);
+            let dtypes = self.model.dtypes.iter().filter(has);
             dtypes
                 .filter_map(|d| {
                     let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(d)?));

@@ -10,9 +10,9 @@ impl Expand<'_> {
         self.with_methods(self.implement(&self.trait_path(), column, &ops))
     }
 
-    /// The trait of a user's table for the backend that records ops, with the rules of its rows.
+    /// The trait of a user's table for a backend that gives ops derivatives; that which records them has the rules of its rows.
     pub fn recorded_extension(&self, column: &Backend) -> TokenStream {
-        let (further, rules) = (self.further_overlay(column), self.rules(column));
+        let (further, rules) = (self.further_overlay(column), column.records.then(|| self.rules(column)));
         quote!(#further #rules)
     }
 

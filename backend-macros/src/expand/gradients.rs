@@ -6,7 +6,7 @@ use op_table::GRAD;
 use std::collections::BTreeSet;
 
 /// How a row is recorded.
-enum Recording<'o> {
+pub(super) enum Recording<'o> {
     /// By the ops that it is made of, or a function of the overlay.
     Parts,
     /// By the ops that it is made of, but not by these inputs.
@@ -19,7 +19,7 @@ enum Recording<'o> {
     Refused,
 }
 
-fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
+pub(super) fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     let own = op.maps.get(&backend.name);
     match (&op.gradient, own) {
         (_, Some(Map::Call(_))) | (Gradient::OfParts, Some(_)) => Recording::Parts,
@@ -35,7 +35,7 @@ fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
 }
 
 /// What the rules of a row keep of a call: parameters of their functions that are no gradients.
-fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
+pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     let mut seen = BTreeSet::new();
     let functions = rules.iter().filter_map(|rule| rule.function.as_ref().ok());
     let params = functions.flat_map(|function| &function.params).filter(|p| !is_gradient(p, op));
@@ -94,7 +94,7 @@ impl Expand<'_> {
     }
 
     /// Statements that find the places of all inputs, and whether any has one.
-    fn places(&self, op: &Op) -> (TokenStream, TokenStream) {
+    pub(super) fn places(&self, op: &Op) -> (TokenStream, TokenStream) {
         let (rt, name, options) = (self.rt(), &op.name, hidden("options"));
         let (mut finds, mut any) = (Vec::new(), Vec::new());
         for p in op.differentiable() {
@@ -119,7 +119,7 @@ impl Expand<'_> {
     }
 
     /// Statements that refuse inputs by which there is no gradient.
-    fn refused(&self, op: &Op, rules: &[Rule]) -> TokenStream {
+    pub(super) fn refused(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let refused = op.differentiable().filter_map(|p| {
             let rule = rules.iter().find(|rule| rule.input == p.name);
@@ -139,12 +139,9 @@ impl Expand<'_> {
         quote!(#(#refused)*)
     }
 
-    fn with_rules(&self, op: &Op, rules: &[Rule]) -> TokenStream {
-        let (rt, name, result, within) = (self.rt(), &op.name, hidden("result"), hidden("within"));
-        let (options, module) = (hidden("options"), self.private("rules"));
-        let (places, any) = self.places(op);
-        let refused = self.refused(op, rules);
-        let kept = kept(op, rules);
+    /// Statements that keep what rules need of a call: of its options, of its other arguments, of its result.
+    pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
+        let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
         // before the call, which may be given the options by value
         let of_options = kept.iter().filter_map(|p| {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
@@ -203,6 +200,15 @@ impl Expand<'_> {
             };
             quote!(let #keep = #value;)
         });
+        [quote!(#(#of_options)*), quote!(#(#of_call)*), quote!(#(#of_result)*)]
+    }
+
+    fn with_rules(&self, op: &Op, rules: &[Rule]) -> TokenStream {
+        let (rt, result, within, module) = (self.rt(), hidden("result"), hidden("within"), self.rules_module());
+        let (places, any) = self.places(op);
+        let refused = self.refused(op, rules);
+        let kept = kept(op, rules);
+        let [of_options, of_call, of_result] = self.keeps(op, &kept);
         let (args, given) = self.opened(op);
         let call = self.call_within(op, &args, given.as_ref());
         let fields = kept.iter().map(|p| keep_of(p)).collect::<Vec<_>>();
@@ -252,10 +258,10 @@ impl Expand<'_> {
                 return #constants;
             }
             #refused
-            #(#of_options)*
-            #(#of_call)*
+            #of_options
+            #of_call
             let #result = #call?;
-            #(#of_result)*
+            #of_result
             let kept = #module::#rule { #(#inputs,)* #(#fields,)* of: ::core::marker::PhantomData::<fn() -> (B, T)> };
             let Some(rule) = #boxed else { return #constants };
             let at = self.record(rule, #shapes);
@@ -264,7 +270,7 @@ impl Expand<'_> {
     }
 
     /// The method of the runtime's dtypes that tells whether the rules of a row are for a dtype; none where they are for all of the row's.
-    fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
+    pub(super) fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
         let function = rules.iter().find_map(|rule| rule.function.as_ref().ok())?;
         match function.bound.as_str() {
             _ if function.set == op.set => None,
@@ -273,9 +279,15 @@ impl Expand<'_> {
         }
     }
 
+    /// The module with the rules of all rows.
+    pub(super) fn rules_module(&self) -> Ident {
+        let of = self.extension.as_ref().map_or("diff".into(), |name| snake(&name.to_string()));
+        format_ident!("__{of}_rules")
+    }
+
     /// The rules of all rows: what each keeps of a call, and how it makes gradients of it.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
-        let module = self.private("rules");
+        let module = self.rules_module();
         let root = &self.root;
         let of_call = |op: &&Op| op.own || self.extension.is_none();
         let rules = self.model.ops.iter().filter(of_call).filter_map(|op| match recording(op, backend) {
@@ -463,11 +475,11 @@ impl Expand<'_> {
 }
 
 /// The variable and field with the place of an input.
-fn place_of(p: &Param) -> Ident {
+pub(super) fn place_of(p: &Param) -> Ident {
     format_ident!("place_{}", p.name)
 }
 
 /// The variable and field with what is kept of a parameter.
-fn keep_of(p: &Param) -> Ident {
+pub(super) fn keep_of(p: &Param) -> Ident {
     format_ident!("kept_{}", p.name)
 }

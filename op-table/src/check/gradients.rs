@@ -19,6 +19,22 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     }
     for index in 0..model.ops.len() {
         let op = &model.ops[index];
+        for name in op.linear.iter().flatten() {
+            let is_input = op.positional().any(|p| p.name == *name) && op.differentiable().any(|p| p.name == *name);
+            if !is_input && op.own {
+                let message = format!(
+                    "op `{}` has no positional input `{}` that a gradient may be wanted of",
+                    op.name,
+                    name.escape_debug()
+                );
+                report.at(
+                    source,
+                    op.span.clone(),
+                    message,
+                    Some("linear = [\"x1\", \"x2\"], or [\"x, values\"] of inputs that go together".into()),
+                );
+            }
+        }
         if model.broken.contains(&op.name) || !op.params_are_whole {
             model.ops[index].gradient = Gradient::Unsaid;
             continue;

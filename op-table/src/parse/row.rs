@@ -4,9 +4,9 @@ use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
-    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad", "domain",
+    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad", "linear", "domain",
 ];
 
 /// The keys of rows of every table.
@@ -85,6 +85,7 @@ impl Parser<'_> {
             reason,
             gradient: self.gradient(row),
             by_element: None,
+            linear: self.linear(row),
             domain: self.domain(row),
             cases: self.list(row, "cases"),
             own: self.role == Role::Own,
@@ -120,6 +121,12 @@ impl Parser<'_> {
     }
 
     /// `[1.1, 3]`: between which numbers the gradients are tested.
+    /// `["x1", "x2"]`, or `["x, values"]` of inputs that go together.
+    fn linear(&mut self, row: &Table) -> Vec<Vec<String>> {
+        let groups = self.list(row, "linear").unwrap_or_default();
+        groups.into_iter().map(|group| group.text.split(',').map(|name| name.trim().to_owned()).collect()).collect()
+    }
+
     fn domain(&mut self, row: &Table) -> (f64, f64) {
         const USUAL: (f64, f64) = (0.1, 0.9);
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "domain") else { return USUAL };

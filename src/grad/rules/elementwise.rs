@@ -20,6 +20,9 @@ pub fn imag<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Arr
 
 /// `angle`, which of a real array does not change.
 pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
+    if T::DTYPE.kind() != DTypeKind::Complex {
+        return b.zeros_like::<T>(x);
+    }
     b.divide(imag::<B, T>(b, g)?, x)
 }
 

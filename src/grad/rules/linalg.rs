@@ -150,7 +150,10 @@ pub fn vector_norm<B: Backend, T: Float>(
     }
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     let by_magnitude = if ord.is_infinite() {
-        extremum::<B, T::Real>(b, g, y, &magnitude, axis)?
+        // not the result itself, which a library may have rounded otherwise: then no element would be the largest
+        let axes = if x.ndim() == 0 { crate::Axes::from(..) } else { axis.clone() };
+        let y = if ord > 0.0 { b.max(&magnitude, axes)? } else { b.min(&magnitude, axes)? };
+        extremum::<B, T::Real>(b, g, &y, &magnitude, axis)?
     } else {
         let (g, y) = (kept::<B, T::Real>(b, g, x.shape(), axis)?, kept::<B, T::Real>(b, y, x.shape(), axis)?);
         // the part of the norm, to the power of the order less 1

@@ -1,0 +1,298 @@
+//! Gradients against differences: of every case of a row, at points without kinks.
+//!
+//! With random `u` and `v` the gradients of the inputs, taken back from `u`, have to pair with `v` as `u` does with the change of the results
+//! along `v`: two more evaluations, and no reference data. Where results are not unique, this is done with what the row says is compared of them.
+//! Second derivatives are held to differences of gradients in the same way, and the gradients of narrower dtypes to those of the widest.
+
+mod autograd;
+mod point;
+
+use super::{Call, Row, Suite};
+use crate::{
+    Backend, Complex, DType, DTypeKind, DynArray, Error, Result,
+    grad::{Diff, Jvp},
+};
+use point::{Host, Point, Seeds, arrays, is_float, put, seed};
+
+/// The steps of the differences: the shorter one where the slope changes too much along the longer.
+const STEPS: [f64; 2] = [1e-5, 1e-6];
+
+/// Largest difference, relative to the sum of the magnitudes that are paired.
+const TOLERANCE: f64 = 2e-7;
+
+/// Largest difference of the gradients of a narrower dtype: in units in the last place of the largest; of 32 bits, which factorizations have, and
+/// of 16 bits.
+const NARROW: [f64; 2] = [512.0, 16.0];
+
+/// What the tests of a row's gradients need to know beside the row.
+#[derive(Clone, Copy, Debug)]
+pub struct Gradients {
+    /// The inputs by which there are none.
+    pub without: &'static [&'static str],
+    /// Between which numbers the points lie.
+    pub domain: (f64, f64),
+}
+
+/// Which cases of a row are tried.
+#[derive(Clone, Copy, PartialEq)]
+enum Cases {
+    All,
+    /// The first with elements.
+    First,
+    /// Those whose arguments are all arrays.
+    OfArrays,
+}
+
+/// Re(a b), summed, and the sum of the magnitudes.
+fn paired(a: &Host, b: &Host) -> (f64, f64) {
+    let products = a.iter().zip(b).map(|(a, b)| (a * b).re);
+    products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
+}
+
+/// The same of lists.
+fn all_paired<'h>(pairs: impl Iterator<Item = (&'h Host, &'h Host)>) -> (f64, f64) {
+    pairs.map(|(a, b)| paired(a, b)).fold((0.0, 0.0), |(sum, size), (x, s)| (sum + x, size + s))
+}
+
+/// The slope between two points. What is no finite number at both, such as the mean of nothing, does not change.
+fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
+    let mut change = ahead.clone();
+    change.zip_mut_with(behind, |ahead, behind| {
+        let is_same = ahead == behind || ahead.re.is_nan() && behind.re.is_nan();
+        *ahead = if is_same { Complex::new(0.0, 0.0) } else { (*ahead - behind) * (0.5 / step) };
+    });
+    change
+}
+
+/// Arrays on the host: zeros for those that there are not.
+fn on_host<B: Backend>(b: &B, point: &Point, x: &[Option<DynArray<B>>]) -> Result<Vec<Host>> {
+    let read = |(x, input): (&Option<DynArray<B>>, &point::Input)| match x {
+        Some(x) => Ok(x.to_complex(b)?.into_owned()),
+        None => Ok(Host::zeros(input.at.raw_dim())),
+    };
+    x.iter().zip(point.wanted()).map(read).collect()
+}
+
+impl<B: Backend> Suite<B> {
+    /// Does something at the points of a row's cases, and says which fail.
+    fn at_points(
+        &self,
+        row: &Row,
+        dtype: DType,
+        given: Gradients,
+        which: Cases,
+        mut check: impl FnMut(&B, Point) -> Result<()>,
+    ) {
+        let Some(b) = self.backend() else { return };
+        let _alone = row.alone();
+        let (mut wrong, mut checked) = (Vec::new(), 0);
+        let of_arrays = if which == Cases::OfArrays { super::formula::of_arrays(row) } else { Vec::new() };
+        for text in if which == Cases::OfArrays { &of_arrays } else { row.cases } {
+            let done = Point::of(b, row, dtype, text, given.without, given.domain).and_then(|point| match point {
+                Some(point) => check(b, point).map(|()| checked += 1),
+                None => Ok(()),
+            });
+            if let Err(why) = done {
+                wrong.push(format!("{}({text}) in {dtype}: {why}", row.name));
+            }
+            if which == Cases::First && checked > 0 {
+                break;
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(checked > 0, "no case of {} has an element to differentiate by", row.name);
+    }
+
+    /// The gradients of a row against differences, in float64 or complex128.
+    ///
+    /// # Panics
+    /// Where they differ, or a call fails.
+    pub fn gradients(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
+        self.at_points(row, dtype, given, Cases::All, |b, point| first_order(b, row, dtype, &point, call));
+    }
+
+    /// The same of the row as a formula, in the cases whose arguments are all arrays.
+    ///
+    /// # Panics
+    /// Where they differ, or a call fails.
+    pub fn gradients_of_formula(&self, row: &Row, dtype: DType, given: Gradients, formula: Call<Diff<B>>) {
+        self.at_points(row, dtype, given, Cases::OfArrays, |b, point| first_order(b, row, dtype, &point, formula));
+    }
+
+    /// The second derivatives of a row, along random directions, against differences of its gradients: of the first case that has any.
+    ///
+    /// # Panics
+    /// Where they differ, or a call fails.
+    pub fn second_gradients(
+        &self,
+        row: &Row,
+        dtype: DType,
+        given: Gradients,
+        call: Call<Diff<B>>,
+        twice: Call<Diff<Diff<B>>>,
+    ) {
+        self.at_points(row, dtype, given, Cases::First, |b, mut point| {
+            // factors are unique but for phases, which these elements do not have
+            point.only_diagonal = !row.compared.is_empty() && dtype.kind() == DTypeKind::Complex;
+            match second_order(b, row, dtype, &point, call, twice) {
+                // a rule is made of an op that has no gradient, which says so
+                Err(Error::Argument { why, .. }) if why.starts_with("there is no gradient by") => Ok(()),
+                done => done,
+            }
+        });
+    }
+
+    /// The tangents of a row along random directions (forward mode), against its gradients: both pair with the same numbers.
+    ///
+    /// # Panics
+    /// Where they differ, or a call fails.
+    pub fn tangents(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>, forward: Call<Jvp<B>>) {
+        self.at_points(row, dtype, given, Cases::All, |b, point| as_tangents(b, row, dtype, &point, call, forward));
+    }
+
+    /// The gradients of a row in other dtypes than float64 and complex128, against those in these.
+    ///
+    /// # Panics
+    /// Where they differ, or a call fails.
+    pub fn narrow_gradients(&self, row: &Row, dtypes: &[DType], given: Gradients, call: Call<Diff<B>>) {
+        for &dtype in dtypes {
+            let wide = if dtype.kind() == DTypeKind::Complex { DType::Complex128 } else { DType::Float64 };
+            self.at_points(row, wide, given, Cases::All, |b, mut point| {
+                point.round(dtype)?;
+                narrow(b, row, (dtype, wide), &point, call)
+            });
+        }
+    }
+}
+
+/// The gradients, paired with the directions, as the differences along them.
+fn first_order<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: Call<Diff<B>>) -> Result<()> {
+    let grads = point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?;
+    let grads = on_host(b, point, &grads)?;
+    let back = all_paired(grads.iter().zip(point.wanted().map(|input| &input.along)));
+    let values = |step: f64| -> Result<Vec<(DType, Host)>> {
+        let d = Diff::new(b.clone());
+        let result = point.call(&d, dtype, call, &point.put(&d, dtype, &point.at(step))?)?;
+        let mut results = Vec::new();
+        arrays(&result, &mut results);
+        let results = results.into_iter().filter(|y| is_float(y.dtype()));
+        results.map(|y| Ok((y.dtype(), y.to_complex(&d)?.into_owned()))).collect()
+    };
+    at_steps(row, back, |step| {
+        let (ahead, behind) = (values(step)?, values(-step)?);
+        let is_nan = ahead.iter().flat_map(|(_, y)| y).any(|y| y.re.is_nan());
+        let changes: Vec<(Host, Host)> = ahead
+            .iter()
+            .zip(&behind)
+            .enumerate()
+            .map(|(k, ((of, ahead), (_, behind)))| (point.weights(k, ahead.shape(), *of), change(ahead, behind, step)))
+            .collect();
+        // of a result that is no number there is no slope
+        let there = all_paired(changes.iter().map(|(u, change)| (u, change)));
+        Ok(if is_nan && back.0.is_nan() { back } else { there })
+    })
+}
+
+/// Whether what the gradients say is what the differences do, with one of the steps.
+fn at_steps(row: &Row, back: (f64, f64), there: impl Fn(f64) -> Result<(f64, f64)>) -> Result<()> {
+    let mut last = 0.0;
+    for step in STEPS {
+        let there = there(step)?;
+        let is_near = (back.0 - there.0).abs() <= TOLERANCE * (back.1 + there.1 + 1.0);
+        if is_near || back.0.is_nan() && there.0.is_nan() {
+            return Ok(());
+        }
+        last = there.0;
+    }
+    Err(Error::argument(row.name, format!("by the gradients {}, by differences {last}", back.0)))
+}
+
+/// The gradients of the gradients, as the differences of these.
+fn second_order<B: Backend>(
+    b: &B,
+    row: &Row,
+    dtype: DType,
+    point: &Point,
+    call: Call<Diff<B>>,
+    twice: Call<Diff<Diff<B>>>,
+) -> Result<()> {
+    let d = Diff::new(b.clone());
+    let x = point.lifted(&d, &point.put(b, dtype, &point.at(0.0))?)?;
+    let grads = point.pull(&d, dtype, twice, &x)?;
+    let direction = |k: usize, g: &Host, dtype: DType| point.weights(100 + k, g.shape(), dtype);
+    let (mut seeds, mut directions) = (Seeds::new(), Vec::new());
+    let hosts = on_host(&d, point, &grads)?;
+    for (k, (g, host)) in grads.iter().zip(&hosts).enumerate() {
+        let Some(g) = g else {
+            directions.push(Host::zeros(host.raw_dim()));
+            continue;
+        };
+        let v = direction(k, host, g.dtype());
+        seed(&d, g, &put(b, &v, g.dtype())?, &mut seeds)?;
+        directions.push(v);
+    }
+    let found = d.take().back(b, seeds, point.wanted().count(), true)?;
+    let found = on_host(b, point, &point.taken(b, dtype, found)?)?;
+    let back = all_paired(found.iter().zip(point.wanted().map(|input| &input.along)));
+    let gradients = |step: f64| -> Result<Vec<Host>> {
+        on_host(b, point, &point.pull(b, dtype, call, &point.put(b, dtype, &point.at(step))?)?)
+    };
+    at_steps(row, back, |step| {
+        let (ahead, behind) = (gradients(step)?, gradients(-step)?);
+        let changes: Vec<Host> = ahead.iter().zip(&behind).map(|(ahead, behind)| change(ahead, behind, step)).collect();
+        Ok(all_paired(directions.iter().zip(&changes)))
+    })
+}
+
+/// The gradients, paired with the directions, as the tangents along them with the weights of the results.
+fn as_tangents<B: Backend>(
+    b: &B,
+    row: &Row,
+    dtype: DType,
+    point: &Point,
+    call: Call<Diff<B>>,
+    forward: Call<Jvp<B>>,
+) -> Result<()> {
+    let grads = point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?;
+    let grads = on_host(b, point, &grads)?;
+    let back = all_paired(grads.iter().zip(point.wanted().map(|input| &input.along)));
+    let tangents = point.tangents(b, dtype, forward)?;
+    let weights: Vec<Host> =
+        tangents.iter().enumerate().map(|(k, (dtype, t))| point.weights(k, t.shape(), *dtype)).collect();
+    let there = all_paired(weights.iter().zip(tangents.iter().map(|(_, t)| t)));
+    let are_same = (back.0 - there.0).abs() <= 1e-9 * (back.1 + there.1 + 1.0) || back.0.is_nan() && there.0.is_nan();
+    match are_same {
+        true => Ok(()),
+        false => Err(Error::argument(row.name, format!("by the gradients {}, by tangents {}", back.0, there.0))),
+    }
+}
+
+/// The gradients in a dtype, as those in a wider one, at the same point.
+fn narrow<B: Backend>(
+    b: &B,
+    row: &Row,
+    (dtype, wide): (DType, DType),
+    point: &Point,
+    call: Call<Diff<B>>,
+) -> Result<()> {
+    let in_dtype = |dtype| on_host(b, point, &point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?);
+    let (narrow, wide) = (in_dtype(dtype)?, in_dtype(wide)?);
+    let (epsilon, most) = match dtype {
+        DType::Float16 => (2.0_f64.powi(-11), NARROW[1]),
+        DType::BFloat16 => (2.0_f64.powi(-8), NARROW[1]),
+        _ => (2.0_f64.powi(-24), NARROW[0]),
+    };
+    for (narrow, wide) in narrow.iter().zip(&wide) {
+        let largest = wide.iter().map(|z| z.norm()).filter(|x| x.is_finite()).fold(1.0, f64::max);
+        let far = |(a, b): (&Complex<f64>, &Complex<f64>)| {
+            let are_same = a == b || !a.norm().is_finite() && !b.norm().is_finite();
+            !are_same && !((a - b).norm() <= most * epsilon * largest)
+        };
+        if let Some((a, b)) = narrow.iter().zip(wide).find(|(a, b)| far((a, b))) {
+            let units = (a - b).norm() / (epsilon * largest);
+            let why = format!("{a} in {dtype}, {b} in a wider one: {units:.0} units in the last place of the largest");
+            return Err(Error::argument(row.name, why));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,398 @@
+//! Where gradients are tested: a case of a row, with random numbers in place of its samples, and directions.
+
+use super::super::{
+    Call, Row,
+    case::{self, DTypes},
+    compared,
+};
+use crate::{
+    Backend, Complex, DType, DTypeKind, DynArray, Element, Error, Result, Value, dispatch,
+    grad::{Diff, Jvp},
+    runtime::{ElementInfo, ParamKind},
+};
+use ndarray::{ArrayD, Dimension, IxDyn};
+use std::any::Any;
+
+/// Elements of any float dtype, on the host.
+pub(super) type Host = ArrayD<Complex<f64>>;
+
+/// Runs code for the float dtype `T` that a value names.
+macro_rules! floats {
+    ($dtype:expr, $t:ident => $run:expr) => {
+        match $dtype {
+            DType::Float64 => {
+                type $t = f64;
+                $run
+            }
+            DType::Float32 => {
+                type $t = f32;
+                $run
+            }
+            DType::Float16 => {
+                type $t = crate::f16;
+                $run
+            }
+            DType::BFloat16 => {
+                type $t = crate::bf16;
+                $run
+            }
+            DType::Complex128 => {
+                type $t = Complex<f64>;
+                $run
+            }
+            DType::Complex64 => {
+                type $t = Complex<f32>;
+                $run
+            }
+            other => Err(Error::DType { op: "gradients", dtype: other }),
+        }
+    };
+}
+
+/// Numbers in [0, 1) that look random: the same ones for the same name.
+pub(super) struct Numbers(u64);
+
+impl Numbers {
+    pub fn of(name: &str) -> Numbers {
+        Numbers(name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
+    }
+
+    fn next(&mut self) -> f64 {
+        // splitmix64
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub fn array(&mut self, shape: &[usize], (low, high): (f64, f64)) -> Host {
+        let number = |_: IxDyn| Complex::new(low + (high - low) * self.next(), low + (high - low) * self.next());
+        ArrayD::from_shape_fn(IxDyn(shape), number)
+    }
+}
+
+/// An input of the call that is made of floats.
+pub(super) struct Input {
+    element: ElementInfo,
+    pub at: Host,
+    /// A direction; zeros where no gradient is wanted.
+    pub along: Host,
+    pub is_wanted: bool,
+}
+
+/// A case at a point.
+pub(super) struct Point {
+    row: Row,
+    text: &'static str,
+    pub inputs: Vec<Input>,
+    /// Whether of results that are matrices the diagonals alone have weights.
+    pub only_diagonal: bool,
+}
+
+/// What a sample is like, and points for gradients are as well.
+fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
+    let shape = sample.shape().to_vec();
+    if let [.., n, m] = shape[..]
+        && n == m
+        && n > 1
+    {
+        let transposed = |x: &Host| {
+            let mut x = x.clone();
+            x.swap_axes(shape.len() - 1, shape.len() - 2);
+            x.mapv(|z| z.conj())
+        };
+        // but for rounding
+        let near = |(a, b): (&Complex<f64>, &Complex<f64>)| (a - b).norm() <= 1e-12 * (a.norm() + b.norm());
+        if sample.iter().zip(&transposed(sample)).all(near) {
+            x = (&x + &transposed(&x)) * Complex::new(0.5, 0.0);
+            if is_point {
+                // far from singular, with eigenvalues apart
+                for (index, z) in x.indexed_iter_mut() {
+                    let index = index.slice();
+                    if index[shape.len() - 1] == index[shape.len() - 2] {
+                        *z += 2.0 * (1 + index[shape.len() - 1]) as f64;
+                    }
+                }
+            }
+        }
+    }
+    let increases =
+        shape.len() == 1 && shape[0] > 1 && sample.iter().zip(sample.iter().skip(1)).all(|(a, b)| a.re < b.re);
+    if increases && is_point {
+        let mut sorted = x.into_raw_vec_and_offset().0;
+        sorted.sort_by(|a, b| a.re.total_cmp(&b.re));
+        x = ArrayD::from_shape_vec(IxDyn(&shape), sorted).expect("as many elements as before");
+    }
+    x
+}
+
+/// Whether an array is of floats.
+pub(super) fn is_float(dtype: DType) -> bool {
+    matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
+}
+
+/// What an array is replaced by, if it is.
+type Replace<'r, B> = dyn FnMut(&DynArray<B>) -> Result<Option<Value<B>>> + 'r;
+
+/// Replaces the arrays of a value that gradients are taken of, in order.
+fn replaced<B: Backend>(value: &Value<B>, by: &mut Replace<'_, B>) -> Result<Value<B>> {
+    Ok(match value {
+        Value::Array(x) => by(x)?.unwrap_or_else(|| value.clone()),
+        Value::List(items) => Value::List(items.iter().map(|x| replaced(x, by)).collect::<Result<_>>()?),
+        other => other.clone(),
+    })
+}
+
+/// The arrays of a value, in order.
+pub(super) fn arrays<'v, B: Backend>(value: &'v Value<B>, found: &mut Vec<&'v DynArray<B>>) {
+    match value {
+        Value::Array(x) => found.push(x),
+        Value::List(items) => items.iter().for_each(|item| arrays(item, found)),
+        _ => {}
+    }
+}
+
+/// The elements, on a backend.
+pub(super) fn put<B: Backend>(b: &B, x: &Host, dtype: DType) -> Result<DynArray<B>> {
+    dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(x.mapv(|z| z.cast::<T>()).into_shared())?)))
+}
+
+/// The elements as a dtype holds them.
+fn rounded(x: &Host, dtype: DType) -> Result<Host> {
+    dispatch!(dtype, T => Ok(x.mapv(|z| z.cast::<T>().cast::<Complex<f64>>())))
+}
+
+fn array<B: Backend, T: Element>(x: &DynArray<B>) -> Result<B::Array<T>> {
+    x.get::<T>().cloned().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })
+}
+
+/// Gradients that the way back begins with, by places.
+pub(super) type Seeds = Vec<(usize, Box<dyn Any>)>;
+
+/// The gradient of an array of a tape that the way back begins with, if it has a place.
+pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<B>, seeds: &mut Seeds) -> Result<()> {
+    floats!(x.dtype(), T => {
+        let place = d.place_of("gradients", x.get::<T>().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })?)?;
+        if let Some(place) = place {
+            seeds.push((place, Box::new(array::<B, T>(u)?)));
+        }
+        Ok(())
+    })
+}
+
+impl Point {
+    /// The point of a case; `None` where it has no element to differentiate by.
+    pub fn of<B: Backend>(
+        b: &B,
+        row: &Row,
+        dtype: DType,
+        text: &'static str,
+        without: &[&str],
+        domain: (f64, f64),
+    ) -> Result<Option<Point>> {
+        let mut numbers = Numbers::of(&format!("{} {text}", row.name));
+        let mut point = Point { row: *row, text, inputs: Vec::new(), only_diagonal: false };
+        for (name, value) in case::named(b, row, DTypes { of: dtype, to: None }, text)? {
+            let Some(element) = point.element(name, dtype) else { continue };
+            let is_wanted = !without.contains(&name);
+            let mut found = Vec::new();
+            arrays(&value, &mut found);
+            for x in found {
+                let sample = x.to_complex(b)?.into_owned();
+                let mut random = |range, is_point| {
+                    let mut random = numbers.array(sample.shape(), range);
+                    if x.dtype().kind() == DTypeKind::Real {
+                        random.mapv_inplace(|z| Complex::new(z.re, 0.0));
+                    }
+                    like(&sample, random, is_point)
+                };
+                let (at, mut along) = (random(domain, true), random((-1.0, 1.0), false));
+                if !is_wanted {
+                    along.fill(Complex::new(0.0, 0.0));
+                }
+                point.inputs.push(Input { element, at, along, is_wanted });
+            }
+        }
+        let is_empty = point.inputs.iter().all(|input| input.at.is_empty() || !input.is_wanted);
+        Ok((!is_empty).then_some(point))
+    }
+
+    /// The elements of a parameter whose arrays are inputs.
+    fn element(&self, name: &str, dtype: DType) -> Option<ElementInfo> {
+        let param = self.row.params.iter().find(|param| param.name == name)?;
+        let element = match param.kind {
+            ParamKind::Array(e)
+            | ParamKind::Operand(e)
+            | ParamKind::Bound(e)
+            | ParamKind::Arrays(e)
+            | ParamKind::Target(e) => e,
+            _ => return None,
+        };
+        is_float(element.dtype(dtype)).then_some(element)
+    }
+
+    /// The inputs that gradients are wanted of.
+    pub fn wanted(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().filter(|input| input.is_wanted)
+    }
+
+    /// The inputs this far along the directions.
+    pub fn at(&self, step: f64) -> Vec<Host> {
+        self.inputs.iter().map(|input| &input.at + &(&input.along * Complex::new(step, 0.0))).collect()
+    }
+
+    /// Moves the point to numbers that a dtype has.
+    pub fn round(&mut self, dtype: DType) -> Result<()> {
+        for input in &mut self.inputs {
+            input.at = rounded(&input.at, input.element.dtype(dtype))?;
+        }
+        Ok(())
+    }
+
+    /// Moves the point to elements of -1, 0 and 1, from numbers in a range.
+    pub fn to_ties(&mut self, (low, high): (f64, f64)) {
+        let third = |x: f64| ((x - low) / (high - low) * 3.0).floor() - 1.0;
+        for input in &mut self.inputs {
+            let is_real = input.at.iter().all(|z| z.im == 0.0);
+            input.at.mapv_inplace(|z| Complex::new(third(z.re), if is_real { 0.0 } else { third(z.im) }));
+        }
+    }
+
+    /// The inputs on a backend, where the call is of `dtype`.
+    pub fn put<B: Backend>(&self, b: &B, dtype: DType, x: &[Host]) -> Result<Vec<DynArray<B>>> {
+        self.inputs.iter().zip(x).map(|(input, x)| put(b, x, input.element.dtype(dtype))).collect()
+    }
+
+    /// What the call gives of these inputs, or what is compared of that.
+    pub fn call<B: Backend>(&self, b: &B, dtype: DType, call: Call<B>, x: &[DynArray<B>]) -> Result<Value<B>> {
+        let row = &self.row;
+        let (mut positional, mut options, mut known) = (Vec::new(), Vec::new(), Vec::new());
+        let mut next = x.iter();
+        let mut put = |_: &DynArray<B>| Ok(next.next().cloned().map(Value::Array));
+        for (name, value) in case::named(b, row, DTypes { of: dtype, to: None }, self.text)? {
+            let is_input = self.element(name, dtype).is_some();
+            let value = if is_input { replaced(&value, &mut put)? } else { value };
+            known.push((name, value.clone()));
+            match row.params.iter().find(|param| param.name == name) {
+                Some(param) if param.default.is_none() => positional.push(value),
+                _ => options.push((name, value)),
+            }
+        }
+        if let Some(seed) = row.seed {
+            b.seed(seed);
+        }
+        let result = call(b, row.name, &positional, &options)?;
+        compared::parts_on(b, row, known, result, call)
+    }
+
+    /// The gradient of a result that the way back begins with: always the same, of numbers that every dtype has.
+    pub fn weights(&self, k: usize, shape: &[usize], dtype: DType) -> Host {
+        let mut u = Numbers::of(&format!("{} {} {k}", self.row.name, self.text)).array(shape, (-1.0, 1.0));
+        let is_real = dtype.kind() == DTypeKind::Real;
+        u.mapv_inplace(|z| {
+            Complex::new((z.re * 64.0).round(), if is_real { 0.0 } else { (z.im * 64.0).round() }) / 64.0
+        });
+        if self.only_diagonal && shape.len() > 1 {
+            for (index, u) in u.indexed_iter_mut() {
+                if let [.., i, j] = index.slice()
+                    && i != j
+                {
+                    *u = Complex::new(0.0, 0.0);
+                }
+            }
+        }
+        u
+    }
+
+    /// The gradients of the inputs that are wanted, of these weights of the results; `None` of those that no gradient came to.
+    pub fn pull<B: Backend>(
+        &self,
+        b: &B,
+        dtype: DType,
+        call: Call<Diff<B>>,
+        x: &[DynArray<B>],
+    ) -> Result<Vec<Option<DynArray<B>>>> {
+        let d = Diff::new(b.clone());
+        let result = self.call(&d, dtype, call, &self.lifted(&d, x)?)?;
+        let mut results = Vec::new();
+        arrays(&result, &mut results);
+        let mut seeds = Seeds::new();
+        for (k, y) in results.into_iter().filter(|y| is_float(y.dtype())).enumerate() {
+            let u = put(b, &self.weights(k, y.shape(&d), y.dtype()), y.dtype())?;
+            seed(&d, y, &u, &mut seeds)?;
+        }
+        let found = d.take().back(b, seeds, self.wanted().count(), true)?;
+        self.taken(b, dtype, found)
+    }
+
+    /// How the results change along the directions, in order: zeros for those that do not.
+    pub fn tangents<B: Backend>(&self, b: &B, dtype: DType, call: Call<Jvp<B>>) -> Result<Vec<(DType, Host)>> {
+        let j = Jvp::new(b.clone());
+        let (at, along) = (self.put(b, dtype, &self.at(0.0))?, self.directions());
+        let along = self.put(b, dtype, &along)?;
+        let lift = |((input, x), v): ((&Input, &DynArray<B>), &DynArray<B>)| {
+            floats!(x.dtype(), T => {
+                let x = array::<B, T>(x)?;
+                Ok(DynArray::of::<T>(if input.is_wanted { j.input::<T>(x, array::<B, T>(v)?) } else { j.constant::<T>(x) }))
+            })
+        };
+        let vars = self.inputs.iter().zip(&at).zip(&along).map(lift).collect::<Result<Vec<_>>>()?;
+        let result = self.call(&j, dtype, call, &vars)?;
+        let mut results = Vec::new();
+        arrays(&result, &mut results);
+        let read = |y: &DynArray<Jvp<B>>| {
+            let tangent = floats!(y.dtype(), T => {
+                let y = y.get::<T>().ok_or(Error::DType { op: "gradients", dtype: y.dtype() })?;
+                Ok(j.place_of("gradients", y)?.map(DynArray::<B>::of::<T>))
+            })?;
+            let tangent = match tangent {
+                Some(tangent) => tangent.to_complex(b)?.into_owned(),
+                None => Host::zeros(IxDyn(y.shape(&j))),
+            };
+            match tangent.shape() == y.shape(&j) {
+                true => Ok((y.dtype(), tangent)),
+                false => Err(Error::shapes(self.row.name, y.shape(&j), tangent.shape())),
+            }
+        };
+        results.into_iter().filter(|y| is_float(y.dtype())).map(read).collect()
+    }
+
+    /// The directions.
+    pub fn directions(&self) -> Vec<Host> {
+        self.inputs.iter().map(|input| input.along.clone()).collect()
+    }
+
+    /// The inputs on a tape: those that are wanted have the first places.
+    pub fn lifted<B: Backend>(&self, d: &Diff<B>, x: &[DynArray<B>]) -> Result<Vec<DynArray<Diff<B>>>> {
+        let lift = |(input, x): (&Input, &DynArray<B>)| {
+            floats!(x.dtype(), T => {
+                let x = array::<B, T>(x)?;
+                Ok(DynArray::of::<T>(if input.is_wanted { d.input::<T>(x) } else { d.constant::<T>(x) }))
+            })
+        };
+        self.inputs.iter().zip(x).map(lift).collect()
+    }
+
+    /// The gradients that were found of the inputs that are wanted.
+    pub fn taken<B: Backend>(
+        &self,
+        b: &B,
+        dtype: DType,
+        found: Vec<Option<Box<dyn Any>>>,
+    ) -> Result<Vec<Option<DynArray<B>>>> {
+        let take = |(g, input): (Option<Box<dyn Any>>, &Input)| {
+            let Some(g) = g else { return Ok(None) };
+            let other = |_| Error::argument(self.row.name, "a gradient of another dtype");
+            let g = floats!(input.element.dtype(dtype), T => Ok(DynArray::of::<T>(*g.downcast::<B::Array<T>>().map_err(other)?)))?;
+            if g.shape(b) != input.at.shape() {
+                let why = format!("a gradient of shape {:?} of {:?}", g.shape(b), input.at.shape());
+                return Err(Error::argument(self.row.name, why));
+            }
+            Ok(Some(g))
+        };
+        let mut found = found;
+        found.resize_with(self.wanted().count(), || None);
+        found.into_iter().zip(self.wanted()).map(take).collect()
+    }
+}

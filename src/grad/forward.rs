@@ -1,0 +1,546 @@
+//! Tangents: arrays that carry along how they change (forward mode), and what the methods of [`Jvp`], made of the table, call.
+
+use super::tape::{Diff, Grads, Pull, Results, Var};
+use crate::{
+    ArrayAttributes, Arrays, Backend, Complex, DTypeKind, DeviceInfo, Element, Error, Float, HostArray, LinearMap,
+    MemoryInfo, Numeric, Operand, Result,
+    runtime::{FloatVisitor, IndexList, Indices, Wrap},
+};
+use std::{
+    any::Any,
+    borrow::Cow,
+    fmt,
+    marker::PhantomData,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Any backend, whose arrays carry along how they change with one direction of the inputs. It is a [`Backend`] itself, so that it nests, with
+/// [`Diff`] too.
+///
+/// [`jvp`](super::jvp) makes one and hands it to the function that it differentiates. Nothing is kept of an op, so the memory is that of twice the
+/// arrays.
+#[derive(Clone)]
+pub struct Jvp<B: Backend> {
+    within: B,
+    id: u64,
+    /// Whether arrays of other functions are constants here.
+    alone: bool,
+}
+
+/// An array of a [`Jvp`]: a value, and how it changes, if it does.
+pub struct Dual<B: Arrays, T: Element> {
+    value: B::Array<T>,
+    change: Option<(u64, B::Array<T>)>,
+}
+
+/// A tangent of any dtype.
+type Tangent = Option<Box<dyn Any>>;
+
+impl<B: Arrays, T: Element> Dual<B, T> {
+    /// The value, on the backend within.
+    pub fn value(&self) -> &B::Array<T> {
+        &self.value
+    }
+
+    /// The value, on the backend within.
+    pub fn into_value(self) -> B::Array<T> {
+        self.value
+    }
+}
+
+impl<B: Arrays, T: Element> Clone for Dual<B, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Dual { value: self.value.clone(), change: self.change.clone() }
+    }
+}
+
+impl<B: Arrays, T: Element> fmt::Debug for Dual<B, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<B: Arrays, T: Element> ArrayAttributes for Dual<B, T> {
+    type DType = T;
+
+    #[inline]
+    fn shape(&self) -> &[usize] {
+        self.value.shape()
+    }
+
+    fn device(&self) -> String {
+        self.value.device()
+    }
+}
+
+impl<B: Backend + fmt::Debug> fmt::Debug for Jvp<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Jvp").field(&self.within).finish()
+    }
+}
+
+fn lost(op: &'static str) -> Error {
+    Error::argument(op, "a tangent has not the dtype of its array")
+}
+
+impl<B: Backend> Jvp<B> {
+    /// Nothing carries a tangent yet.
+    pub(crate) fn new(within: B) -> Jvp<B> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Jvp { within, id: NEXT.fetch_add(1, Ordering::Relaxed), alone: false }
+    }
+
+    /// One where arrays of other functions are constants.
+    fn alone(within: B) -> Jvp<B> {
+        Jvp { alone: true, ..Jvp::new(within) }
+    }
+
+    /// The backend within.
+    pub fn within(&self) -> &B {
+        &self.within
+    }
+
+    /// An array of the backend within as a constant.
+    #[inline]
+    pub fn constant<T: Element>(&self, value: B::Array<T>) -> Dual<B, T> {
+        Dual { value, change: None }
+    }
+
+    /// The same value, which does not change.
+    #[inline]
+    pub fn stop_gradient<T: Element>(&self, x: &Dual<B, T>) -> Dual<B, T> {
+        self.constant(x.value.clone())
+    }
+
+    /// An array that changes so.
+    pub(crate) fn input<T: Element>(&self, value: B::Array<T>, tangent: B::Array<T>) -> Dual<B, T> {
+        Dual { value, change: Some((self.id, tangent)) }
+    }
+
+    /// The tangent of an array, if it has one.
+    #[doc(hidden)]
+    #[inline]
+    pub fn place_of<T: Element>(&self, op: &'static str, x: &Dual<B, T>) -> Result<Option<B::Array<T>>> {
+        match &x.change {
+            None => Ok(None),
+            Some((id, tangent)) if *id == self.id => Ok(Some(tangent.clone())),
+            Some(_) if self.alone => Ok(None),
+            Some(_) => Err(Error::argument(
+                op,
+                "this array is of the function of another derivative: pass it to this one, or make a `constant` of its value",
+            )),
+        }
+    }
+
+    #[doc(hidden)]
+    #[inline]
+    pub fn place_of_operand<T: Element>(
+        &self,
+        op: &'static str,
+        x: &Operand<'_, Self, T>,
+    ) -> Result<Option<B::Array<T>>> {
+        match x {
+            Operand::Array(x) => self.place_of(op, x),
+            Operand::Scalar(_) => Ok(None),
+        }
+    }
+
+    /// The shapes of a list of arrays, each after the number of its axes.
+    #[doc(hidden)]
+    pub fn shapes_of<T: Element>(&self, xs: &[&Dual<B, T>]) -> Vec<usize> {
+        xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
+    }
+
+    #[doc(hidden)]
+    #[inline]
+    pub fn keep_operand<T: Element>(&self, x: &Operand<'_, Self, T>) -> Operand<'static, B, T> {
+        match x {
+            Operand::Array(x) => Operand::Array(Cow::Owned(x.value.clone())),
+            Operand::Scalar(x) => Operand::Scalar(*x),
+        }
+    }
+
+    /// A second handle of an operand.
+    #[doc(hidden)]
+    pub fn operand_again<T: Element>(&self, x: &Operand<'static, B, T>) -> Operand<'static, B, T> {
+        match x {
+            Operand::Array(x) => Operand::Array(x.clone()),
+            Operand::Scalar(x) => Operand::Scalar(*x),
+        }
+    }
+
+    /// How an array changes: zeros where it does not.
+    #[doc(hidden)]
+    pub fn change_of<T: Element>(&self, x: &Dual<B, T>, tangent: &Option<B::Array<T>>) -> Result<B::Array<T>> {
+        match tangent {
+            Some(tangent) => Ok(tangent.clone()),
+            None => self.within.zeros::<T>(x.shape()),
+        }
+    }
+
+    /// How the arrays of a list change.
+    #[doc(hidden)]
+    pub fn changes_of<T: Element>(
+        &self,
+        xs: &[&Dual<B, T>],
+        tangents: &[Option<B::Array<T>>],
+    ) -> Result<Vec<B::Array<T>>> {
+        xs.iter().zip(tangents).map(|(x, tangent)| self.change_of(x, tangent)).collect()
+    }
+
+    /// How an operand changes.
+    #[doc(hidden)]
+    pub fn change_of_operand<T: Element>(
+        &self,
+        x: &Operand<'_, Self, T>,
+        tangent: &Option<B::Array<T>>,
+    ) -> Result<Operand<'static, B, T>> {
+        Ok(Operand::Array(Cow::Owned(match (tangent, x) {
+            (Some(tangent), _) => tangent.clone(),
+            (None, Operand::Array(x)) => self.within.zeros::<T>(x.shape())?,
+            (None, Operand::Scalar(_)) => self.within.zeros::<T>([0_usize; 0])?,
+        })))
+    }
+
+    /// A result with its tangent, which is one of the same dtype.
+    #[doc(hidden)]
+    pub fn along<T: Element>(&self, value: B::Array<T>, tangent: Tangent) -> Result<Dual<B, T>> {
+        let Some(tangent) = tangent else { return Ok(self.constant(value)) };
+        let tangent = *tangent.downcast::<B::Array<T>>().map_err(|_| lost("jvp"))?;
+        // a tangent that is the same along an axis may have been left short
+        let tangent = match tangent.shape() == value.shape() {
+            true => tangent,
+            false => self.within.broadcast_to::<T>(tangent, value.shape())?,
+        };
+        Ok(self.input(value, tangent))
+    }
+
+    /// A result whose tangent is the sum of those of the same place.
+    #[doc(hidden)]
+    pub fn along_sum<T: Element>(
+        &self,
+        value: B::Array<T>,
+        terms: &mut [Vec<Tangent>],
+        place: usize,
+    ) -> Result<Dual<B, T>> {
+        let mut sum: Tangent = None;
+        for term in terms {
+            let Some(term) = term.get_mut(place).and_then(Option::take) else { continue };
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => {
+                    let added = T::if_float(Add { b: &self.within, terms: (sum, term), of: PhantomData });
+                    added.ok_or_else(|| lost("jvp"))??
+                }
+            });
+        }
+        self.along(value, sum)
+    }
+
+    /// What a rule makes of the tangent of one input in place of a gradient, added to what there is.
+    #[doc(hidden)]
+    pub fn along_rule<T: Element>(
+        &self,
+        rule: Box<dyn Pull<B>>,
+        shape: &[usize],
+        tangent: &B::Array<T>,
+        sum: Tangent,
+    ) -> Result<Tangent> {
+        let b = &self.within;
+        let tangent = match tangent.shape() == shape {
+            true => tangent.clone(),
+            false => b.broadcast_to::<T>(tangent, shape)?,
+        };
+        let d = Diff::new(b.clone());
+        d.record(Box::new(Nothing), &[shape]);
+        let at = d.record(rule, &[shape]);
+        let mut known: Vec<(usize, Box<dyn Any>)> = vec![(at, Box::new(tangent))];
+        known.extend(sum.map(|sum| (0, sum)));
+        Ok(d.take().back(b, known, 1, true)?.swap_remove(0))
+    }
+}
+
+/// The sum of two tangents.
+struct Add<'b, B, T> {
+    b: &'b B,
+    terms: (Box<dyn Any>, Box<dyn Any>),
+    of: PhantomData<T>,
+}
+
+impl<B: Backend, T: Element> FloatVisitor<T> for Add<'_, B, T> {
+    type Out = Result<Box<dyn Any>>;
+
+    fn visit(self) -> Self::Out
+    where
+        T: Float,
+    {
+        let (x, y) = self.terms;
+        let (x, y) = (x.downcast::<B::Array<T>>(), y.downcast::<B::Array<T>>());
+        let (Ok(x), Ok(y)) = (x, y) else { return Err(lost("jvp")) };
+        Ok(Box::new(self.b.add::<T, _, _>(*x, *y)?))
+    }
+}
+
+/// The rule of an array that is no result.
+struct Nothing;
+
+impl<B: Backend> Pull<B> for Nothing {
+    fn pull(&self, _: &B, _: &mut Results<'_>, _: &mut Grads<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Finds the place of a gradient of known dtype.
+type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
+
+/// The way there by going back twice: the gradients of the inputs are linear in those `u` of the results, so that gradients by `u` of them, paired with
+/// the tangents, are the tangents of the results.
+pub struct Twice<B: Backend> {
+    /// Where the way back of the rule is recorded.
+    d: Diff<B>,
+    /// Where the op is.
+    op: Diff<Diff<B>>,
+    inputs: Vec<(PlaceOf<B>, Box<dyn Any>)>,
+    results: Vec<(Vec<usize>, Box<dyn Any>)>,
+}
+
+impl<B: Backend> Twice<B> {
+    /// Of an op on this backend.
+    pub fn new(b: &B) -> Twice<B> {
+        let d = Diff::new(b.clone());
+        Twice { op: Diff::new(d.clone()), d, inputs: Vec::new(), results: Vec::new() }
+    }
+
+    /// Where the rule runs.
+    pub fn within(&self) -> &Diff<B> {
+        &self.d
+    }
+
+    /// An input that changes: its place.
+    pub fn input<T: Element>(&mut self, tangent: Option<B::Array<T>>) -> Option<usize> {
+        let tangent = tangent?;
+        let place = self.op.record(Box::new(Nothing), &[tangent.shape()]);
+        let found = |d: &Diff<B>, g: &dyn Any| match g.downcast_ref::<Var<B, T>>() {
+            Some(g) => d.place_of("jvp", g),
+            None => Err(lost("jvp")),
+        };
+        self.inputs.push((found, Box::new(tangent)));
+        Some(place)
+    }
+
+    /// A result.
+    pub fn result<T: Element>(&mut self, shape: &[usize]) -> Result<()> {
+        let place = self.d.record(Box::new(Nothing), &[shape]);
+        let u = self.d.recorded(self.d.within().zeros::<T>(shape)?, place);
+        self.results.push((shape.to_vec(), Box::new(u)));
+        Ok(())
+    }
+
+    /// An operand where the rule runs.
+    pub fn operand<T: Element>(&self, x: Operand<'static, B, T>) -> Operand<'static, Diff<B>, T> {
+        match x {
+            Operand::Array(x) => Operand::Array(Cow::Owned(self.d.constant(x.into_owned()))),
+            Operand::Scalar(x) => Operand::Scalar(x),
+        }
+    }
+
+    /// Indices where the rule runs.
+    pub fn index(&self, list: &IndexList<B>) -> IndexList<Diff<B>> {
+        list.map(|x| self.d.constant(x.clone()), |x| self.d.constant(x.clone()))
+    }
+
+    /// The tangents of the results.
+    pub fn go(self, rule: Option<Box<dyn Pull<Diff<B>>>>) -> Result<Vec<Tangent>> {
+        let Twice { d, op, inputs, results } = self;
+        let count = results.len();
+        let mut tangents: Vec<Tangent> = (0..count).map(|_| None).collect();
+        let Some(rule) = rule else { return Ok(tangents) };
+        let shapes: Vec<&[usize]> = results.iter().map(|(shape, _)| &**shape).collect();
+        let at = op.record(rule, &shapes);
+        let seeds = results.into_iter().enumerate().map(|(k, (_, u))| (at + k, u)).collect();
+        let found = op.take().back(&d, seeds, inputs.len(), true)?;
+        // inputs whose gradients are one array are gone back from one after the other
+        let mut left: Vec<(usize, Box<dyn Any>)> = Vec::new();
+        for ((place_of, tangent), g) in inputs.into_iter().zip(found) {
+            if let Some(g) = g
+                && let Some(place) = place_of(&d, &*g)?
+            {
+                left.push((place, tangent));
+            }
+        }
+        let mut record = d.take();
+        while !left.is_empty() {
+            let mut of: Vec<(usize, Box<dyn Any>)> =
+                tangents.iter_mut().enumerate().filter_map(|(k, t)| Some((k, t.take()?))).collect();
+            let mut later = Vec::new();
+            for (place, tangent) in left {
+                match of.iter().any(|(known, _)| *known == place) {
+                    true => later.push((place, tangent)),
+                    false => of.push((place, tangent)),
+                }
+            }
+            if later.iter().any(|(place, _)| *place < count) {
+                return Err(Error::argument(
+                    "jvp",
+                    "two inputs have the gradient of the result: the row has to say that it is linear",
+                ));
+            }
+            tangents = record.back(d.within(), of, count, false)?;
+            left = later;
+        }
+        Ok(tangents)
+    }
+}
+
+impl<B: Backend> Wrap for Jvp<B> {
+    type Within = B;
+
+    type Running = ();
+
+    #[inline]
+    fn within(&self) -> &B {
+        &self.within
+    }
+
+    fn begin(&self, _call: &crate::runtime::Call<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn open<'a, T: Element>(&'a self, _op: &'static str, x: &'a Dual<B, T>) -> Result<&'a B::Array<T>> {
+        Ok(&x.value)
+    }
+
+    #[inline]
+    fn close<T: Element>(&self, _running: &mut (), x: B::Array<T>) -> Result<Dual<B, T>> {
+        Ok(self.constant(x))
+    }
+}
+
+impl<B: Backend> Arrays for Jvp<B> {
+    type Array<T: Element> = Dual<B, T>;
+
+    const NAME: &'static str = B::NAME;
+
+    fn to_ndarray<T: Element>(&self, x: &Dual<B, T>) -> Result<HostArray<T>> {
+        self.within.to_ndarray(&x.value)
+    }
+
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Dual<B, T>> {
+        Ok(self.constant(self.within.from_ndarray(x)?))
+    }
+
+    crate::runtime::forward_to_within!();
+
+    fn seed(&self, seed: u64) {
+        self.within.seed(seed);
+    }
+
+    fn implicit<T: Float>(
+        &self,
+        op: &'static str,
+        solve: impl Fn(&Self) -> Result<Dual<B, T>>,
+        residual: impl Fn(&Self, &Dual<B, T>) -> Result<Dual<B, T>>,
+        adjoint: impl Fn(&Self, &LinearMap<'_, Self, T>, &Dual<B, T>) -> Result<Dual<B, T>> + Send + Sync + 'static,
+    ) -> Result<Dual<B, T>> {
+        let b = &self.within;
+        let adjoint = Arc::new(adjoint);
+        let solved = {
+            let adjoint = adjoint.clone();
+            move |b: &B, map: &LinearMap<'_, B, T>, g: &B::Array<T>| {
+                let j = Jvp::alone(b.clone());
+                let map = |j: &Jvp<B>, x: &Dual<B, T>| Ok(j.constant::<T>(map(&j.within, &x.value)?));
+                Ok(adjoint(&j, &map, &j.constant::<T>(g.clone()))?.value)
+            }
+        };
+        let value = b.implicit::<T>(
+            op,
+            |b| Ok(solve(&Jvp::alone(b.clone()))?.value),
+            |b, x| {
+                let j = Jvp::alone(b.clone());
+                Ok(residual(&j, &j.constant::<T>(x.clone()))?.value)
+            },
+            solved.clone(),
+        )?;
+        let by_others = self.place_of(op, &residual(self, &self.constant::<T>(value.clone()))?)?;
+        let Some(by_others) = by_others else { return Ok(self.constant(value)) };
+        // the solution changes so that the residual stays 0
+        let by_x = |b: &B, v: &B::Array<T>| {
+            let j = Jvp::alone(b.clone());
+            let r = residual(&j, &j.input::<T>(value.clone(), v.clone()))?;
+            match j.place_of(op, &r)? {
+                Some(tangent) => Ok(tangent),
+                None => b.zeros::<T>(r.shape()),
+            }
+        };
+        let wanted = b.negative::<T>(by_others)?;
+        let tangent = solved(b, &by_x, &wanted)?;
+        if tangent.shape() != value.shape() {
+            return Err(Error::shapes(op, tangent.shape(), value.shape()));
+        }
+        let length = |x: &B::Array<T>| -> Result<f64> {
+            Ok(b.to_ndarray(x)?.iter().map(|x| x.cast::<Complex<f64>>().norm_sqr()).sum::<f64>().sqrt())
+        };
+        let is_far = length(&b.subtract::<T, _, _>(by_x(b, &tangent)?, &wanted)?)? > 1e-2 * length(&wanted)?;
+        if is_far {
+            let why = "its solver of adjoint equations does not solve those that it is given, but always the transposed ones: use `vjp`";
+            return Err(Error::argument(op, why));
+        }
+        Ok(self.input(value, tangent))
+    }
+}
+
+/// The array in another dtype, and its tangent where both are of floats.
+pub fn astype<U: Element, B: Backend, T: Element>(j: &Jvp<B>, x: &Dual<B, T>) -> Result<Dual<B, U>> {
+    let value = j.within.astype::<U, T>(&x.value)?;
+    let is_float = matches!(U::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
+    match j.place_of("astype", x)? {
+        Some(tangent) if is_float => Ok(j.input(value, j.within.astype::<U, T>(tangent)?)),
+        _ => Ok(j.constant(value)),
+    }
+}
+
+/// What an op that changes an array does with that of it, and with its tangent.
+fn change<B: Backend, T: Element>(
+    j: &Jvp<B>,
+    op: &'static str,
+    x: &mut Dual<B, T>,
+    index: Indices<'_, Jvp<B>>,
+    values: &Operand<'_, Jvp<B>, T>,
+    run: impl Fn(&mut B::Array<T>, &[crate::runtime::Index<'_, B>], Operand<'_, B, T>) -> Result<()>,
+) -> Result<()> {
+    let (tangent, of_values) = (j.place_of(op, x)?, j.place_of_operand(op, values)?);
+    let index = index.on::<B>(|x| j.open("get", x), |x| j.open("get", x))?;
+    if tangent.is_none() && of_values.is_none() {
+        return run(&mut x.value, &index, j.open_operand(op, values)?);
+    }
+    let mut tangent = j.change_of(x, &tangent)?;
+    run(&mut tangent, &index, j.change_of_operand(values, &of_values)?)?;
+    run(&mut x.value, &index, j.open_operand(op, values)?)?;
+    x.change = Some((j.id, tangent));
+    Ok(())
+}
+
+/// `set`: what is written over changes no more.
+pub fn set<B: Backend, T: Element>(
+    j: &Jvp<B>,
+    x: &mut Dual<B, T>,
+    index: Indices<'_, Jvp<B>>,
+    values: Operand<'_, Jvp<B>, T>,
+) -> Result<()> {
+    change(j, "set", x, index, &values, |x, index, values| j.within.set(x, index, values))
+}
+
+/// `add_at`
+pub fn add_at<B: Backend, T: Numeric>(
+    j: &Jvp<B>,
+    x: &mut Dual<B, T>,
+    index: Indices<'_, Jvp<B>>,
+    values: Operand<'_, Jvp<B>, T>,
+) -> Result<()> {
+    change(j, "add_at", x, index, &values, |x, index, values| j.within.add_at(x, index, values))
+}

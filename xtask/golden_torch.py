@@ -1,0 +1,228 @@
+"""Gradients by PyTorch's autograd, which the tests of gradients compare with: run by `cargo xtask golden-torch`.
+
+Of every row that names libtorch's op (`aten`), and of those in ROWS below, each case in float64 and complex128:
+
+- `at` random points without kinks, the same ones as the tests': the gradients of the inputs, paired with directions;
+- `ties`, of elements and reductions: at points of -1, 0 and 1, where values are equal and at the ends of ranges. Whole gradients, of the first case
+  of each row.
+
+The gradient of a complex number is conjugated to what `vjp` gives.
+"""
+
+import re
+import sys
+import tomllib
+import json
+from pathlib import Path
+
+import golden
+import numpy as np
+import torch
+
+DTYPES = {"float64": torch.float64, "complex128": torch.complex128}
+
+def axes(x, axis):
+    """All axes where none is given: those of PyTorch that take none for all differ."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    return tuple(axis) if isinstance(axis, tuple) else (axis,)
+
+
+def flat(x, axis):
+    return (x.reshape(-1), 0) if axis is None else (x, axis)
+
+
+def products(x, axis, keepdims):
+    for k in sorted((a % max(x.ndim, 1) for a in axes(x, axis)), reverse=True):
+        x = torch.prod(x, k, keepdim=keepdims)
+    return x
+
+
+# What PyTorch computes in place of a row, over the row's parameters.
+ROWS = {
+    "abs": "torch.abs(x)", "sign": "torch.sgn(x)", "real": "torch.real(x) if x.is_complex() else x * 1", "imag": "torch.imag(x)",
+    "conj": "torch.conj(x) * 1", "angle": "torch.angle(x)", "complex": "torch.complex(re, im)", "pow": "torch.pow(x1, x2)",
+    "remainder": "torch.remainder(x1, x2)", "reciprocal": "torch.reciprocal(x)", "acos": "torch.acos(x)", "rsqrt": "torch.rsqrt(x)",
+    "expm1": "torch.expm1(x)", "log1p": "torch.log1p(x)", "clip": "torch.clamp(x, low, high)", "softplus": "torch.nn.functional.softplus(x, beta)",
+    "gelu": "torch.nn.functional.gelu(x, approximate='tanh' if approximate else 'none')", "sinc": "torch.sinc(x)", "logit": "torch.logit(x)",
+    "heaviside": "torch.heaviside(x1, x2)",
+    "sum": "torch.sum(x, axes(x, axis), keepdim=keepdims)", "mean": "torch.mean(x, axes(x, axis), keepdim=keepdims)",
+    "prod": "products(x, axis, keepdims)",
+    "max": "torch.amax(x, axes(x, axis), keepdim=keepdims)", "min": "torch.amin(x, axes(x, axis), keepdim=keepdims)",
+    "var": "torch.var(x, axes(x, axis), correction=correction, keepdim=keepdims)",
+    "std": "torch.std(x, axes(x, axis), correction=correction, keepdim=keepdims)",
+    "logsumexp": "torch.logsumexp(x, axes(x, axis), keepdim=keepdims)", "softmax": "torch.softmax(x, axis) if np.isscalar(axis) else None",
+    "log_softmax": "torch.log_softmax(x, axis) if np.isscalar(axis) else None",
+    "cumulative_sum": "torch.cumsum(*flat(x, axis)) if not include_initial else None",
+    "cumulative_prod": "torch.cumprod(*flat(x, axis)) if not include_initial else None",
+    "sort": "torch.sort(x, dim=axis, descending=descending).values", "tril": "torch.tril(x, k)", "triu": "torch.triu(x, k)",
+    "matmul": "torch.matmul(x1, x2)", "outer": "torch.outer(x1, x2)", "trace": "torch.trace(x) if x.ndim == 2 and not offset else None",
+    "vecdot": "torch.linalg.vecdot(x1, x2, dim=axis)",
+    "diagonal": "torch.diagonal(x, offset, axis1, axis2)", "det": "torch.linalg.det(x)", "inv": "torch.linalg.inv(x)",
+    "solve": "torch.linalg.solve(x1, x2)", "cholesky": "torch.linalg.cholesky(x, upper=upper)", "svdvals": "torch.linalg.svdvals(x)",
+    "eigvalsh": "torch.linalg.eigvalsh(x)", "matrix_exp": "torch.linalg.matrix_exp(x)", "pinv": "torch.linalg.pinv(x, rtol=rtol)",
+    "matrix_power": "torch.linalg.matrix_power(x, n)",
+    "fft": "torch.fft.fft(x, n, axis, norm)", "ifft": "torch.fft.ifft(x, n, axis, norm)", "rfft": "torch.fft.rfft(x, n, axis, norm)",
+    "irfft": "torch.fft.irfft(x, n, axis, norm)", "hfft": "torch.fft.hfft(x, n, axis, norm)", "ihfft": "torch.fft.ihfft(x, n, axis, norm)",
+    "fftshift": "torch.fft.fftshift(x, axes_)", "ifftshift": "torch.fft.ifftshift(x, axes_)",
+    "flip": "torch.flip(x, axes(x, axis))", "roll": "torch.roll(x, shift, axis) if axis is not None or np.isscalar(shift) else None",
+    "where": "torch.where(condition, x1, x2)", "permute_dims": "torch.permute(x, axes_)", "squeeze": "torch.squeeze(x, axis)",
+}  # fmt: skip
+
+
+# Where PyTorch has another gradient by convention, and is left out: by row, and by case where that is not all of them.
+DIFFER = {
+    ("at", "hard_sigmoid"): "PyTorch multiplies by a sixth in float32",
+    ("at", "eigvalsh", "sq"): "of a matrix that is not symmetric ours is by the triangle that is read",
+    ("at", "eigvalsh", "sqt"): "the same",
+    ("at", "eigvalsh", "tsq"): "the same",
+    ("at", "pinv", "mrev, rtol = 0.3"): "PyTorch's formula is for a matrix of that rank, not for one whose singular values are cut off",
+    ("ties", "acosh"): "beyond its domain PyTorch has an infinity, ours is NaN",
+    ("ties", "entr"): "beyond its domain, and at its end, PyTorch has NaN and infinity, ours is 0",
+    ("ties", "logit"): "beyond its domain PyTorch has infinities, ours are slopes of its expression",
+    ("ties", "atan2"): "at the origin PyTorch has 0, ours is NaN",
+    ("ties", "hypot"): "at the origin PyTorch has NaN, ours is 0",
+    ("ties", "xlogy"): "at 0, as its expression gives it",
+    ("ties", "xlog1py"): "the same",
+    ("ties", "clip"): "on a bound PyTorch has 0 or 1, ours is shared by array and bound",
+    ("ties", "fmax"): "of equal elements PyTorch's first has all, ours have half each, as in maximum of both",
+    ("ties", "fmin"): "the same",
+    ("ties", "hard_sigmoid"): "PyTorch multiplies by a sixth in float32",
+    ("ties", "hard_tanh"): "on a bound PyTorch has 0, ours is the slope inside",
+    ("ties", "relu"): "at 0 PyTorch has the slope below, ours is the one above",
+    ("ties", "relu6"): "the same",
+    ("ties", "leaky_relu"): "the same",
+}  # fmt: skip
+
+
+class Numbers:
+    """Numbers in [0, 1) that look random, the tests' own: the same ones for the same name."""
+
+    def __init__(self, name):
+        state = 0xCBF29CE484222325
+        for byte in name.encode():
+            state = ((state ^ byte) * 0x100000001B3) % 2**64
+        self.state = state
+
+    def next(self):
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        z = self.state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return ((z ^ (z >> 31)) >> 11) / 2**53
+
+    def array(self, shape, low, high):
+        count = int(np.prod(shape))
+        values = [complex(low + (high - low) * self.next(), low + (high - low) * self.next()) for _ in range(count)]
+        return np.array(values, np.complex128).reshape(shape)
+
+
+def like(sample, x, is_point):
+    """Symmetric where the sample is, increasing where it is, as the tests make their points."""
+    shape = sample.shape
+    if len(shape) >= 2 and shape[-1] == shape[-2] > 1:
+        turned = np.conj(np.swapaxes(sample, -1, -2))
+        if np.all(np.abs(sample - turned) <= 1e-12 * (np.abs(sample) + np.abs(turned))):
+            x = (x + np.conj(np.swapaxes(x, -1, -2))) * 0.5
+            if is_point:
+                k = np.arange(shape[-1])
+                x[..., k, k] += 2.0 * (1 + k)
+    if len(shape) == 1 and shape[0] > 1 and is_point and np.all(np.real(sample[:-1]) < np.real(sample[1:])):
+        x = x[np.argsort(np.real(x), kind="stable")]
+    return x
+
+
+def gradients(row, text, dtype, expression, domain, ties):
+    """The inputs' gradients and directions; `None` where PyTorch has none."""
+    numbers = Numbers(f"{row.name} {text}")
+    inputs = []
+
+    def hold(x, of):
+        x = np.asarray(x)
+        if all(x is not sample for sample in golden.SAMPLES[of].values()):
+            return x  # a number of the case
+        if of not in DTYPES:
+            return torch.from_numpy(x.copy())
+        low, high = domain
+        at, along = (numbers.array(x.shape, low, high), numbers.array(x.shape, -1, 1))
+        if of == "float64":
+            at, along = at.real + 0j, along.real + 0j
+        at, along = like(x, at, True), like(x, along, False)
+        if ties:
+            third = lambda part: np.floor((part - low) / (high - low) * 3) - 1
+            at = third(at.real) + (1j * third(at.imag) if of == "complex128" else 0)
+        tensor = torch.from_numpy(np.array(at.real if of == "float64" else at)).requires_grad_()
+        inputs.append((tensor, along))
+        return tensor
+
+    names = golden.arguments(row, text, dtype, hold)
+    names["axes_"] = names.get("axes")
+    result = eval(expression, globals() | {"axes": axes} | {k: v for k, v in names.items() if k != "axes"})
+    if result is None or not inputs:
+        return None
+    loss = 0
+    for k, y in enumerate([result] if isinstance(result, torch.Tensor) else result):
+        u = Numbers(f"{row.name} {text} {k}").array(tuple(y.shape), -1, 1)
+        halves = lambda part: np.sign(part) * np.floor(np.abs(part) * 64 + 0.5) / 64
+        u = halves(u.real) + (1j * halves(u.imag) if y.is_complex() else 0)
+        loss = loss + (torch.from_numpy(np.array(u)) * y).real.sum()
+    if not loss.requires_grad:
+        return None
+    found = torch.autograd.grad(loss, [x for x, _ in inputs], allow_unused=True)
+    zero = lambda g, x: np.zeros(x.shape) if g is None else np.conj(g.resolve_conj().numpy())
+    return [(zero(g, x), along) for g, (x, along) in zip(found, inputs)]
+
+
+def aten(text):
+    """`add.Tensor(x1, x2)` as a call of PyTorch."""
+    name, overload, args = re.fullmatch(r"(\w+)(?:\.(\w+))?\((.*)\)", text).groups()
+    return f"torch.ops.aten.{name}.{overload or 'default'}({args})"
+
+
+def main():
+    table, ops, out = (Path(arg) for arg in sys.argv[1:])
+    golden.SAMPLES.update({dtype: golden.samples(dtype) for dtype in golden.DTYPES})
+    known = tomllib.loads(ops.read_text())["op"]
+    lines, left_out = [], []
+    for row in map(golden.Row, json.loads(table.read_text())["rows"]):
+        keys = known.get(row.name, {})
+        column = keys.get("torch", {})
+        expression = ROWS.get(row.name) or (aten(column["aten"]) if isinstance(column, dict) and "aten" in column else None)
+        if expression is None or row.compared or row.cases is None:
+            continue
+        domain = keys.get("domain", [0.1, 0.9])
+        for dtype in DTYPES:
+            if dtype not in row.dtypes:
+                continue
+            for number, text in enumerate(row.cases):
+                try:
+                    found = gradients(row, text, dtype, expression, domain, False)
+                    ties = None
+                    if number == 0 and dtype == "float64" and row.group in ("elementwise", "reduction", "special"):
+                        ties = gradients(row, text, dtype, expression, domain, True)
+                except Exception as why:
+                    left_out.append(f"{row.name}({text}) in {dtype}: {str(why).splitlines()[0]}")
+                    continue
+                if found is None or sum(g.size for g, _ in found) == 0:
+                    continue
+                differs = lambda kind: (kind, row.name) in DIFFER or (kind, row.name, text) in DIFFER
+                paired = [np.sum(g * along).real for g, along in found]
+                # NaN tells nothing: a derivative of a branch that is not taken
+                if not differs("at") and np.all(np.isfinite(paired)):
+                    lines.append(f"at|{row.name}|{text}|{dtype}|{' '.join(f'{x:.15g}' for x in paired)}")
+                if ties and not differs("ties"):
+                    values = ";".join(" ".join(f"{x:.12g}" for x in np.real(g).ravel()) for g, _ in ties)
+                    lines.append(f"ties|{row.name}|{text}|{dtype}|{values}")
+    header = [
+        f"# Gradients by PyTorch {torch.__version__.split('+')[0]}: made by `cargo xtask golden-torch`, which says how.",
+        "# at|row|case|dtype|of each input, the gradient paired with a direction",
+        "# ties|row|case|dtype|of each input, the gradient where elements are -1, 0 and 1",
+        "# Left out, as conventions differ:",
+        *(f"# {' '.join(key)}: {why}" for key, why in DIFFER.items()),
+    ]
+    out.write_text("\n".join(header + lines) + "\n")
+    print(f"{len(lines)} lines; left out:", *left_out, sep="\n")
+
+
+if __name__ == "__main__":
+    main()
