@@ -40,6 +40,11 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
         false
     }
 
+    /// Whether [`matrix`](LinearOperator::matrix) gives a dense one, without a copy.
+    fn is_dense(&self) -> bool {
+        false
+    }
+
     /// The matrix itself, where it can be had.
     ///
     /// # Errors
@@ -160,6 +165,10 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
         Some(1)
     }
 
+    fn is_dense(&self) -> bool {
+        true
+    }
+
     fn matrix(&self, _b: &B) -> Result<Option<Matrix<B, T>>> {
         Ok(Some(Matrix::Dense(self.0.clone())))
     }
@@ -204,6 +213,10 @@ impl<B: Backend, T: WideFloat, O: LinearOperator<B, T>> LinearOperator<B, T> for
 
     fn is_hermitian(&self) -> bool {
         self.0.is_hermitian()
+    }
+
+    fn is_dense(&self) -> bool {
+        self.0.is_dense()
     }
 
     fn matrix(&self, b: &B) -> Result<Option<Matrix<B, T>>> {

@@ -232,7 +232,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     pub fn solve_operator(&self, b: &B, a: &dyn LinearOperator<B, T>, y: &B::Array<T>) -> Result<Solution<B, T>> {
         self.check()?;
         let batch = self.batch(a, y)?;
-        let method = self.resolve(b, a)?;
+        let method = self.resolve(a);
         if let (Some([m, n]), Some(_)) = (a.shape(), a.unknown_ndim()) {
             let rows: usize = y.shape()[batch..].iter().product();
             if rows != m {
@@ -243,10 +243,13 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             }
         }
         match method {
-            Method::LeastSquares => match a.matrix(b)? {
-                Some(Matrix::Dense(matrix)) => self.dense_least_squares(b, &matrix, y),
-                _ => self.least_squares(b, a, y, batch),
-            },
+            Method::LeastSquares => {
+                let matrix = if a.is_dense() { a.matrix(b)? } else { None };
+                match matrix {
+                    Some(Matrix::Dense(matrix)) => self.dense_least_squares(b, &matrix, y),
+                    _ => self.least_squares(b, a, y, batch),
+                }
+            }
             _ => self.square(b, a, y, batch, method),
         }
     }
@@ -280,18 +283,16 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         }
     }
 
-    fn resolve(&self, b: &B, a: &dyn LinearOperator<B, T>) -> Result<Method> {
+    fn resolve(&self, a: &dyn LinearOperator<B, T>) -> Method {
         if self.method != Method::Auto {
-            return Ok(self.method);
+            return self.method;
         }
-        Ok(match a.shape() {
+        match a.shape() {
             Some([m, n]) if m != n => Method::LeastSquares,
-            _ if self.preconditioner.is_none() && !self.mean_free && matches!(a.matrix(b)?, Some(Matrix::Dense(_))) => {
-                Method::Direct
-            }
+            _ if self.preconditioner.is_none() && !self.mean_free && a.is_dense() => Method::Direct,
             _ if self.hermitian || a.is_hermitian() => Method::Cg,
             _ => Method::BiCgStab(2),
-        })
+        }
     }
 
     fn named(&self, method: Method) -> String {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// let b = Numpyish::new();
 /// let a = Laplacian::new([Zero, Zero]);
-/// let y = b.random_normal([64, 64])?;
+/// let y = b.random_normal::<f64>([64, 64])?;
 /// let plain = Solve::new().method(Method::Cg).solve(&b, &a, &y)?;
 /// let fast = Solve::new().method(Method::Cg).preconditioner(Multigrid::new(&b, &a, &[64, 64])?).solve(&b, &a, &y)?;
 /// assert!(fast.iterations[0] < 12 && plain.iterations[0] > 80);
